@@ -2,7 +2,7 @@ public import Kafka
 public import PushModel
 
 extension CancelRecord {
-    /// What of a cancellation nobody would understand.
+    /// A fault for which no worker would understand a cancellation.
     public enum Fault: Error, Sendable, Equatable {
         /// No request has this id.
         case id

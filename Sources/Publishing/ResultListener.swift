@@ -6,7 +6,7 @@ public protocol ResultListener: AnyObject, Sendable {
     /// Whether it wants the results of a request. One look-up, because most results are another's.
     ///
     /// - Parameter id: The request's id.
-    /// - Returns: Whether ``take(_:)`` is to be called.
+    /// - Returns: True if ``take(_:)`` gets its results.
     func wants(_ id: String) -> Bool
 
     /// Takes a result of a request that it wants; one that was written again comes again.

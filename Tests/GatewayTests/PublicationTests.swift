@@ -22,7 +22,8 @@ import Testing
         var headers = HTTPFields()
         for (name, value) in fields { headers.append(name, value) }
         let call = HTTPServerRequest(method: "POST", target: "/v1/requests", headers: headers, body: Array(body.utf8))
-        return try Publication(call, by: publisher, at: Self.now, RequestTrial(), newID: { "made" })
+        return try Publication(
+            call, IdempotencyKey.read(headers), by: publisher, at: Self.now, RequestTrial(), newID: { "made" })
     }
 
     private func problem(

@@ -35,6 +35,7 @@ final class ServedGateway {
             for topic in configuration.requestTopics.all { try cluster.createTopic(topic, partitions: 1) }
             try cluster.createTopic(configuration.resultsTopic, partitions: 2)
             try cluster.createTopic(configuration.secureTopic, partitions: 2)
+            try cluster.createTopic(configuration.controlTopic, partitions: 1)
             configuration.kafka = cluster.configuration
         }
         configuration.sendWait = farDeadline

@@ -130,7 +130,8 @@ extension APIProblem.Code {
             )
         case .idempotencyMismatch:
             (
-                "The Idempotency-Key was used for another call.", "Give each call a key of its own, and repeat only the same call."
+                "The Idempotency-Key was used for another call.",
+                "Give each call a key of its own, and repeat only the same call."
             )
         case .bodyTooLarge:
             (

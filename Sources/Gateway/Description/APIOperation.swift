@@ -2,7 +2,8 @@ internal import PushModel
 
 /// An operation of the gateway's API. Each route is one, and each has a row in the description: the compiler asks for both.
 enum APIOperation: String, CaseIterable {
-    case welcome, newRegistration, putRegistration, deleteRegistration, notify, secureText, publish, showRequest, followRequest, cancelRequest, openAPI
+    case welcome, newRegistration, putRegistration, deleteRegistration, notify, secureText, publish, showRequest, followRequest,
+        cancelRequest, openAPI
 
     /// The operation that a route leads to.
     init(_ route: Route) {

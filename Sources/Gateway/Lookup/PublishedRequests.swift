@@ -28,7 +28,7 @@ struct PublishedRequests: Sendable {
     private struct Entry: Sendable {
         let number: UInt64
         var request: PublishedRequest
-        /// Records of which Kafka has not said whether they are written; one of which nobody ever knows stays among them.
+        /// Records of which Kafka has not said whether they are written; one of which that stays unknown is among them.
         var writeCount: Int
         /// The number of its result in the order of results.
         var endingNumber: UInt64?
@@ -105,7 +105,7 @@ struct PublishedRequests: Sendable {
         }
     }
 
-    /// Notes that a record of it is certainly not written. Without any other it leaves: one that was written, or of which nobody knows.
+    /// Notes that a record of it is certainly not written. Without any other it leaves: one that was written, or of which that is unknown.
     mutating func noteNotWritten(_ key: Key) {
         change(key) { $0.writeCount -= 1 }
         guard let entry = entry(key), entry.writeCount <= 0, entry.request.place == nil, !entry.isEnded else { return }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// What a stream of events is written to: the body of an answer. It may be used from any thread, and waits for nothing.
 protocol EventSink: Sendable {
-    /// Sends bytes; returns false once nobody reads them any more, or too slowly.
+    /// Sends bytes; returns false once the client has gone, or reads too slowly.
     @discardableResult func write(_ bytes: [UInt8]) -> Bool
     /// Ends the body behind what was written.
     func end()
@@ -15,7 +15,7 @@ protocol EventSink: Sendable {
 ///
 /// - Parameters:
 ///   - head: Status and header fields.
-///   - onEnd: To be called once, when nobody reads any more or the body has ended; not before this returns.
+///   - onEnd: Called once, when the client has gone or the body has ended, and not before this returns.
 /// - Returns: What writes the body.
 typealias EventStreaming = @Sendable (_ head: APIAnswer, _ onEnd: @escaping @Sendable () -> Void) -> any EventSink
 

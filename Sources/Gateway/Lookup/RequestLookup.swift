@@ -56,7 +56,7 @@ final class RequestLookup: Sendable {
         return requests.withLock { $0.add(request, at: now) }
     }
 
-    /// Notes what became of its record; where nobody knows that, its result may still come.
+    /// Notes what became of its record. Where that is unknown, its result may still come.
     func note(_ delivery: Producer.Delivery, of key: PublishedRequests.Key, topic: String) {
         switch delivery {
         case .persisted(let partition, .some(let offset)):

@@ -17,7 +17,8 @@ extension APIProblem {
 
     /// 409.
     static let conflictInFlight = APIProblem(
-        409, .conflictInFlight, "The first call with this Idempotency-Key is not answered yet.", retry: .sameKey, retryAfter: 1000)
+        409, .conflictInFlight, "The first call with this Idempotency-Key is not answered yet.", retry: .sameKey, retryAfter: 1000
+    )
 
     /// 422: the key belongs to another call.
     static let idempotencyMismatch = APIProblem(

@@ -37,6 +37,7 @@ struct Publication: Sendable {
         newID: () -> String
     ) throws(APIProblem) {
         guard call.body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
+        guard publisher.scopes.contains(.publish) else { throw .forbiddenScope(.publish) }
         guard let form = PublishForm(call.headers) else { throw .noRequestMediaType }
         var request = PushRequest()
         let (event, isEnvelope) = try Self.read(call, as: form, now, into: &request)

@@ -19,16 +19,21 @@ final class PublishRoute: Sendable {
     private let trial = RequestTrial()
     private let idempotency: Idempotency
     private let lookups: LookupEndpoints
+    private let reach: RetryReachWarning
+    private let topic: String
     private let services: GatewayServices
 
     init(
-        _ configuration: GatewayConfiguration, _ producer: RequestProducer, _ idempotency: Idempotency, _ lookups: LookupEndpoints,
+        _ configuration: GatewayConfiguration, _ producer: RequestProducer, _ idempotency: Idempotency,
+        _ lookups: LookupEndpoints,
         _ services: GatewayServices
     ) {
         self.producer = producer
         self.idempotency = idempotency
         self.lookups = lookups
         self.services = services
+        reach = RetryReachWarning(offsets: configuration.dedupeReach, services)
+        topic = configuration.requestsTopic
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Sending.source))
     }
 
@@ -49,6 +54,15 @@ final class PublishRoute: Sendable {
             }
         } catch {
             call.reply.answer(error)
+        }
+    }
+
+    /// Lets time pass. To be called by the producer's thread, several times a second.
+    func tick() {
+        reach.tick {
+            let current = producer.current
+            guard let handle = try? current.topic(named: topic) else { return nil }
+            return (try? current.partitionCount(of: handle, timeout: .milliseconds(500))).map { Int($0) }
         }
     }
 
@@ -100,9 +114,10 @@ final class PublishRoute: Sendable {
         let started = services.now()
         let wait = Int64.random(in: Self.waits) * 1000
         do throws(KafkaError) {
-            try producer.write(record) { [services, lookups] delivery in
+            try producer.write(record) { [services, lookups, reach] delivery in
                 services.countAck(delivery, since: started)
                 lookups.lookup.note(delivery, of: place, topic: record.topic)
+                if case .persisted = delivery { reach.notePublished() }
                 let now = Timestamp(milliseconds: WallClock.millisecondsSince1970())
                 then(APIAnswer(delivery, of: record, expiresAt: expiry, now: now, retryAfter: wait))
             }

@@ -96,7 +96,10 @@ struct APIEndpoints: Endpoints {
     func look(_ call: LookupCall) { lookups.answer(call) }
 
     func start() {
-        sending.start(lookups.lookup) { [events = lookups.events] in events.tick() }
+        sending.start(lookups.lookup) { [events = lookups.events, publishing] in
+            events.tick()
+            publishing.tick()
+        }
         records.start()
         idempotency.start()
     }

@@ -79,7 +79,8 @@ struct Routes: Sendable {
         case .route(.welcome): reply.answer(.text(Self.welcome))
         case .route(.openAPI): reply.answer(APIDescription.answer(to: request.headers))
         case .route(.publish):
-            signIn(request, reply) { [endpoints] in endpoints.publish(PublishCall(request: request, publisher: $0, reply: reply)) }
+            signIn(request, reply) { [endpoints] in endpoints.publish(PublishCall(request: request, publisher: $0, reply: reply))
+            }
         case .route(.request(let route)):
             signIn(request, reply) { [endpoints] in endpoints.look(LookupCall(route, request, by: Asker($0), reply)) }
         case .route(let route):
