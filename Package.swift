@@ -164,7 +164,7 @@ let package = Package(
             dependencies: [
                 "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads",
                 "FanOut", "Delivery", "Observability",
-                "Kafka", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
+                "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
             ],
             swiftSettings: strict),
 

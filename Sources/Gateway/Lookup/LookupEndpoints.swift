@@ -1,6 +1,7 @@
 import Basics
 import HTTPServing
 import Kafka
+import Keys
 import PushModel
 
 /// A call about one request, whose key is right.

@@ -3,6 +3,7 @@ import EventLoop
 import HTTPServing
 import Intake
 import Kafka
+import Keys
 import Publishing
 import PushModel
 import Synchronization

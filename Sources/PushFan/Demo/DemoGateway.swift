@@ -1,8 +1,11 @@
 import CurlHTTP
+import EventLoop
+import Foundation
 import Gateway
 import HTTPServing
 import HubREST
 import Kafka
+import Keys
 import Observability
 import WorkerRuntime
 
@@ -11,6 +14,9 @@ final class DemoGateway {
     private let service: GatewayService
     private let health = Health()
     private let address: HTTPServer.Address
+    /// The key of a back end that may publish.
+    let key: String
+    private let keysFile = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString).keys"
 
     /// Starts it on a free port.
     init(
@@ -25,6 +31,10 @@ final class DemoGateway {
         configuration.sendWait = .seconds(30)
         configuration.requestsTopic = topics.requests
         configuration.resultsTopic = topics.results
+        let new = try NewKey(KeyTerms([.publish]), at: WallClock.millisecondsSince1970() / 1000)
+        key = new.text
+        try KeysStore(keysFile).change { (file: inout KeysFile) throws(KeysFileError) -> Void in try file.add(new.key) }
+        configuration.keysFile = keysFile
         let metrics = GatewayMetrics(
             build: BuildFacts(version: "demo", commit: "", swift: ""), process: ProcessFigures.read)
         service = try GatewayService(configuration, GatewayServices(metrics: metrics, log: .silent, health: health))
@@ -41,5 +51,8 @@ final class DemoGateway {
         try DemoPatience.wait(for: "the gateway") { health.missing }
     }
 
-    func stop() { service.stop(within: .seconds(1)) }
+    func stop() {
+        service.stop(within: .seconds(1))
+        for path in [keysFile, keysFile + ".lock"] { try? FileManager.default.removeItem(atPath: path) }
+    }
 }

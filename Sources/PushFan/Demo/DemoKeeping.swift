@@ -56,6 +56,13 @@ struct DemoKeeping {
                 grep -o '[A-Za-z0-9_-]\\{38\\}' | tail -n 1)
               curl -s -u fay:fay $api/notifications/$secret
 
+            A back end publishes with a key. The same call again sends nothing twice:
+
+              curl -s \(stage.gateway.url)/v1/requests \
+                -H 'Authorization: Bearer \(stage.gateway.key)' \
+                -H 'Idempotency-Key: order-4711' \
+                --json '{"audience":{"users":["alice"]},"message":{"title":"Hi"}}'
+
             A sender with a key of the hub sends to a category:
 
               curl -s '\(hub)/demo/messages?api-version=2020-06' \\
