@@ -67,7 +67,13 @@ import Testing
             let reader = RequestReader(.strict)
             let read = reader.read(body.example.json.span, headers: RecordHeaders(), origin: origin, into: &request)
             #expect(read == .request)
-        case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI: Issue.record("no test reads this body")
+        case .cancelRequest:
+            let call = HTTPServerRequest(
+                method: "POST", target: "/v1/requests/a:cancel", headers: ["Content-Type": body.mediaType],
+                body: body.example.json)
+            #expect(try RequestCancelling.reason(in: call) == "wrong audience")
+        case .welcome, .newRegistration, .deleteRegistration, .secureText, .showRequest, .followRequest, .openAPI:
+            Issue.record("no test reads this body")
         }
     }
 

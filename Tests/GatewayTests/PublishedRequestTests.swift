@@ -113,7 +113,8 @@ import Testing
         var values: [String] = []
         let isThere = eventually {
             _ = reader.read(timeout: .milliseconds(100)) { record in
-                values.append(record.value.map { $0.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } } ?? "")
+                guard let value = record.value else { return }
+                values.append(value.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) })
             }
             return reader.hasReachedEnd && !values.isEmpty
         }

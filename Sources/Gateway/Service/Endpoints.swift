@@ -1,6 +1,7 @@
 import FanOut
 import HTTPServing
 import Kafka
+import Publishing
 import Users
 
 /// A request of `/api` whose caller has signed in.
