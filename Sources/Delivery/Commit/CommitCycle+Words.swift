@@ -89,12 +89,15 @@ extension CommitCycle {
         public var byteCount: Int
         /// True if partitions are given up and no request is in work.
         public var isDrained: Bool
+        /// True if positions must be committed before anything more is begun, whether or not a record can go with them.
+        public var hasPositions: Bool
 
         /// The holdings of what there is to commit.
-        public init(recordCount: Int, byteCount: Int, isDrained: Bool) {
+        public init(recordCount: Int, byteCount: Int, isDrained: Bool, hasPositions: Bool = false) {
             self.recordCount = recordCount
             self.byteCount = byteCount
             self.isDrained = isDrained
+            self.hasPositions = hasPositions
         }
     }
 }

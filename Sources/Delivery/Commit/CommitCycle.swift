@@ -149,7 +149,7 @@ public struct CommitCycle: Sendable {
             selection.isAll = true
         } else {
             let all = units()
-            if let alone = probe(all, now, isHurried: holdings.isDrained) {
+            if let alone = probe(all, now, holdings) {
                 selection = alone
             } else {
                 selection = CommitSelection(all, isInOrder: isInOrder, size: size, refused: refused)
@@ -158,7 +158,7 @@ public struct CommitCycle: Sendable {
                     selection = CommitSelection(all, isInOrder: isInOrder, size: size, refused: refused)
                 }
             }
-            guard !selection.places.isEmpty || refused.isEmpty else {
+            guard !selection.places.isEmpty || refused.isEmpty || holdings.hasPositions else {
                 hasProbed = false
                 nextOffer = now + Self.lookInterval
                 return .wait
@@ -172,9 +172,9 @@ public struct CommitCycle: Sendable {
     }
 
     /// The unit that was rejected before and is offered by itself now, if there is one. Where others wait, they have every other turn.
-    private mutating func probe(_ units: [CommitUnit], _ now: MonotonicTime, isHurried: Bool) -> CommitSelection? {
+    private mutating func probe(_ units: [CommitUnit], _ now: MonotonicTime, _ holdings: Holdings) -> CommitSelection? {
         var earliest: (index: Int, moment: MonotonicTime)?
-        var areOthersWaiting = false
+        var areOthersWaiting = holdings.hasPositions
         var start = 0
         for (index, unit) in units.enumerated() {
             if units[start].id.slot != unit.id.slot { start = index }
@@ -183,7 +183,7 @@ public struct CommitCycle: Sendable {
                 areOthersWaiting = true
                 continue
             }
-            let moment = refused.moment(of: unit, isInOrder: isInOrder, now: now, isHurried: isHurried)
+            let moment = refused.moment(of: unit, isInOrder: isInOrder, now: now, isHurried: holdings.isDrained)
             let before = units[start..<index]
             guard moment <= now, earliest.map({ moment < $0.moment }) ?? true,
                 CommitSelection.mayFollow(unit, before.first?.id.offset, before.count, isInOrder: isInOrder)

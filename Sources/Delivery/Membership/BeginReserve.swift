@@ -9,13 +9,15 @@ import PushModel
 /// The reserve grows with what is read between two commits, so that hardly any record waits for one under load. A partition without records
 /// gives its reserve back after a while, so that what is published after the death of an idle worker was begun by none.
 public struct BeginReserve: Sendable, Equatable {
-    /// The least reserve of a partition that is read, 16 offsets.
-    public static let least: Int64 = 16
+    /// The least reserve of a partition that is read, 64 offsets: as many as are read of one in its turn.
+    public static let least: Int64 = 64
+    /// The greatest reserve, as wide as the widest window, 16,384 offsets.
+    public static let greatest = Int64(OffsetLedger.maximumWindow)
     /// After this time without a record the reserve is given back: 5 s in nanoseconds. The next record waits for a commit.
     public static let restPatience: Int64 = 5_000_000_000
 
-    /// The offset before which requests may be begun, or `max` while the group's position names none, and says that any may be.
-    public private(set) var end: Int64
+    /// The end that the group's position names, or `max` if it names none and says that any request may be begun.
+    private var named: Int64
     /// The end that the offered position names, or nil while none is offered.
     private var offered: Int64?
     /// The place of reading at the last offer.
@@ -26,7 +28,11 @@ public struct BeginReserve: Sendable, Equatable {
     /// A reserve that a position names.
     ///
     /// - Parameter end: The offset before which requests may be begun; nil if the position names none.
-    public init(end: Int64? = nil) { self.end = end ?? .max }
+    public init(end: Int64? = nil) { named = end ?? .max }
+
+    /// The offset before which requests may be begun. Until it is known what became of an offered position, the group may stand at the one
+    /// or the other.
+    public var end: Int64 { min(named, offered ?? .max) }
 
     /// True if the request at an offset may be begun.
     public func allows(_ offset: Int64) -> Bool { offset < end }
@@ -54,23 +60,23 @@ public struct BeginReserve: Sendable, Equatable {
         let read = max(0, position - (offeredAt ?? position))
         offeredAt = position
         let begin = max(position, wanted?.addingSaturated(1) ?? position)
-        let size = wanted == nil && isAtRest(now) ? 0 : max(Self.least, 4 * read)
+        let size = wanted == nil && isAtRest(now) ? 0 : max(Self.least, 4 * min(read, Self.greatest / 4))
         return max(least, begin.addingSaturated(size))
     }
 
-    /// A position is offered. Until it is known what became of it, the group may stand at the one or the other.
+    /// A position is offered.
     ///
-    /// - Parameter end: The end that it names; nil if it names none.
-    public mutating func offer(_ end: Int64?) {
-        offered = end ?? .max
-        self.end = min(self.end, end ?? .max)
-    }
+    /// - Parameter end: The end that it names, or nil if it names none.
+    public mutating func offer(_ end: Int64?) { offered = end ?? .max }
 
     /// The offered position is committed.
     public mutating func settled() {
-        if let offered { end = offered }
+        if let offered { named = offered }
         offered = nil
     }
+
+    /// The offered position is certainly not committed, and is not offered again.
+    public mutating func withdrawn() { offered = nil }
 
     private func isAtRest(_ now: MonotonicTime) -> Bool { now - readAt >= Self.restPatience }
 }

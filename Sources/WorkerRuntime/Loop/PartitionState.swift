@@ -183,6 +183,12 @@ struct PartitionState {
         return reserve.isRestDue(least: max(end, ledger.position), now: now)
     }
 
+    /// Notes that its offered position is not committed, and is offered again, perhaps otherwise.
+    mutating func putBack() {
+        isDirty = true
+        reserve.withdrawn()
+    }
+
     /// The end of the reserve for a position that is offered now, or nil where it names none, and anything may be begun.
     mutating func nextReserve(now: MonotonicTime) -> Int64? {
         guard role.hasRequests, let ledger, let least = endOfBegun else { return nil }

@@ -57,7 +57,7 @@ extension WorkerLoop {
         }
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.records.count, byteCount: outbox.byteCount,
-            isDrained: mode != .running && flights.activeCount == 0)
+            isDrained: mode != .running && flights.activeCount == 0, hasPositions: isReserveShort)
         perform(cycle.found(holdings, now: now) { units(of: outbox) })
     }
 
@@ -108,9 +108,8 @@ extension WorkerLoop {
     private func isToBeCommitted(_ slot: Int, closes: Bool) -> Bool {
         if partitions[slot].isDirty || hasUncommittedGap(slot) { return true }
         if closes { return partitions[slot].isToBeClosed }
-        guard mode == .running else { return false }
-        if partitions[slot].isClosed || membership.isDoubtful && partitions[slot].ledger != nil { return true }
-        return partitions[slot].isReserveShort || partitions[slot].isRestDue(now: now)
+        let isWanted = partitions[slot].isClosed || membership.isDoubtful && partitions[slot].ledger != nil
+        return mode == .running && (isWanted || partitions[slot].isReserveShort || partitions[slot].isRestDue(now: now))
     }
 
     /// The offset behind which nothing is begun at a position that is offered now, or nil if it does not say that.
@@ -262,7 +261,7 @@ extension WorkerLoop {
         var batch = job.batch
         batch.append(contentsOf: outbox)
         outbox = batch
-        for slot in offered.slots { partitions[slot].isDirty = true }
+        for slot in offered.slots { partitions[slot].putBack() }
     }
 
     /// Replaces a committer whose job does not end. What it had is offered to the next one.

@@ -89,7 +89,7 @@ extension ModelWorker {
         guard hasSomethingToCommit(broker.now) || isClosing else { return }
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.count, byteCount: outbox.reduce(0) { $0 + $1.byteCount },
-            isDrained: mode != .running && !hasOwnCalls)
+            isDrained: mode != .running && !hasOwnCalls, hasPositions: isReserveShort)
         perform(cycle.found(holdings, now: .at(broker.now)) { units(of: outbox) }, &broker)
     }
 
@@ -216,7 +216,10 @@ extension ModelWorker {
             broker.fail("results of another assignment are offered again")
             return
         }
-        for slot in job.slots { partitions[slot].isDirty = true }
+        for slot in job.slots {
+            partitions[slot].isDirty = true
+            partitions[slot].reserve.withdrawn()
+        }
         if terms.sabotage == .dropsWhatIsPutBack { return }
         if terms.sabotage == .callsAgain {
             for outcome in job.batch { broker.called(outcome.record, by: member, isSuspected: true) }
