@@ -145,17 +145,25 @@ extension RequestTrial {
 
     /// What is wrong with the content for a platform; of none, with the template.
     private mutating func fault(of request: PushRequest, for platform: Platform?, _ now: Timestamp) -> RequestFault? {
-        var payload = RenderedPayload()
         do throws(PayloadError) {
-            if let platform {
-                try formatter.format(request, for: platform, now: now, into: &payload)
-            } else {
-                try formatter.formatTemplate(request, now: now, into: &payload)
-            }
+            _ = try byteCount(of: request, for: platform, now)
+            return nil
         } catch {
             return RequestFault(error.code, error.pointer, error.sentence)
         }
-        return nil
+    }
+
+    /// The bytes of the content for a platform; of none, of the template.
+    mutating func byteCount(
+        of request: PushRequest, for platform: Platform?, _ now: Timestamp
+    ) throws(PayloadError) -> Int {
+        var payload = RenderedPayload()
+        if let platform {
+            try formatter.format(request, for: platform, now: now, into: &payload)
+        } else {
+            try formatter.formatTemplate(request, now: now, into: &payload)
+        }
+        return payload.body.count
     }
 }
 

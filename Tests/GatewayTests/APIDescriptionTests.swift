@@ -61,7 +61,8 @@ import Testing
             #expect(read.platform == .apple && read.tags == ["World"])
         case .notify:
             #expect(try NotifyBody.text(body.example.json, contentType: body.mediaType) == "Lunch?")
-        case .publish:
+        case .publishBatch: #expect(try Batch(body.example.json, .list).items.count == 1)
+        case .publish, .explain:
             var request = PushRequest()
             let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
             let reader = RequestReader(.strict)

@@ -140,6 +140,18 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
         #expect(stage.counted("limited", 2))
     }
 
+    @Test func theRequestsOfABatchCountAsCalls() throws {
+        let slow = try newKey { $0.rate = 2 }
+        let stage = try Stage(KeysOnDisk(slow))
+        let publisher = Publisher(slow.key)
+        #expect(stage.check(slow.text) == .signedIn(publisher))
+        #expect(stage.signIn.check(5, of: publisher) == .beyond(4))
+        #expect(stage.signIn.check(4, of: publisher) == .allowed)
+        #expect(stage.check(slow.text) == .limited(500))
+        #expect(stage.signIn.check(2, of: publisher) == .limited(1000))
+        #expect(stage.counted("limited", 3))
+    }
+
     @Test func aKeyThatIsRevokedWhileItIsUsedIsRefusedTwoSecondsLaterAndItsSeriesGoes() throws {
         let (one, two) = (try newKey(), try newKey())
         let stage = try Stage(KeysOnDisk(one, two))
@@ -218,6 +230,26 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
         var uses = KeyUses()
         let key = try key(nil)
         #expect((0..<10_000).allSatisfy { _ in uses.take(key, now: .at(0)) == 0 })
+    }
+
+    @Test func aBatchThatWaitsAsLongAsItIsAskedToIsAllowed() throws {
+        var uses = KeyUses()
+        let key = try key(2)
+        let millisecond: Int64 = 1_000_000
+        #expect(uses.take(key, now: .at(0)) == 0)
+        #expect(uses.take(4, of: key.id, now: .at(0)) == .allowed)
+        #expect(uses.take(key, now: .at(500 * millisecond)) == 0)
+        #expect(uses.take(3, of: key.id, now: .at(500 * millisecond)) == .limited(1500))
+        #expect(uses.take(key, now: .at(2000 * millisecond)) == 0)
+        #expect(uses.take(3, of: key.id, now: .at(2000 * millisecond)) == .allowed)
+        #expect(uses.take(5, of: key.id, now: .at(90_000 * millisecond)) == .beyond(4))
+    }
+
+    @Test func batchesOfAKeyWithoutARateAreAllowed() throws {
+        var uses = KeyUses()
+        let key = try key(nil)
+        #expect(uses.take(key, now: .at(0)) == 0)
+        #expect((0..<100).allSatisfy { _ in uses.take(1000, of: key.id, now: .at(0)) == .allowed })
     }
 
     @Test func keysThatAreGoneAreForgotten() throws {

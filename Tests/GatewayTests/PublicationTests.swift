@@ -17,13 +17,15 @@ import Testing
     private static let eventType: (String, String) = ("Content-Type", "application/cloudevents+json; charset=utf-8")
 
     private func publish(
-        _ body: String, _ fields: [(String, String)] = [type], by publisher: Publisher = shop
+        _ body: String, _ fields: [(String, String)] = [type], by publisher: Publisher = shop, at index: Int? = nil
     ) throws(APIProblem) -> Publication {
         var headers = HTTPFields()
         for (name, value) in fields { headers.append(name, value) }
-        let call = HTTPServerRequest(method: "POST", target: "/v1/requests", headers: headers, body: Array(body.utf8))
-        return try Publication(
-            call, IdempotencyKey.read(headers), by: publisher, at: Self.now, RequestTrial(), newID: { "made" })
+        guard case .single(let form) = PublishKind(.publish, headers) else { throw .noRequestMediaType }
+        let submission = Submission(
+            body: Array(body.utf8), form: form, headers: headers, key: try IdempotencyKey.read(headers), index: index)
+        var trial = RequestTrial()
+        return try Publication(submission, by: publisher, at: Self.now, &trial, newID: { "made" })
     }
 
     private func problem(
@@ -74,6 +76,16 @@ import Testing
         #expect(try publish(body, [Self.type, ("Idempotency-Key", value)], by: other).outgoing.id != id)
         let own = try publish(#"{"id":"own",\#(Self.content)}"#, [Self.type, ("Idempotency-Key", value)])
         #expect(own.outgoing.id == "own")
+    }
+
+    @Test func eachRequestOfABatchHasAnIDOfItsOwnFromTheKey() throws {
+        func id(_ index: Int?) throws -> String? {
+            try publish("{\(Self.content)}", [Self.type, ("Idempotency-Key", "abc")], at: index).outgoing.id
+        }
+        let ids = try [nil, 0, 1, 10].map { try id($0) }
+        #expect(Set(ids).count == 4 && ids.allSatisfy { $0?.count == 33 })
+        #expect(try id(1) == ids[2])
+        #expect(try publish("{\(Self.content)}", at: 1).outgoing.id == "made")
     }
 
     @Test func aKeyMeansTheSameWithAndWithoutQuotes() throws {
@@ -191,7 +203,7 @@ import Testing
         #expect(problem("{\(Self.content)}", fields)?.code == "idempotency_key_invalid")
     }
 
-    @Test(arguments: [[], [("Content-Type", "text/plain")], [("Content-Type", "application/cloudevents-batch+json")]])
+    @Test(arguments: [[], [("Content-Type", "text/plain")], [type, type]])
     func anotherTypeIs415(fields: [(String, String)]) {
         #expect(problem("{\(Self.content)}", fields)?.status == 415)
     }

@@ -163,10 +163,9 @@ import Testing
 
     /// Only Kafka's client can make the three deliveries; their answers are a table.
     @Test func eachDeliveryHasItsAnswer() {
-        let record = RequestRecord(id: "r-1", topic: "t", key: "r-1", value: [], headers: [])
         let moment = Timestamp(milliseconds: 1_795_262_400_000)
         func answer(_ delivery: Producer.Delivery) -> APIAnswer {
-            APIAnswer(delivery, of: record, expiresAt: nil, now: moment, retryAfter: 3000)
+            APIAnswer(PublishOutcome(delivery, of: "r-1", in: "t", expiresAt: nil, now: moment, retryAfter: 3000))
         }
         let written = answer(.persisted(partition: 3, offset: nil))
         #expect(written.status == 202 && written.headers["Location"] == "/v1/requests/r-1")

@@ -23,7 +23,10 @@ final class ServedGateway {
     let port: Int
 
     /// Starts it, and waits until it is ready for what it has.
-    init(hasKafka: Bool = true, _ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
+    init(
+        hasKafka: Bool = true, _ change: (inout GatewayConfiguration) -> Void = { _ in },
+        checkBatch: @escaping BatchCheck = { _, _ in .allowed }
+    ) throws {
         var emulator = HubEmulatorConfiguration()
         emulator.listen = "127.0.0.1:0"
         let hub = try EmulatedHub(emulator)
@@ -43,7 +46,7 @@ final class ServedGateway {
         self.hub = hub
         self.cluster = cluster
         self.configuration = configuration
-        service = try GatewayService(configuration, services.services, checkKey: Self.checkKey)
+        service = try GatewayService(configuration, services.services, checkKey: Self.checkKey, checkBatch: checkBatch)
         port = try service.start().port
         #expect(eventually { !services.readiness.contains("failing hub") })
         if hasKafka { #expect(eventually { services.readiness.isEmpty }) }

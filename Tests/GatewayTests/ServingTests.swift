@@ -34,6 +34,8 @@ import Testing
         ("GET", "//", .nowhere), ("POST", "/api/register?x", .nowhere), ("GET", "", .nowhere), ("OPTIONS", "*", .nowhere),
         ("GET", "/v1/openapi.json", .route(.openAPI)), ("HEAD", "/v1/openapi.json", .route(.openAPI)),
         ("POST", "/v1/requests", .route(.publish)), ("GET", "/v1/requests", .otherMethods(["POST"])),
+        ("POST", "/v1/requests:batch", .route(.publishBatch)), ("POST", "/v1/requests:explain", .route(.explain)),
+        ("GET", "/v1/requests:batch", .otherMethods(["POST"])), ("POST", "/v1/requests:other", .nowhere),
         ("POST", "/v1/requests/", .nowhere), ("POST", "/v1", .nowhere), ("GET", "/api/notifications/", .nowhere),
         ("GET", "/api/notifications/a-_B", .route(.secureText(id: "a-_B"))),
         ("POST", "/api/notifications/a", .otherMethods(["GET"])), ("GET", "/api/notifications/a/b", .nowhere),

@@ -54,10 +54,29 @@ public struct TokenBucket: Sendable, Equatable {
     }
 
     /// The moment at which the next call may start. Nil if one may now, `never` if none ever may at this rate.
-    public mutating func nextCall(now: MonotonicTime) -> MonotonicTime? {
-        guard !hasCall(now: now) else { return nil }
-        guard rate > 0 else { return .never }
-        return settledAt + Self.ceiling(Self.call - level, by: rate)
+    public mutating func nextCall(now: MonotonicTime) -> MonotonicTime? { nextCalls(1, now: now) }
+
+    /// The most calls that may start at once.
+    public var burstCount: Int { Int(capacity / Self.call) }
+
+    /// Takes several calls out if all of them may start at `now`, else none.
+    ///
+    /// - Parameters:
+    ///   - count: How many, 0 or more.
+    ///   - now: The present moment.
+    /// - Returns: Whether they may start.
+    public mutating func take(_ count: Int, now: MonotonicTime) -> Bool {
+        guard nextCalls(count, now: now) == nil else { return false }
+        level -= Int64(count) * Self.call
+        return true
+    }
+
+    /// The moment at which several calls may start at once. Nil if they may now, `never` if that is more than a burst.
+    public mutating func nextCalls(_ count: Int, now: MonotonicTime) -> MonotonicTime? {
+        settle(now)
+        guard count <= burstCount else { return .never }
+        let missing = Int64(count) * Self.call - level
+        return missing > 0 ? settledAt + Self.ceiling(missing, by: rate) : nil
     }
 
     private var capacity: Int64 { rate == 0 ? 0 : max(Self.call, rate * burst) }

@@ -35,7 +35,7 @@ extension APIProblem {
         case tooManyRequests = "too_many_requests"
         /// 429: sign-ins from this address or with this name failed too often, or too many wait; the password was not checked.
         case tooManySignIns = "too_many_sign_ins"
-        /// 429: the key's rate does not allow the call yet.
+        /// 429: the key's rate does not allow the call yet, or never so large a batch.
         case rateLimited = "rate_limited"
         /// 500: the gateway itself failed.
         case `internal` = "internal"
@@ -136,7 +136,7 @@ extension APIProblem.Code {
         case .bodyTooLarge:
             (
                 "The body has more bytes than the route or Kafka takes.",
-                "Split the audience over several requests, and keep pictures behind an address."
+                "Split the audience over several requests, divide a batch, and keep pictures behind an address."
             )
         case .unsupportedMediaType:
             ("The Content-Type is none that the route takes.", "Send JSON in UTF-8, with Content-Type: application/json.")
@@ -148,7 +148,10 @@ extension APIProblem.Code {
                 "Correct the credentials, and wait as long as Retry-After says."
             )
         case .rateLimited:
-            ("The key's rate does not allow the call yet.", "Wait as long as Retry-After says, or ask for a greater rate.")
+            (
+                "The key's rate does not allow the call yet, or a batch has more requests than it allows at once.",
+                "Wait as long as Retry-After says, divide the batch, or ask for a greater rate."
+            )
         case .internal:
             ("The gateway itself failed.", "Look for the request by its id before the call is made again, and report the bug.")
         case .overloaded: ("The gateway has too much to do.", "Wait as long as Retry-After says; nothing was done.")

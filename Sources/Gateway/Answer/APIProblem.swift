@@ -207,6 +207,13 @@ extension APIProblem {
         json.append(json: Self.title(of: status))
         json.append(",\"status\":")
         json.append(decimal: status)
+        appendMembers(to: &json)
+        json.append("}")
+        return json.bytes
+    }
+
+    /// Appends the members behind `status`.
+    func appendMembers(to json: inout ByteWriter) {
         json.append(",\"detail\":")
         json.append(json: detail)
         json.append(",\"code\":")
@@ -227,8 +234,7 @@ extension APIProblem {
             json.append(json: fault.message)
             json.append("}")
         }
-        json.append(faults.isEmpty ? "}" : "]}")
-        return json.bytes
+        if !faults.isEmpty { json.append("]") }
     }
 
     /// The phrases of RFC 9110, section 15.

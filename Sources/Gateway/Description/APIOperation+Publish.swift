@@ -4,27 +4,33 @@ internal import PushModel
 extension APIOperation {
     static let publishRow = Row(
         method: "POST", path: "/v1/requests", summary: "Publishes a request.", access: .key,
-        parameters: [
-            Parameter(
-                name: "Idempotency-Key", place: .header, schema: JSONSchema.text(1...IdempotencyKey.maximumByteCount),
-                summary: "The same call under the same key is sent once at most.", example: "order-4711"),
-            preferParameter,
-        ],
+        parameters: [idempotencyParameter, preferParameter],
         body: Content(
-            schema: MessageSchema.request.body,
-            example: ["audience": ["users": ["alice"]], "message": ["title": "Order shipped"], "ttl_seconds": 3600]),
+            schema: MessageSchema.request.body, example: exampleRequest),
         answers: [
             Answer(status: 202, summary: "Kafka has the request.", content: accepted),
             Answer(status: 200, summary: "With Prefer: wait, the request has ended.", content: shown),
         ],
-        problems: [
-            Problem(status: 400, codes: [.notJSON, .idempotencyKeyInvalid]),
-            Problem(status: 403, codes: [.forbiddenScope, .forbiddenTenant, .forbiddenSource]),
-            Problem(status: 409, codes: [.conflictInFlight]),
-            Problem(status: 422, codes: [.invalidRequest, .idempotencyMismatch]), Problem(status: 429, codes: [.rateLimited]),
-            Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]),
-            Problem(status: 504, codes: [.ackUnknown]),
-        ])
+        problems: publishProblems)
+
+    static let publishBatchRow = Row(
+        method: "POST", path: "/v1/requests:batch",
+        summary: "Publishes up to \(Batch.maximumCount) requests; as application/x-ndjson with a request on each line.",
+        access: .key,
+        parameters: [idempotencyParameter],
+        body: Content(
+            schema: JSONSchema.object(
+                [("requests", JSONSchema.list(of: MessageSchema.request.body, 1...Batch.maximumCount))], required: ["requests"]),
+            example: ["requests": [exampleRequest]]),
+        answers: [
+            Answer(status: 202, summary: "Kafka has at least one of them; items has the verdict on each.", content: verdicts)
+        ],
+        problems: publishProblems)
+
+    static let explainRow = Row(
+        method: "POST", path: "/v1/requests:explain", summary: "Says what a request would become; nothing is written.",
+        access: .key, body: Content(schema: MessageSchema.request.body, example: exampleRequest),
+        answers: [Answer(summary: "It can be published.", content: explained)], problems: contentProblems)
 
     static let showRequestRow = Row(
         method: "GET", path: "/v1/requests/{id}", summary: "Says what became of a request.", access: .key,
@@ -59,6 +65,19 @@ extension APIOperation {
             Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]), Problem(status: 504, codes: [.ackUnknown]),
         ])
 
+    private static let idempotencyParameter = Parameter(
+        name: "Idempotency-Key", place: .header, schema: JSONSchema.text(1...IdempotencyKey.maximumByteCount),
+        summary: "The same call under the same key is sent once at most.", example: "order-4711")
+    private static let contentProblems = [
+        Problem(status: 400, codes: [.notJSON, .idempotencyKeyInvalid]),
+        Problem(status: 403, codes: [.forbiddenScope, .forbiddenTenant, .forbiddenSource]),
+        Problem(status: 422, codes: [.invalidRequest]), Problem(status: 429, codes: [.rateLimited]),
+    ]
+    private static let publishProblems =
+        contentProblems + [
+            Problem(status: 409, codes: [.conflictInFlight]), Problem(status: 422, codes: [.idempotencyMismatch]),
+            Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]), Problem(status: 504, codes: [.ackUnknown]),
+        ]
     private static let requestIDParameter = Parameter(
         name: "id", place: .path, schema: JSONSchema.text(), summary: "The request's id.", example: "order-4711")
     private static let atParameter = Parameter(
@@ -108,6 +127,49 @@ extension APIOperation {
             example: [
                 "id": "01890a5d-ac96-774b-bcce-b302099a8057", "state": "accepted", "topic": "push.requests.v1", "partition": 3,
                 "offset": "12345", "accepted_at": "2026-11-21T17:00:00.100Z",
+            ])
+    }
+
+    private static let exampleRequest: JSONTree = [
+        "audience": ["users": ["alice"]], "message": ["title": "Order shipped"], "ttl_seconds": 3600,
+    ]
+
+    private static var verdicts: Content {
+        let verdict = JSONSchema.object(
+            [
+                ("status", JSONSchema.integer(200...599)), ("id", JSONSchema.text()), ("topic", JSONSchema.text()),
+                ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")), ("code", JSONSchema.text()),
+                ("detail", JSONSchema.text()), ("retry", JSONSchema.words(APIProblem.Retry.allCases.map(\.rawValue))),
+            ], required: ["status"], isOpen: true)
+        return Content(
+            schema: JSONSchema.object(
+                [("accepted", JSONSchema.count), ("refused", JSONSchema.count), ("items", JSONSchema.list(of: verdict))],
+                required: ["accepted", "refused", "items"], isOpen: true),
+            example: [
+                "accepted": 1, "refused": 1,
+                "items": [
+                    ["status": 202, "id": "order-4711", "topic": "push.requests.v1", "partition": 3, "offset": "12345"],
+                    [
+                        "status": 422, "detail": "The request cannot be sent as it is; errors names each fault.",
+                        "code": "invalid_request", "retry": "never",
+                        "errors": [["pointer": "/audience", "code": "schema_invalid", "detail": "An audience must be named."]],
+                    ],
+                ],
+            ])
+    }
+
+    private static var explained: Content {
+        Content(
+            schema: JSONSchema.object(
+                [
+                    ("valid", ["const": true]), ("platforms", JSONSchema.list(of: JSONSchema.text())),
+                    ("bytes", JSONSchema.map(of: JSONSchema.count)), ("calls", JSONSchema.count),
+                    ("may_reach_twice", JSONSchema.boolean), ("lane", JSONSchema.words(["high", "normal", "bulk"])),
+                    ("topic", JSONSchema.text()), ("record_key", JSONSchema.text()),
+                ], required: ["valid", "platforms", "bytes", "calls", "may_reach_twice", "lane", "topic"], isOpen: true),
+            example: [
+                "valid": true, "platforms": ["apple", "fcmv1"], "bytes": ["apple": 58, "fcmv1": 64], "calls": 2,
+                "may_reach_twice": false, "lane": "normal", "topic": "push.requests.v1", "record_key": "order-4711",
             ])
     }
 }

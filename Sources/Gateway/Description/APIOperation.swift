@@ -2,7 +2,8 @@ internal import PushModel
 
 /// An operation of the gateway's API. Each route is one, and each has a row in the description: the compiler asks for both.
 enum APIOperation: String, CaseIterable {
-    case welcome, newRegistration, putRegistration, deleteRegistration, notify, secureText, publish, showRequest, followRequest,
+    case welcome, newRegistration, putRegistration, deleteRegistration, notify, secureText, publish, publishBatch, explain,
+        showRequest, followRequest,
         cancelRequest, openAPI
 
     /// The operation that a route leads to.
@@ -16,6 +17,8 @@ enum APIOperation: String, CaseIterable {
             case .notify: .notify
             case .secureText: .secureText
             case .publish: .publish
+            case .publishBatch: .publishBatch
+            case .explain: .explain
             case .request(.show): .showRequest
             case .request(.events): .followRequest
             case .request(.cancel): .cancelRequest
@@ -33,6 +36,8 @@ enum APIOperation: String, CaseIterable {
         case .notify: Self.notifyRow
         case .secureText: Self.secureTextRow
         case .publish: Self.publishRow
+        case .publishBatch: Self.publishBatchRow
+        case .explain: Self.explainRow
         case .showRequest: Self.showRequestRow
         case .followRequest: Self.followRequestRow
         case .cancelRequest: Self.cancelRequestRow

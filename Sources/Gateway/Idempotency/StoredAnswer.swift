@@ -30,13 +30,14 @@ struct StoredAnswer: Sendable, Equatable {
     ///
     /// - Parameter answer: The answer to the first call.
     init?(certain answer: APIAnswer) {
-        guard (200..<300).contains(answer.status) || [400, 413, 415, 422].contains(answer.status),
-            answer.body.count <= Self.maximumByteCount
-        else { return nil }
+        guard Self.isCertain(answer.status), answer.body.count <= Self.maximumByteCount else { return nil }
         self.init(
             status: answer.status, location: answer.headers["Location"], contentType: answer.headers["Content-Type"],
             body: answer.body)
     }
+
+    /// Whether a call would get this status whenever it is made.
+    static func isCertain(_ status: Int) -> Bool { (200..<300).contains(status) || [400, 413, 415, 422].contains(status) }
 
     /// The answer for a repeated call, with `Idempotency-Replayed: true`.
     var replay: APIAnswer {

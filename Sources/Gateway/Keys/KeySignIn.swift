@@ -90,6 +90,19 @@ final class KeySignIn: Sendable {
         }
     }
 
+    /// Asks whether a key's rate allows all requests of a batch. Its call was checked before, and has counted as one.
+    ///
+    /// - Parameters:
+    ///   - count: How many requests there are, at least 1.
+    ///   - publisher: Whose key it is.
+    /// - Returns: What becomes of it.
+    func check(_ count: Int, of publisher: Publisher) -> KeyUses.BatchVerdict {
+        let now = services.now()
+        let verdict = uses.withLock { $0.take(count, of: publisher.keyID, now: now) }
+        if verdict != .allowed { services.metrics.keyChecks.series(["limited"]).increment() }
+        return verdict
+    }
+
     private func admit(_ key: APIKey, of known: KnownKeys, _ now: MonotonicTime) -> Outcome {
         let (wait, gone) = uses.withLock { uses in
             let gone = uses.forgetAll(but: known)

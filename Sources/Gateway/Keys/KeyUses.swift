@@ -2,7 +2,8 @@ import Basics
 import Delivery
 import Keys
 
-/// The keys in use, and the rate of each: so many calls per second, and after a rest twice as many at once.
+/// The keys in use, and the rate of each: so many calls per second, and after a rest twice as many at once. A batch counts as many calls
+/// as it has requests.
 ///
 /// Pure: it reads no clock. It remembers no more keys than the file has, and each question takes constant time. One owner, not
 /// thread-safe.
@@ -23,6 +24,16 @@ struct KeyUses: Sendable {
     /// That of the keys it was asked about.
     private var generation = 0
 
+    /// A decision about the requests of a batch.
+    enum BatchVerdict: Sendable, Equatable {
+        /// All count.
+        case allowed
+        /// None counts, and another try makes sense after so many milliseconds.
+        case limited(Int64)
+        /// The key's rate never allows so many at once, but only this number.
+        case beyond(Int)
+    }
+
     /// How many keys it remembers.
     var count: Int { uses.count }
 
@@ -38,6 +49,23 @@ struct KeyUses: Sendable {
         if let next = use.bucket?.nextCall(now: now) { return (next.nanoseconds(since: now) + 999_999) / 1_000_000 }
         use.bucket?.take()
         return 0
+    }
+
+    /// Lets all requests of a batch start, or none.
+    ///
+    /// - Parameters:
+    ///   - count: How many they are, at least 1. The batch's call has counted as one, and stays so.
+    ///   - id: The id of the key whose batch it is.
+    ///   - now: The present.
+    /// - Returns: What becomes of it.
+    mutating func take(_ count: Int, of id: String, now: MonotonicTime) -> BatchVerdict {
+        guard var bucket = uses[id]?.bucket else { return .allowed }
+        defer { uses[id]?.bucket = bucket }
+        guard count <= bucket.burstCount else { return .beyond(bucket.burstCount) }
+        if bucket.take(count - 1, now: now) { return .allowed }
+        // The next try is a call, too.
+        guard let next = bucket.nextCalls(count, now: now) else { return .limited(1) }
+        return .limited((next.nanoseconds(since: now) + 999_999) / 1_000_000)
     }
 
     /// Forgets the keys that were taken out of the file or revoked, once for each reading of it.

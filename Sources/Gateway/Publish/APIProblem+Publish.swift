@@ -8,7 +8,21 @@ extension APIProblem {
     /// 415.
     static let noRequestMediaType = APIProblem(
         415, .unsupportedMediaType,
-        "The Content-Type must be application/json, or application/cloudevents+json for an event.")
+        "The Content-Type must be application/json, or application/cloudevents+json for an event. "
+            + "POST /v1/requests takes application/cloudevents-batch+json, too.")
+
+    /// 415.
+    static let noBatchMediaType = APIProblem(
+        415, .unsupportedMediaType,
+        "The Content-Type must be application/json, or application/x-ndjson for a request on each line.")
+
+    /// 429: a batch that the key's rate never allows.
+    ///
+    /// - Parameter limit: The most requests that it allows at once.
+    /// - Returns: The problem.
+    static func batchBeyondRate(_ limit: Int) -> APIProblem {
+        APIProblem(429, .rateLimited, "The key's rate allows \(limit) requests at once. Divide the batch; nothing is written.")
+    }
 
     /// 400.
     static let idempotencyKeyInvalid = APIProblem(

@@ -15,14 +15,10 @@ enum PublishForm: Sendable, Equatable {
     ///
     /// - Parameter headers: The request's.
     init?(_ headers: HTTPFields) {
-        guard headers.count(of: "Content-Type") == 1, let value = headers["Content-Type"] else { return nil }
-        let type = value.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
-        if type.equalsIgnoringCase(RequestWriter.eventContentType) {
-            self = .structuredEvent
-        } else if type.equalsIgnoringCase("application/json") {
-            self = headers["ce-specversion"] == nil ? .request : .binaryEvent
-        } else {
-            return nil
+        switch headers.mediaType {
+        case RequestWriter.eventContentType: self = .structuredEvent
+        case "application/json": self = headers["ce-specversion"] == nil ? .request : .binaryEvent
+        default: return nil
         }
     }
 }

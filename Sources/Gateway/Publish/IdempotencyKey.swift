@@ -30,11 +30,14 @@ struct IdempotencyKey: Sendable, Equatable {
 
     /// The id of a request that has none of its own: whoever repeats the key gets the same id, at any gateway.
     ///
-    /// - Parameter publisher: Whose key it is.
+    /// - Parameters:
+    ///   - publisher: Whose key it is.
+    ///   - index: The request's place in its batch, from 0; nil for one that comes alone.
     /// - Returns: `k` and 32 hexadecimal digits.
     /// - Throws: The library for digests fails.
-    func requestID(of publisher: Publisher) throws(CryptoError) -> String {
-        let bytes = Array((publisher.tenant ?? "").utf8) + [0] + Array(publisher.keyID.utf8) + [0] + Array(text.utf8)
+    func requestID(of publisher: Publisher, at index: Int? = nil) throws(CryptoError) -> String {
+        var bytes = Array((publisher.tenant ?? "").utf8) + [0] + Array(publisher.keyID.utf8) + [0] + Array(text.utf8)
+        if let index { bytes += [0] + Array(String(index).utf8) }
         return "k" + String(decoding: try SHA256.hexadecimalDigest(of: bytes).prefix(32), as: UTF8.self)
     }
 

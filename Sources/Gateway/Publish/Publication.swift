@@ -5,7 +5,7 @@ internal import Keys
 internal import Publishing
 internal import PushModel
 
-/// The request that a call of `POST /v1/requests` publishes.
+/// The request that a submission becomes, checked.
 struct Publication: Sendable {
     /// The most bytes that a body may have.
     static let maximumByteCount = RequestReader.maximumRecordByteCount
@@ -22,31 +22,27 @@ struct Publication: Sendable {
     /// The tenant that it is for, or nil for none.
     let tenant: String?
 
-    /// Reads and checks a call.
+    /// Reads and checks a request.
     ///
     /// - Parameters:
-    ///   - call: The call.
-    ///   - key: Its `Idempotency-Key`, or nil for none.
-    ///   - publisher: Who makes it.
+    ///   - submission: The request as it came.
+    ///   - publisher: Who publishes it.
     ///   - now: When it is written.
     ///   - trial: Finds what every worker would refuse.
     ///   - newID: Makes an id, for a request that has none and whose call has no key.
     /// - Throws: All that is wrong with it.
     init(
-        _ call: HTTPServerRequest, _ key: IdempotencyKey?, by publisher: Publisher, at now: Timestamp, _ trial: RequestTrial,
-        newID: () -> String
+        _ submission: Submission, by publisher: Publisher, at now: Timestamp, _ trial: inout RequestTrial, newID: () -> String
     ) throws(APIProblem) {
-        guard call.body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
+        guard submission.body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
         guard publisher.scopes.contains(.publish) else { throw .forbiddenScope(.publish) }
-        guard let form = PublishForm(call.headers) else { throw .noRequestMediaType }
         var request = PushRequest()
-        let (event, isEnvelope) = try Self.read(call, as: form, now, into: &request)
+        let (event, isEnvelope) = try Self.read(submission, now, into: &request)
         try Self.check(request, of: publisher)
-        var trial = trial
         let refusals = trial.findings(in: request, now: now).filter { !$0.isBySettings }.map(\.fault)
         guard refusals.isEmpty else { throw .refused(refusals) }
-        let id = try Self.id(of: request, key, publisher) ?? newID()
-        let json = Self.json(of: request, in: call.body, isEnvelope: isEnvelope, id: id, tenant: publisher.tenant)
+        let id = try Self.id(of: request, submission, publisher) ?? newID()
+        let json = Self.json(of: request, in: submission.body, isEnvelope: isEnvelope, id: id, tenant: publisher.tenant)
         guard json.count <= Self.maximumByteCount else { throw .refused([Self.tooLarge]) }
         var outgoing = OutgoingRequest(json, saying: request, isEvent: false)
         outgoing.id = id
@@ -62,14 +58,15 @@ struct Publication: Sendable {
     ///
     /// - Returns: The event that holds the request, if one does, and whether the event is the body.
     private static func read(
-        _ call: HTTPServerRequest, as form: PublishForm, _ now: Timestamp, into request: inout PushRequest
+        _ submission: Submission, _ now: Timestamp, into request: inout PushRequest
     ) throws(APIProblem) -> (event: CloudEvent?, isEnvelope: Bool) {
-        let binary = form == .binaryEvent ? CloudEvent(call.headers) : nil
+        let form = submission.form
+        let binary = form == .binaryEvent ? CloudEvent(submission.headers) : nil
         var headers = binary?.allHeaders ?? []
-        for name in ["traceparent", "tracestate"] { if let value = call.headers[name] { headers.append((name, value)) } }
+        for name in ["traceparent", "tracestate"] { if let value = submission.headers[name] { headers.append((name, value)) } }
         if form == .structuredEvent { headers.append(("content-type", RequestWriter.eventContentType)) }
-        let (what, isEnvelope) = StrictReader(headers: headers).read(call.body, now: now, into: &request)
-        if case .unreadable(let reason) = what { throw .unreadable(reason, in: call.body) }
+        let (what, isEnvelope) = StrictReader(headers: headers).read(submission.body, now: now, into: &request)
+        if case .unreadable(let reason) = what { throw .unreadable(reason, in: submission.body) }
         let event = isEnvelope ? CloudEvent(request.document) : binary
         var attributeFaults = event?.faults(in: isEnvelope ? .structuredEvent : form) ?? []
         if attributeFaults.isEmpty, event != nil, !request.hasOwnID {
@@ -94,10 +91,12 @@ struct Publication: Sendable {
 
     /// The request's own id, else the one that its key stands for.
     private static func id(
-        of request: borrowing PushRequest, _ key: IdempotencyKey?, _ publisher: Publisher
+        of request: borrowing PushRequest, _ submission: Submission, _ publisher: Publisher
     ) throws(APIProblem) -> String? {
         if request.hasOwnID { return request.document.string(request.id) }
-        do throws(CryptoError) { return try key?.requestID(of: publisher) } catch { throw .failedBeforeWriting }
+        do throws(CryptoError) { return try submission.key?.requestID(of: publisher, at: submission.index) } catch {
+            throw .failedBeforeWriting
+        }
     }
 
     /// The request with id and tenant as members of its own.

@@ -20,7 +20,7 @@ struct APICall: Sendable {
 protocol Endpoints: Sendable {
     /// Answers a call, before it returns or later; waits for nothing. Called on any thread.
     func answer(_ call: APICall)
-    /// Answers a call of `POST /v1/requests`, before it returns or later; waits for nothing. Called on any thread.
+    /// Answers a call that brings requests, before it returns or later; waits for nothing. Called on any thread.
     func publish(_ call: PublishCall)
     /// Answers a call about one request of a back end, before it returns or later; waits for nothing. Called on any thread.
     func look(_ call: LookupCall)
@@ -88,7 +88,7 @@ struct APIEndpoints: Endpoints {
         case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
         case .notify: notify.answer(call)
         case .secureText(let id): notify.answer(call, textOf: id)
-        case .welcome, .openAPI, .publish, .request: call.reply.answer(APIProblem.notFound)
+        case .welcome, .openAPI, .publish, .publishBatch, .explain, .request: call.reply.answer(APIProblem.notFound)
         }
     }
 

@@ -36,16 +36,19 @@ public final class GatewayService: Sendable {
     /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
     public convenience init(_ configuration: GatewayConfiguration, _ services: GatewayServices) throws(GatewayFailure) {
         let keys = try KeySignIn.make(configuration, services)
-        try self.init(configuration, services, checkKey: { keys?.check($0, from: $1) ?? .refused })
+        try self.init(
+            configuration, services, checkKey: { keys?.check($0, from: $1) ?? .refused },
+            checkBatch: { keys?.check($0, of: $1) ?? .allowed })
     }
 
     /// Makes one whose keys of `/v1` `checkKey` knows.
     convenience init(
-        _ configuration: GatewayConfiguration, _ services: GatewayServices, checkKey: @escaping KeyCheck
+        _ configuration: GatewayConfiguration, _ services: GatewayServices, checkKey: @escaping KeyCheck,
+        checkBatch: @escaping BatchCheck = { _, _ in .allowed }
     ) throws(GatewayFailure) {
         var services = services
         services.docsURL = configuration.docsURL
-        try self.init(configuration, services, checkKey: checkKey) {
+        try self.init(configuration, services, checkKey: checkKey, checkBatch: checkBatch) {
             [services] (lanes, users) throws(GatewayFailure) -> any Endpoints in
             try APIEndpoints(configuration, lanes, users, services)
         }
@@ -54,7 +57,7 @@ public final class GatewayService: Sendable {
     /// Makes one whose routes answer what `makeEndpoints` makes.
     init(
         _ configuration: GatewayConfiguration, _ services: GatewayServices,
-        checkKey: @escaping KeyCheck = { _, _ in .refused },
+        checkKey: @escaping KeyCheck = { _, _ in .refused }, checkBatch: @escaping BatchCheck = { _, _ in .allowed },
         _ makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
@@ -79,7 +82,8 @@ public final class GatewayService: Sendable {
         }
         let endpoints = try makeEndpoints(lanes, users)
         let routes = Routes(
-            signIn: signIn, endpoints: endpoints, services: services, checkKey: checkKey, proxies: proxies)
+            signIn: signIn, endpoints: endpoints, services: services, checkKey: checkKey, checkBatch: checkBatch,
+            proxies: proxies)
         let serving = Self.serving(configuration.listen, routes, descriptors: DescriptorLimit.current()?.soft ?? .max)
         let server = HTTPServer(serving) { request, responder in routes.answer(request, responder) }
         services.metrics.readWaiting { [weak server] in server?.waitingCount }
@@ -161,10 +165,10 @@ public final class GatewayService: Sendable {
         // A name and a password of the longest in base64 have 1.7 KiB.
         serving.maximumHeaderByteCount = 8 << 10
         // Each route has its own limit below this.
-        serving.maximumBodyByteCount = Publication.maximumByteCount
+        serving.maximumBodyByteCount = Batch.maximumByteCount
         // With the 4 KiB of each that do not count, 64 MiB at most.
         serving.maximumBodyByteCountInAll = 32 << 20
-        // Between requests connections may be idle for longer, as proxies keep them. The longest body needs 18 KiB/s to come in time.
+        // Between requests connections may be idle for longer, as proxies keep them. The longest body needs 140 KiB/s to come in time.
         serving.requestTimeout = .seconds(30)
         return serving
     }

@@ -12,6 +12,10 @@ enum Route: Sendable, Equatable {
     case deleteRegistration(id: String)
     /// `POST /v1/requests`.
     case publish
+    /// `POST /v1/requests:batch`.
+    case publishBatch
+    /// `POST /v1/requests:explain`.
+    case explain
     /// `POST /api/notifications`.
     case notify
     /// `GET /api/notifications/{id}`; the id is decoded and not looked at.
@@ -24,14 +28,11 @@ enum Route: Sendable, Equatable {
     /// Whether a body says what to do; that of any other route is read past.
     var takesBody: Bool {
         switch self {
-        case .putRegistration, .notify, .publish: true
+        case .putRegistration, .notify, .publish, .publishBatch, .explain: true
         case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI: false
         case .request(let route): route.takesBody
         }
     }
-
-    /// The most bytes of that body.
-    var maximumBodyByteCount: Int { self == .publish ? Publication.maximumByteCount : JSONBody.maximumByteCount }
 
     /// Where a request leads.
     enum Match: Sendable, Equatable {
@@ -48,6 +49,8 @@ enum Route: Sendable, Equatable {
             case .route(.putRegistration): "register.put"
             case .route(.deleteRegistration): "register.delete"
             case .route(.publish): "requests.publish"
+            case .route(.publishBatch): "requests.batch"
+            case .route(.explain): "requests.explain"
             case .route(.notify): "notify"
             case .route(.secureText): "notify.text"
             case .route(.openAPI): "openapi"
@@ -70,6 +73,10 @@ enum Route: Sendable, Equatable {
             routes = [("GET", .welcome), ("HEAD", .welcome)]
         } else if pieces == ["", "v1", "requests"] {
             routes = [("POST", .publish)]
+        } else if pieces == ["", "v1", "requests:batch"] {
+            routes = [("POST", .publishBatch)]
+        } else if pieces == ["", "v1", "requests:explain"] {
+            routes = [("POST", .explain)]
         } else if pieces == ["", "v1", "openapi.json"] {
             routes = [("GET", .openAPI), ("HEAD", .openAPI)]
         } else if pieces == ["", "api", "register"] {

@@ -14,6 +14,8 @@ struct Routes: Sendable {
     let services: GatewayServices
     /// Checks the API keys of back ends.
     var checkKey: KeyCheck = { _, _ in .refused }
+    /// Counts the requests of batches.
+    var checkBatch: BatchCheck = { _, _ in .allowed }
     /// Who is believed about where a request comes from.
     var proxies = TrustedProxies()
 
@@ -23,7 +25,8 @@ struct Routes: Sendable {
         let match = Route.match(head.method, head.rawPath)
         if let problem = problem(of: head, match) { return .answer(counted(problem, match)) }
         guard case .route(let route) = match, route.takesBody else { return .skip }
-        return route == .publish ? .readUnpacked(atMost: route.maximumBodyByteCount) : .read(atMost: route.maximumBodyByteCount)
+        guard let kind = PublishKind(route, head.headers) else { return .read(atMost: JSONBody.maximumByteCount) }
+        return .readUnpacked(atMost: kind.maximumByteCount)
     }
 
     /// The answer to a request for whose body there is no room.
@@ -42,9 +45,9 @@ struct Routes: Sendable {
         case .nowhere: return .notFound
         case .otherMethods(let methods): return .methodNotAllowed(methods)
         case .route(.welcome), .route(.openAPI): return nil
-        case .route(.publish):
+        case .route(let route) where route.bringsRequests:
             guard PresentedKey(authorization: Self.authorization(of: head)) != nil else { return .keyNeeded }
-            return PublishForm(head.headers) == nil ? .noRequestMediaType : nil
+            return PublishKind(route, head.headers) == nil ? route.noMediaType : nil
         case .route(.request):
             return PresentedKey(authorization: Self.authorization(of: head)) == nil ? .keyNeeded : nil
         case .route(let route):
@@ -78,8 +81,11 @@ struct Routes: Sendable {
         case .otherMethods(let methods): reply.answer(APIProblem.methodNotAllowed(methods))
         case .route(.welcome): reply.answer(.text(Self.welcome))
         case .route(.openAPI): reply.answer(APIDescription.answer(to: request.headers))
-        case .route(.publish):
-            signIn(request, reply) { [endpoints] in endpoints.publish(PublishCall(request: request, publisher: $0, reply: reply))
+        case .route(let route) where route.bringsRequests:
+            signIn(request, reply) { [endpoints, checkBatch] publisher in
+                guard let kind = PublishKind(route, request.headers) else { return reply.answer(route.noMediaType) }
+                endpoints.publish(
+                    PublishCall(kind: kind, request: request, publisher: publisher, checkBatch: checkBatch, reply: reply))
             }
         case .route(.request(let route)):
             signIn(request, reply) { [endpoints] in endpoints.look(LookupCall(route, request, by: Asker($0), reply)) }
@@ -105,4 +111,12 @@ struct Routes: Sendable {
         case .limited(let wait): reply.answer(APIProblem.rateLimited(after: wait))
         }
     }
+}
+
+extension Route {
+    /// Whether its bodies are requests of back ends.
+    fileprivate var bringsRequests: Bool { self == .publish || self == .publishBatch || self == .explain }
+
+    /// 415 for a body of another media type than those.
+    fileprivate var noMediaType: APIProblem { self == .publishBatch ? .noBatchMediaType : .noRequestMediaType }
 }

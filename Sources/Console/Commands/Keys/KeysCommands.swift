@@ -23,7 +23,7 @@ extension Command {
                     Flag("scope", "LIST", "What it allows: \(Scope.text(Set(Scope.allCases)))", default: "publish"),
                     Flag("tenant", "NAME", "The tenant of all that is published with it"),
                     Flag("source", "TEXT", "The source of all that is published with it; /pushfan/keys/ID by default"),
-                    Flag("rate", "N", "Calls per second, and after a rest twice as many at once"),
+                    Flag("rate", "N", "Calls or batch items per second; after a rest twice as many"),
                     Flag("expires", "DURATION", "How long it is valid, such as 90d; for ever by default"),
                     Flag("comment", "TEXT", "Whose it is"),
                 ]),

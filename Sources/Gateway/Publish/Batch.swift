@@ -1,0 +1,94 @@
+import PushModel
+
+/// The requests of a batch, in their order, each as it would stand alone.
+struct Batch: Sendable {
+    /// The most requests.
+    static let maximumCount = 1000
+    /// The most bytes of a body.
+    static let maximumByteCount = 4 << 20
+
+    /// Each request, not checked yet: at least one.
+    let items: [[UInt8]]
+
+    /// Reads a batch as far as it is not about single requests.
+    ///
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - form: How it holds them.
+    /// - Throws: 400 for what is no JSON; 413; 422 for another value than a batch, for an empty batch and one of more than 1,000 items.
+    init(_ body: [UInt8], _ form: BatchForm) throws(APIProblem) {
+        guard body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
+        switch form {
+        case .lines: items = try Self.lines(of: body)
+        case .list, .events: items = try Self.elements(of: body, form)
+        }
+        guard !items.isEmpty else { throw .batchRefused(Self.pointer(form), "A batch needs at least one request.") }
+    }
+
+    /// The lines, but for empty ones. One that is no JSON is its own item's fault.
+    private static func lines(of body: [UInt8]) throws(APIProblem) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        for line in body.split(separator: UInt8(ascii: "\n")) where !line.allSatisfy({ isSpace($0) }) {
+            guard lines.count < maximumCount else { throw tooMany(.lines) }
+            lines.append(Array(line))
+        }
+        return lines
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+    }
+
+    /// The elements of the list.
+    private static func elements(of body: [UInt8], _ form: BatchForm) throws(APIProblem) -> [[UInt8]] {
+        var document = JSONDocument()
+        do throws(JSONError) {
+            try document.read(body.span)
+        } catch {
+            throw .unreadable(body.isEmpty ? .noValue : .notJSON(error), in: body)
+        }
+        let list = form == .list ? try requests(of: document) : document.root
+        guard document.kind(of: list) == .array else { throw .batchRefused(pointer(form), "This must be a list of requests.") }
+        guard document.childCount(of: list) <= maximumCount else { throw tooMany(form) }
+        var items: [[UInt8]] = []
+        items.reserveCapacity(document.childCount(of: list))
+        document.forEachElement(of: list) { element in
+            let text = document.span(document.text(of: element))
+            var item = ByteWriter(capacity: text.count)
+            // A text has lost its quotes and escapes, and must not pass for a request.
+            if document.kind(of: element) == .string { item.append(json: text) } else { item.append(text) }
+            items.append(item.bytes)
+        }
+        return items
+    }
+
+    /// The list in `requests`, which nothing else stands beside.
+    private static func requests(of document: borrowing JSONDocument) throws(APIProblem) -> JSONDocument.Node {
+        var found: JSONDocument.Node?
+        var faults: [RequestFault] = []
+        var members = document.children(of: document.root)
+        while document.kind(of: document.root) == .object, let (key, value) = members.next(in: document) {
+            if found == nil, document.equals(document.text(of: key), "requests" as StaticString) {
+                found = value
+            } else if faults.count < 32 {
+                faults.append(RequestFault(.schemaInvalid, document.pointer(to: key), "A batch has requests alone, once."))
+            }
+        }
+        guard faults.isEmpty else { throw .refused(faults) }
+        guard let found else { throw .batchRefused("/requests", "A batch needs the list of its requests.") }
+        return found
+    }
+
+    private static func tooMany(_ form: BatchForm) -> APIProblem {
+        .batchRefused(pointer(form), "A batch has at most \(maximumCount) requests.")
+    }
+
+    private static func pointer(_ form: BatchForm) -> String { form == .list ? "/requests" : "" }
+}
+
+extension APIProblem {
+    /// 422 for a batch of which nothing is written.
+    fileprivate static func batchRefused(_ pointer: String, _ sentence: String) -> APIProblem {
+        .refused([RequestFault(.schemaInvalid, pointer, sentence)])
+    }
+}

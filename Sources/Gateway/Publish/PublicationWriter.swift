@@ -1,0 +1,90 @@
+import EventLoop
+import Intake
+import Kafka
+import Publishing
+import PushModel
+import Synchronization
+
+/// Checks requests, writes them to Kafka, and reports what became of each. No thread waits. Any thread may call it.
+///
+/// A request whose caller has gone meanwhile is written all the same.
+final class PublicationWriter: Sendable {
+    /// The whole seconds after which callers are asked to come again after a failure, so that they do not come all at once.
+    private static let waits: ClosedRange<Int64> = 1...5
+
+    private let producer: RequestProducer
+    private let writer: Mutex<RequestWriter>
+    private let lookup: RequestLookup
+    private let reach: RetryReachWarning
+    private let topic: String
+    private let services: GatewayServices
+
+    init(
+        _ configuration: GatewayConfiguration, _ producer: RequestProducer, _ lookup: RequestLookup, _ services: GatewayServices
+    ) {
+        self.producer = producer
+        self.lookup = lookup
+        self.services = services
+        reach = RetryReachWarning(offsets: configuration.dedupeReach, services)
+        topic = configuration.requestsTopic
+        writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Sending.source))
+    }
+
+    /// A new id.
+    func newID(at now: Timestamp) -> String { writer.withLock { $0.newID(at: now) } }
+
+    /// Checks a request, and writes it unless something is wrong with it.
+    ///
+    /// - Parameters:
+    ///   - submission: The request.
+    ///   - publisher: Who publishes it.
+    ///   - now: The present moment.
+    ///   - trial: Finds what every worker would refuse.
+    ///   - then: Called once, before this returns or later: with what became of it, and where a look-up finds it if it was written.
+    func write(
+        _ submission: Submission, by publisher: Publisher, at now: Timestamp, _ trial: inout RequestTrial,
+        then: @escaping @Sendable (PublishOutcome, PublishedRequests.Key?) -> Void
+    ) {
+        do throws(APIProblem) {
+            let publication = try Publication(submission, by: publisher, at: now, &trial) { newID(at: now) }
+            let record = writer.withLock { $0.record(of: publication.outgoing, at: now) }
+            let owner = RequestOwner(keyID: publisher.keyID, source: publisher.source, tenant: publication.tenant)
+            let request = PublishedRequest(
+                id: record.id, owner: owner, acceptedAt: now, expiresAt: publication.expiresAt, notBefore: publication.notBefore)
+            // Before it is written, or its result could come unseen.
+            write(record, lookup.add(request), expiresAt: publication.expiresAt, then: then)
+        } catch {
+            then(.refused(error), nil)
+        }
+    }
+
+    private func write(
+        _ record: RequestRecord, _ place: PublishedRequests.Key, expiresAt expiry: Timestamp?,
+        then: @escaping @Sendable (PublishOutcome, PublishedRequests.Key?) -> Void
+    ) {
+        let started = services.now()
+        let wait = Int64.random(in: Self.waits) * 1000
+        do throws(KafkaError) {
+            try producer.write(record) { [services, lookup, reach, id = record.id, topic = record.topic] delivery in
+                services.countAck(delivery, since: started)
+                lookup.note(delivery, of: place, topic: topic)
+                if case .persisted = delivery { reach.notePublished() }
+                let now = Timestamp(milliseconds: WallClock.millisecondsSince1970())
+                let outcome = PublishOutcome(delivery, of: id, in: topic, expiresAt: expiry, now: now, retryAfter: wait)
+                if case .written = outcome { then(outcome, place) } else { then(outcome, nil) }
+            }
+        } catch {
+            lookup.forget(place)
+            then(.refused(.notTaken(error, retryAfter: wait)), nil)
+        }
+    }
+
+    /// Lets time pass. To be called by the producer's thread, several times a second.
+    func tick() {
+        reach.tick {
+            let current = producer.current
+            guard let handle = try? current.topic(named: topic) else { return nil }
+            return (try? current.partitionCount(of: handle, timeout: .milliseconds(500))).map { Int($0) }
+        }
+    }
+}

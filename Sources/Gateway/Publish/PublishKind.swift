@@ -1,0 +1,75 @@
+import HTTPServing
+
+/// What a call asks for that brings requests, by its route and its media type.
+enum PublishKind: Sendable, Equatable {
+    /// One request is written.
+    case single(PublishForm)
+    /// Several are written.
+    case batch(BatchForm)
+    /// One is checked, and nothing is written.
+    case trial(PublishForm)
+
+    /// The kind of a call; nil for another route, and for a media type that the route does not take.
+    ///
+    /// - Parameters:
+    ///   - route: Where it leads.
+    ///   - headers: Its header fields.
+    init?(_ route: Route, _ headers: HTTPFields) {
+        switch route {
+        case .publish where headers.mediaType == BatchForm.eventsType: self = .batch(.events)
+        case .publish:
+            guard let form = PublishForm(headers) else { return nil }
+            self = .single(form)
+        case .publishBatch:
+            guard let form = BatchForm(headers) else { return nil }
+            self = .batch(form)
+        case .explain:
+            guard let form = PublishForm(headers) else { return nil }
+            self = .trial(form)
+        default: return nil
+        }
+    }
+
+    /// Whether anything is written.
+    var writes: Bool { if case .trial = self { false } else { true } }
+
+    /// The most bytes of the body.
+    var maximumByteCount: Int {
+        switch self {
+        case .single, .trial: Publication.maximumByteCount
+        case .batch: Batch.maximumByteCount
+        }
+    }
+}
+
+/// How a body holds a batch of requests.
+enum BatchForm: Sendable, Equatable {
+    /// An object whose member `requests` is the list of them: `application/json`.
+    case list
+    /// A request on each line: `application/x-ndjson`.
+    case lines
+    /// A list of events whose data are the requests (CloudEvents JSON format 1.0.2, section 4).
+    case events
+
+    /// The media type of a list of events, at `POST /v1/requests`.
+    static let eventsType = "application/cloudevents-batch+json"
+
+    /// The form of a body of `POST /v1/requests:batch`; nil for one that is not admitted.
+    ///
+    /// - Parameter headers: The call's.
+    init?(_ headers: HTTPFields) {
+        switch headers.mediaType {
+        case "application/json": self = .list
+        case "application/x-ndjson": self = .lines
+        default: return nil
+        }
+    }
+}
+
+extension HTTPFields {
+    /// The media type in small letters, without parameters; nil where there is none, or where there are several.
+    var mediaType: String? {
+        guard count(of: "Content-Type") == 1, let value = self["Content-Type"] else { return nil }
+        return value.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+    }
+}
