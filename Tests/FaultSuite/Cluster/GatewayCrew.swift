@@ -5,6 +5,8 @@ import Foundation
 final class GatewayCrew: Sendable {
     let gateways: [GatewayProcess]
     let publisher: HTTPPublisher
+    /// The API key of everybody.
+    let key: String
     private let journal: String
 
     /// Makes the API key and the gateways, which do not run yet.
@@ -22,15 +24,22 @@ final class GatewayCrew: Sendable {
             environment: environment, log: log, within: .seconds(20))
         let words = try String(contentsOfFile: log, encoding: .utf8).split(whereSeparator: \.isWhitespace)
         guard let key = words.first(where: { $0.hasPrefix("pf_") }) else { throw SuiteError.failed("no key was printed: \(log)") }
+        try FileManager.default.removeItem(atPath: log)
+        self.key = String(key)
+        let answers = "\(folder)/\(Self.answers)"
+        try FileManager.default.createDirectory(atPath: answers, withIntermediateDirectories: true)
         gateways = try (1...load.gateways).map { number in
             var environment = environment
             environment["PUSHFAN_GATEWAY_KEYS_FILE"] = "\(folder)/keys"
-            if load.keepsAnswers { environment["PUSHFAN_GATEWAY_IDEMPOTENCY_FILE"] = "\(folder)/g\(number).sqlite" }
+            if load.keepsAnswers { environment["PUSHFAN_GATEWAY_IDEMPOTENCY_FILE"] = "\(answers)/g\(number).sqlite" }
             return try GatewayProcess("g\(number)", program: program, folder: folder, environment: environment)
         }
-        publisher = HTTPPublisher(load, gateways: gateways, key: String(key))
+        publisher = HTTPPublisher(load, gateways: gateways, key: self.key)
         journal = "\(folder)/http-calls.log"
     }
+
+    /// The folder of the files of answers, in that of the scenario.
+    static let answers = "answers"
 
     /// Starts the gateways, waits until they are ready, and begins to publish.
     func start() throws {

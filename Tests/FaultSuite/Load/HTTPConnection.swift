@@ -27,7 +27,7 @@ final class HTTPConnection {
         }
         guard let socket else { return nil }
         var call = HTTPCallFact(number, gateway: run, status: 0)
-        let answer = socket.write(Array(text(of: number).utf8)) ? Answer(from: socket) : nil
+        let answer = socket.write(HTTPLoad.call(of: number, port: gateway.port, apiKey: key)) ? Answer(from: socket) : nil
         call.at = Clock.now()
         guard let answer else {
             close()
@@ -47,13 +47,6 @@ final class HTTPConnection {
 
     /// Longer than a gateway takes for any answer.
     private static let answerTime = Duration.seconds(30)
-
-    private func text(of number: Int) -> String {
-        let body = HTTPLoad.body(of: number)
-        return "POST /v1/requests HTTP/1.1\r\nHost: 127.0.0.1:\(gateway.port)\r\nAuthorization: Bearer \(key)\r\n"
-            + "Content-Type: application/json\r\nIdempotency-Key: \(HTTPLoad.key(of: number))\r\n"
-            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
-    }
 }
 
 extension HTTPConnection {

@@ -25,11 +25,12 @@ struct HTTPLoad: Sendable {
     /// Whether a request is given up when its first answer is a 503.
     func isGivenUp(_ number: Int) -> Bool { giveUpEvery > 0 && number % giveUpEvery == giveUpEvery - 1 }
 
-    /// The Idempotency-Key of a request.
-    static func key(of number: Int) -> String { "n\(number)" }
-
-    /// The body of a request; the same for the same number.
-    static func body(of number: Int) -> String {
-        "{\"audience\":{\"users\":[\"u\(number)\"]},\"platforms\":[\"apple\"],\"message\":{\"title\":\"\(number)\"}}"
+    /// The call for a request; the same for the same number, its Idempotency-Key included.
+    static func call(of number: Int, port: UInt16, apiKey: String) -> [UInt8] {
+        let body = "{\"audience\":{\"users\":[\"u\(number)\"]},\"platforms\":[\"apple\"],\"message\":{\"title\":\"\(number)\"}}"
+        let head =
+            "POST /v1/requests HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(apiKey)\r\n"
+            + "Content-Type: application/json\r\nIdempotency-Key: n\(number)\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        return Array((head + body).utf8)
     }
 }

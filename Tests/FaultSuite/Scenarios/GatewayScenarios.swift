@@ -4,14 +4,16 @@ import FaultOracle
 ///
 /// Workers start when everything is published: what is judged here is what a gateway says and writes.
 extension Catalogue {
-    static let gatewayScenarios = [gatewayKill, twoGateways, slowBroker]
+    static let gatewayScenarios = [gatewayKill, twoGateways, slowBroker, slowSenders]
     /// Those that have brokers of their own.
-    static let gatewayBrokerScenarios = [gatewayBrokerKill, gatewayBrokerStop, gatewayLeaderless, certainOrNot]
+    static let gatewayBrokerScenarios = [
+        gatewayBrokerKill, gatewayBrokerStop, gatewayLeaderless, answersDiskFull, certainOrNot,
+    ]
 
     /// A client gives a record up after 5 s (`message.timeout.ms`); a broker is away for longer.
     private static let absence = Duration.milliseconds(5500)
 
-    private static func overHTTP(
+    static func overHTTP(
         _ name: String, _ claim: String, _ load: HTTPLoad, expecting statuses: [Int], within limit: Duration = .seconds(240),
         harm: @escaping @Sendable (Stage, GatewayCrew) throws -> Void
     ) -> Scenario {
