@@ -18,6 +18,12 @@ public struct Evidence: Sendable {
     public internal(set) var replayResults: [ResultFact] = []
     /// Requests that were published more than once; all but one record of each, and its results, are not among the other facts.
     public internal(set) var repetitions: [RepetitionFact] = []
+    /// Calls of `POST /v1/requests`, of each connection in the order of their answers.
+    public internal(set) var httpCalls: [HTTPCallFact] = []
+    /// The records of the requests topic that those calls can have written.
+    public internal(set) var httpRecords: [HTTPRecordFact] = []
+    /// The name of that topic.
+    var httpTopic = ""
     /// The dead-letter topic, committed records only.
     public var deadLetters: [DeadLetterFact] = []
     /// The results of large requests; they are not among the other results.

@@ -2,7 +2,7 @@ import PushModel
 
 /// Reads facts out of results and out of the hub's journal. One reader keeps its room from one text to the next.
 public struct FactReader {
-    private var document = JSONDocument()
+    var document = JSONDocument()
 
     /// A reader.
     public init() {}
@@ -166,7 +166,7 @@ public struct FactReader {
         return (sends, zip(possible, attempts).map { max($0, $1) }.reduce(0, +))
     }
 
-    private func text(_ name: StaticString, of node: JSONDocument.Node) -> String? {
+    func text(_ name: StaticString, of node: JSONDocument.Node) -> String? {
         guard let value = document.member(name, of: node), document.kind(of: value) == .string else { return nil }
         return document.string(document.text(of: value))
     }

@@ -47,6 +47,16 @@ public enum Invariant: String, Sendable, CaseIterable {
     case outcomes = "outcomes not told exactly once"
     /// Of what was published more than once, one record is sent and all others end as duplicates.
     case repetitions = "repeated requests not sent exactly once"
+    /// Each 202 of the gateway is true.
+    case accepted = "202s whose record is not at its place with its id"
+    /// What a gateway answered with 503 is not written.
+    case surplusRecords = "records that neither a 202 nor a call in doubt explains"
+    /// An Idempotency-Key gives one id, at every gateway.
+    case requestIDs = "keys with more than one id"
+    /// A gateway gives one answer to a key for as long as it runs.
+    case sameAnswer = "keys with more than one 202 at one gateway"
+    /// Of each request that a gateway wrote, one record is sent.
+    case sentOverHTTP = "requests over HTTP that were not sent"
     /// A request is not called before those ahead of it that share its ordering key have ended, but for what a kill makes again.
     case order = "calls before their turn"
     /// A hub that works gets its requests in time while another one is out, and each hub gets its own alone.

@@ -33,6 +33,7 @@ public struct Oracle: Sendable {
         findings += parts()
         if let finding = outcomes() { findings.append(finding) }
         if let finding = repetitions() { findings.append(finding) }
+        findings += http()
         findings.append(exits())
         return findings
     }

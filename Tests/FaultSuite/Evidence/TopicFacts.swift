@@ -18,6 +18,25 @@ struct TopicFacts {
         return facts
     }
 
+    /// The requests topic where gateways alone have written.
+    ///
+    /// - Throws: A record there is none of theirs, or Kafka failed.
+    func httpRecords(_ topic: String) throws -> [HTTPRecordFact] {
+        var reader = FactReader()
+        var facts: [HTTPRecordFact] = []
+        var unknown = 0
+        try read(topic) { record in
+            let place = Place(record.partition, record.offset)
+            if let value = record.value, let fact = reader.httpRecord(value, at: place, time: record.timestamp ?? 0) {
+                facts.append(fact)
+            } else {
+                unknown += 1
+            }
+        }
+        guard unknown == 0 else { throw SuiteError.failed("\(unknown) records of \(topic) are no requests of ours") }
+        return facts
+    }
+
     /// The requests on our own topic that repeat others.
     func replays(_ topic: String) throws -> [ReplayFact] {
         var reader = FactReader()

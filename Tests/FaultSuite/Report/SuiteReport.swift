@@ -103,6 +103,7 @@ extension SuiteReport {
             ("worker kills", "\(outcomes.map(\.workerKills).reduce(0, +))"),
             ("worker drains", "\(outcomes.map(\.drains).reduce(0, +))"),
             ("replay kills", "\(outcomes.map(\.commandKills).reduce(0, +))"),
+            ("gateway kills", "\(outcomes.map(\.gatewayKills).reduce(0, +))"),
             ("calls that failed and were not replayed exactly once", Self.number(sum(.replays))),
             ("broker kills", "\(outcomes.map(\.brokerKills).reduce(0, +))"),
             ("requests lost", Self.number(sum(.lost) + sum(.unreadableLost))),

@@ -36,7 +36,7 @@ extension Catalogue {
     }
 
     /// Writes a file until nothing more fits.
-    private static func fill(_ path: String) {
+    static func fill(_ path: String) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }

@@ -26,6 +26,8 @@ struct Scenario: Sendable {
     var spareWorkers = 0
     /// The workload, before scaling.
     var workload = Workload(6_000, rate: 400)
+    /// What is published over HTTP, in the scenarios that have gateways.
+    var overHTTP: HTTPLoad?
     /// Partitions of each topic.
     var partitions = 6
     /// Hub calls that one worker may have under way.

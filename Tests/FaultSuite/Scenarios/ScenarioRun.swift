@@ -12,6 +12,7 @@ struct ScenarioOutcome: Sendable {
     var drains = 0
     var brokerKills = 0
     var commandKills = 0
+    var gatewayKills = 0
     var findings: [Finding] = []
     /// A table of what was measured, if the scenario has one: the columns' names, and the rows.
     var table: [[String]] = []
@@ -25,7 +26,7 @@ struct ScenarioOutcome: Sendable {
     var mustFail: Set<Invariant> = []
 
     /// Processes that were killed.
-    var kills: Int { workerKills + brokerKills + commandKills }
+    var kills: Int { workerKills + brokerKills + commandKills + gatewayKills }
 
     /// Findings whose invariant does not hold.
     var violations: [Finding] { findings.filter { !$0.holds } }
@@ -97,6 +98,7 @@ struct ScenarioRun {
         outcome.drains = evidence.disturbances.count { $0.kind == .drain }
         outcome.brokerKills = stage.brokerKills
         outcome.commandKills = stage.commandKills
+        outcome.gatewayKills = stage.gatewayCrew?.killCount ?? 0
         outcome.windows = Oracle(evidence).windows().windows
         outcome.findings = (Oracle(evidence).findings() + (scenario.check?(stage, evidence) ?? [])).map(adjusted)
         outcome.table = scenario.table?(stage, evidence) ?? []

@@ -13,6 +13,8 @@ final class Stage: Sendable {
     /// The hub of the requests that name it, in the scenarios that have one.
     let secondHub: Hub?
     let workers: [WorkerProcess]
+    /// The gateways, in the scenarios that have some.
+    let gatewayCrew: GatewayCrew?
     let watch: ResultWatch
     let topics: TopicNames
     /// The brokers for the suite itself.
@@ -26,6 +28,7 @@ final class Stage: Sendable {
         var publishers: [Publisher] = []
         var workloads: [Workload] = []
         var publishedCount = 0
+        var writtenOverHTTP = 0
         var brokerKills = 0
         var commandKills = 0
         var outage: Outage?
@@ -68,6 +71,12 @@ final class Stage: Sendable {
         if scenario.withdrawsFirstKey {
             environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString(key: "d2l0aGRyYXdu")
             environment["PUSHFAN_HUB_SECONDARY_KEY"] = Hub.key
+        }
+        var gatewayEnvironment = environment
+        gatewayEnvironment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] =
+            broker.address(isProxied: scenario.overHTTP?.isBehindProxy ?? false)
+        gatewayCrew = try scenario.overHTTP.map {
+            try GatewayCrew($0, program: suite.program, folder: folder, environment: gatewayEnvironment)
         }
         environment["PUSHFAN_WORKER_MAX_IN_FLIGHT"] = "\(scenario.maxInFlight)"
         environment["PUSHFAN_KAFKA_SESSION_TIMEOUT"] = "10s"
@@ -200,8 +209,11 @@ final class Stage: Sendable {
     /// Whether everything that is being published has been.
     var isPublished: Bool { state.withLock { $0.publishers.allSatisfy(\.isDone) } }
 
-    /// Records that the publishers were told are written.
-    var writtenCount: Int { state.withLock { $0.publishers.reduce(0) { $0 + $1.written } } }
+    /// Records that the publishers were told are written, and those that gateways have written.
+    var writtenCount: Int { state.withLock { $0.publishers.reduce($0.writtenOverHTTP) { $0 + $1.written } } }
+
+    /// Takes down how many records gateways have written, when they write no more.
+    func noteWritten(_ count: Int) { state.withLock { $0.writtenOverHTTP = count } }
 
     /// Every record that was published has its result or dead letter, and each call that is followed its outcome.
     var isSettled: Bool {
@@ -294,7 +306,9 @@ final class Stage: Sendable {
     }
 
     /// Publishing failed, and why.
-    var publisherFailure: String? { state.withLock { $0.publishers.lazy.compactMap(\.failure).first } }
+    var publisherFailure: String? {
+        state.withLock { $0.publishers.lazy.compactMap(\.failure).first } ?? gatewayCrew?.publisher.failure
+    }
 
     /// Stops all workers that run, in order.
     func stopWorkers() {
@@ -323,6 +337,7 @@ final class Stage: Sendable {
     /// Ends everything, in whatever state it is.
     func end() {
         endPublishing()
+        gatewayCrew?.end()
         for worker in workers { worker.end() }
         watch.end()
         endHubs()
@@ -369,6 +384,7 @@ final class Stage: Sendable {
         evidence.outage = state.withLock { $0.outage }
         evidence.setApart(try reader.replays(topics.requestsOwn))
         if scenario.workload.repeatEvery > 0 { evidence.setRepetitionsApart() }
+        try addHTTP(to: &evidence)
         return evidence
     }
 }
