@@ -92,6 +92,8 @@ struct PublishedRequest: Sendable {
     mutating func take(_ result: ResultRecord, at now: Timestamp, patience: Int64) -> Bool {
         guard result.kind == "final", names(result.source, owner.source), names(result.tenant, owner.tenant) else { return false }
         if let known = ending, !known.isRepetition || result.isRepetition { return false }
+        // The result of a record that was found may have come before: a later record with its id is the repetition.
+        if isFound, result.repeatsItsID { return false }
         let from = max(now, notBefore ?? now)
         ending = Ending(
             json: result.line, state: result.state, isRepetition: result.isRepetition,

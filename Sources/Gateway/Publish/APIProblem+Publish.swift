@@ -36,7 +36,8 @@ extension APIProblem {
 
     /// 422: the key belongs to another call.
     static let idempotencyMismatch = APIProblem(
-        422, .idempotencyMismatch, "This Idempotency-Key was used for another call within the last 24 h.")
+        422, .idempotencyMismatch,
+        "This Idempotency-Key was used for another call within the last 24 h. Give this call a key of its own.")
 
     /// 422 with everything for which no worker would send the request.
     static func refused(_ faults: [RequestFault]) -> APIProblem {
