@@ -37,6 +37,9 @@ final class RequestLookup: Sendable {
     /// From now on results are waited for there.
     func follow(_ results: any ResultWaiting) { self.results.withLock { $0 = results } }
 
+    /// Waits there no more. Results hold their listener, so that neither would be released otherwise.
+    func unfollow() { results.withLock { $0 = nil } }
+
     /// How many requests are known.
     var requestCount: Int { requests.withLock { $0.count } }
 

@@ -108,6 +108,7 @@ struct APIEndpoints: Endpoints {
     func stop() {
         records.stop()
         sending.stop()
+        lookups.lookup.unfollow()
         // After the last answers of the producer.
         idempotency.stop()
     }
