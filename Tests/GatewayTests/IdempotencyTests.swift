@@ -127,6 +127,8 @@ import Testing
     @Test func aFileThatNeverAnswersHoldsNoCallUp() throws {
         // Its thread does not run.
         let idempotency = Idempotency(file(), test.services)
+        // What waits for the file holds whoever asked.
+        defer { idempotency.stop() }
         let verdicts = Verdicts()
         idempotency.begin(Self.scope(1), Self.order, then: verdicts.add)
         test.clock.advance(seconds: 1)
