@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// No broker: commands and services say so before they give up, in one line, in plain words.
-@Suite(.tags(.c, .threads)) struct BrokerNoticeTests {
+@Suite struct BrokerNoticeTests {
     @Test(arguments: [
         "topics check", "topics create", "results list", "results show x", "results tail", "failed", "status", "doctor",
         "enqueue --user a --title x",
