@@ -22,6 +22,9 @@ public struct RequestTrial: Sendable {
     /// Plans by the settings under which most requests can be sent: what it refuses, every worker does.
     private let lenient: FanOutPlanner
     private var formatter = PayloadFormatter()
+    /// What the last request became; its memory serves the next.
+    private var plan = FanOutPlan()
+    private var payload = RenderedPayload()
 
     /// A trial by settings that stand for a worker's.
     ///
@@ -68,10 +71,9 @@ public struct RequestTrial: Sendable {
         } catch {
             findings.append(Finding(fault: error, isBySettings: true))
         }
-        var plan = FanOutPlan()
         do throws(RequestFault) {
             try planner.plan(request, into: &plan)
-            findings += contentFindings(in: request, plan, now)
+            findings += contentFindings(in: request, now)
         } catch {
             findings.append(Finding(fault: error, isBySettings: canBePlanned(request)))
         }
@@ -120,7 +122,7 @@ public struct RequestTrial: Sendable {
 }
 
 extension RequestTrial {
-    private mutating func contentFindings(in request: PushRequest, _ plan: FanOutPlan, _ now: Timestamp) -> [Finding] {
+    private mutating func contentFindings(in request: PushRequest, _ now: Timestamp) -> [Finding] {
         guard request.template == nil else {
             return fault(of: request, for: nil, now).map { [Finding(fault: $0, isBySettings: false)] } ?? []
         }
@@ -157,7 +159,6 @@ extension RequestTrial {
     mutating func byteCount(
         of request: PushRequest, for platform: Platform?, _ now: Timestamp
     ) throws(PayloadError) -> Int {
-        var payload = RenderedPayload()
         if let platform {
             try formatter.format(request, for: platform, now: now, into: &payload)
         } else {

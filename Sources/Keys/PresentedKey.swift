@@ -20,22 +20,26 @@ public struct PresentedKey: Sendable {
 
     /// Reads a key; nil when it has another form.
     public init?(_ text: some StringProtocol) {
-        let bytes = Array(text.utf8.prefix(Self.length + 1))
-        guard bytes.count == Self.length, bytes.starts(with: Self.prefix) else { return nil }
-        let (id, rest) = (bytes[Self.prefix.count...].prefix(Self.idLength), bytes.suffix(Self.secretLength + 1))
-        guard Self.isID(id), rest.first == UInt8(ascii: "_"), rest.dropFirst().allSatisfy(Self.isOfSecret) else { return nil }
-        self.id = String(decoding: id, as: UTF8.self)
-        secret = Array(rest.dropFirst())
+        self.init(bytes: Array(text.utf8.prefix(Self.length + 1))[...])
     }
 
     /// Reads a header; nil when it has another scheme, or no key.
     ///
     /// - Parameter authorization: The header's value; nil when there is none.
     public init?(authorization: String?) {
-        guard let words = authorization?.split(separator: " ", maxSplits: 2), words.count == 2,
-            words[0].utf8.count == 6, words[0].lowercased() == "bearer"
-        else { return nil }
-        self.init(words[1])
+        guard let bytes = authorization.map({ Array($0.utf8) }) else { return nil }
+        let (scheme, rest) = (bytes.prefix { $0 != UInt8(ascii: " ") }, bytes.drop { $0 != UInt8(ascii: " ") })
+        // The bit tells small letters from others.
+        guard scheme.elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }) else { return nil }
+        self.init(bytes: rest.drop { $0 == UInt8(ascii: " ") })
+    }
+
+    private init?(bytes: ArraySlice<UInt8>) {
+        guard bytes.count == Self.length, bytes.starts(with: Self.prefix) else { return nil }
+        let (id, rest) = (bytes.dropFirst(Self.prefix.count).prefix(Self.idLength), bytes.suffix(Self.secretLength + 1))
+        guard Self.isID(id), rest.first == UInt8(ascii: "_"), rest.dropFirst().allSatisfy(Self.isOfSecret) else { return nil }
+        self.id = String(decoding: id, as: UTF8.self)
+        secret = Array(rest.dropFirst())
     }
 
     /// Whether these characters can be an id.

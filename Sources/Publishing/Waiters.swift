@@ -27,8 +27,8 @@ struct Waiters {
         }
     }
 
-    /// By the request's id. Hardly ever do two wait for one.
-    private var waiters: [String: [Waiter]] = [:]
+    /// By the request's id, then by the ticket's number: as many may wait for one request as for different ones, at the same cost.
+    private var waiters: [String: [UInt64: Waiter]] = [:]
     /// A deadline stays in it when its waiter has gone, or waits until another time; it is passed over when it comes.
     private var deadlines = MomentHeap<MonotonicTime, ResultFollower.Ticket>()
     private var lastNumber: UInt64 = 0
@@ -50,8 +50,8 @@ struct Waiters {
     ) -> ResultFollower.Ticket {
         lastNumber += 1
         let ticket = ResultFollower.Ticket(id: id, number: lastNumber)
-        waiters[id, default: []].append(
-            Waiter(ticket: ticket, until: deadline, due: deadline, awaited: awaited, then: then))
+        waiters[id, default: [:]][lastNumber] =
+            Waiter(ticket: ticket, until: deadline, due: deadline, awaited: awaited, then: then)
         count += 1
         note(deadline, ticket)
         return ticket
@@ -65,11 +65,11 @@ struct Waiters {
     ///   - patience: How long a `duplicate` waits for the result of the first record with its id.
     /// - Returns: Those who know now what they wanted.
     mutating func take(_ result: ResultRecord, at now: MonotonicTime, patience: Duration) -> [Told] {
-        guard let found = waiters[result.requestID] else { return [] }
+        guard var left = waiters.removeValue(forKey: result.requestID) else { return [] }
         var told: [Told] = []
-        var left: [Waiter] = []
         var moved: [Waiter] = []
-        for var waiter in found {
+        for number in left.keys.sorted() {
+            guard var waiter = left.removeValue(forKey: number) else { continue }
             let due: MonotonicTime
             switch waiter.awaited.take(result) {
             case .complete:
@@ -80,10 +80,10 @@ struct Waiters {
             }
             let isMoved = due != waiter.due
             waiter.due = due
-            left.append(waiter)
+            left[number] = waiter
             if isMoved { moved.append(waiter) }
         }
-        waiters[result.requestID] = left.isEmpty ? nil : left
+        if !left.isEmpty { waiters[result.requestID] = left }
         count -= told.count
         for waiter in moved { note(waiter.due, waiter.ticket) }
         return told
@@ -106,7 +106,7 @@ struct Waiters {
 
     /// Removes all.
     mutating func removeAll() -> [Told] {
-        let told = waiters.values.joined().map { $0.told(.closed) }
+        let told = waiters.values.flatMap(\.values).map { $0.told(.closed) }
         waiters.removeAll()
         deadlines = MomentHeap()
         count = 0
@@ -115,20 +115,19 @@ struct Waiters {
 
     /// Removes one who waits; only if it must be told at `due`, unless that is nil.
     private mutating func remove(_ ticket: ResultFollower.Ticket, due: MonotonicTime?) -> Waiter? {
-        guard var found = waiters[ticket.id], let index = found.firstIndex(where: { $0.ticket == ticket }),
-            due == nil || found[index].due == due
-        else { return nil }
-        let waiter = found.remove(at: index)
-        waiters[ticket.id] = found.isEmpty ? nil : found
+        guard let found = waiters[ticket.id]?[ticket.number], due == nil || found.due == due else { return nil }
+        // In place: a copy would cost as much as there are others.
+        waiters[ticket.id]?.removeValue(forKey: ticket.number)
+        if waiters[ticket.id]?.isEmpty == true { waiters[ticket.id] = nil }
         count -= 1
-        return waiter
+        return found
     }
 
     private mutating func note(_ due: MonotonicTime, _ ticket: ResultFollower.Ticket) {
         guard due != .never else { return }
         deadlines.add(ticket, at: due)
         guard deadlines.count > 2 * count + 64 else { return }
-        let kept = waiters.values.joined().filter { $0.due != .never }
+        let kept = waiters.values.flatMap(\.values).filter { $0.due != .never }
         deadlines = MomentHeap(kept.map { ($0.due, $0.ticket) })
     }
 }

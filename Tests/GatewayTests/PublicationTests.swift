@@ -24,8 +24,8 @@ import Testing
         guard case .single(let form) = PublishKind(.publish, headers) else { throw .noRequestMediaType }
         let submission = Submission(
             body: Array(body.utf8), form: form, headers: headers, key: try IdempotencyKey.read(headers), index: index)
-        var trial = RequestTrial()
-        return try Publication(submission, by: publisher, at: Self.now, &trial, newID: { "made" })
+        var buffers = Publication.Buffers()
+        return try Publication(submission, by: publisher, at: Self.now, &buffers, newID: { "made" })
     }
 
     private func problem(

@@ -13,9 +13,11 @@ enum PublishForm: Sendable, Equatable {
 
     /// The form of a body; nil for one that is not admitted.
     ///
-    /// - Parameter headers: The request's.
-    init?(_ headers: HTTPFields) {
-        switch headers.mediaType {
+    /// - Parameters:
+    ///   - mediaType: Its media type.
+    ///   - headers: The request's header fields.
+    init?(_ mediaType: String?, _ headers: HTTPFields) {
+        switch mediaType {
         case RequestWriter.eventContentType: self = .structuredEvent
         case "application/json": self = headers["ce-specversion"] == nil ? .request : .binaryEvent
         default: return nil

@@ -12,6 +12,14 @@ struct Publication: Sendable {
     /// Room for what the gateway writes into a request: its id and its tenant.
     private static let roomForMembers = 256
 
+    /// Memory in which requests are read and checked, one after the other.
+    struct Buffers: Sendable {
+        /// Finds what every worker would refuse.
+        var trial = RequestTrial()
+        /// The request that was read last.
+        var request = PushRequest()
+    }
+
     /// What is written. It has an id, which is the record's key where nothing else is: so the same call under that id reaches the same
     /// partition, where workers find the repetition.
     let outgoing: OutgoingRequest
@@ -28,19 +36,26 @@ struct Publication: Sendable {
     ///   - submission: The request as it came.
     ///   - publisher: Who publishes it.
     ///   - now: When it is written.
-    ///   - trial: Finds what every worker would refuse.
+    ///   - buffers: What it is read and checked in.
     ///   - newID: Makes an id, for a request that has none and whose call has no key.
     /// - Throws: All that is wrong with it.
     init(
-        _ submission: Submission, by publisher: Publisher, at now: Timestamp, _ trial: inout RequestTrial, newID: () -> String
+        _ submission: Submission, by publisher: Publisher, at now: Timestamp, _ buffers: inout Buffers, newID: () -> String
     ) throws(APIProblem) {
         guard submission.body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
         guard publisher.scopes.contains(.publish) else { throw .forbiddenScope(.publish) }
-        var request = PushRequest()
-        let (event, isEnvelope) = try Self.read(submission, now, into: &request)
-        try Self.check(request, of: publisher)
-        let refusals = trial.findings(in: request, now: now).filter { !$0.isBySettings }.map(\.fault)
+        let (event, isEnvelope) = try Self.read(submission, now, into: &buffers.request)
+        try Self.check(buffers.request, of: publisher)
+        let findings = buffers.trial.findings(in: buffers.request, now: now)
+        let refusals = findings.filter { !$0.isBySettings }.map(\.fault)
         guard refusals.isEmpty else { throw .refused(refusals) }
+        try self.init(buffers.request, event, isEnvelope, submission, publisher, newID)
+    }
+
+    private init(
+        _ request: borrowing PushRequest, _ event: CloudEvent?, _ isEnvelope: Bool, _ submission: Submission, _ publisher: Publisher,
+        _ newID: () -> String
+    ) throws(APIProblem) {
         let id = try Self.id(of: request, submission, publisher) ?? newID()
         let json = Self.json(of: request, in: submission.body, isEnvelope: isEnvelope, id: id, tenant: publisher.tenant)
         guard json.count <= Self.maximumByteCount else { throw .refused([Self.tooLarge]) }

@@ -18,6 +18,8 @@ final class PublicationWriter: Sendable {
     private let reach: RetryReachWarning
     private let topic: String
     private let services: GatewayServices
+    /// Those that no call uses now; at most as many as calls at a time.
+    private let buffers = Mutex<[Publication.Buffers]>([])
 
     init(
         _ configuration: GatewayConfiguration, _ producer: RequestProducer, _ lookup: RequestLookup, _ services: GatewayServices
@@ -39,14 +41,13 @@ final class PublicationWriter: Sendable {
     ///   - submission: The request.
     ///   - publisher: Who publishes it.
     ///   - now: The present moment.
-    ///   - trial: Finds what every worker would refuse.
     ///   - then: Called once, before this returns or later: with what became of it, and where a look-up finds it if it was written.
     func write(
-        _ submission: Submission, by publisher: Publisher, at now: Timestamp, _ trial: inout RequestTrial,
+        _ submission: Submission, by publisher: Publisher, at now: Timestamp,
         then: @escaping @Sendable (PublishOutcome, PublishedRequests.Key?) -> Void
     ) {
         do throws(APIProblem) {
-            let publication = try Publication(submission, by: publisher, at: now, &trial) { newID(at: now) }
+            let publication = try publication(submission, by: publisher, at: now)
             let record = writer.withLock { $0.record(of: publication.outgoing, at: now) }
             let owner = RequestOwner(keyID: publisher.keyID, source: publisher.source, tenant: publication.tenant)
             let request = PublishedRequest(
@@ -56,6 +57,14 @@ final class PublicationWriter: Sendable {
         } catch {
             then(.refused(error), nil)
         }
+    }
+
+    private func publication(
+        _ submission: Submission, by publisher: Publisher, at now: Timestamp
+    ) throws(APIProblem) -> Publication {
+        var used = buffers.withLock { $0.popLast() } ?? Publication.Buffers()
+        defer { buffers.withLock { [used] in $0.append(used) } }
+        return try Publication(submission, by: publisher, at: now, &used) { newID(at: now) }
     }
 
     private func write(

@@ -16,15 +16,19 @@ enum PublishKind: Sendable, Equatable {
     ///   - headers: Its header fields.
     init?(_ route: Route, _ headers: HTTPFields) {
         switch route {
-        case .publish where headers.mediaType == BatchForm.eventsType: self = .batch(.events)
         case .publish:
-            guard let form = PublishForm(headers) else { return nil }
-            self = .single(form)
+            let type = headers.mediaType
+            if type == BatchForm.eventsType {
+                self = .batch(.events)
+            } else {
+                guard let form = PublishForm(type, headers) else { return nil }
+                self = .single(form)
+            }
         case .publishBatch:
             guard let form = BatchForm(headers) else { return nil }
             self = .batch(form)
         case .explain:
-            guard let form = PublishForm(headers) else { return nil }
+            guard let form = PublishForm(headers.mediaType, headers) else { return nil }
             self = .trial(form)
         default: return nil
         }
@@ -70,6 +74,7 @@ extension HTTPFields {
     /// The media type in small letters, without parameters; nil where there is none, or where there are several.
     var mediaType: String? {
         guard count(of: "Content-Type") == 1, let value = self["Content-Type"] else { return nil }
-        return value.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+        let type = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        return String(decoding: type, as: UTF8.self).lowercased()
     }
 }

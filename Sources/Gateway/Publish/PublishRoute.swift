@@ -14,7 +14,6 @@ final class PublishRoute: Sendable {
     private typealias Noting = @Sendable (StoredAnswer?) -> Void
 
     private let writer: PublicationWriter
-    private let trial = RequestTrial()
     private let idempotency: Idempotency
     private let lookups: LookupEndpoints
     private let topics: RequestTopics
@@ -91,8 +90,7 @@ final class PublishRoute: Sendable {
         _ call: PublishCall, _ form: PublishForm, _ key: IdempotencyKey?, at now: Timestamp, noting note: @escaping Noting
     ) {
         let submission = Submission(body: call.request.body, form: form, headers: call.request.headers, key: key)
-        var trial = trial
-        writer.write(submission, by: call.publisher, at: now, &trial) {
+        writer.write(submission, by: call.publisher, at: now) {
             [lookups, reply = call.reply, headers = call.request.headers] outcome, place in
             let answer = APIAnswer(outcome)
             note(StoredAnswer(certain: answer))
@@ -118,12 +116,11 @@ final class PublishRoute: Sendable {
             note(verdicts.isCertain ? StoredAnswer(certain: answer) : nil)
             reply.answer(answer)
         }
-        var trial = trial
         for (index, item) in batch.items.enumerated() {
             let submission = Submission(
                 body: item, form: form == .events ? .structuredEvent : .request, headers: call.request.headers, key: key,
                 index: index)
-            writer.write(submission, by: call.publisher, at: now, &trial) { outcome, _ in tally.note(outcome, at: index) }
+            writer.write(submission, by: call.publisher, at: now) { outcome, _ in tally.note(outcome, at: index) }
         }
     }
 
@@ -132,9 +129,9 @@ final class PublishRoute: Sendable {
         of call: PublishCall, _ form: PublishForm, _ key: IdempotencyKey?, at now: Timestamp
     ) throws(APIProblem) -> APIAnswer {
         let submission = Submission(body: call.request.body, form: form, headers: call.request.headers, key: key)
-        var trial = trial
+        var buffers = Publication.Buffers()
         let newID = writer.newID(at: now)
-        let publication = try Publication(submission, by: call.publisher, at: now, &trial) { newID }
-        return try APIAnswer(explaining: publication, at: now, in: topics, without: newID, &trial)
+        let publication = try Publication(submission, by: call.publisher, at: now, &buffers) { newID }
+        return try APIAnswer(explaining: publication, at: now, in: topics, without: newID, &buffers.trial)
     }
 }

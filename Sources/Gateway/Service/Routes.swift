@@ -23,10 +23,11 @@ struct Routes: Sendable {
     /// Whether the password is right comes later.
     func admit(_ head: HTTPServerRequest) -> HTTPAdmission {
         let match = Route.match(head.method, head.rawPath)
-        if let problem = problem(of: head, match) { return .answer(counted(problem, match)) }
+        var kind: PublishKind?
+        if case .route(let route) = match { kind = PublishKind(route, head.headers) }
+        if let problem = problem(of: head, match, kind) { return .answer(counted(problem, match)) }
         guard case .route(let route) = match, route.takesBody else { return .skip }
-        guard let kind = PublishKind(route, head.headers) else { return .read(atMost: JSONBody.maximumByteCount) }
-        return .readUnpacked(atMost: kind.maximumByteCount)
+        return kind.map { .readUnpacked(atMost: $0.maximumByteCount) } ?? .read(atMost: JSONBody.maximumByteCount)
     }
 
     /// The answer to a request for whose body there is no room.
@@ -40,14 +41,14 @@ struct Routes: Sendable {
     }
 
     /// What can be said against a request without its body.
-    private func problem(of head: HTTPServerRequest, _ match: Route.Match) -> APIProblem? {
+    private func problem(of head: HTTPServerRequest, _ match: Route.Match, _ kind: PublishKind?) -> APIProblem? {
         switch match {
         case .nowhere: return .notFound
         case .otherMethods(let methods): return .methodNotAllowed(methods)
         case .route(.welcome), .route(.openAPI): return nil
         case .route(let route) where route.bringsRequests:
             guard PresentedKey(authorization: Self.authorization(of: head)) != nil else { return .keyNeeded }
-            return PublishKind(route, head.headers) == nil ? route.noMediaType : nil
+            return kind == nil ? route.noMediaType : nil
         case .route(.request):
             return PresentedKey(authorization: Self.authorization(of: head)) == nil ? .keyNeeded : nil
         case .route(let route):
