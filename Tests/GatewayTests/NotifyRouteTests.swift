@@ -288,7 +288,7 @@ import Testing
 
     // MARK: The end
 
-    @Test func sendsThatWaitAtTheEndAre503() throws {
+    @Test func sendsThatWaitAtTheEndAre504WithThePlaceOfTheirRequests() throws {
         let gateway = try ServedGateway()
         defer { gateway.stop() }
         let worker = try ScriptedWorker(gateway)
@@ -297,7 +297,8 @@ import Testing
         gateway.service.stop(within: .zero)
         for client in clients {
             let answer = client.answer()
-            #expect(answer.status == 503 && String(decoding: answer.body, as: UTF8.self).contains(#""code":"stopping""#))
+            #expect(answer.status == 504 && String(decoding: answer.body, as: UTF8.self).contains(#""code":"result_pending""#))
+            #expect(answer.head.contains("?at=\(gateway.configuration.requestsTopic)/0/"))
         }
     }
 

@@ -64,10 +64,11 @@ final class Sending: Sendable {
         }
     }
 
-    /// Ends it: whoever still waits is answered 503, and records that are on their way are written. Takes some seconds at most.
+    /// Ends it: records that are on their way are written, and whoever still waits is answered with what is known. Takes some seconds at most.
     func stop() {
-        follower.withLock { $0 }?.close()
+        // First, so that it is known whether the requests of those who wait are written.
         producer.stop()
+        follower.withLock { $0 }?.close()
     }
 
     /// Lets another producer take the place of this one, as after a fatal error.
@@ -127,14 +128,14 @@ final class Sending: Sendable {
         }
     }
 
-    /// Answers what is known at the end of a wait; where outcomes are missing, the hub is asked first.
+    /// Answers what is known at the end of a wait; where outcomes are missing, the hub is asked first, unless the gateway stops.
     static func conclude(
         _ id: String, _ record: SendOutcome.Record, _ ending: ResultFollower.Ending, _ lanes: HubLanes, _ reply: Reply
     ) {
-        if ending.reason == .closed { return reply.answer(APIProblem.stopping) }
         let outcome = SendOutcome(requestID: id, record, ending.awaited)
         switch outcome.step {
         case .answer(let answer): reply.answer(answer)
+        case .ask where ending.reason == .closed: reply.answer(outcome.answer(telemetry: [:]))
         case .ask(let notifications):
             let isPut = lanes.put(for: id) { caller in
                 reply.answer(outcome.answer(telemetry: caller.telemetry(of: notifications)))
