@@ -41,7 +41,7 @@ extension APIProblem {
         case `internal` = "internal"
         /// 503: the gateway as a whole has too much to do.
         case overloaded = "overloaded"
-        /// 503: the gateway is about to stop.
+        /// 503: the gateway stops; no request of the call is written.
         case stopping = "stopping"
         /// 503: Kafka did not take the request of an app; it is certainly not written.
         case kafkaUnavailable = "kafka_unavailable"
@@ -157,8 +157,8 @@ extension APIProblem.Code {
         case .overloaded: ("The gateway has too much to do.", "Wait as long as Retry-After says; nothing was done.")
         case .stopping:
             (
-                "The gateway stops; the call may have been carried out.",
-                "Repeat it at another gateway, under the same Idempotency-Key where there is one."
+                "The gateway stops; no request of the call is written.",
+                "Make the call again, at another gateway or after the time that Retry-After says."
             )
         case .kafkaUnavailable, .brokerUnavailable:
             (
