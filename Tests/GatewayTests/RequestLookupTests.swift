@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        arguments: [(.full, 503, "overloaded"), (.notReading, 503, "kafka_unavailable"), (.closed, 200, "accepted")]
+        arguments: [(.full, 503, "overloaded"), (.notReading, 503, "broker_unavailable"), (.closed, 200, "accepted")]
             as [(ResultFollower.Refusal, Int, String)])
     func whereNobodyMayWaitThatIsAnswered(refusal: ResultFollower.Refusal, status: Int, code: String) {
         let stage = LookupStage()
