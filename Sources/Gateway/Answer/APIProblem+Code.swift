@@ -45,7 +45,7 @@ extension APIProblem {
         case stopping = "stopping"
         /// 503: Kafka did not take the request, which is certainly not written, or does not give what is asked for.
         case brokerUnavailable = "broker_unavailable"
-        /// 503: too many records wait for Kafka; the request is certainly not written.
+        /// 503: too many records wait for Kafka, or it confirms none in time; the request is certainly not written.
         case brokerSlow = "broker_slow"
         /// 504: whether the request was written is not known.
         case ackUnknown = "ack_unknown"
@@ -168,7 +168,7 @@ extension APIProblem.Code {
             )
         case .brokerSlow:
             (
-                "Too many records wait for Kafka; this request is certainly not written.",
+                "Too many records wait for Kafka, or it confirms none in time; this request is certainly not written.",
                 "Wait as long as Retry-After says, and make the call again."
             )
         case .ackUnknown:

@@ -37,7 +37,7 @@ final class Sending: Sendable {
     ///   - services: Log, metrics, health and clock.
     /// - Throws: A configuration that Kafka's client refuses.
     init(_ configuration: GatewayConfiguration, _ lanes: HubLanes, _ services: GatewayServices) throws(KafkaError) {
-        producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics)
+        producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics, now: services.now)
         results = ResultFollower.Configuration(configuration.kafka, topic: configuration.resultsTopic)
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Self.source))
         self.lanes = lanes
@@ -58,6 +58,7 @@ final class Sending: Sendable {
         lookup.follow(reader)
         follower.withLock { $0 = reader }
         services.metrics.readWaitingSends { reader.waiterCount }
+        services.metrics.readQueue { [producer] in producer.stillness }
         producer.start { [self] in
             look(reader)
             turn()
@@ -124,7 +125,7 @@ final class Sending: Sendable {
             }
         } catch {
             forget()
-            reply.answer(error.refusesRecords ? APIProblem.textTooLong : APIProblem.notWritten)
+            reply.answer(APIProblem.textNotTaken(error))
         }
     }
 
@@ -209,7 +210,7 @@ extension Producer.Delivery {
     fileprivate func problem(_ id: String) -> APIProblem? {
         switch self {
         case .persisted: nil
-        case .notPersisted(let error): error.refusesRecords ? APIProblem.textTooLong : APIProblem.notWritten
+        case .notPersisted(let error): .textNotTaken(error)
         case .possiblyPersisted: APIProblem.perhapsWritten(id)
         }
     }
