@@ -112,13 +112,13 @@ public final class HTTPServer: Sendable {
     ///
     /// Bodies that are still being written (``AnswerStream``) end at once, behind what was written.
     /// Requests whose ``Responder`` has not answered within `limit` are answered 503 (``HTTPServerConfiguration/refusal``).
-    /// Blocks for at most `limit` and as long as `settle` does, and then for at most 5 s until those answers have left; a second call does
-    /// nothing.
+    /// Blocks for at most `limit` and as long as `settle` does, and then for at most 5 s until those answers have left; a second
+    /// call does nothing.
     ///
     /// - Parameters:
     ///   - limit: How long to wait for answers. Default 5 s.
-    ///   - settle: Called once where the server was running, after the wait and before the rest is answered 503: the last time to give other
-    ///     answers. It must not start or stop the server.
+    ///   - settle: Called once where the server was running, after the wait and before the rest is answered 503: the last time to
+    ///     give other answers. It must not start or stop the server.
     public func stop(within limit: Duration = .seconds(5), settling settle: () -> Void = {}) {
         state.withLock { state in
             if case .running(let daemon, _) = state { shutDown(daemon, within: limit, settling: settle) }

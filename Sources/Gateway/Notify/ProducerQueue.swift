@@ -2,12 +2,13 @@ import Basics
 
 /// Decides whether one more record may join those that were handed to Kafka's client and that it has not reported yet.
 ///
-/// The queue stands still where the oldest record is older than a limit, and none was confirmed within that limit of being handed over since.
-/// One partition without a leader does not stop the others so. While it stands still, a record is admitted every second, on trial: that one
-/// is confirmed, or the queue is worked off, once brokers are well again. A value without a clock; each call costs the same however many wait.
+/// The queue stands still where the oldest record is older than a limit, and none was confirmed within that limit of being handed
+/// over since. One partition without a leader does not stop the others so. While it stands still, a record is admitted every
+/// second, on trial: that one is confirmed, or the queue is worked off, once brokers are well again. A value without a clock:
+/// each call costs the same however many wait.
 struct ProducerQueue: Sendable {
-    /// The age at which the oldest record says that the queue stands still, in nanoseconds: less than the 5 s after which Kafka's client gives
-    /// a record up, more than the choice of another leader usually takes.
+    /// The age at which the oldest record says that the queue stands still, in nanoseconds: less than the 5 s after which Kafka's
+    /// client gives a record up, more than the choice of another leader usually takes.
     static let ageLimit: Int64 = 2_000_000_000
     /// Nanoseconds between two records on trial.
     static let trialInterval: Int64 = 1_000_000_000

@@ -66,7 +66,8 @@ final class RequestProducer: Sendable {
     /// The producer that writes now.
     var current: Producer { state.withLock { $0.producer } }
 
-    /// For how long no record was confirmed in time although one waited, in nanoseconds, and how many records were refused for that.
+    /// For how long no record was confirmed in time although one waited, in nanoseconds, and how many records were refused for
+    /// that.
     var stillness: (age: Int64, refusedCount: Int) {
         let now = now()
         return state.withLock { ($0.queue.age(at: now), $0.queue.refusedCount) }

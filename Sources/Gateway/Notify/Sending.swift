@@ -65,7 +65,8 @@ final class Sending: Sendable {
         }
     }
 
-    /// Ends it: records that are on their way are written, and whoever still waits is answered with what is known. Takes some seconds at most.
+    /// Ends it: records that are on their way are written, and whoever still waits is answered with what is known. Takes some
+    /// seconds at most.
     func stop() {
         // First, so that it is known whether the requests of those who wait are written.
         producer.stop()

@@ -26,11 +26,11 @@ protocol Endpoints: Sendable {
     func look(_ call: LookupCall)
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
     func start()
-    /// Answers those who wait for states of requests with what is known; calls that come later do not wait for any. Called once, before the
-    /// server stops.
+    /// Answers those who wait for states of requests with what is known, and those who come later at once. Called once, before
+    /// the server stops.
     func endWaits()
-    /// Writes nothing more, and answers those whose requests may be written with what is known. Called once, when the server's time for answers
-    /// is over and it still takes them.
+    /// Writes nothing more, and answers those whose requests may be written with what is known. Called once, when the server's
+    /// time for answers is over and it still takes them.
     func settle()
     /// Ends the rest. Called when no more calls come and nobody hears answers, before the lanes end.
     func stop()

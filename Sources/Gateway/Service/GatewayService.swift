@@ -123,8 +123,9 @@ public final class GatewayService: Sendable {
 
     /// Takes no new connections, waits for the answers to those that came, and ends; what it answers meanwhile ends its connection.
     ///
-    /// Nobody waits for states of requests any more, so that a publish gets the 202 of its record at once. At the limit those whose requests may be
-    /// written are answered with what is known; of all others, which get 503 then, nothing is written.
+    /// Nobody waits for states of requests any more, so that a publish gets the 202 of its record at once. At the limit those
+    /// whose requests may be written are answered with what is known. Of all others, which get 503 then, nothing is
+    /// written.
     ///
     /// Blocks for `limit` at most, and then for a few seconds; a second call does nothing. Called after ``start()``.
     ///

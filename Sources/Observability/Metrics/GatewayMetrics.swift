@@ -82,8 +82,8 @@ public struct GatewayMetrics: Sendable {
 
     /// Declares how the queue of records to Kafka moves; once.
     ///
-    /// - Parameter read: Gives, for each exposition, for how many nanoseconds no record was confirmed in time although one waited, and how many
-    ///   records were refused for that.
+    /// - Parameter read: Gives, for each exposition, for how many nanoseconds no record was confirmed in time although one waited, and
+    ///   how many records were refused for that.
     public func readQueue(_ read: @escaping @Sendable () -> (age: Int64, refusedCount: Int)) {
         registry.reading(
             "pushfan_gateway_queue_age_seconds", help: "Since when Kafka has confirmed no record in time.", type: .gauge
