@@ -112,20 +112,27 @@ public final class HTTPServer: Sendable {
     ///
     /// Bodies that are still being written (``AnswerStream``) end at once, behind what was written.
     /// Requests whose ``Responder`` has not answered within `limit` are answered 503 (``HTTPServerConfiguration/refusal``).
-    /// Blocks for at most `limit`, and then for at most 5 s until those answers have left; a second call does nothing.
-    public func stop(within limit: Duration = .seconds(5)) {
+    /// Blocks for at most `limit` and as long as `settle` does, and then for at most 5 s until those answers have left; a second
+    /// call does nothing.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait for answers. Default 5 s.
+    ///   - settle: Called once where the server was running, after the wait and before the rest is answered 503: the last time to
+    ///     give other answers. It must not start or stop the server.
+    public func stop(within limit: Duration = .seconds(5), settling settle: () -> Void = {}) {
         state.withLock { state in
-            if case .running(let daemon, _) = state { shutDown(daemon, within: limit) }
+            if case .running(let daemon, _) = state { shutDown(daemon, within: limit, settling: settle) }
             state = .stopped
         }
     }
 
-    private func shutDown(_ daemon: Daemon, within limit: Duration) {
+    private func shutDown(_ daemon: Daemon, within limit: Duration, settling settle: () -> Void) {
         core.isDraining.store(true, ordering: .relaxed)
         core.streams.close()
         let listening = MHD_quiesce_daemon(daemon.pointer)
         let deadline = ContinuousClock.now + limit
         while core.activeCount.load(ordering: .acquiring) > 0, ContinuousClock.now < deadline { usleep(2000) }
+        settle()
         // The library aborts the process when it is stopped while connections are suspended. So all of them are resumed first;
         // later ones are answered unsuspended, and the timer resumes at once what it is given.
         core.suspended.close(with: configuration.refusal(503))

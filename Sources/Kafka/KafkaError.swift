@@ -64,6 +64,11 @@ public struct KafkaError: Error, Sendable, Equatable {
         KafkaError(RD_KAFKA_RESP_ERR__DESTROY, message: "the Kafka client is closed")
     }
 
+    /// A record that is not taken because those before it are not written.
+    public static var queueFull: KafkaError {
+        KafkaError(RD_KAFKA_RESP_ERR__QUEUE_FULL, message: "records wait to be written, and no broker confirms them in time")
+    }
+
     /// A transaction that was confirmed, and of which the group's positions say that it did not take place.
     public static var lostTransaction: KafkaError {
         KafkaError(RD_KAFKA_RESP_ERR__STATE, message: "the broker confirmed a transaction and has not carried it out")

@@ -31,6 +31,15 @@ import Testing
         #expect(Harness().run("explain \(code.rawValue) -o json").output.contains(#""code":"\#(code.rawValue)""#))
     }
 
+    @Test(arguments: [("kafka_unavailable", "broker_unavailable"), ("kafka_unanswered", "ack_unknown")])
+    func aFormerCodeOfTheGatewayLeadsToTheOneInItsPlace(former: String, present: String) {
+        let (old, new) = (Harness().run("explain \(former)"), Harness().run("explain \(present)"))
+        #expect(old.code == .done && old.lines.first == Substring("\(present) (formerly \(former))"))
+        #expect(old.lines.dropFirst() == new.lines.dropFirst() && new.lines.first == Substring(present))
+        #expect(Harness().run("explain \(former) -o json").output.contains(#""code":"\#(present)","formerly":"\#(former)""#))
+        #expect(APIProblem.Code(rawValue: former) == nil && APIProblem.Code.formerWords[former]?.rawValue == present)
+    }
+
     /// The closed list of page Results, "Errors", and what outcomes add to it: a code that is added needs an explanation here.
     @Test func theContractsListIsComplete() {
         let contract = [

@@ -57,6 +57,16 @@ struct APIAnswerTests {
         #expect(APIAnswer(APIProblem.overloaded(after: milliseconds)).headers["Retry-After"] == seconds)
     }
 
+    @Test(
+        arguments: [
+            .stopping, .ofServer(503), .overloaded(after: 1), .notWritten, .resultsUnread, .resultsUnwatched, .recordUnread,
+            .notCancelled, .brokerUnavailable(after: 1), .brokerSlow(after: 1),
+        ] as [APIProblem])
+    func whateverIs503IsNotWrittenAndMayBeRepeated(problem: APIProblem) {
+        #expect(problem.status == 503 && problem.retry == .safe && problem.retryAfter != nil)
+        #expect(!problem.detail.contains("may have"))
+    }
+
     @Test func otherProblemsHaveTheirStatusAndFields() {
         #expect(APIAnswer(APIProblem.methodNotAllowed(["PUT", "DELETE"])).headers["Allow"] == "PUT, DELETE")
         #expect(APIAnswer(APIProblem.bodyTooLarge(limit: 10)).status == 413)

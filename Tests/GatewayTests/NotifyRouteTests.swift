@@ -207,7 +207,7 @@ import Testing
             let named = answer.text.contains(#""request_id":"\#(id)""#) && answer.text.contains("pushfan results show \(id)")
             #expect(named, "\(id): \(answer.text)")
             guard answer.text.contains(#""code":"result_pending""#) else {
-                #expect(answer.text.contains(#""code":"kafka_unanswered""#) && answer.text.contains("It is not known"))
+                #expect(answer.text.contains(#""code":"ack_unknown""#) && answer.text.contains("It is not known"))
                 return false
             }
             let topic = gateway.configuration.requestsTopic
@@ -227,7 +227,7 @@ import Testing
         let cluster = try #require(gateway.cluster)
         cluster.setBroker(1, isUp: false)
         let answer = try gateway.ask("POST", Self.path, as: "alice", body: #""Hi""#)
-        #expect(answer.status == 504 && answer.text.contains(#""code":"kafka_unanswered""#), "\(answer.text)")
+        #expect(answer.status == 504 && answer.text.contains(#""code":"ack_unknown""#), "\(answer.text)")
         #expect(answer.text.contains(#""retry":"ambiguous""#) && answer.text.contains(#""request_id":""#))
         #expect(!answer.text.contains("is written"))
     }
@@ -237,7 +237,7 @@ import Testing
         defer { gateway.stop() }
         let answer = try gateway.ask("POST", Self.path, as: "alice", body: #""Hi""#)
         #expect(answer.status == 503 && answer.head.contains("Retry-After: 1\r\n"))
-        #expect(answer.text.contains(#""code":"kafka_unavailable""#) && answer.text.contains(#""retry":"safe""#))
+        #expect(answer.text.contains(#""code":"broker_unavailable""#) && answer.text.contains(#""retry":"safe""#))
         #expect(eventually { gateway.services.readiness.contains("failing kafka") })
         #expect(eventually { gateway.services.log.text.contains("Kafka cannot be used") })
     }
@@ -254,7 +254,7 @@ import Testing
         cluster.setBroker(1, isUp: false)
         #expect(eventually { gateway.services.readiness.contains("failing kafka") })
         let answer = try gateway.ask("POST", Self.path, as: "alice", body: #""Hi""#)
-        #expect(answer.status == 503 && answer.text.contains(#""code":"kafka_unavailable""#), "\(answer.text)")
+        #expect(answer.status == 503 && answer.text.contains(#""code":"broker_unavailable""#), "\(answer.text)")
         #expect(gateway.services.metrics.contains("pushfan_gateway_waiting_sends 0\n"))
         #expect(gateway.services.metrics.contains("ack_seconds_count{outcome=\"not_persisted\"} 1\n"))
         cluster.setBroker(1, isUp: true)
@@ -288,7 +288,7 @@ import Testing
 
     // MARK: The end
 
-    @Test func sendsThatWaitAtTheEndAre503() throws {
+    @Test func sendsThatWaitAtTheEndAre504WithThePlaceOfTheirRequests() throws {
         let gateway = try ServedGateway()
         defer { gateway.stop() }
         let worker = try ScriptedWorker(gateway)
@@ -297,7 +297,8 @@ import Testing
         gateway.service.stop(within: .zero)
         for client in clients {
             let answer = client.answer()
-            #expect(answer.status == 503 && String(decoding: answer.body, as: UTF8.self).contains(#""code":"stopping""#))
+            #expect(answer.status == 504 && String(decoding: answer.body, as: UTF8.self).contains(#""code":"result_pending""#))
+            #expect(answer.head.contains("?at=\(gateway.configuration.requestsTopic)/0/"))
         }
     }
 

@@ -161,6 +161,36 @@ import Testing
         #expect(waiting.count == 2)
     }
 
+    @Test func whileKafkaConfirmsNothingInTimeNewRequestsAreRefusedAtOnce() throws {
+        let gateway = try ServedGateway { $0.kafka.properties.append(.init(key: "message.timeout.ms", value: "3600000")) }
+        defer { gateway.stop() }
+        let cluster = try #require(gateway.cluster)
+        cluster.setBroker(1, isUp: false)
+        let waiting = try begin(gateway, "{\(Self.content)}")
+        // Time passes a second at a time, because the record may still be on its way to the queue.
+        let isOld = eventually {
+            gateway.services.clock.advance(seconds: 1)
+            return gateway.services.metrics.contains("pushfan_gateway_queue_age_seconds 3\n")
+        }
+        try #require(isOld)
+        // One of them is written on trial.
+        let both = try (0..<2).map { _ in try begin(gateway, "{\(Self.content)}") }
+        let isRefused = eventually {
+            gateway.services.metrics.contains("requests_total{route=\"requests.publish\",status=\"503\"} 1\n")
+        }
+        try #require(isRefused)
+        let answer = try publish(gateway, "{\(Self.content)}")
+        #expect(answer.status == 503 && answer.text.contains(#""code":"broker_slow""#), "\(answer.text)")
+        #expect(answer.text.contains(#""retry":"safe""#) && answer.head.contains("Retry-After: "))
+        let sent = try gateway.ask("POST", "/api/notifications", as: "alice", body: #""Hi""#)
+        #expect(sent.status == 503 && sent.text.contains(#""code":"broker_slow""#), "\(sent.text)")
+        #expect(gateway.services.metrics.contains("pushfan_gateway_queue_refusals_total 3\n"))
+        cluster.setBroker(1, isUp: true)
+        #expect(waiting.answer().status == 202 && both.map { $0.answer().status }.sorted() == [202, 503])
+        #expect(try publish(gateway, "{\(Self.content)}").status == 202)
+        #expect(gateway.services.metrics.contains("pushfan_gateway_queue_age_seconds 0\n"))
+    }
+
     /// Only Kafka's client can make the three deliveries; their answers are a table.
     @Test func eachDeliveryHasItsAnswer() {
         let moment = Timestamp(milliseconds: 1_795_262_400_000)

@@ -72,8 +72,10 @@ import Testing
         let stage = LookupStage()
         stage.publish("a")
         let sink = stage.follow("a").sink
-        stage.results.close()
-        #expect(sink.isEnded && !sink.text.contains("event: end") && stage.endpoints.events.count == 0)
+        stage.lookup.endWatches()
+        let late = stage.follow("a").sink
+        for sink in [sink, late] { #expect(sink.isEnded && !sink.text.contains("event: end")) }
+        #expect(stage.endpoints.events.count == 0 && stage.results.count == 0)
     }
 
     @Test func aHeadAndAStrangerGetNoStream() {

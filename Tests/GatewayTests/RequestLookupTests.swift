@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        arguments: [(.full, 503, "overloaded"), (.notReading, 503, "kafka_unavailable"), (.closed, 503, "stopping")]
+        arguments: [(.full, 503, "overloaded"), (.notReading, 503, "broker_unavailable"), (.closed, 200, "accepted")]
             as [(ResultFollower.Refusal, Int, String)])
     func whereNobodyMayWaitThatIsAnswered(refusal: ResultFollower.Refusal, status: Int, code: String) {
         let stage = LookupStage()
@@ -134,8 +134,29 @@ import Testing
         #expect(stage.get("c?wait=10").all.map(\.status) == [503])
         #expect(stage.follow("c").answers.all.map(\.status) == [503])
         stage.results.close()
-        #expect(waits.allSatisfy { $0.all.map(\.status) == [503] && $0.text.contains("stopping") })
+        #expect(waits.allSatisfy { $0.all.map(\.status) == [200] && $0.text.contains(#""state":"accepted""#) })
         #expect(stage.lookup.watcherCount == 0)
+    }
+
+    @Test func atTheStopEverybodyGetsWhatIsKnownAndNobodyWaitsAnyMore() throws {
+        let stage = LookupStage()
+        for id in ["a", "b"] { stage.publish(id) }
+        let (published, late) = (Answered(), Answered())
+        stage.waitForPublished("a", published)
+        let asked = stage.get("a?wait=10")
+        stage.lookup.endWatches()
+        stage.waitForPublished("b", late)
+        let askedLate = stage.get("b", headers: ["Prefer": "wait=10"])
+        for answers in [published, late] {
+            #expect(answers.all.map(\.status) == [202] && answers.last?.headers["Preference-Applied"] == nil)
+        }
+        for answers in [asked, askedLate] {
+            #expect(answers.all.map(\.status) == [200] && answers.text.contains(#""state":"accepted""#))
+            #expect(answers.last?.headers["Preference-Applied"] == nil)
+        }
+        #expect(stage.lookup.watcherCount == 0 && stage.results.count == 0)
+        try stage.bring("sent", of: "a")
+        #expect([published, asked].allSatisfy { $0.all.count == 1 })
     }
 
     @Test(arguments: [true, false]) func aPublishThatPrefersToWaitGetsTheResultOr202(comes: Bool) throws {

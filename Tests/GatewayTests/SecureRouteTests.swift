@@ -113,7 +113,7 @@ import Testing
         defer { gateway.stop() }
         let id = SecureID(secret: try randomBytes(16), partition: 0, offset: 0)
         let answer = try read(gateway, id.text, as: "bob")
-        #expect(answer.status == 503 && answer.text.contains(#""code":"kafka_unavailable""#))
+        #expect(answer.status == 503 && answer.text.contains(#""code":"broker_unavailable""#))
         let sent = try gateway.ask("POST", "/api/notifications" + Self.toBob, as: "alice", body: #""Hi""#)
         #expect(sent.status == 503 && sent.text.contains(#""retry":"safe""#))
     }

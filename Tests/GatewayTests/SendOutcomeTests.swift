@@ -92,7 +92,7 @@ struct SendOutcomeTests {
         arguments: [
             (written, "result_pending", "The request is written to q, partition 3, offset 12, and"),
             (.written(topic: "q", partition: 0, offset: nil), "result_pending", "The request is written to q, partition 0, and"),
-            (.unreported, "kafka_unanswered", "It is not known whether the request was written:"),
+            (.unreported, "ack_unknown", "It is not known whether the request was written:"),
         ] as [(SendOutcome.Record, String, String)])
     func withoutAResultItSaysWhatIsKnownOfTheRecord(_ record: SendOutcome.Record, code: String, detail: String) throws {
         let answer = try self.answer(to: [], .finalResult, record)

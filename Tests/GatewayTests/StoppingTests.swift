@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import HTTPServing
+import Kafka
 import TestSupport
 import Testing
 
@@ -45,5 +46,71 @@ import Testing
         isStopped.wait()
         // A second stop does nothing.
         gateway.service.stop()
+    }
+
+    /// Whatever the time for answers: a wait for a result ends with the stop.
+    @Test(arguments: [.zero, farDeadline] as [Duration]) func aPublishThatPrefersToWaitGetsThe202OfItsRecord(limit: Duration)
+        throws
+    {
+        let gateway = try ServedGateway()
+        defer { gateway.stop() }
+        let publishing = try Self.publish(gateway, wait: 30)
+        let worker = try ScriptedWorker(gateway)
+        let id = try worker.next().id
+        let asking = try Self.look(gateway, at: "\(id)?wait=30")
+        #expect(eventually { gateway.services.metrics.contains("pushfan_gateway_waiting_requests 2\n") })
+        gateway.service.stop(within: limit)
+        let published = publishing.answer()
+        #expect(published.status == 202 && published.head.contains("Location: /v1/requests/\(id)?at="), "\(published)")
+        #expect(!published.head.contains("Preference-Applied"))
+        let found = asking.answer()
+        #expect(found.status == 200 && String(decoding: found.body, as: UTF8.self).contains("\"id\":\"\(id)\""))
+    }
+
+    @Test func eventsEndWithTheirLastChunk() throws {
+        let gateway = try ServedGateway()
+        defer { gateway.stop() }
+        _ = try Self.publish(gateway).answer()
+        let worker = try ScriptedWorker(gateway)
+        let client = try Self.look(gateway, at: "\(try worker.next().id)/events")
+        #expect(client.answer().status == 200 && client.chunk() != nil)
+        gateway.service.stop(within: .zero)
+        let (bytes, isComplete) = client.chunks()
+        #expect(isComplete && !String(decoding: bytes, as: UTF8.self).contains("event: end"))
+    }
+
+    /// As no broker says what became of the record, nobody may take it for not written, nor for written.
+    @Test func whatKafkaHasNotConfirmedAtTheEndIsNotCalledWritten() throws {
+        let gateway = try ServedGateway {
+            $0.kafka.properties.append(.init(key: "message.timeout.ms", value: "3600000"))
+        }
+        defer { gateway.stop() }
+        try #require(gateway.cluster).setBroker(1, isUp: false)
+        let publishing = try Self.publish(gateway)
+        let sending = try gateway.begin("POST", "/api/notifications", as: "alice", body: #""Hi""#)
+        #expect(eventually { gateway.services.metrics.contains("pushfan_gateway_waiting_requests 2\n") })
+        gateway.service.stop(within: .zero)
+        for client in [publishing, sending] {
+            let answer = client.answer()
+            let text = String(decoding: answer.body, as: UTF8.self)
+            let isHonest =
+                answer.status == 503 ? text.contains(#""retry":"safe""#) : answer.head.contains("Location: /v1/requests/")
+            #expect([503, 504].contains(answer.status) && isHonest, "\(text)")
+        }
+    }
+
+    private static let bearer = "Authorization: Bearer \(ServedGateway.key)"
+
+    private static func publish(_ gateway: ServedGateway, wait: Int = 0) throws -> RawClient {
+        let client = try RawClient(port: gateway.port)
+        let fields = [bearer, "Content-Type: application/json", "Prefer: wait=\(wait)"]
+        client.send(request("POST", "/v1/requests", fields, body: #"{"audience":{"users":["bob"]},"message":{"title":"Hi"}}"#))
+        return client
+    }
+
+    private static func look(_ gateway: ServedGateway, at path: String) throws -> RawClient {
+        let client = try RawClient(port: gateway.port)
+        client.send(request("GET", "/v1/requests/\(path)", [bearer]))
+        return client
     }
 }

@@ -52,6 +52,19 @@ import Testing
         }
     }
 
+    @Test func whatIsAnsweredAtTheLimitIsNotRefused() throws {
+        let held = HeldResponders()
+        let server = HTTPServer { _, responder in held.keep(responder) }
+        let port = try server.start().port
+        let clients = try (0..<2).map { _ in try RawClient(port: port) }
+        for client in clients { client.send(Self.request) }
+        let responders = try held.next(clients.count)
+        server.stop(within: .zero) { #expect(responders[0].answer(.text("known"))) }
+        #expect(!responders[1].answer(.text("late")))
+        #expect(clients.map { $0.answer().status }.sorted() == [200, 503])
+        server.stop(within: .zero) { Issue.record("a second stop does nothing") }
+    }
+
     @Test func aStopWaitsForAnswersWithinItsLimit() throws {
         let held = HeldResponders()
         let server = HTTPServer { request, responder in

@@ -159,6 +159,7 @@ import Testing
         ("pushfan_gateway_idempotency_keys_total", "counter"), ("pushfan_gateway_idempotency_lost_total", "counter"),
         ("pushfan_gateway_idempotency_file_usable", "gauge"),
         ("pushfan_gateway_waiting_requests", "gauge"), ("pushfan_gateway_waiting_sends", "gauge"),
+        ("pushfan_gateway_queue_age_seconds", "gauge"), ("pushfan_gateway_queue_refusals_total", "counter"),
     ]
 
     static func filledGateway() -> GatewayMetrics {
@@ -176,6 +177,7 @@ import Testing
         metrics.idempotencyFile.series([]).set(1)
         metrics.readWaiting { 3 }
         metrics.readWaitingSends { 2 }
+        metrics.readQueue { (age: 1_500_000_000, refusedCount: 4) }
         return metrics
     }
 
@@ -186,6 +188,7 @@ import Testing
         #expect(types == Self.gateway.map { "\($0.name) \($0.type)" })
         #expect(text.contains("pushfan_gateway_waiting_requests 3\n"))
         #expect(text.contains("pushfan_gateway_waiting_sends 2\n"))
+        #expect(text.contains("pushfan_gateway_queue_age_seconds 1.5\n") && text.contains("queue_refusals_total 4\n"))
         let (status, output) = try promtool(bytes)
         #expect(output == "" && status == 0)
     }

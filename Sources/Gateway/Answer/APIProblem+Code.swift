@@ -41,16 +41,12 @@ extension APIProblem {
         case `internal` = "internal"
         /// 503: the gateway as a whole has too much to do.
         case overloaded = "overloaded"
-        /// 503: the gateway is about to stop.
+        /// 503: the gateway stops; no request of the call is written.
         case stopping = "stopping"
-        /// 503: Kafka did not take the request of an app; it is certainly not written.
-        case kafkaUnavailable = "kafka_unavailable"
-        /// 503: Kafka did not take the request; it is certainly not written.
+        /// 503: Kafka did not take the request, which is certainly not written, or does not give what is asked for.
         case brokerUnavailable = "broker_unavailable"
-        /// 503: too many records wait for Kafka; the request is certainly not written.
+        /// 503: too many records wait for Kafka, or it confirms none in time; the request is certainly not written.
         case brokerSlow = "broker_slow"
-        /// 504: whether the request of an app was written is not known.
-        case kafkaUnanswered = "kafka_unanswered"
         /// 504: whether the request was written is not known.
         case ackUnknown = "ack_unknown"
         /// 504: the request was written, and its result did not come in time.
@@ -74,14 +70,19 @@ extension APIProblem {
             case .headerTooLarge: [431]
             case .tooManyRequests, .tooManySignIns, .rateLimited: [429]
             case .internal: [500]
-            case .overloaded, .stopping, .kafkaUnavailable, .brokerUnavailable, .brokerSlow: [503]
-            case .kafkaUnanswered, .ackUnknown, .resultPending, .outcomePending: [504]
+            case .overloaded, .stopping, .brokerUnavailable, .brokerSlow: [503]
+            case .ackUnknown, .resultPending, .outcomePending: [504]
             }
         }
     }
 }
 
 extension APIProblem.Code {
+    /// The codes that an earlier build gave to apps (`/api`), each with the one in its place.
+    public static let formerWords: [String: APIProblem.Code] = [
+        "kafka_unavailable": .brokerUnavailable, "kafka_unanswered": .ackUnknown,
+    ]
+
     /// What a caller needs to know about a code (`pushfan explain CODE`).
     public struct Explanation: Sendable, Equatable {
         /// What has happened.
@@ -157,28 +158,24 @@ extension APIProblem.Code {
         case .overloaded: ("The gateway has too much to do.", "Wait as long as Retry-After says; nothing was done.")
         case .stopping:
             (
-                "The gateway stops; the call may have been carried out.",
-                "Repeat it at another gateway, under the same Idempotency-Key where there is one."
+                "The gateway stops; no request of the call is written.",
+                "Make the call again, at another gateway or after the time that Retry-After says."
             )
-        case .kafkaUnavailable, .brokerUnavailable:
+        case .brokerUnavailable:
             (
-                "Kafka did not take the request: it is certainly not written.",
+                "Kafka did not take the request, which is certainly not written, or does not give what is asked for.",
                 "Wait as long as Retry-After says, and make the call again. Operators look at /readyz, which names the reason."
             )
         case .brokerSlow:
             (
-                "Too many records wait for Kafka; this request is certainly not written.",
+                "Too many records wait for Kafka, or it confirms none in time; this request is certainly not written.",
                 "Wait as long as Retry-After says, and make the call again."
-            )
-        case .kafkaUnanswered:
-            (
-                "Kafka did not say in time whether it has the request.",
-                "Ask `pushfan results show ID` before the call is made again: it may ring twice."
             )
         case .ackUnknown:
             (
                 "Kafka did not say in time whether it has the request.",
-                "Repeat the call under the same Idempotency-Key, or with request_id as its id. It is sent once at most."
+                "Repeat a call of /v1 under the same Idempotency-Key, or with request_id as its id: it is sent once at most. "
+                    + "After one of /api, ask `pushfan results show ID` first: another may ring twice."
             )
         case .resultPending:
             ("The request is written, and its result did not come in time.", "Ask `pushfan results show ID` for it.")

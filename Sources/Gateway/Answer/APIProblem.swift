@@ -158,9 +158,10 @@ extension APIProblem {
     public static let failed = APIProblem(
         500, Code.internal, "The call was not answered; it may have been carried out.", retry: .ambiguous)
 
-    /// 503: the gateway stops, whether or not it has begun with the call.
+    /// 503: the gateway stops, and has written no request of the call.
     public static let stopping = APIProblem(
-        503, .stopping, "The gateway is stopping; the call may have been carried out.", retry: .ambiguous, retryAfter: 1000)
+        503, .stopping, "The gateway is stopping; nothing is written, and the call can be made again.", retry: .safe,
+        retryAfter: 1000)
 
     /// What an HTTP server answers by itself, before a handler has looked at the call, or in place of one that did not answer.
     ///

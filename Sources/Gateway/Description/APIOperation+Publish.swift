@@ -39,7 +39,7 @@ extension APIOperation {
             Answer(summary: "The request as it is now, and its result if it has ended.", content: shown),
             Answer(status: 304, summary: "It has ended, and If-None-Match names that state."),
         ],
-        problems: lookupProblems + [Problem(status: 503, codes: [.kafkaUnavailable])])
+        problems: lookupProblems + [Problem(status: 503, codes: [.brokerUnavailable])])
 
     static let followRequestRow = Row(
         method: "GET", path: "/v1/requests/{id}/events", summary: "Follows a request until it ends, as server-sent events.",
@@ -52,7 +52,7 @@ extension APIOperation {
                     example: .text("event: end\nid: end\ndata: {}\n\n"))),
             Answer(status: 204, summary: "Last-Event-ID says that the end was seen."),
         ],
-        problems: lookupProblems + [Problem(status: 503, codes: [.kafkaUnavailable])])
+        problems: lookupProblems + [Problem(status: 503, codes: [.brokerUnavailable])])
 
     static let cancelRequestRow = Row(
         method: "POST", path: "/v1/requests/{id}:cancel", summary: "Cancels a request of the caller.", access: .key,

@@ -61,8 +61,8 @@ extension APIOperation {
             schema: JSONSchema.text().described("The text; without a body a greeting."), example: "Lunch?", isRequired: false),
         answers: [Answer(summary: "The hub accepted at least one call.", content: sent)],
         problems: [
-            Problem(status: 500, hasResultCodes: true), Problem(status: 503, codes: [.kafkaUnavailable]),
-            Problem(status: 504, codes: [.kafkaUnanswered, .resultPending, .outcomePending], hasResultCodes: true),
+            Problem(status: 500, hasResultCodes: true), Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]),
+            Problem(status: 504, codes: [.ackUnknown, .resultPending, .outcomePending], hasResultCodes: true),
         ])
 
     static let secureTextRow = Row(
@@ -81,7 +81,7 @@ extension APIOperation {
         ],
         problems: [
             Problem(status: 404, codes: [.notFound]), Problem(status: 429, codes: [.tooManyRequests]),
-            Problem(status: 503, codes: [.kafkaUnavailable]),
+            Problem(status: 503, codes: [.brokerUnavailable]),
         ])
 
     static let openAPIRow = Row(

@@ -77,6 +77,6 @@ extension APIProblem {
 
     /// 503: results are not read yet, so none can be waited for.
     static let resultsUnwatched = APIProblem(
-        503, .kafkaUnavailable, "Results are not read from Kafka yet, so they cannot be waited for.", retry: .safe,
+        503, .brokerUnavailable, "Results are not read from Kafka yet, so they cannot be waited for.", retry: .safe,
         retryAfter: 1000)
 }

@@ -94,6 +94,7 @@ struct LookupEndpoints: Sendable {
         _ = lookup.watch(key, until: lookup.clock.now().advanced(by: .seconds(query.wait))) { ending in
             switch ending {
             case .request(let request): answer(request, applied: applied, call)
+            case .stopping(let request): answer(request, applied: nil, call)
             case .problem(let problem): call.refuse(problem)
             }
         }
@@ -118,7 +119,8 @@ struct LookupEndpoints: Sendable {
 
 extension LookupEndpoints {
     /// Answers a call of `POST /v1/requests` that prefers to wait, once its record is written: 200 with the final result, or after the
-    /// time 202 as without a wait. Where no one may wait now, 202 comes at once: the request is published all the same.
+    /// time 202 as without a wait. Where no one may wait now, and at the gateway's stop, 202 comes at once: the request is
+    /// published all the same.
     ///
     /// - Parameters:
     ///   - key: The request, which was added before its record was written.

@@ -19,10 +19,32 @@ final class RequestLookup: Sendable {
     static let watchLimit = 10_000
 
     let clock: LookupClock
+    /// Those who wait.
+    private struct Watches {
+        enum Addition { case added, full, closed }
+
+        private(set) var all: [ObjectIdentifier: RequestWatch] = [:]
+        private var isClosed = false
+
+        mutating func add(_ watch: RequestWatch, atMost limit: Int) -> Addition {
+            guard !isClosed else { return .closed }
+            guard all.count < limit else { return .full }
+            all[ObjectIdentifier(watch)] = watch
+            return .added
+        }
+
+        mutating func remove(_ watch: RequestWatch) { all[ObjectIdentifier(watch)] = nil }
+
+        mutating func close() -> [RequestWatch] {
+            isClosed = true
+            return Array(all.values)
+        }
+    }
+
     private let watchLimit: Int
     /// Both are held alone, and nothing is called meanwhile.
     private let requests: Mutex<PublishedRequests>
-    private let watchCount = Mutex(0)
+    private let watches = Mutex(Watches())
     private let results = Mutex<(any ResultWaiting)?>(nil)
 
     init(
@@ -44,7 +66,7 @@ final class RequestLookup: Sendable {
     var requestCount: Int { requests.withLock { $0.count } }
 
     /// How many wait or follow events.
-    var watcherCount: Int { watchCount.withLock { $0 } }
+    var watcherCount: Int { watches.withLock { $0.all.count } }
 
     /// Whether one more may wait.
     var hasRoom: Bool { watcherCount < watchLimit }
@@ -95,18 +117,18 @@ final class RequestLookup: Sendable {
         _ key: PublishedRequests.Key, until deadline: MonotonicTime,
         then: @escaping @Sendable (RequestWatch.Ending) -> Void
     ) -> RequestWatch {
-        let isAdmitted = watchCount.withLock { count -> Bool in
-            guard count < watchLimit else { return false }
-            count += 1
-            return true
-        }
         let watch = RequestWatch(key, until: deadline, then: then)
-        guard isAdmitted else {
-            watch.end(with: .problem(.overloaded(after: 1000)))
-            return watch
+        switch watches.withLock({ $0.add(watch, atMost: watchLimit) }) {
+        case .added: go(on: watch)
+        case .full: watch.end(with: .problem(.overloaded(after: 1000)))
+        case .closed: watch.end(with: .stopping(self[key]))
         }
-        go(on: watch)
         return watch
+    }
+
+    /// Ends all watches with what is known now, and from now on each as soon as it begins.
+    func endWatches() {
+        for watch in watches.withLock({ $0.close() }) { finish(watch, .stopping(self[watch.key])) }
     }
 
     /// Ends a watch without a word; does nothing if it has ended.
@@ -114,7 +136,7 @@ final class RequestLookup: Sendable {
 
     private func finish(_ watch: RequestWatch, _ ending: RequestWatch.Ending?) {
         // The place is free before its owner hears of it, and the owner may watch again.
-        watch.end(with: ending) { watchCount.withLock { $0 -= 1 } }
+        watch.end(with: ending) { watches.withLock { $0.remove(watch) } }
     }
 
     /// Waits on, or ends a watch whose request has ended or whose time is over.
@@ -123,7 +145,7 @@ final class RequestLookup: Sendable {
         guard let results = results.withLock({ $0 }) else { return finish(watch, .problem(.resultsUnwatched)) }
         do throws(ResultFollower.Refusal) {
             let forget = try results.wait(for: watch.key.id, until: nextLook(at: watch)) { [self] reason in
-                if reason == .closed { finish(watch, .problem(.stopping)) } else { go(on: watch) }
+                if reason == .closed { finish(watch, .stopping(self[watch.key])) } else { go(on: watch) }
             }
             watch.hold(forget, of: turn)
             // A result that came before the wait began is in the store by now.
@@ -132,7 +154,7 @@ final class RequestLookup: Sendable {
             switch error {
             case .notReading: finish(watch, .problem(.resultsUnwatched))
             case .full: finish(watch, .problem(.overloaded(after: 1000)))
-            case .closed: finish(watch, .problem(.stopping))
+            case .closed: finish(watch, .stopping(self[watch.key]))
             }
         }
     }

@@ -33,7 +33,9 @@ final class RequestWatch: Sendable {
     enum Ending: Sendable {
         /// The request as it is now; nil for one that is not known any more.
         case request(PublishedRequest?)
-        /// Waiting was refused, or the gateway stops.
+        /// The gateway stops: the request as it was then; nil for one that is not known any more.
+        case stopping(PublishedRequest?)
+        /// Waiting was refused.
         case problem(APIProblem)
     }
 

@@ -10,6 +10,8 @@ import Synchronization
 /// Writes requests, and the texts of secure push, to Kafka and tells what became of each: an idempotent producer, and the thread that
 /// serves it. Who writes waits for nothing.
 ///
+/// A record that would join a queue that stands still is refused at once (``ProducerQueue``).
+///
 /// It may begin while no broker is there. A producer that has failed for good is replaced; what was handed to it is reported first.
 final class RequestProducer: Sendable {
     /// How long the client tries to write a record, unless the user's properties say something else: a caller waits for it.
@@ -22,6 +24,7 @@ final class RequestProducer: Sendable {
 
     private struct State {
         var producer: Producer
+        var queue = ProducerQueue()
         /// What was wrong last.
         var problem: KafkaError?
         /// Whether the brokers must be asked for the topic: they were not yet, or something was wrong since.
@@ -33,6 +36,7 @@ final class RequestProducer: Sendable {
 
     private let configuration: KafkaConfiguration
     private let topics: RequestTopics
+    private let now: @Sendable () -> MonotonicTime
     /// Protects all of it; nothing else is locked while it is held, and nothing is reported.
     private let state: Mutex<State>
     private let ended = DispatchSemaphore(value: 0)
@@ -42,13 +46,17 @@ final class RequestProducer: Sendable {
     /// - Parameters:
     ///   - kafka: The brokers and the user's properties.
     ///   - topics: The topics of requests.
+    ///   - now: What it takes for the present.
     /// - Throws: A configuration that was refused.
-    init(_ kafka: KafkaConfiguration, topics: RequestTopics) throws(KafkaError) {
+    init(
+        _ kafka: KafkaConfiguration, topics: RequestTopics, now: @escaping @Sendable () -> MonotonicTime = { .now() }
+    ) throws(KafkaError) {
         var configuration = kafka
         configuration.properties = Self.defaults + kafka.properties
         let producer = try Self.open(configuration, topics)
         self.configuration = configuration
         self.topics = topics
+        self.now = now
         state = Mutex(State(producer: producer))
     }
 
@@ -57,6 +65,13 @@ final class RequestProducer: Sendable {
 
     /// The producer that writes now.
     var current: Producer { state.withLock { $0.producer } }
+
+    /// For how long no record was confirmed in time although one waited, in nanoseconds, and how many records were refused for
+    /// that.
+    var stillness: (age: Int64, refusedCount: Int) {
+        let now = now()
+        return state.withLock { ($0.queue.age(at: now), $0.queue.refusedCount) }
+    }
 
     /// Starts the thread; it holds `self` until ``stop()``. To be called once.
     ///
@@ -80,16 +95,9 @@ final class RequestProducer: Sendable {
     func write(
         _ record: RequestRecord, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
-        let producer = current
-        do throws(KafkaError) {
-            // The client keeps the handles of its topics.
-            try record.write(with: producer, to: try producer.topic(named: record.topic)) { [self] delivery in
-                note(delivery)
-                report(delivery)
-            }
-        } catch {
-            note(error)
-            throw error
+        // The client keeps the handles of its topics.
+        try handOver(report) { (producer, report) throws(KafkaError) in
+            try record.write(with: producer, to: try producer.topic(named: record.topic), report: report)
         }
     }
 
@@ -104,16 +112,8 @@ final class RequestProducer: Sendable {
     func write(
         _ value: [UInt8], to topic: String, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
-        let producer = current
-        do throws(KafkaError) {
-            let handle = try producer.topic(named: topic)
-            try producer.produce(to: handle, key: nil, value: value.span) { [self] delivery in
-                note(delivery)
-                report(delivery)
-            }
-        } catch {
-            note(error)
-            throw error
+        try handOver(report) { (producer, report) throws(KafkaError) in
+            try producer.produce(to: try producer.topic(named: topic), key: nil, value: value.span, report: report)
         }
     }
 
@@ -129,13 +129,31 @@ final class RequestProducer: Sendable {
         _ record: CancelRecord, to topic: String, at moment: Timestamp,
         report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
-        let producer = current
+        try handOver(report) { (producer, report) throws(KafkaError) in
+            try record.write(with: producer, to: try producer.topic(named: topic), at: moment, report: report)
+        }
+    }
+
+    /// Hands a record to the client, unless the queue stands still, and notes what becomes of it.
+    ///
+    /// - Parameters:
+    ///   - report: Called once with that, unless this throws.
+    ///   - produce: Gives the record to a producer, which reports so.
+    /// - Throws: The record was not taken; an error with `isQueueFull` where the queue stands still.
+    private func handOver(
+        _ report: @escaping @Sendable (Producer.Delivery) -> Void,
+        _ produce: (Producer, @escaping @Sendable (Producer.Delivery) -> Void) throws(KafkaError) -> Void
+    ) throws(KafkaError) {
+        let start = now()
+        let admitting = state.withLock { state -> Producer? in state.queue.admit(at: start) ? state.producer : nil }
+        guard let producer = admitting else { throw .queueFull }
         do throws(KafkaError) {
-            try record.write(with: producer, to: try producer.topic(named: topic), at: moment) { [self] delivery in
-                note(delivery)
+            try produce(producer) { [self] delivery in
+                note(delivery, admittedAt: start)
                 report(delivery)
             }
         } catch {
+            state.withLock { $0.queue.noteEnd(isAnswered: false, admittedAt: start, at: start) }
             note(error)
             throw error
         }
@@ -165,10 +183,18 @@ final class RequestProducer: Sendable {
 
     // MARK: What is known of Kafka
 
-    private func note(_ delivery: Producer.Delivery) {
+    private func note(_ delivery: Producer.Delivery, admittedAt start: MonotonicTime) {
+        let end = now()
         switch delivery {
-        case .persisted: state.withLock { $0.problem = nil }
-        case .notPersisted(let error), .possiblyPersisted(let error): note(error)
+        case .persisted:
+            state.withLock { state in
+                state.queue.noteEnd(isAnswered: true, admittedAt: start, at: end)
+                state.problem = nil
+            }
+        case .notPersisted(let error), .possiblyPersisted(let error):
+            let isAnswered = error.refusesRecords || error.isUnknownTopicOrPartition || error.isAuthorization
+            state.withLock { $0.queue.noteEnd(isAnswered: isAnswered, admittedAt: start, at: end) }
+            note(error)
         }
     }
 

@@ -212,11 +212,11 @@ public struct SendOutcome: Sendable {
 extension APIProblem {
     /// 503: Kafka certainly does not have the request.
     public static let notWritten = APIProblem(
-        503, .kafkaUnavailable, "The request could not be written to Kafka; nothing is sent.", retry: .safe, retryAfter: 1000)
+        503, .brokerUnavailable, "The request could not be written to Kafka; nothing is sent.", retry: .safe, retryAfter: 1000)
 
     /// 503: the request's result could not be reported, so it is not written.
     public static let resultsUnread = APIProblem(
-        503, .kafkaUnavailable, "Results are not read from Kafka yet; nothing is sent.", retry: .safe, retryAfter: 1000)
+        503, .brokerUnavailable, "Results are not read from Kafka yet; nothing is sent.", retry: .safe, retryAfter: 1000)
 
     /// 413: no platform takes such a text.
     public static let textTooLong = APIProblem(413, .bodyTooLarge, "The text is too long for a notification.")
@@ -227,7 +227,7 @@ extension APIProblem {
 
     /// 503: Kafka does not give a record now, as the text of a secure push.
     public static let recordUnread = APIProblem(
-        503, .kafkaUnavailable, "What is asked for could not be read from Kafka.", retry: .safe, retryAfter: 1000)
+        503, .brokerUnavailable, "What is asked for could not be read from Kafka.", retry: .safe, retryAfter: 1000)
 
     /// 504: Kafka may have the request.
     ///
@@ -235,7 +235,7 @@ extension APIProblem {
     /// - Returns: The problem, which names the request.
     public static func perhapsWritten(_ requestID: String) -> APIProblem {
         var problem = APIProblem(
-            504, .kafkaUnanswered,
+            504, .ackUnknown,
             "It is not known whether the request was written: Kafka did not say so in time. "
                 + "`pushfan results show \(requestID)` tells what became of it, if it was.",
             retry: .ambiguous, requestID: requestID)

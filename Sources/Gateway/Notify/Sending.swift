@@ -37,7 +37,7 @@ final class Sending: Sendable {
     ///   - services: Log, metrics, health and clock.
     /// - Throws: A configuration that Kafka's client refuses.
     init(_ configuration: GatewayConfiguration, _ lanes: HubLanes, _ services: GatewayServices) throws(KafkaError) {
-        producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics)
+        producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics, now: services.now)
         results = ResultFollower.Configuration(configuration.kafka, topic: configuration.resultsTopic)
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Self.source))
         self.lanes = lanes
@@ -58,16 +58,19 @@ final class Sending: Sendable {
         lookup.follow(reader)
         follower.withLock { $0 = reader }
         services.metrics.readWaitingSends { reader.waiterCount }
+        services.metrics.readQueue { [producer] in producer.stillness }
         producer.start { [self] in
             look(reader)
             turn()
         }
     }
 
-    /// Ends it: whoever still waits is answered 503, and records that are on their way are written. Takes some seconds at most.
+    /// Ends it: records that are on their way are written, and whoever still waits is answered with what is known. Takes some
+    /// seconds at most.
     func stop() {
-        follower.withLock { $0 }?.close()
+        // First, so that it is known whether the requests of those who wait are written.
         producer.stop()
+        follower.withLock { $0 }?.close()
     }
 
     /// Lets another producer take the place of this one, as after a fatal error.
@@ -123,18 +126,18 @@ final class Sending: Sendable {
             }
         } catch {
             forget()
-            reply.answer(error.refusesRecords ? APIProblem.textTooLong : APIProblem.notWritten)
+            reply.answer(APIProblem.textNotTaken(error))
         }
     }
 
-    /// Answers what is known at the end of a wait; where outcomes are missing, the hub is asked first.
+    /// Answers what is known at the end of a wait; where outcomes are missing, the hub is asked first, unless the gateway stops.
     static func conclude(
         _ id: String, _ record: SendOutcome.Record, _ ending: ResultFollower.Ending, _ lanes: HubLanes, _ reply: Reply
     ) {
-        if ending.reason == .closed { return reply.answer(APIProblem.stopping) }
         let outcome = SendOutcome(requestID: id, record, ending.awaited)
         switch outcome.step {
         case .answer(let answer): reply.answer(answer)
+        case .ask where ending.reason == .closed: reply.answer(outcome.answer(telemetry: [:]))
         case .ask(let notifications):
             let isPut = lanes.put(for: id) { caller in
                 reply.answer(outcome.answer(telemetry: caller.telemetry(of: notifications)))
@@ -208,7 +211,7 @@ extension Producer.Delivery {
     fileprivate func problem(_ id: String) -> APIProblem? {
         switch self {
         case .persisted: nil
-        case .notPersisted(let error): error.refusesRecords ? APIProblem.textTooLong : APIProblem.notWritten
+        case .notPersisted(let error): .textNotTaken(error)
         case .possiblyPersisted: APIProblem.perhapsWritten(id)
         }
     }

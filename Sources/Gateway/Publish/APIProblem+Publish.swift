@@ -92,14 +92,14 @@ extension APIProblem {
             retryAfter: wait)
     }
 
-    /// 503: too many records wait for Kafka.
+    /// 503: too many records wait for Kafka, or it confirms none in time.
     ///
     /// - Parameter wait: When to try again, in milliseconds.
     /// - Returns: The problem.
     static func brokerSlow(after wait: Int64) -> APIProblem {
         APIProblem(
-            503, .brokerSlow, "Too many requests wait for Kafka; this one is not written, and nothing is sent.", retry: .safe,
-            retryAfter: wait)
+            503, .brokerSlow, "Kafka is slow to take the requests before this one; it is not written, and nothing is sent.",
+            retry: .safe, retryAfter: wait)
     }
 
     /// 504: Kafka may have the request.
@@ -126,5 +126,13 @@ extension APIProblem {
         if error.refusesRecords { return .recordRefused }
         if error.isQueueFull { return .brokerSlow(after: wait) }
         return error.isClosed ? .stopping : .brokerUnavailable(after: wait)
+    }
+
+    /// The answer to an app whose record the client did not take, or Kafka certainly does not have.
+    ///
+    /// - Parameter error: Why.
+    /// - Returns: The problem.
+    static func textNotTaken(_ error: KafkaError) -> APIProblem {
+        error.refusesRecords ? .textTooLong : .notTaken(error, retryAfter: 1000)
     }
 }

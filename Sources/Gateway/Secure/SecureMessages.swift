@@ -51,7 +51,7 @@ final class SecureMessages: Sendable {
                 }
             }
         } catch {
-            reply.answer(error.refusesRecords ? APIProblem.textTooLong : APIProblem.notWritten)
+            reply.answer(APIProblem.textNotTaken(error))
         }
     }
 

@@ -26,7 +26,13 @@ protocol Endpoints: Sendable {
     func look(_ call: LookupCall)
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
     func start()
-    /// Ends it; calls that still wait are answered. Called when no more calls come, before the lanes end.
+    /// Answers those who wait for states of requests with what is known, and those who come later at once. Called once, before
+    /// the server stops.
+    func endWaits()
+    /// Writes nothing more, and answers those whose requests may be written with what is known. Called once, when the server's
+    /// time for answers is over and it still takes them.
+    func settle()
+    /// Ends the rest. Called when no more calls come and nobody hears answers, before the lanes end.
     func stop()
 }
 
@@ -34,6 +40,8 @@ extension Endpoints {
     func publish(_ call: PublishCall) { call.reply.answer(APIProblem.notFound) }
     func look(_ call: LookupCall) { call.refuse(.notFound) }
     func start() {}
+    func endWaits() {}
+    func settle() {}
     func stop() {}
 }
 
@@ -105,9 +113,12 @@ struct APIEndpoints: Endpoints {
         idempotency.start()
     }
 
+    func endWaits() { lookups.lookup.endWatches() }
+
+    func settle() { sending.stop() }
+
     func stop() {
         records.stop()
-        sending.stop()
         lookups.lookup.unfollow()
         // After the last answers of the producer.
         idempotency.stop()

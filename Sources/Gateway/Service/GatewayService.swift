@@ -123,13 +123,18 @@ public final class GatewayService: Sendable {
 
     /// Takes no new connections, waits for the answers to those that came, and ends; what it answers meanwhile ends its connection.
     ///
+    /// Nobody waits for states of requests any more, so that a publish gets the 202 of its record at once. At the limit those
+    /// whose requests may be written are answered with what is known. Of all others, which get 503 then, nothing is
+    /// written.
+    ///
     /// Blocks for `limit` at most, and then for a few seconds; a second call does nothing. Called after ``start()``.
     ///
-    /// - Parameter limit: How long to wait for answers; the rest gets 503 then. Default 10 s.
+    /// - Parameter limit: How long to wait for answers. Default 10 s.
     public func stop(within limit: Duration = .seconds(10)) {
         guard !isStopped.exchange(true, ordering: .relaxed) else { return }
         services.health.beginDraining()
-        server.stop(within: limit)
+        endpoints.endWaits()
+        server.stop(within: limit) { [endpoints] in endpoints.settle() }
         // From here on nobody hears an answer; what comes later in this order may still be used by what comes earlier.
         signIn.stop()
         endpoints.stop()

@@ -79,4 +79,17 @@ public struct GatewayMetrics: Sendable {
             read().map { Double($0) }
         }
     }
+
+    /// Declares how the queue of records to Kafka moves; once.
+    ///
+    /// - Parameter read: Gives, for each exposition, for how many nanoseconds no record was confirmed in time although one waited, and
+    ///   how many records were refused for that.
+    public func readQueue(_ read: @escaping @Sendable () -> (age: Int64, refusedCount: Int)) {
+        registry.reading(
+            "pushfan_gateway_queue_age_seconds", help: "Since when Kafka has confirmed no record in time.", type: .gauge
+        ) { Double(read().age) / 1e9 }
+        registry.reading(
+            "pushfan_gateway_queue_refusals_total", help: "Records refused because Kafka confirms none in time.", type: .counter
+        ) { Double(read().refusedCount) }
+    }
 }

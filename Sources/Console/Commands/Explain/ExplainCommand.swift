@@ -55,6 +55,7 @@ enum ExplainCommand {
         if let flag { throw .usage("--\(flag) describes a request, and so does a file; give one of the two") }
         if let code = ErrorCode(rawValue: subject) { return try explain(code, invocation) }
         if let code = APIProblem.Code(rawValue: subject) { return try explain(code, invocation) }
+        if let code = APIProblem.Code.formerWords[subject] { return try explain(code, formerly: subject, invocation) }
         let looksLikeCode = subject.utf8.allSatisfy {
             $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
         }
@@ -91,11 +92,14 @@ enum ExplainCommand {
     }
 
     /// A code of the gateway's own; one that results have as well is explained as theirs.
-    private static func explain(_ code: APIProblem.Code, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+    private static func explain(
+        _ code: APIProblem.Code, formerly former: String? = nil, _ invocation: Invocation
+    ) throws(CommandFailure) -> ExitCode {
         let page = code.explanation
         guard invocation.arguments.format() == .table else {
             var object = JSONObject()
             object.add("code", code.rawValue)
+            if let former { object.add("formerly", former) }
             object.add("cause", page.cause)
             object.add("remedy", page.remedy)
             object.add("statuses", texts: code.statuses.map { "\($0)" })
@@ -103,8 +107,9 @@ enum ExplainCommand {
             return .done
         }
         let statuses = code.statuses.map { "\($0)" }.joined(separator: " or ")
+        let title = code.rawValue + (former.map { " (formerly \($0))" } ?? "")
         try invocation.streams.out(
-            "\(code.rawValue)\n\nCause   \(page.cause)\nRemedy  \(page.remedy)\nFrom    the gateway, with status \(statuses)")
+            "\(title)\n\nCause   \(page.cause)\nRemedy  \(page.remedy)\nFrom    the gateway, with status \(statuses)")
         return .done
     }
 
