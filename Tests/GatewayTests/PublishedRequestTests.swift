@@ -1,5 +1,6 @@
 import HTTPServing
 import Kafka
+import PushModel
 import TestSupport
 import Testing
 
@@ -110,15 +111,16 @@ import Testing
         let reader = try TopicReader(
             cluster.configuration, topic: gateway.configuration.controlTopic, start: .beginning, timeout: farDeadline)
         defer { reader.close() }
-        var values: [String] = []
+        var found: [CancelRecord?] = []
         let isThere = eventually {
             _ = reader.read(timeout: .milliseconds(100)) { record in
-                guard let value = record.value else { return }
-                values.append(value.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) })
+                guard let key = record.key, let value = record.value else { return }
+                found.append(CancelRecord(key: key, value: value))
             }
-            return reader.hasReachedEnd && !values.isEmpty
+            return reader.hasReachedEnd && !found.isEmpty
         }
-        #expect(isThere && values.count == 1 && values[0].contains("wrong audience"), "\(values)")
+        #expect(isThere && found.count == 1 && found.first??.reason == "wrong audience", "\(found)")
+        #expect(found.first??.requestID == "r-1" && found.first??.scope.source != nil, "\(found)")
         #expect(try ask(gateway, "POST", "/v1/requests/r-2:cancel").status == 404)
     }
 }

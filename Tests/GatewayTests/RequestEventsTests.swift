@@ -91,13 +91,27 @@ import Testing
     private static let error = KafkaError.invalidArgument("a test wants it")
 
     @Test(arguments: [("", nil), ("{}", nil), (#"{"reason":"wrong audience"}"#, "wrong audience")] as [(String, String?)])
-    func aCancellationIsTheRecordThatTheCommandWrites(body: String, reason: String?) {
+    func aCancellationIsForTheSourceOfTheKey(body: String, reason: String?) {
         let stage = LookupStage()
         stage.publish("a")
         let answers = stage.cancel("a", body: body)
         #expect(answers.all.map(\.status) == [202])
         #expect(answers.text == #"{"id":"a","state":"cancelling","cancelled_at":"1970-01-01T00:00:01.000Z"}"#)
-        #expect(stage.cancelled.withLock { $0 } == [CancelRecord(requestID: "a", reason: reason)])
+        #expect(stage.cancelled.withLock { $0 } == [CancelRecord(requestID: "a", scope: .init(source: "shop"), reason: reason)])
+    }
+
+    /// Both keys pass for owners of the id. What the one cancels must not be the other's.
+    @Test func whoPublishesUnderAnothersIdCancelsItsOwn() {
+        let stage = LookupStage()
+        for tenant in ["t4", "t5"] {
+            let asker = Asker(keyID: "key-\(tenant)", source: "shop", tenant: tenant, mayPublish: true, mayRead: false)
+            let owner = RequestOwner(keyID: asker.keyID, source: asker.source, tenant: tenant)
+            _ = stage.lookup.add(PublishedRequest(id: "a", owner: owner, acceptedAt: 1000))
+            #expect(stage.cancel("a", by: asker).all.map(\.status) == [202])
+        }
+        let written = stage.cancelled.withLock { $0 }
+        #expect(written.map(\.scope) == [.init(source: "shop", tenant: "t4"), .init(source: "shop", tenant: "t5")])
+        #expect(Set(written.map(\.key)).count == 2)
     }
 
     @Test(

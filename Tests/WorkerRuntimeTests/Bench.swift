@@ -203,11 +203,13 @@ final class Bench {
     }
 
     /// Cancels requests, in the name of somebody whose clock shows `moment`.
-    func cancel(_ ids: [String], reason: String? = nil, at moment: Int64? = nil) throws {
+    func cancel(
+        _ ids: [String], of scope: CancelRecord.Scope = .all, reason: String? = nil, at moment: Int64? = nil
+    ) throws {
         let now = moment ?? clock.millisecondsSince1970
         try writeControl(
             ids.map { id in
-                let record = CancelRecord(requestID: id, reason: reason)
+                let record = CancelRecord(requestID: id, scope: scope, reason: reason)
                 return (record.key, record.value(at: Timestamp(milliseconds: now)))
             }, at: now)
     }

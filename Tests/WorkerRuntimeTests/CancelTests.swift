@@ -3,6 +3,7 @@ import Foundation
 import HubEmulator
 import Kafka
 import Observability
+import PushModel
 import TestSupport
 import Testing
 
@@ -11,6 +12,8 @@ import Testing
 /// Requests that are cancelled before they are sent, while they wait, and when it is too late.
 @Suite(.serialized, .tags(.waits, .threads))
 struct CancelTests {
+    private typealias Scope = CancelRecord.Scope
+
     /// Milliseconds since 1970.
     private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 
@@ -76,6 +79,33 @@ struct CancelTests {
         }
         #expect(results["first"]?["origin.topic"] == bench.topics.requests)
         #expect(bench.metric("pushfan_retry_queue_records") == 0)
+    }
+
+    /// Anybody who may publish can use another's id, and cancel what then is its own.
+    @Test(arguments: [false, true]) func aStrangerWhoUsesTheIdOfARequestDoesNotCancelIt(_ hasLanes: Bool) throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker { if !hasLanes { $0.topics.delays = [] } }
+        let request = Self.request("named", in: 900_000).replacing(#"{"id""#, with: #"{"tenant":"b","id""#)
+        for (number, json) in [request, request.replacing(#""id":"named","#, with: "")].enumerated() {
+            try bench.publish(json, headers: [("ce_source", "shop")])
+            let metric = hasLanes ? "pushfan_delayed_total" : "pushfan_retry_queue_records"
+            #expect(eventually { bench.metric(metric) == Double(number + 1) })
+        }
+        // One has an id, the other one is known by its place.
+        let ids = ["named", "\(bench.topics.requests):0:1"]
+        for scope in [.init(source: "shop", tenant: "a"), .init(source: "bank", tenant: "b"), .init(source: "bank")] as [Scope] {
+            try bench.cancel(ids, of: scope, reason: "a stranger's")
+        }
+        #expect(eventually { bench.metric("pushfan_cancellations") == 6 })
+        #expect(bench.metric("pushfan_requests_finished_total") == 0)
+        try bench.cancel(ids, of: .init(source: "shop", tenant: "b"), reason: "its own")
+        try bench.results(2)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        for id in ids {
+            #expect(results[id]?.summary == "cancelled cancelled cancelled 0", "\(id)")
+            #expect(results[id]?["error.message"] == "cancelled: its own", "\(id)")
+        }
     }
 
     @Test func aCallUnderWayMayFinishAndIsNotMadeAgain() throws {

@@ -125,20 +125,24 @@ struct OrderTests {
         #expect(bench.metric("pushfan_delayed_total") == 0)
     }
 
-    @Test func aHeldRequestThatIsCancelledLetsTheNextGo() throws {
+    @Test(arguments: [.all, CancelRecord.Scope(source: "shop", tenant: "b")])
+    func aHeldRequestThatIsCancelledLetsTheNextGo(_ scope: CancelRecord.Scope) throws {
         let bench = try Bench(.quickest, partitions: 1)
         let worker = try bench.startWorker()
         #expect(eventually { worker.report(.ready).passes })
         var moment = ByteWriter()
         moment.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 3_600_000))
+        let members = #","source":"shop","tenant":"b""#
         try bench.publish(
-            all: [Self.request("k-0", key: "k", #","not_before":"\#(moment.text)""#), Self.request("k-1", key: "k")])
+            all: [Self.request("k-0", key: "k", members + #","not_before":"\#(moment.text)""#), Self.request("k-1", key: "k")])
         #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
         #expect(eventually { (try? bench.readAll(bench.topics.held).count) == 1 })
-        try bench.cancel(["k-0"], reason: "no more")
+        try bench.cancel(["k-0"], of: .init(source: "shop", tenant: "a"))
+        try bench.cancel(["k-0"], of: scope, reason: "no more")
         try bench.results(2)
         try worker.stop()
         let results = try bench.resultsByRequest()
+        #expect(results["k-0"]?["error.message"] == "cancelled: no more")
         #expect(results["k-0"]?["state"] == "cancelled" && results["k-1"]?["state"] == "sent")
         #expect(Self.calls(bench) == ["k-1"])
     }

@@ -173,6 +173,16 @@ struct WorkerSamplesTests {
         #expect(CancelRecord(key: key.span, value: Array("newer".utf8).span)?.requestID == "r-1")
     }
 
+    @Test func aCancellationOfOnesOwn() throws {
+        let sample = try Sample("cancel-own")
+        let scope = CancelRecord.Scope(source: "shop", tenant: "acme")
+        let cancel = CancelRecord(requestID: "r-1", scope: scope, reason: "wrong audience")
+        let key = Array((sample.key ?? "").utf8)
+        #expect(CancelRecord(key: key.span, value: sample.bytes.span) == cancel)
+        #expect(cancel.key == key)
+        #expect(cancel.value(at: Self.published) == sample.bytes)
+    }
+
     @Test func aDeadHandle() throws {
         let sample = try Sample("handle")
         var device = RefusedDevice(outcome: PNSOutcome(word: "ExpiredChannel"), platform: "apple", handle: "secret")
@@ -204,7 +214,7 @@ struct WorkerSamplesTests {
 
     @Test func everySampleIsOfVersion1AndLeftWhenItsHeaderNamesAnother() throws {
         let names = try Sample.names()
-        #expect(names.count == 19)
+        #expect(names.count == 20)
         for name in names {
             let sample = try Sample(name)
             var format = RecordFormat(of: "pushfan")

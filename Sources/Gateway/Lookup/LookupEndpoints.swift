@@ -113,7 +113,7 @@ struct LookupEndpoints: Sendable {
 
     private func cancel(_ key: PublishedRequests.Key, _ id: String, _ reason: String?, _ call: LookupCall) {
         guard let request = lookup[key], call.asker.owns(request.owner) else { return call.refuse(.notYourRequest) }
-        cancelling.cancel(request, reason, at: lookup.clock.wall(), call.answer)
+        cancelling.cancel(request, of: call.asker, reason, at: lookup.clock.wall(), call.answer)
     }
 }
 

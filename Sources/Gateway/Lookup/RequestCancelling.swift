@@ -17,14 +17,17 @@ struct RequestCancelling: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
+    ///   - asker: Whose it is. Requests of another source or, where it has one, of another tenant are not meant, though they have this id.
     ///   - reason: Why; nil for none.
     ///   - moment: The present: what was published under this id until then is meant.
     ///   - answer: Called once, before this returns or later.
     func cancel(
-        _ request: PublishedRequest, _ reason: String?, at moment: Timestamp, _ answer: @escaping @Sendable (APIAnswer) -> Void
+        _ request: PublishedRequest, of asker: Asker, _ reason: String?, at moment: Timestamp,
+        _ answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         do throws(KafkaError) {
-            let record = CancelRecord(requestID: request.id, reason: reason)
+            let scope = CancelRecord.Scope(source: request.owner.source ?? asker.source, tenant: asker.tenant)
+            let record = CancelRecord(requestID: request.id, scope: scope, reason: reason)
             try write(record, moment) { delivery in
                 switch delivery {
                 case .persisted: answer(Self.accepted(request.id, at: moment))

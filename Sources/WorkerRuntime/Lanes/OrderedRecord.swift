@@ -17,8 +17,8 @@ final class OrderedRecord {
     let delayed: DelayedRecord?
     /// The time when a held record was written, or `never` for one that is not held.
     let writtenAt: Timestamp
-    /// The request's id, by which a held one is cancelled that waits for its moment, or nil for one that is not held.
-    let id: String?
+    /// The request's name, by which a held one is cancelled that waits for its moment, or nil for one that is not held.
+    let name: RequestName?
 
     /// Takes the request out of a flight.
     init(_ flight: Flight, writtenAt: Timestamp = .never) {
@@ -34,7 +34,7 @@ final class OrderedRecord {
         copy.append(request.document.source(byteCount: flight.valueByteCount))
         value = copy
         delayed = flight.delayed
-        id = flight.delayed == nil ? nil : request.document.string(request.id)
+        name = flight.delayed == nil ? nil : RequestName(of: request)
     }
 
     /// Since when it waits for something other than its time.

@@ -19,8 +19,8 @@ struct UnreadHead {
     /// True if it may go on, and is read once more.
     var isWanted = false
 
-    /// The ids by which it can be cancelled, its own and that of the request that it is a part of, each with when that was published.
-    private let names: [(id: String, published: Timestamp)]
+    /// The names by which it can be cancelled, its own and that of the request that it is a part of, each with when that was published.
+    private let names: [(name: RequestName, published: Timestamp)]
 
     /// Takes down what a flight says that was read just now.
     init(_ flight: Flight) {
@@ -36,15 +36,18 @@ struct UnreadHead {
             return
         }
         let request = flight.request
-        let own = (id: request.document.string(request.id), published: flight.origin.timestamp)
+        let own = RequestName(of: request)
         let part = request.parent == nil ? nil : PartReference(of: request)
-        names = [own] + (part.map { [(id: $0.parentID, published: $0.publishedAt)] } ?? [])
+        let whole = part.map {
+            (name: RequestName(id: $0.parentID, source: own.source, tenant: own.tenant), published: $0.publishedAt)
+        }
+        names = [(name: own, published: flight.origin.timestamp)] + (whole.map { [$0] } ?? [])
     }
 
     /// True if it need not wait for its time any more.
     func mayGoOn(_ cancellations: Cancellations, now: Timestamp) -> Bool {
         guard let recheckTime, recheckTime > now else { return true }
-        return names.contains { cancellations.cancellation(of: $0.id, published: $0.published) != nil }
+        return names.contains { cancellations.cancellation(of: $0.name, published: $0.published) != nil }
     }
 
     /// The status's entry about it.

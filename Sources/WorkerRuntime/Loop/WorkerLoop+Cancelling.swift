@@ -51,7 +51,7 @@ extension WorkerLoop {
             return false
         }
         let moment = record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock
-        return cancellations.add(cancel.requestID, at: moment, reason: cancel.reason, now: wallClock)
+        return cancellations.add(cancel, at: moment, now: wallClock)
     }
 
     private func noteControlError(_ error: KafkaError) {

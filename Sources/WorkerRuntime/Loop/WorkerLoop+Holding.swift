@@ -206,8 +206,8 @@ extension WorkerLoop {
         guard ordered.isUsed else { return }
         for slot in ordered.queues.indices where ordered.queues[slot].count > 0 {
             ordered.queues[slot].hurry { record in
-                guard let id = record.id else { return false }
-                return cancellations.cancellation(of: id, published: record.origin.timestamp) != nil
+                guard let name = record.name else { return false }
+                return cancellations.cancellation(of: name, published: record.origin.timestamp) != nil
             }
         }
     }

@@ -83,7 +83,10 @@ import Testing
         #expect(cancellations.count == 1)
     }
 
-    @Test(arguments: [("", 0), ("why", 3), (String(repeating: "é", count: 100), 100), (String(repeating: "🇨🇭", count: 300), 100)])
+    @Test(arguments: [
+        ("", 0), ("why", 3), (String(repeating: "é", count: 100), 100), (String(repeating: "🇨🇭", count: 300), 100),
+        (String(repeating: "e" + String(repeating: "\u{301}", count: 49), count: 100), 10),
+    ])
     func aReasonIsCutAtItsLimit(_ reason: String, _ length: Int) {
         var cancellations = Cancellations()
         cancellations.add("a", at: Self.now, reason: reason, now: Self.now)
@@ -104,6 +107,110 @@ import Testing
         let known = (0..<10).filter { cancellations.cancellation(of: "\($0)", published: Self.now) != nil }
         #expect(known == [7, 8, 9])
     }
+
+    // MARK: Whose they are
+
+    /// Requests of one id that differ in whose they are.
+    @Test(
+        arguments: [
+            (.all, ["", "s", "r", "/t", "s/t", "r/t", "s/u"]), (.init(source: "s"), ["s", "s/t", "s/u"]),
+            (.init(tenant: "t"), ["/t", "s/t", "r/t"]), (.init(source: "s", tenant: "t"), ["s/t"]),
+        ] as [(CancelRecord.Scope, [String])])
+    func aCancellationConcernsRequestsOfItsSourceAndTenantOnly(_ scope: CancelRecord.Scope, _ concerned: [String]) {
+        var cancellations = Cancellations()
+        cancellations.add("a", of: scope, at: Self.now, now: Self.now)
+        let found = ["", "s", "r", "/t", "s/t", "r/t", "s/u"].filter { owner in
+            let words = owner.split(separator: "/", omittingEmptySubsequences: false).map { $0.isEmpty ? nil : String($0) }
+            let name = RequestName(id: "a", source: words[0], tenant: words.count > 1 ? words[1] : nil)
+            return cancellations.cancellation(of: name, published: Self.now) != nil
+        }
+        #expect(found == concerned)
+    }
+
+    @Test(
+        arguments: [
+            ("r", "t", true), ("w", "t", true), ("first", "t", true), ("r", "u", false), ("w", "u", false), ("first", "u", false),
+        ])
+    func partsAndReplaysAreCancelledByTheirOwnersOnly(_ id: String, _ tenant: String, _ isCancelled: Bool) throws {
+        let parent = #","parent":{"id":"w","key":"k","partition":0,"chunk":0,"chunks":2,"published_at":"2026-01-01T00:00:00Z"}"#
+        let members = id == "w" ? parent : id == "first" ? Self.lineage : ""
+        var cancellations = Cancellations()
+        cancellations.add(id, of: .init(source: "s", tenant: tenant), at: Self.now, now: Self.now)
+        let json = Array(
+            #"{"id":"r","source":"s","tenant":"t","audience":{"users":["a"]},"message":{"title":"T"}\#(members)}"#.utf8)
+        var request = PushRequest()
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Self.now)
+        _ = RequestReader(from: .own).read(json.span, headers: RecordHeaders(), origin: origin, into: &request)
+        #expect((cancellations.cancellation(of: request, published: Self.now) != nil) == isCancelled)
+    }
+
+    @Test func cancellationsOfOneIdByTwoTenantsStandSideBySide() {
+        let (mine, theirs) = (CancelRecord.Scope(source: "s", tenant: "t"), CancelRecord.Scope(source: "s", tenant: "u"))
+        var cancellations = Cancellations()
+        let earlier = Self.now.adding(milliseconds: -10)
+        cancellations.add("a", of: mine, at: earlier, reason: "mine", now: Self.now)
+        for moment in [-20, 0] as [Int64] {
+            let isTaken = cancellations.add(
+                "a", of: theirs, at: Self.now.adding(milliseconds: moment), reason: "theirs", now: Self.now)
+            #expect(isTaken)
+        }
+        let name = RequestName(id: "a", source: "s", tenant: "t")
+        let found = cancellations.cancellation(of: name, published: earlier)
+        #expect(found?.reason == "mine" && found?.moment == earlier)
+        #expect(cancellations.cancellation(of: name, published: Self.now) == nil)
+        #expect(cancellations.count == 2)
+    }
+
+    @Test(arguments: [.all, .init(source: "mine"), .init(tenant: "mine")] as [CancelRecord.Scope])
+    func oneWhoCancelsALotPushesOutItsOwn(_ scope: CancelRecord.Scope) {
+        let stranger = CancelRecord.Scope(source: "stranger")
+        let name = RequestName(id: "", source: scope.source, tenant: scope.tenant)
+        var cancellations = Cancellations(capacity: 10)
+        func known(of name: RequestName) -> [Int] {
+            (0..<1000).filter { number in
+                var name = name
+                name.id = "\(number)"
+                return cancellations.cancellation(of: name, published: Self.now) != nil
+            }
+        }
+        for number in 0..<5 { cancellations.add("\(number)", of: scope, at: Self.now, now: Self.now) }
+        for number in 100..<1000 { cancellations.add("\(number)", of: stranger, at: Self.now, now: Self.now) }
+        #expect(known(of: name) == [0, 1, 2, 3, 4])
+        #expect(cancellations.count == 10 && cancellations.forgottenCount == 895)
+        #expect(scope == .all || known(of: RequestName(id: "", source: "stranger")) == [995, 996, 997, 998, 999])
+    }
+
+    @Test func whoComesLaterGetsRoomFromWhoeverHasTheMost() {
+        var cancellations = Cancellations(capacity: 12)
+        let scopes = ["a", "b", "c", "d"].map { CancelRecord.Scope(source: $0) }
+        for scope in scopes {
+            for number in 0..<100 { cancellations.add("\(number)", of: scope, at: Self.now, now: Self.now) }
+        }
+        for scope in scopes {
+            let known = (0..<100).filter { number in
+                let name = RequestName(id: "\(number)", source: scope.source)
+                return cancellations.cancellation(of: name, published: Self.now) != nil
+            }
+            #expect(known == [97, 98, 99], "\(scope)")
+        }
+        #expect(cancellations.count == 12 && cancellations.forgottenCount == 388)
+    }
+
+    @Test func theExpiredOfEveryScopeAreForgotten() {
+        var cancellations = Cancellations()
+        for number in 0..<60 {
+            let moment = Self.now.adding(seconds: Int64(number))
+            cancellations.add("\(number)", of: .init(source: "\(number % 7)"), at: moment, now: moment)
+        }
+        for passed in [-1, 0, 20, 21, 58, 59] as [Int64] {
+            cancellations.removeExpired(now: Self.now.adding(milliseconds: Self.lifetime + passed * 1000))
+            #expect(cancellations.count == Int(59 - passed) && cancellations.forgottenCount == 0)
+        }
+        let isTaken = cancellations.add("0", of: .init(source: "0"), at: Self.now, now: Self.now)
+        #expect(isTaken && cancellations.count == 1)
+    }
+
+    // MARK: Forgetting
 
     @Test func whatHasExpiredIsForgottenAndNoMore() {
         var cancellations = Cancellations()
@@ -147,5 +254,18 @@ import Testing
             #expect((cancellations.cancellation(of: asked, published: published) != nil) == expected)
             #expect(cancellations.count == list.count)
         }
+    }
+}
+
+extension Cancellations {
+    @discardableResult
+    fileprivate mutating func add(
+        _ id: String, of scope: CancelRecord.Scope = .all, at moment: Timestamp, reason: String? = nil, now: Timestamp
+    ) -> Bool {
+        add(CancelRecord(requestID: id, scope: scope, reason: reason), at: moment, now: now)
+    }
+
+    fileprivate func cancellation(of id: String, published: Timestamp) -> Cancellation? {
+        cancellation(of: RequestName(id: id), published: published)
     }
 }

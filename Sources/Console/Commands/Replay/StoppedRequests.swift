@@ -19,7 +19,7 @@ extension Invocation {
                 let cancel = CancelRecord(key: key, value: value)
             else { return }
             let moment = record.timestamp.map { Timestamp(milliseconds: $0) } ?? now
-            cancellations.add(cancel.requestID, at: moment, reason: cancel.reason, now: now)
+            cancellations.add(cancel, at: moment, now: now)
         }
         return cancellations
     }
