@@ -7,6 +7,7 @@ import HubEmulator
 import HubREST
 import Kafka
 import Observability
+import Outcomes
 import Synchronization
 import TestSupport
 import Testing
