@@ -79,6 +79,7 @@ let package = Package(
         pure("Payloads", ["PushModel"]),
         pure("FanOut", ["Basics", "PushModel"]),
         pure("Delivery", ["Basics", "PushModel"]),
+        pure("Outcomes", ["Basics", "PushModel", "Delivery"]),
         pure("HTTP1"),
         pure("Observability"),
         pure("ResultQuery", ["PushModel"]),
@@ -100,7 +101,9 @@ let package = Package(
         // hub
         .target(
             name: "HubREST",
-            dependencies: ["Basics", "PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "CurlHTTP", "HTTP1", "EventLoop"],
+            dependencies: [
+                "Basics", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubAuth", "CurlHTTP", "HTTP1", "EventLoop",
+            ],
             swiftSettings: strict),
 
         // shared
@@ -115,15 +118,15 @@ let package = Package(
         .target(
             name: "WorkerRuntime",
             dependencies: [
-                "Basics", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST",
-                "CurlHTTP", "HTTP1", "HubAuth", "Crypto",
+                "Basics", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka",
+                "HubREST", "CurlHTTP", "HTTP1", "HubAuth", "Crypto",
             ],
             swiftSettings: strict + [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
         .target(
             name: "Gateway",
             dependencies: [
-                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
-                "HTTPServing", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake",
+                "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka", "HubREST",
+                "CurlHTTP", "HTTPServing", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake",
             ],
             swiftSettings: strict),
         .target(
@@ -135,7 +138,7 @@ let package = Package(
         wrapper(
             "Settings",
             [
-                "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "HubAuth", "Kafka", "HubREST", "CurlHTTP",
+                "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "Outcomes", "HubAuth", "Kafka", "HubREST", "CurlHTTP",
                 "WorkerRuntime", "Gateway",
                 "Observability",
             ]),
@@ -145,7 +148,7 @@ let package = Package(
             "Console",
             [
                 "Basics", "Settings", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
-                "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
+                "Outcomes", "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
                 "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing",
                 "Intake", "Gateway",
             ]),
@@ -163,7 +166,7 @@ let package = Package(
             name: "PushFan",
             dependencies: [
                 "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads",
-                "FanOut", "Delivery", "Observability",
+                "FanOut", "Delivery", "Outcomes", "Observability",
                 "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
             ],
             swiftSettings: strict),
@@ -181,6 +184,7 @@ let package = Package(
         tests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
         tests("FanOutTests", ["FanOut", "PushModel"]),
         tests("DeliveryTests", ["Basics", "Delivery", "PushModel"], settings: quick),
+        tests("OutcomesTests", ["Basics", "Outcomes", "Delivery", "PushModel"], settings: quick),
         tests("HTTP1Tests", ["HTTP1"]),
         tests("ObservabilityTests", ["Observability"]),
         tests("ResultQueryTests", ["ResultQuery", "PushModel"]),
@@ -200,16 +204,19 @@ let package = Package(
             "WorkerRuntimeTests",
             [
                 "Basics", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
-                "Delivery", "FanOut",
+                "Delivery", "Outcomes", "FanOut",
             ]),
         tests(
             "HubEmulatorTests",
-            ["HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
+            [
+                "HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "Outcomes", "HubAuth", "HTTPServing", "PushModel",
+                "FanOut",
+            ]),
         tests(
             "GatewayTests",
             [
-                "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST",
-                "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
+                "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubEmulator",
+                "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
                 "Publishing", "Intake", "SQLite",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
@@ -219,7 +226,7 @@ let package = Package(
             [
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
                 "HTTPServing",
-                "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
+                "HubEmulator", "HubAuth", "Delivery", "Outcomes", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
                 "Crypto", "Publishing", "Gateway",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),

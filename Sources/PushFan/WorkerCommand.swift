@@ -123,7 +123,7 @@ struct WorkerProgram {
 
 extension BuildFacts {
     /// What is running.
-    static var ofProgram: BuildFacts { BuildFacts(version: Program.version, commit: "", swift: swiftVersion) }
+    static var ofProgram: BuildFacts { BuildFacts(version: Program.version, swift: swiftVersion) }
 
     private static var swiftVersion: String {
         #if swift(>=6.3)

@@ -2,6 +2,7 @@ import Delivery
 public import FanOut
 public import Kafka
 import Observability
+import Outcomes
 import PushModel
 public import WorkerRuntime
 

@@ -3,6 +3,7 @@ public import Delivery
 public import FanOut
 public import HubREST
 public import Kafka
+public import Outcomes
 public import Payloads
 
 /// The way a worker records what it did.

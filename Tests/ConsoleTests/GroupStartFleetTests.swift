@@ -24,7 +24,7 @@ struct GroupStartFleetTests {
             var environment = environment
             environment["PUSHFAN_WORKER_ID"] = id
             let settings = try Settings.load(environment: environment, hostName: "host", readFile: { _ in [] })
-            let metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
+            let metrics = PushfanMetrics(build: BuildFacts(version: "test", swift: "")) { ProcessReadings() }
             let log = Log(format: .json, level: .error, now: { 0 }, sink: { _ in })
             var services = WorkerServices(metrics: metrics, log: log, health: health)
             services.clock = clock

@@ -1,9 +1,9 @@
-import Delivery
 import Foundation
 import HTTPServing
 import HubAuth
 import HubEmulator
 import Kafka
+import Outcomes
 import PushModel
 import Settings
 import TestSupport

@@ -33,7 +33,7 @@ struct OutcomeReplayTests {
         environment["PUSHFAN_WORKER_ID"] = stage.name
         let settings = try Settings.load(
             flags: [], configPath: nil, environment: environment, hostName: "host", readFile: { _ in [] })
-        let metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
+        let metrics = PushfanMetrics(build: BuildFacts(version: "test", swift: "")) { ProcessReadings() }
         let log = Log(format: .json, level: .error, now: { 0 }, sink: { _ in })
         var services = WorkerServices(metrics: metrics, log: log, health: Health())
         services.clock = clock

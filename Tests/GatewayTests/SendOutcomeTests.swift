@@ -1,5 +1,5 @@
-import Delivery
 import HTTPServing
+import Outcomes
 import Publishing
 import PushModel
 import Testing

@@ -43,7 +43,7 @@ struct TestServices {
 
     init() {
         let (clock, log) = (TestClock(), LogLines())
-        let metrics = GatewayMetrics(build: BuildFacts(version: "1", commit: "c", swift: "6")) { ProcessReadings() }
+        let metrics = GatewayMetrics(build: BuildFacts(version: "1", swift: "6")) { ProcessReadings() }
         var services = GatewayServices(
             metrics: metrics, log: Log(format: .json, level: .debug, now: { 0 }, sink: { log.add($0) }), health: Health())
         services.now = { clock.now }

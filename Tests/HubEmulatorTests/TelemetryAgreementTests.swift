@@ -1,6 +1,7 @@
 import Delivery
 import HTTPServing
 import HubREST
+import Outcomes
 import PushModel
 import TestSupport
 import Testing

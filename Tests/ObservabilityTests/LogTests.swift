@@ -106,14 +106,14 @@ private final class Lines: Sendable {
 
     @Test(arguments: doubles) func doubleIsLegalJSON(_ value: Double, _ written: String) throws {
         let lines = Lines()
-        lines.log().info(.sendFinished, "sent", [.durationMilliseconds: .double(value)])
+        lines.log().info(.requestFinished, "sent", [.durationMilliseconds: .double(value)])
         #expect(lines.texts.first?.hasSuffix("\"duration_ms\":\(written)}\n") == true)
         _ = try lines.objects()
     }
 
     @Test func repeatedKeyIsWrittenOnceWithItsLastValue() throws {
         let lines = Lines()
-        lines.log().info(.sendFinished, "sent", [.hub: "a", .code: "1", .hub: "b"])
+        lines.log().info(.requestFinished, "sent", [.hub: "a", .code: "1", .hub: "b"])
         #expect(lines.texts.first?.hasSuffix(#""code":"1","hub":"b"}"# + "\n") == true)
     }
 
@@ -121,10 +121,10 @@ private final class Lines: Sendable {
         let lines = Lines()
         let log = lines.log(level: .error)
         log.level = level
-        log.debug(.sendFinished, "one")
-        log.info(.sendFinished, "two")
-        log.warning(.sendFinished, "three")
-        log.error(.sendFinished, "four")
+        log.debug(.requestFinished, "one")
+        log.info(.requestFinished, "two")
+        log.warning(.requestFinished, "three")
+        log.error(.requestFinished, "four")
         let seen = try lines.objects().compactMap { $0["level"] as? String }
         #expect(seen == LogLevel.allCases.filter { $0 >= level }.map(\.word))
         #expect(LogLevel.allCases.map(log.isEnabled) == LogLevel.allCases.map { $0 >= level })
@@ -163,7 +163,7 @@ private final class Lines: Sendable {
         let lines = Lines()
         let log = lines.log(level: .debug, sampler: LogSampler(burst: 1, every: 1000))
         for _ in 0..<50 { log.info(.requestFinished, "done") }
-        for _ in 0..<50 { log.debug(.sendFinished, "sent") }
+        for _ in 0..<50 { log.debug(.requestFinished, "sent") }
         #expect(lines.texts.count == 100)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct PublishedMetricsTests {
     static func filled() -> PushfanMetrics {
-        let metrics = PushfanMetrics(build: BuildFacts(version: "1.0", commit: "abc", swift: "6.3")) {
+        let metrics = PushfanMetrics(build: BuildFacts(version: "1.0", swift: "6.3")) {
             var readings = ProcessReadings()
             readings.cpuSeconds = 1.25
             readings.residentMemoryBytes = 4096
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func promtoolAcceptsAProcessThatHasDoneNothingYet() throws {
-        let idle = PushfanMetrics(build: BuildFacts(version: "1", commit: "c", swift: "6")) { ProcessReadings() }
+        let idle = PushfanMetrics(build: BuildFacts(version: "1", swift: "6")) { ProcessReadings() }
         let (status, output) = try promtool(Self.exposition(idle.registry))
         #expect(output == "")
         #expect(status == 0)
@@ -93,7 +93,7 @@ import Testing
 
     /// Name, type and labels of everything that dashboards may rely on.
     static let published: [(name: String, type: String, labels: [String])] = [
-        ("pushfan_build_info", "gauge", ["version", "commit", "swift"]),
+        ("pushfan_build_info", "gauge", ["version", "swift"]),
         ("pushfan_records_consumed_total", "counter", ["topic"]),
         ("pushfan_records_rejected_total", "counter", ["topic", "reason"]),
         ("pushfan_requests_finished_total", "counter", ["hub", "outcome"]),
@@ -163,7 +163,7 @@ import Testing
     ]
 
     static func filledGateway() -> GatewayMetrics {
-        let metrics = GatewayMetrics(build: BuildFacts(version: "1", commit: "c", swift: "6")) { ProcessReadings() }
+        let metrics = GatewayMetrics(build: BuildFacts(version: "1", swift: "6")) { ProcessReadings() }
         metrics.requests.series(["notify", "200"]).increment()
         metrics.requestDuration.series(["notify"]).observe(.milliseconds(12))
         metrics.ack.series(["persisted"]).observe(.milliseconds(3))

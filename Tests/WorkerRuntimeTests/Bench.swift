@@ -98,7 +98,7 @@ final class Bench {
                         configuration: limit.map { [.init(key: "max.message.bytes", value: "\($0)")] } ?? [])
                 }, timeout: farDeadline)
         }
-        metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
+        metrics = PushfanMetrics(build: BuildFacts(version: "test", swift: "")) { ProcessReadings() }
         var roomy = kafka
         roomy.properties.append(.init(key: "message.max.bytes", value: "4000000"))
         let producer = try Producer(roomy, transactionalID: nil)

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import HubEmulator
 import Observability
+import Outcomes
 import PushModel
 import TestSupport
 import Testing

@@ -1,9 +1,9 @@
-import Delivery
 import Foundation
 import HubEmulator
 import HubREST
 import Kafka
 import Observability
+import Outcomes
 import PushModel
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Delivery
+@testable import Outcomes
 @testable import WorkerRuntime
 
 /// What workers write to Kafka and read back, as each released version wrote it: this one reads it, and writes the same.

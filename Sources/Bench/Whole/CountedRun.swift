@@ -22,7 +22,7 @@ struct CountedRun {
         // The call is none of those that are counted.
         configuration.checksHubs = false
         let metrics = PushfanMetrics(
-            build: BuildFacts(version: configuration.version, commit: "", swift: ""), process: { ProcessReadings() })
+            build: BuildFacts(version: configuration.version, swift: ""), process: { ProcessReadings() })
         let log = Log(format: .json, level: settings.log.level, now: WallClock.millisecondsSince1970, sink: { _ in })
         let worker = try Worker(configuration, services: WorkerServices(metrics: metrics, log: log, health: Health()))
         let ended = DispatchSemaphore(value: 0)

@@ -4,7 +4,6 @@ enum Colour: String, Sendable {
     case yellow = "33"
     case red = "31"
     case bold = "1"
-    case dim = "2"
 
     /// The word in this colour (ECMA-48, SGR), or as it is where colours are not wanted.
     func paint(_ text: String, _ traits: Streams.Traits) -> String {

@@ -1,8 +1,8 @@
 import Basics
-import Delivery
 import EventLoop
 import HubREST
 import Observability
+import Outcomes
 import PushModel
 
 /// Calls the hub about devices and notifications, counts the calls, and notes how the hub is. Each method waits for its answer.

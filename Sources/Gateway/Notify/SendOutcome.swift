@@ -1,5 +1,5 @@
-public import Delivery
 internal import HTTPServing
+public import Outcomes
 internal import PushModel
 public import Publishing
 

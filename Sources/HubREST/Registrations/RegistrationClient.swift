@@ -1,9 +1,9 @@
 internal import Basics
 public import CurlHTTP
-public import Delivery
 internal import EventLoop
 internal import HTTP1
 internal import HubAuth
+public import Outcomes
 public import PushModel
 
 /// Writes and reads what one hub knows of devices, and asks what became of notifications, call by call: each method waits for its answer.

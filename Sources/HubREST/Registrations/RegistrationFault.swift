@@ -1,4 +1,4 @@
-internal import Delivery
+internal import Outcomes
 
 /// The reason that an answer of 200 is not taken for what was asked for.
 public enum RegistrationFault: Error, Sendable, Equatable, CustomStringConvertible {

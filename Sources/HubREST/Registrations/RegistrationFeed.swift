@@ -1,4 +1,4 @@
-internal import Delivery
+internal import Outcomes
 internal import PushModel
 
 /// A page of registrations as the hub writes it: an Atom feed (RFC 4287) with a description in each entry (page HubProtocol,

@@ -47,8 +47,6 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case commitFailed = "commit_failed"
     /// Brokers take this worker for an outdated one, or another process has its name.
     case fenced
-    /// A result could not be written to Kafka.
-    case resultFailed = "result_failed"
     /// A request has its final result.
     case requestFinished = "request_finished"
     /// A request was refused before any hub call.
@@ -57,8 +55,6 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case deadLettered = "dead_lettered"
     /// A request carries fields that this version does not know.
     case unknownFields = "unknown_fields"
-    /// The hub answered one call.
-    case sendFinished = "send_finished"
     /// One call failed and will be made again.
     case retryScheduled = "retry_scheduled"
     /// A request waits in a delay lane.
@@ -109,10 +105,6 @@ public enum LogKey: String, Sendable, CaseIterable {
     case partition
     /// The Kafka offset.
     case offset
-    /// The W3C trace id.
-    case traceID = "trace_id"
-    /// The W3C span id.
-    case spanID = "span_id"
     /// The worker's name.
     case worker
     /// The result's outcome.
@@ -129,8 +121,6 @@ public enum LogKey: String, Sendable, CaseIterable {
     case notificationID = "notification_id"
     /// The service's id for the call.
     case trackingID = "tracking_id"
-    /// A device handle's salted fingerprint, eight hexadecimal digits.
-    case handleFingerprint = "handle_fingerprint"
     /// The name of a setting.
     case setting
     /// The name of a health check.

@@ -2,8 +2,6 @@
 public struct BuildFacts: Sendable {
     /// The program's version.
     public let version: String
-    /// The commit it was built from.
-    public let commit: String
     /// The compiler's version.
     public let swift: String
 
@@ -11,11 +9,9 @@ public struct BuildFacts: Sendable {
     ///
     /// - Parameters:
     ///   - version: The program's version.
-    ///   - commit: The commit it was built from.
     ///   - swift: The compiler's version.
-    public init(version: String, commit: String, swift: String) {
+    public init(version: String, swift: String) {
         self.version = version
-        self.commit = commit
         self.swift = swift
     }
 }

@@ -36,7 +36,7 @@ final class DemoGateway {
         try KeysStore(keysFile).change { (file: inout KeysFile) throws(KeysFileError) -> Void in try file.add(new.key) }
         configuration.keysFile = keysFile
         let metrics = GatewayMetrics(
-            build: BuildFacts(version: "demo", commit: "", swift: ""), process: ProcessFigures.read)
+            build: BuildFacts(version: "demo", swift: ""), process: ProcessFigures.read)
         service = try GatewayService(configuration, GatewayServices(metrics: metrics, log: .silent, health: health))
         address = try service.start()
     }

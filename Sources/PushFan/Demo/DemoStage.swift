@@ -6,6 +6,7 @@ import HubAuth
 import HubEmulator
 import HubREST
 import Kafka
+import Outcomes
 import WorkerRuntime
 
 /// The demo's parts: the embedded broker, the emulated hub with devices, two workers, and a gateway.

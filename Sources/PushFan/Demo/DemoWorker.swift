@@ -16,7 +16,7 @@ final class DemoWorker {
 
     init(_ configuration: WorkerConfiguration) throws {
         metrics = PushfanMetrics(
-            build: BuildFacts(version: configuration.version, commit: "", swift: ""), process: ProcessFigures.read)
+            build: BuildFacts(version: configuration.version, swift: ""), process: ProcessFigures.read)
         let services = WorkerServices(metrics: metrics, log: .silent, health: health)
         let (version, hubName) = (configuration.version, configuration.hubName)
         status = { [board = services.status] in board.json(version: version, hub: hubName) }

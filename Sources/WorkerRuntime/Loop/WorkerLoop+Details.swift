@@ -1,10 +1,10 @@
 import Basics
 import CurlHTTP
 import Crypto
-import Delivery
 import FanOut
 import HTTP1
 import Observability
+import Outcomes
 import PushModel
 
 /// Devices that push services refused: from the list that a notification's telemetry links to, to the topic of dead handles.

@@ -5,6 +5,7 @@ import HTTP1
 import HubAuth
 import HubREST
 import Observability
+import Outcomes
 import PushModel
 
 /// Telemetry polls: from their turn to the outcome result. They use the connections of the calls, and a share of them.

@@ -2,6 +2,7 @@ import Delivery
 import HubAuth
 import HubREST
 import Observability
+import Outcomes
 import PushModel
 
 /// Calls whose outcome is followed: from the hub's acceptance into a delay lane, and from there to the next poll.
@@ -36,8 +37,7 @@ extension WorkerLoop {
             delayRecorder.recordPoll(
                 in: lane, due: due, requestID: request.document.span(request.id), for: place, into: &outbox
             ) {
-                TrackedCall.append(
-                    index, of: report, request, origin: origin, hub: port.name, at: wallClock, to: &$0)
+                TrackedCall.append(index, of: report, request, origin: origin, hub: port.name, at: wallClock, to: &$0)
             }
         }
     }
@@ -47,8 +47,7 @@ extension WorkerLoop {
         var text = ByteWriter(capacity: 512)
         let origin = flight.origin
         lend(&flight.request, &flight.report) { request, report in
-            TrackedCall.append(
-                index, of: report, request, origin: origin, hub: port.name, at: wallClock, to: &text)
+            TrackedCall.append(index, of: report, request, origin: origin, hub: port.name, at: wallClock, to: &text)
         }
         guard let call = try? TrackedCall(text.span) else {
             log.error(.internalFault, "what was written of a call to follow cannot be read", [.offset: LogValue(flight.offset)])

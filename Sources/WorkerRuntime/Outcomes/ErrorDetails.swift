@@ -1,8 +1,8 @@
 import Basics
 import CurlHTTP
-import Delivery
 import EventLoop
 import HTTP1
+import Outcomes
 
 /// Reads the lists of refused devices that the hub keeps elsewhere, such as in a storage account.
 ///

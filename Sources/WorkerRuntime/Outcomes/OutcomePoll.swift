@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Kafka
+import Outcomes
 import PushModel
 
 /// A record of a delay lane that holds a call whose outcome must be polled.

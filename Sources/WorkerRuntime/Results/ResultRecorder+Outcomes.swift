@@ -1,4 +1,5 @@
 import Delivery
+import Outcomes
 import PushModel
 
 extension ResultRecorder {

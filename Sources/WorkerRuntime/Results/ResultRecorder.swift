@@ -1,5 +1,6 @@
 import Delivery
 import Kafka
+import Outcomes
 import PushModel
 
 /// Puts final results into a batch, with the headers that page Requests lists.

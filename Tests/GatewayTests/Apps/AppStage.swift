@@ -7,6 +7,7 @@ import HubEmulator
 import HubREST
 import Kafka
 import Observability
+import Outcomes
 import Synchronization
 import TestSupport
 import Testing
@@ -119,7 +120,7 @@ final class AppStage: Sendable {
         configuration.outcomes.interval = 1000
         configuration.outcomes.deadline = 1000
         configuration.outcomes.visibilityLimit = 1000
-        let metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
+        let metrics = PushfanMetrics(build: BuildFacts(version: "test", swift: "")) { ProcessReadings() }
         return try Worker(configuration, services: WorkerServices(metrics: metrics, log: .silent, health: Health()))
     }
 
@@ -135,7 +136,7 @@ final class AppStage: Sendable {
     }
 
     private static func service(_ configuration: GatewayConfiguration) throws -> GatewayService {
-        let metrics = GatewayMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
+        let metrics = GatewayMetrics(build: BuildFacts(version: "test", swift: "")) { ProcessReadings() }
         return try GatewayService(configuration, GatewayServices(metrics: metrics, log: .silent, health: Health()))
     }
 

@@ -8,11 +8,6 @@ struct KafkaTool {
         "kafka-configs.sh --bootstrap-server \(brokers) --alter --entity-type topics --entity-name \(topic) --add-config \(key)=\(value)"
     }
 
-    /// Changes one setting of all brokers.
-    func setBrokers(_ key: String, _ value: String) -> String {
-        "kafka-configs.sh --bootstrap-server \(brokers) --alter --entity-type brokers --entity-default --add-config \(key)=\(value)"
-    }
-
     /// Gives the user rights; `resource` is such as `--topic push.requests.v1`.
     func allow(_ operations: String..., on resource: String) -> String {
         let list = operations.map { " --operation \($0)" }.joined()

@@ -1,7 +1,7 @@
 import Crypto
-import Delivery
 import FanOut
 import Kafka
+import Outcomes
 import PushModel
 import Settings
 

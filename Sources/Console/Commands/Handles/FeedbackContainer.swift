@@ -1,8 +1,8 @@
 import CurlHTTP
-import Delivery
 import HTTP1
 import HubAuth
 import HubREST
+import Outcomes
 import PushModel
 import Settings
 

@@ -1,5 +1,5 @@
-import Delivery
 import Kafka
+import Outcomes
 import PushModel
 import ResultQuery
 import Settings

@@ -1,7 +1,8 @@
 import Basics
-import Delivery
 import TestSupport
 import Testing
+
+@testable import WorkerRuntime
 
 /// Workers of one name on two machines, with a group that knows the last one that joined. Chance kills them, and fences them by their own
 /// shadows; each is started again after 2 s, as a service manager does.

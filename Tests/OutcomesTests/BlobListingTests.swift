@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Delivery
+@testable import Outcomes
 
 struct BlobListingTests {
     private static let now = Timestamp(milliseconds: 1_795_262_400_000)

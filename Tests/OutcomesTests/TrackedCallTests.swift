@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Delivery
+@testable import Outcomes
 
 /// The record of a call whose outcome is followed, and the result that it ends with.
 struct TrackedCallTests {

@@ -1,4 +1,4 @@
-public import Basics
+import Basics
 
 /// Decides what a worker does that was fenced: whether it was by another process of its name, or by its own earlier membership.
 ///
@@ -9,9 +9,9 @@ public import Basics
 /// client is closed, so a membership of its own ends with its session. Who has the name for longer lives.
 ///
 /// Times are nanoseconds.
-public struct NameDispute: Sendable {
+struct NameDispute: Sendable {
     /// The kinds of what to do.
-    public enum Action: Sendable, Equatable {
+    enum Action: Sendable, Equatable {
         /// Look who has the name, but not sooner.
         case look(at: MonotonicTime)
         /// Join the group again, with a new client.
@@ -21,15 +21,15 @@ public struct NameDispute: Sendable {
     }
 
     /// The first wait: 1 s. Each is twice the one before.
-    public static let firstWait: Int64 = 1_000_000_000
+    static let firstWait: Int64 = 1_000_000_000
     /// The longest wait: 30 s.
-    public static let longestWait: Int64 = 30_000_000_000
+    static let longestWait: Int64 = 30_000_000_000
     /// The time since the last fencing after which a fenced worker begins with the first wait again: 60 s.
-    public static let calm: Int64 = 60_000_000_000
+    static let calm: Int64 = 60_000_000_000
     /// Between two looks: 1 s.
-    public static let lookInterval: Int64 = 1_000_000_000
+    static let lookInterval: Int64 = 1_000_000_000
     /// The time beyond a session for which a member must have the name to be believed to live: 3 s.
-    public static let margin: Int64 = 3_000_000_000
+    static let margin: Int64 = 3_000_000_000
 
     private let session: Int64
     private var wait = Self.firstWait
@@ -38,7 +38,7 @@ public struct NameDispute: Sendable {
     /// A worker that was not fenced yet.
     ///
     /// - Parameter session: How long the group keeps a member that is silent.
-    public init(session: Int64) { self.session = session }
+    init(session: Int64) { self.session = session }
 
     /// The worker was fenced, and its client is closed.
     ///
@@ -46,7 +46,7 @@ public struct NameDispute: Sendable {
     ///   - now: The present moment.
     ///   - jitter: By chance, 0 – 1.
     /// - Returns: `look`, half a wait to a whole one later.
-    public mutating func fenced(now: MonotonicTime, jitter: Double) -> Action {
+    mutating func fenced(now: MonotonicTime, jitter: Double) -> Action {
         if let fencedAt, now.nanoseconds(since: fencedAt) >= Self.calm { wait = Self.firstWait }
         fencedAt = now
         defer { wait = min(wait * 2, Self.longestWait) }
@@ -59,7 +59,7 @@ public struct NameDispute: Sendable {
     ///   - sighting: Who has it.
     ///   - now: The present moment.
     /// - Returns: `rejoin` once no member has it, `end` if one has it for longer than a session, else `look`.
-    public func seen(_ sighting: NameSighting, now: MonotonicTime) -> Action {
+    func seen(_ sighting: NameSighting, now: MonotonicTime) -> Action {
         guard sighting != .nobody else { return .rejoin }
         return isOver(now) ? .end : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
     }
@@ -68,7 +68,7 @@ public struct NameDispute: Sendable {
     ///
     /// - Parameter now: The present moment.
     /// - Returns: `look`, or `rejoin` when that has lasted longer than a session.
-    public func unseen(now: MonotonicTime) -> Action {
+    func unseen(now: MonotonicTime) -> Action {
         isOver(now) ? .rejoin : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
     }
 

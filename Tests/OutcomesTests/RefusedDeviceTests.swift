@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Delivery
+@testable import Outcomes
 
 struct RefusedDeviceTests {
     private static let head = #"<?xml version="1.0" encoding="utf-16"?>"#

@@ -1,3 +1,5 @@
+public import Delivery
+
 /// The result of one poll for a notification's telemetry.
 public enum PollAnswer: Sendable, Equatable {
     /// The hub told where the notification stands.

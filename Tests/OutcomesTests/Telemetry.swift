@@ -1,4 +1,4 @@
-import Delivery
+import Outcomes
 
 /// Texts as a hub answers them.
 enum Specimen {

@@ -1,7 +1,7 @@
 import PushModel
 import Testing
 
-@testable import Delivery
+@testable import Outcomes
 
 struct OutcomeVerdictTests {
     private func verdict(_ telemetry: NotificationTelemetry) -> OutcomeVerdict? { OutcomeVerdict(final: telemetry) }

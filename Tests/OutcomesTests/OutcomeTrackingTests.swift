@@ -1,8 +1,9 @@
+import Delivery
 import PushModel
 import TestSupport
 import Testing
 
-@testable import Delivery
+@testable import Outcomes
 
 struct OutcomeTrackingTests {
     private static let start = Timestamp(milliseconds: 1_767_225_600_000)

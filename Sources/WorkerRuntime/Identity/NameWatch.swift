@@ -1,4 +1,4 @@
-public import Basics
+import Basics
 
 /// Decides when a worker that starts may take its name: not while another process lives under it. So two of one name do not end each
 /// other in turns.
@@ -9,9 +9,9 @@ public import Basics
 /// Else the name is free when its session is over.
 ///
 /// Times are nanoseconds.
-public struct NameWatch: Sendable {
+struct NameWatch: Sendable {
     /// The kinds of what to do.
-    public enum Action: Sendable, Equatable {
+    enum Action: Sendable, Equatable {
         /// Take the name.
         case take
         /// Look again, but not sooner.
@@ -19,17 +19,17 @@ public struct NameWatch: Sendable {
     }
 
     /// The first wait: 500 ms. Each is twice the one before.
-    public static let firstWait: Int64 = 500_000_000
+    static let firstWait: Int64 = 500_000_000
     /// The longest wait: 5 s.
-    public static let longestWait: Int64 = 5_000_000_000
+    static let longestWait: Int64 = 5_000_000_000
     /// The time for which brokers are asked that do not say who has the name: 30 s.
-    public static let patience: Int64 = 30_000_000_000
+    static let patience: Int64 = 30_000_000_000
 
     private var wait = Self.firstWait
     private var unseenSince: MonotonicTime?
 
     /// A worker that has not looked yet.
-    public init() {}
+    init() {}
 
     /// A look has told who has the name.
     ///
@@ -38,7 +38,7 @@ public struct NameWatch: Sendable {
     ///   - now: The present moment.
     ///   - jitter: By chance, 0 – 1.
     /// - Returns: `look` while another has it.
-    public mutating func seen(_ sighting: NameSighting, now: MonotonicTime, jitter: Double) -> Action {
+    mutating func seen(_ sighting: NameSighting, now: MonotonicTime, jitter: Double) -> Action {
         unseenSince = nil
         switch sighting {
         case .nobody, .own, .ended: return .take
@@ -52,7 +52,7 @@ public struct NameWatch: Sendable {
     ///   - now: The present moment.
     ///   - jitter: By chance, 0 – 1.
     /// - Returns: `look`, or `take` when that has lasted for `patience`.
-    public mutating func unseen(now: MonotonicTime, jitter: Double) -> Action {
+    mutating func unseen(now: MonotonicTime, jitter: Double) -> Action {
         let since = unseenSince ?? now
         unseenSince = since
         return now.nanoseconds(since: since) >= Self.patience ? .take : lookLater(now, jitter)

@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Delivery
+@testable import Outcomes
 
 struct TelemetryReaderTests {
     @Test func aHubsAnswerIsRead() throws {

@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Delivery
+@testable import Outcomes
 
 /// Random histories of answers, judged by what may be said without knowing how the decision is made.
 struct OutcomeHistoryTests {

@@ -1,5 +1,5 @@
 import Basics
-import Delivery
+import Outcomes
 import TestSupport
 import Testing
 

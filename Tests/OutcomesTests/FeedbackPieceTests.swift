@@ -2,7 +2,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Delivery
+@testable import Outcomes
 
 struct FeedbackPieceTests {
     private static func entry(_ handle: String, _ outcome: String = "ExpiredChannel") -> String {

@@ -1,15 +1,17 @@
+import EventLoop
+
 /// One run of a worker. Its name outlives it, and this does not.
 ///
 /// It stands at the end of the client id under which the worker is in its group, so that all who ask the group see who has a name.
 public struct Incarnation: Sendable, Hashable {
     /// The place where its process has its number, or nil where that is not known.
-    public var place: UInt64?
+    var place: UInt64?
     /// The process's number.
-    public var process: Int32
+    var process: Int32
     /// The moment at which the process began, in ticks of its machine, or nil where that is not known.
-    public var start: UInt64?
+    var start: UInt64?
     /// A number by chance, for what the others do not tell apart.
-    public var number: UInt64
+    var number: UInt64
 
     /// A run.
     ///
@@ -18,17 +20,26 @@ public struct Incarnation: Sendable, Hashable {
     ///   - process: The process's number, more than 0.
     ///   - start: When the process began.
     ///   - number: A number by chance.
-    public init(place: String?, process: Int32, start: UInt64?, number: UInt64) {
+    init(place: String?, process: Int32, start: UInt64?, number: UInt64) {
         self.place = place.map(Self.hash)
         self.process = process
         self.start = start
         self.number = number
     }
 
+    /// A run of a worker in this process.
+    ///
+    /// - Returns: Another one each time.
+    public static func ofThisProcess() -> Incarnation {
+        let process = ProcessMark.own
+        return Incarnation(
+            place: ProcessMark.place, process: process.id, start: process.start, number: UInt64.random(in: 0 ... .max))
+    }
+
     /// Reads it off a client id.
     ///
     /// - Returns: Nil if none is present.
-    public init?(clientID: String) {
+    init?(clientID: String) {
         guard let last = clientID.split(separator: ".", omittingEmptySubsequences: false).last else { return nil }
         let words = last.split(separator: "-", omittingEmptySubsequences: false)
         guard words.count == 5, words[0] == Self.mark, let process = Int32(words[2], radix: 16), process > 0,
@@ -44,16 +55,19 @@ public struct Incarnation: Sendable, Hashable {
     ///
     /// - Parameter name: What it begins with; 30 characters of it are kept.
     /// - Returns: At most 100 characters.
-    public func clientID(_ name: String) -> String {
+    func clientID(_ name: String) -> String {
         func text(_ number: UInt64?) -> String { number.map { String($0, radix: 16) } ?? "" }
         return "\(name.prefix(30)).\(Self.mark)-\(text(place))-\(String(process, radix: 16))-\(text(start))-\(text(number))"
     }
 
     /// True if the two see each other's processes by their numbers.
-    public func isBeside(_ other: Incarnation) -> Bool { place != nil && place == other.place }
+    func isBeside(_ other: Incarnation) -> Bool { place != nil && place == other.place }
+
+    /// True if the process of this run is known, by the run `own`, to have ended.
+    func isGone(seenBy own: Incarnation) -> Bool { isBeside(own) && ProcessMark(id: process, start: start).isGone }
 
     /// The address of a worker's name among the processes beside this run: at most 100 bytes.
-    public func address(of name: String, in group: String) -> String {
+    func address(of name: String, in group: String) -> String {
         "pushfan \(String(place ?? 0, radix: 16)) \(String(Self.hash("\(group)\n\(name)"), radix: 16))"
     }
 
@@ -66,7 +80,7 @@ public struct Incarnation: Sendable, Hashable {
 }
 
 /// The holder of a worker's name in its group, as far as one look can show.
-public enum NameSighting: Sendable, Equatable, CaseIterable {
+enum NameSighting: Sendable, Equatable, CaseIterable {
     /// No member.
     case nobody
     /// The worker that looks, now or before.
@@ -85,7 +99,7 @@ public enum NameSighting: Sendable, Equatable, CaseIterable {
     ///   - own: The run that looks.
     ///   - isGone: Whether the holder's process is known to have ended.
     ///   - hasLeft: Whether positions say that the holder has finished its work.
-    public init(holder: Incarnation?, own: Incarnation, isGone: Bool, hasLeft: Bool) {
+    init(holder: Incarnation?, own: Incarnation, isGone: Bool, hasLeft: Bool) {
         if holder == own {
             self = .own
         } else if isGone || hasLeft {

@@ -1,5 +1,6 @@
-import Delivery
 import Testing
+
+@testable import WorkerRuntime
 
 /// What a client id tells of a run, and what a look into the group makes of it.
 struct IncarnationTests {

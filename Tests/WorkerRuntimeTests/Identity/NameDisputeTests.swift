@@ -1,6 +1,7 @@
 import Basics
-import Delivery
 import Testing
+
+@testable import WorkerRuntime
 
 /// What a worker does that was fenced.
 struct NameDisputeTests {

@@ -1,3 +1,4 @@
+import Delivery
 public import PushModel
 
 /// One page of the names in a storage account's container ("List Blobs").
