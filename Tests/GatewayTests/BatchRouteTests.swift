@@ -35,7 +35,7 @@ import Testing
         let ids = (0..<1000).map { "r-\($0)" }
         let answer = try call(gateway, list(ids.map { #"{"id":"\#($0)",\#(Self.content)}"# }))
         let items = ids.enumerated().map { written($1, at: $0) }.joined(separator: ",")
-        #expect(answer.status == 202 && answer.text == #"{"accepted":1000,"refused":0,"items":[\#(items)]}"#)
+        #expect(answer.status == 202 && answer.text == #"{"accepted":1000,"refused":0,"items":[\#(items)]}"# + "\n")
         for id in ids { #expect(try worker.next().id == id) }
         let isCounted = eventually {
             gateway.services.metrics.contains("requests_total{route=\"requests.batch\",status=\"202\"} 1\n")
@@ -53,7 +53,7 @@ import Testing
         #expect(
             answer.text.hasPrefix(#"{"accepted":2,"refused":1,"items":[\#(written("a", at: 0)),{"status":422,"#), "\(answer.text)"
         )
-        #expect(answer.text.hasSuffix(",\(written("c", at: 1))]}") && answer.text.contains(#"{"pointer":"/mesage","#))
+        #expect(answer.text.hasSuffix(",\(written("c", at: 1))]}\n") && answer.text.contains(#"{"pointer":"/mesage","#))
         #expect(
             try [worker.next().json, worker.next().json]
                 == ["a", "c"].map { #"{"tenant":"shop","id":"\#($0)",\#(Self.content)}"# })

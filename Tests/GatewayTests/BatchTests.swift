@@ -157,7 +157,7 @@ import Testing
             String(decoding: answer.body, as: UTF8.self)
                 == #"{"accepted":2,"refused":2,"items":[{"status":202,"id":"a","topic":"t","partition":3,"offset":"5"},"#
                 + invalid
-                + #",{"status":202,"id":"b","topic":"t","partition":3},"# + unknown + "]}")
+                + #",{"status":202,"id":"b","topic":"t","partition":3},"# + unknown + "]}\n")
     }
 
     @Test func whoBringsTheLastVerdictHandsOverAll() {

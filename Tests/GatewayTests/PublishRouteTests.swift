@@ -171,7 +171,7 @@ import Testing
         #expect(written.status == 202 && written.headers["Location"] == "/v1/requests/r-1")
         #expect(
             String(decoding: written.body, as: UTF8.self)
-                == #"{"id":"r-1","state":"accepted","topic":"t","partition":3,"accepted_at":"2026-11-21T12:00:00.000Z"}"#)
+                == #"{"id":"r-1","state":"accepted","topic":"t","partition":3,"accepted_at":"2026-11-21T12:00:00.000Z"}"# + "\n")
         let missing = answer(.notPersisted(.unknownTopic("t")))
         #expect(missing.status == 503 && missing.code == "broker_unavailable" && missing.headers["Retry-After"] == "3")
         let unknown = answer(.possiblyPersisted(.unknownTopic("t")))

@@ -184,7 +184,12 @@ extension APIProblem {
 extension APIAnswer {
     /// The problem as `application/problem+json`.
     public init(_ problem: APIProblem) {
-        self.init(status: problem.status, headers: ["Content-Type": "application/problem+json"], body: problem.json)
+        self.init(problem, json: problem.json)
+    }
+
+    /// The problem, with members beside those of every problem in its `json`.
+    init(_ problem: APIProblem, json: [UInt8]) {
+        self.init(status: problem.status, json: json, as: "application/problem+json")
         code = problem.code
         if problem.status == 401 { headers.append("WWW-Authenticate", problem.challenge) }
         if !problem.allowedMethods.isEmpty { headers.append("Allow", problem.allowedMethods.joined(separator: ", ")) }

@@ -52,7 +52,7 @@ extension APIAnswer {
     ///   - call: The call's header fields.
     ///   - applied: Seconds of the preference `wait` that was respected; nil for none.
     init(_ published: PublishedRequest, at now: Timestamp, to call: HTTPFields, applied: Int? = nil) {
-        self.init(status: 200, headers: ["Content-Type": "application/json; charset=utf-8"], body: published.json(at: now))
+        self.init(status: 200, json: published.json(at: now))
         if let applied { headers.append("Preference-Applied", "wait=\(applied)") }
         guard published.isFinal(at: now) else {
             headers.append("Cache-Control", "no-store")

@@ -9,10 +9,7 @@ extension APIAnswer {
         switch outcome {
         case .written(let request):
             let place = SendOutcome.Record.written(topic: request.topic, partition: request.partition, offset: request.offset)
-            self.init(
-                status: 202,
-                headers: ["Location": RequestPath.of(request.id, place), "Content-Type": "application/json; charset=utf-8"],
-                body: Self.accepted(request))
+            self.init(status: 202, json: Self.accepted(request), headers: ["Location": RequestPath.of(request.id, place)])
         case .refused(let problem): self.init(problem)
         }
     }

@@ -72,15 +72,11 @@ struct BatchVerdicts: Sendable {
         }
         json.append("]}")
         guard acceptedCount == 0, var problem = worst else {
-            return APIAnswer(
-                status: 202, headers: ["Content-Type": "application/json; charset=utf-8"],
-                body: [UInt8(ascii: "{")] + json.bytes)
+            return APIAnswer(status: 202, json: [UInt8(ascii: "{")] + json.bytes)
         }
         problem.detail = "Of the batch no request is known to be written; items has the verdict on each."
         (problem.faults, problem.requestID, problem.location, problem.retryAfter) = ([], nil, nil, wait)
-        var answer = APIAnswer(problem)
-        answer.body = answer.body.dropLast() + [UInt8(ascii: ",")] + json.bytes
-        return answer
+        return APIAnswer(problem, json: problem.json.dropLast() + [UInt8(ascii: ",")] + json.bytes)
     }
 }
 
