@@ -52,7 +52,7 @@ struct APIAnswerTests {
 
     @Test func missingCredentialsAre401WithAChallenge() {
         let answer = APIAnswer(APIProblem.unauthorized)
-        #expect(answer.status == 401)
+        #expect(answer.status == 401 && text(answer).contains(#""retry":"never""#))
         #expect(answer.headers["WWW-Authenticate"] == #"Basic realm="pushfan", charset="UTF-8""#)
     }
 

@@ -74,12 +74,12 @@ extension APIProblem {
     }
 
     /// 401 with the challenge of RFC 7617.
-    public static let unauthorized = APIProblem(401, .unauthorized, "Log in with a name and its password.", retry: .safe)
+    public static let unauthorized = APIProblem(401, .unauthorized, "Log in with a name and its password.")
 
     /// 401 with the challenge of RFC 6750.
     public static let keyNeeded: APIProblem = {
         var problem = APIProblem(
-            401, .unauthorized, "Send a key that is valid: Authorization: Bearer pf_… .", retry: .safe)
+            401, .unauthorized, "Send a key that is valid: Authorization: Bearer pf_… .")
         problem.challenge = PresentedKey.challenge
         return problem
     }()
