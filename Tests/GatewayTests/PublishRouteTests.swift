@@ -116,6 +116,28 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ([], "No key was sent: `Authorization: Bearer KEY`"), ([basic("alice", "alice")], "What was sent is no key"),
+            (["Authorization: Bearer pf_short"], "What was sent is no key"), ([bearer, bearer], "What was sent is no key"),
+            (
+                ["Authorization: Bearer \(ServedGateway.key.replacing("CANARY", with: "canary"))"],
+                "The key is not known, has expired or"
+            ),
+        ] as [([String], String)])
+    func a401SaysWhetherAKeyWasSent(fields: [String], words: String) throws {
+        let gateway = try ServedGateway(hasKafka: false)
+        defer { gateway.stop() }
+        for (method, path) in [("POST", "/v1/requests"), ("GET", "/v1/requests/a")] {
+            let client = try RawClient(port: gateway.port)
+            client.send(request(method, path, fields + [Self.type], body: method == "POST" ? "{}" : ""))
+            let answer = client.answer()
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(answer.status == 401 && text.contains(words), "\(text)")
+            #expect(!text.contains("canary"))
+        }
+    }
+
     @Test func aBodyBeyondTheContractsRecordIs413() throws {
         let gateway = try ServedGateway(hasKafka: false)
         defer { gateway.stop() }

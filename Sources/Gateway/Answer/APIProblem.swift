@@ -76,13 +76,22 @@ extension APIProblem {
     /// 401 with the challenge of RFC 7617.
     public static let unauthorized = APIProblem(401, .unauthorized, "Log in with a name and its password.")
 
+    /// 401: no header says a key.
+    static let keyMissing = badKey("No key was sent: `Authorization: Bearer KEY` is missing.")
+
+    /// 401: a header has another scheme than keys have, or what has not the form of a key.
+    static let keyMalformed = badKey(
+        "What was sent is no key: `Authorization: Bearer KEY` must be there once, with a whole key of `pushfan keys create`.")
+
+    /// 401: a key that is not valid. Why is not said.
+    static let keyWrong = badKey("The key is not known, has expired or was revoked.")
+
     /// 401 with the challenge of RFC 6750.
-    public static let keyNeeded: APIProblem = {
-        var problem = APIProblem(
-            401, .unauthorized, "Send a key that is valid: Authorization: Bearer pf_… .")
+    private static func badKey(_ detail: String) -> APIProblem {
+        var problem = APIProblem(401, .unauthorized, detail)
         problem.challenge = PresentedKey.challenge
         return problem
-    }()
+    }
 
     /// 404; the same for a route that is not there, for what is not there, and for what is another user's.
     public static let notFound = APIProblem(404, .notFound, "There is nothing here, or nothing of yours.")

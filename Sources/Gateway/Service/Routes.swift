@@ -46,10 +46,9 @@ struct Routes: Sendable {
         case .otherMethods(let methods): return .methodNotAllowed(methods)
         case .route(.welcome), .route(.openAPI): return nil
         case .route(let route) where route.bringsRequests:
-            guard PresentedKey(authorization: Self.authorization(of: head)) != nil else { return .keyNeeded }
-            return PublishKind(route, head.headers) == nil ? route.noMediaType : nil
+            return Self.keyProblem(of: head) ?? (PublishKind(route, head.headers) == nil ? route.noMediaType : nil)
         case .route(.request):
-            return PresentedKey(authorization: Self.authorization(of: head)) == nil ? .keyNeeded : nil
+            return Self.keyProblem(of: head)
         case .route(let route):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
                 services.metrics.signIns.series(["refused"]).increment()
@@ -65,6 +64,12 @@ struct Routes: Sendable {
         let response = APIAnswer(problem).documented(at: services.docsURL).response
         services.count(response, on: match.label, since: services.now())
         return response
+    }
+
+    /// What is wrong with the key of a call by its form alone; nil for a key that may be right.
+    private static func keyProblem(of head: HTTPServerRequest) -> APIProblem? {
+        guard PresentedKey(authorization: authorization(of: head)) == nil else { return nil }
+        return head.headers["Authorization"] == nil ? .keyMissing : .keyMalformed
     }
 
     /// Nil for two headers: neither counts more than the other.
@@ -106,7 +111,7 @@ struct Routes: Sendable {
     private func signIn(_ request: HTTPServerRequest, _ reply: Reply, then: (Publisher) -> Void) {
         switch checkKey(Self.authorization(of: request), proxies.client(of: request)) {
         case .signedIn(let publisher): then(publisher)
-        case .refused: reply.answer(APIProblem.keyNeeded)
+        case .refused: reply.answer(Self.keyProblem(of: request) ?? .keyWrong)
         case .held(let wait): reply.answer(APIProblem.tooManyWrongKeys(after: wait))
         case .limited(let wait): reply.answer(APIProblem.rateLimited(after: wait))
         }
