@@ -93,15 +93,28 @@ extension APIProblem {
         return problem
     }
 
-    /// 404; the same for a route that is not there, for what is not there, and for what is another user's.
+    /// 404; the same for what is not there and for what is another user's.
     public static let notFound = APIProblem(404, .notFound, "There is nothing here, or nothing of yours.")
+
+    /// 404 for a path that no route has.
+    ///
+    /// - Parameter route: The route that is near it; nil for none.
+    /// - Returns: The problem.
+    static func noRoute(near route: String?) -> APIProblem {
+        let hint = route.map { "Was \($0) meant?" } ?? "GET /v1/openapi.json has the routes."
+        return APIProblem(404, .notFound, "There is no such path. \(hint)")
+    }
 
     /// 405.
     ///
-    /// - Parameter methods: What the route has.
+    /// - Parameters:
+    ///   - methods: What the route has.
+    ///   - route: The route that was probably meant; nil where none is near.
     /// - Returns: The problem.
-    public static func methodNotAllowed(_ methods: [String]) -> APIProblem {
-        var problem = APIProblem(405, .methodNotAllowed, "This route has other methods.")
+    static func methodNotAllowed(_ methods: [String], near route: String? = nil) -> APIProblem {
+        let hint = route.map { " Was \($0) meant?" } ?? ""
+        var problem = APIProblem(
+            405, .methodNotAllowed, "This path takes \(methods.joined(separator: ", ")) and no other method.\(hint)")
         problem.allowedMethods = methods
         return problem
     }

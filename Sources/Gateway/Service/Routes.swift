@@ -42,8 +42,7 @@ struct Routes: Sendable {
     /// What can be said against a request without its body.
     private func problem(of head: HTTPServerRequest, _ match: Route.Match) -> APIProblem? {
         switch match {
-        case .nowhere: return .notFound
-        case .otherMethods(let methods): return .methodNotAllowed(methods)
+        case .nowhere, .otherMethods: return Self.noRoute(for: head, match)
         case .route(.welcome), .route(.openAPI): return nil
         case .route(let route) where route.bringsRequests:
             return Self.keyProblem(of: head) ?? (PublishKind(route, head.headers) == nil ? route.noMediaType : nil)
@@ -58,6 +57,13 @@ struct Routes: Sendable {
             let hasBody = route.takesBody && (route != .notify || Int(head.headers["Content-Length"] ?? "") ?? 0 > 0)
             return hasBody && !JSONBody.isAdmitted(head.headers["Content-Type"]) ? .unsupportedMediaType : nil
         }
+    }
+
+    /// 404 or 405, with the route that was probably meant.
+    private static func noRoute(for head: HTTPServerRequest, _ match: Route.Match) -> APIProblem {
+        let nearest = APIOperation.nearest(to: head.method, head.rawPath)
+        guard case .otherMethods(let methods) = match else { return .noRoute(near: nearest) }
+        return .methodNotAllowed(methods, near: nearest)
     }
 
     private func counted(_ problem: APIProblem, _ match: Route.Match) -> HTTPServerResponse {
@@ -82,8 +88,7 @@ struct Routes: Sendable {
         let match = Route.match(request.method, request.rawPath)
         let reply = Reply(responder, route: match.label, services)
         switch match {
-        case .nowhere: reply.answer(APIProblem.notFound)
-        case .otherMethods(let methods): reply.answer(APIProblem.methodNotAllowed(methods))
+        case .nowhere, .otherMethods: reply.answer(Self.noRoute(for: request, match))
         case .route(.welcome): reply.answer(.text(Self.welcome))
         case .route(.openAPI): reply.answer(APIDescription.answer(to: request.headers))
         case .route(let route) where route.bringsRequests:
