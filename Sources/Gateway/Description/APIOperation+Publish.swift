@@ -98,21 +98,14 @@ extension APIOperation {
         Content(
             schema: JSONSchema.object(
                 [
-                    ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("accepted_at", JSONSchema.moment),
-                    ("expires_at", JSONSchema.moment), ("due_at", JSONSchema.moment),
-                    (
-                        "position",
-                        JSONSchema.object(
-                            [
-                                ("topic", JSONSchema.text()), ("partition", JSONSchema.count),
-                                ("offset", JSONSchema.text(pattern: "^[0-9]+$")),
-                            ], required: ["topic", "partition", "offset"])
-                    ),
+                    ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("topic", JSONSchema.text()),
+                    ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")),
+                    ("accepted_at", JSONSchema.moment), ("expires_at", JSONSchema.moment), ("due_at", JSONSchema.moment),
                     ("result", MessageSchema.result.body),
                 ], required: ["id", "state", "accepted_at"], isOpen: true),
             example: [
-                "id": "order-4711", "state": "accepted", "accepted_at": "2026-11-21T17:00:00.100Z",
-                "position": ["topic": "push.requests.v1", "partition": 3, "offset": "12345"],
+                "id": "order-4711", "state": "accepted", "topic": "push.requests.v1", "partition": 3, "offset": "12345",
+                "accepted_at": "2026-11-21T17:00:00.100Z",
             ])
     }
 

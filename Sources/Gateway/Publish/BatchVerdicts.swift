@@ -38,7 +38,7 @@ struct BatchVerdicts: Sendable {
             acceptedCount += 1
             json.append("{\"status\":202,\"id\":")
             json.append(json: request.id)
-            request.appendPlace(to: &json)
+            json.append(placeIn: request.topic, request.partition, offset: request.offset)
         case .refused(let problem):
             noteWorst(problem)
             json.append("{\"status\":")
