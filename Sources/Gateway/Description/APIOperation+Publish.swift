@@ -130,10 +130,11 @@ extension APIOperation {
     private static var verdicts: Content {
         let verdict = JSONSchema.object(
             [
-                ("status", JSONSchema.integer(200...599)), ("id", JSONSchema.text()), ("topic", JSONSchema.text()),
+                ("index", JSONSchema.count), ("status", JSONSchema.integer(200...599)), ("id", JSONSchema.text()),
+                ("topic", JSONSchema.text()), ("location", JSONSchema.text()),
                 ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")), ("code", JSONSchema.text()),
                 ("detail", JSONSchema.text()), ("retry", JSONSchema.words(APIProblem.Retry.allCases.map(\.rawValue))),
-            ], required: ["status"], isOpen: true)
+            ], required: ["index", "status"], isOpen: true)
         return Content(
             schema: JSONSchema.object(
                 [("accepted", JSONSchema.count), ("refused", JSONSchema.count), ("items", JSONSchema.list(of: verdict))],
@@ -141,9 +142,12 @@ extension APIOperation {
             example: [
                 "accepted": 1, "refused": 1,
                 "items": [
-                    ["status": 202, "id": "order-4711", "topic": "push.requests.v1", "partition": 3, "offset": "12345"],
                     [
-                        "status": 422, "detail": "The request cannot be sent as it is; errors names each fault.",
+                        "index": 0, "status": 202, "id": "order-4711", "topic": "push.requests.v1", "partition": 3,
+                        "offset": "12345", "location": "/v1/requests/order-4711?at=push.requests.v1/3/12345",
+                    ],
+                    [
+                        "index": 1, "status": 422, "detail": "The request cannot be sent as it is; errors names each fault.",
                         "code": "invalid_request", "retry": "never",
                         "errors": [["pointer": "/audience", "code": "schema_invalid", "detail": "An audience must be named."]],
                     ],

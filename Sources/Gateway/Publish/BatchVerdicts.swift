@@ -30,20 +30,29 @@ struct BatchVerdicts: Sendable {
     ///
     /// - Parameters:
     ///   - outcome: What became of it.
-    ///   - index: Its place in the batch.
+    ///   - index: Its place in the batch, from 0.
     mutating func note(_ outcome: PublishOutcome, at index: Int) {
         var json = ByteWriter()
+        json.append("{\"index\":")
+        json.append(decimal: index)
+        var location: String?
         switch outcome {
         case .written(let request):
             acceptedCount += 1
-            json.append("{\"status\":202,\"id\":")
+            json.append(",\"status\":202,\"id\":")
             json.append(json: request.id)
             json.append(placeIn: request.topic, request.partition, offset: request.offset)
+            location = request.location
         case .refused(let problem):
             noteWorst(problem)
-            json.append("{\"status\":")
+            json.append(",\"status\":")
             json.append(decimal: problem.status)
             problem.appendMembers(to: &json)
+            location = problem.location
+        }
+        if let location {
+            json.append(",\"location\":")
+            json.append(json: location)
         }
         json.append("}")
         items[index] = json.bytes
