@@ -19,18 +19,21 @@ public struct RequestRecord: Sendable {
     /// - Parameters:
     ///   - producer: Writes it.
     ///   - topic: The topic of that producer whose name is `topic`.
+    ///   - moment: The record's timestamp; nil for the present.
     ///   - report: Told once what became of the record, unless this throws.
     /// - Throws: The record was not taken: it is too large, the queue is full, the producer is closed.
     public func write(
-        with producer: Producer, to topic: Producer.Topic, report: @escaping @Sendable (Producer.Delivery) -> Void
+        with producer: Producer, to topic: Producer.Topic, at moment: Timestamp? = nil,
+        report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
+        let time = moment?.milliseconds
         var list = Kafka.RecordHeaders(capacity: headers.count)
         for (name, value) in headers { list.append(name, value) }
         if let key {
             let bytes = Array(key.utf8)
-            try producer.produce(to: topic, key: bytes.span, value: value.span, headers: list, report: report)
+            try producer.produce(to: topic, key: bytes.span, value: value.span, headers: list, timestamp: time, report: report)
         } else {
-            try producer.produce(to: topic, key: nil, value: value.span, headers: list, report: report)
+            try producer.produce(to: topic, key: nil, value: value.span, headers: list, timestamp: time, report: report)
         }
     }
 }

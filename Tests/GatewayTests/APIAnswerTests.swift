@@ -31,7 +31,14 @@ struct APIAnswerTests {
             text(answer) == #"{"title":"Bad Request","status":400,"#
                 + #""detail":"The body is not what this call takes; errors names each fault.","code":"invalid_request","#
                 + #""retry":"never","errors":[{"pointer":"/Tags/0","code":"schema_invalid","#
-                + #""detail":"A \"tag\" must be a string."}]}"#)
+                + #""detail":"A \"tag\" must be a string."}]}"# + "\n")
+    }
+
+    @Test func aJSONObjectEndsWithALineEndAndTheTextsForAppsDoNot() {
+        let answer = APIAnswer(status: 200, json: Array("{}".utf8), headers: ["ETag": "x"])
+        #expect(text(answer) == "{}\n" && answer.headers["ETag"] == "x")
+        #expect(answer.headers["Content-Type"] == "application/json; charset=utf-8")
+        #expect(text(.payload("a")) == #"{"Payload":"a"}"#)
     }
 
     @Test func aProblemNamesThePageOfItsCodeWhereThereIsOne() {
@@ -45,7 +52,7 @@ struct APIAnswerTests {
 
     @Test func missingCredentialsAre401WithAChallenge() {
         let answer = APIAnswer(APIProblem.unauthorized)
-        #expect(answer.status == 401)
+        #expect(answer.status == 401 && text(answer).contains(#""retry":"never""#))
         #expect(answer.headers["WWW-Authenticate"] == #"Basic realm="pushfan", charset="UTF-8""#)
     }
 

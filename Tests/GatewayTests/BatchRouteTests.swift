@@ -23,9 +23,10 @@ import Testing
 
     private func list(_ items: [String]) -> String { "{\"requests\":[\(items.joined(separator: ","))]}" }
 
-    /// The item of an answer for what is at an offset of the lane's one partition.
-    private func written(_ id: String, at offset: Int) -> String {
-        #"{"status":202,"id":"\#(id)","topic":"push.requests.v1","partition":0,"offset":"\#(offset)"}"#
+    /// The item of an answer for what is at an offset of the lane's one partition; without an index at that place of the batch, too.
+    private func written(_ id: String, at offset: Int, index: Int? = nil) -> String {
+        #"{"index":\#(index ?? offset),"status":202,"id":"\#(id)","topic":"push.requests.v1","partition":0,"offset":"\#(offset)","#
+            + #""location":"/v1/requests/\#(id)?at=push.requests.v1/0/\#(offset)"}"#
     }
 
     @Test func aThousandRequestsAreWrittenInTheirOrder() throws {
@@ -35,7 +36,7 @@ import Testing
         let ids = (0..<1000).map { "r-\($0)" }
         let answer = try call(gateway, list(ids.map { #"{"id":"\#($0)",\#(Self.content)}"# }))
         let items = ids.enumerated().map { written($1, at: $0) }.joined(separator: ",")
-        #expect(answer.status == 202 && answer.text == #"{"accepted":1000,"refused":0,"items":[\#(items)]}"#)
+        #expect(answer.status == 202 && answer.text == #"{"accepted":1000,"refused":0,"items":[\#(items)]}"# + "\n")
         for id in ids { #expect(try worker.next().id == id) }
         let isCounted = eventually {
             gateway.services.metrics.contains("requests_total{route=\"requests.batch\",status=\"202\"} 1\n")
@@ -51,9 +52,10 @@ import Testing
         let answer = try call(gateway, list(items))
         #expect(answer.status == 202, "\(answer.text)")
         #expect(
-            answer.text.hasPrefix(#"{"accepted":2,"refused":1,"items":[\#(written("a", at: 0)),{"status":422,"#), "\(answer.text)"
+            answer.text.hasPrefix(#"{"accepted":2,"refused":1,"items":[\#(written("a", at: 0)),{"index":1,"status":422,"#),
+            "\(answer.text)"
         )
-        #expect(answer.text.hasSuffix(",\(written("c", at: 1))]}") && answer.text.contains(#"{"pointer":"/mesage","#))
+        #expect(answer.text.hasSuffix(",\(written("c", at: 1, index: 2))]}\n") && answer.text.contains(#"{"pointer":"/mesage","#))
         #expect(
             try [worker.next().json, worker.next().json]
                 == ["a", "c"].map { #"{"tenant":"shop","id":"\#($0)",\#(Self.content)}"# })
@@ -63,12 +65,12 @@ import Testing
     @Test func linesMayEndWithAnEmptyOne() throws {
         let gateway = try ServedGateway()
         defer { gateway.stop() }
-        let body = "{\"id\":\"a\",\(Self.content)}\r\n{\"id\":\"b\",\(Self.content)}\n{no\n\n"
+        let body = "{\"id\":\"a\",\(Self.content)}\r\n\r\n{\"id\":\"b\",\(Self.content)}\n{no\n\n"
         let answer = try call(gateway, body, [Self.lines])
         #expect(answer.status == 202, "\(answer.text)")
         let good = [written("a", at: 0), written("b", at: 1)].joined(separator: ",")
-        #expect(answer.text.hasPrefix(#"{"accepted":2,"refused":1,"items":[\#(good),{"status":400,"#), "\(answer.text)")
-        #expect(answer.text.contains(#""code":"not_json""#))
+        #expect(answer.text.hasPrefix(#"{"accepted":2,"refused":1,"items":[\#(good),{"index":2,"status":400,"#), "\(answer.text)")
+        #expect(answer.text.contains(#""code":"not_json""#) && answer.text.contains("no JSON: line 4, column "), "\(answer.text)")
     }
 
     @Test func aBatchOfEventsIsWrittenAsRequests() throws {
@@ -91,13 +93,18 @@ import Testing
 
     @Test(
         arguments: [
-            (#"{"requests":[{},{"a":1}]}"#, [json], 422, "invalid_request", #""accepted":0,"refused":2,"items":[{"status":422,"#),
+            (
+                #"{"requests":[{},{"a":1}]}"#, [json], 422, "invalid_request",
+                #""accepted":0,"refused":2,"items":[{"index":0,"status":422,"#
+            ),
             (#"{"requests":[{"tenant":"other",\#(content)},{}]}"#, [json], 403, "forbidden_tenant", #""refused":2"#),
-            ("{}\n{", [lines], 422, "invalid_request", #"{"status":400,"#),
+            ("{}\n{", [lines], 422, "invalid_request", #""status":400,"#),
             (#"{"requests":[]}"#, [json], 422, "invalid_request", ""),
             (#"{"requests":[{\#(content)},]}"#, [json], 400, "not_json", "line 1, column"),
             ("", [lines], 422, "invalid_request", ""),
             (#"[{\#(content)}]"#, [json], 422, "invalid_request", #""pointer":"/requests""#),
+            (#"[{\#(content)}]"#, [json], 422, "invalid_request", #"Put the list into an object: {\"requests\":[…]}."#),
+            ("{\(content)}\n{\(content)}", [json], 400, "not_json", "with Content-Type: application/x-ndjson."),
             (#"{"requests":[{\#(content)}]}"#, ["Content-Type: text/plain"], 415, "unsupported_media_type", "x-ndjson"),
             (
                 #"{"requests":[\#(Array(repeating: "{\(content)}", count: 1001).joined(separator: ","))]}"#, [json], 422,
@@ -123,7 +130,8 @@ import Testing
         let answer = try call(gateway, list(["{\(Self.content)}", "{}", "{\(Self.content)}"]))
         #expect(answer.status == 503 && answer.head.contains("Retry-After: "), "\(answer.text)")
         #expect(
-            answer.text.contains(#""code":"broker_unavailable","retry":"safe","accepted":0,"refused":3,"items":[{"status":503,"#))
+            answer.text.contains(
+                #""code":"broker_unavailable","retry":"safe","accepted":0,"refused":3,"items":[{"index":0,"status":503,"#))
     }
 
     @Test func theSameKeyGivesTheSameAnswerAndWritesNothing() throws {
@@ -132,7 +140,8 @@ import Testing
         let body = list(["{\(Self.content)}", "{}", "{\(Self.content)}"])
         let answers = try (0..<2).map { _ in try call(gateway, body, [Self.json, Self.key]) }
         #expect(
-            answers[0].status == 202 && answers[0].text.hasPrefix(#"{"accepted":2,"refused":1,"items":[{"status":202,"id":"k"#))
+            answers[0].status == 202
+                && answers[0].text.hasPrefix(#"{"accepted":2,"refused":1,"items":[{"index":0,"status":202,"id":"k"#))
         #expect(answers[1].status == 202 && answers[1].text == answers[0].text)
         #expect(answers[1].head.contains("Idempotency-Replayed: true\r\n"))
         #expect(gateway.services.metrics.contains("ack_seconds_count{outcome=\"persisted\"} 2\n"))

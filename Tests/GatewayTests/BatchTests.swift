@@ -49,6 +49,11 @@ import Testing
         #expect(try Batch(Array(body.utf8), form).items.map { String(decoding: $0, as: UTF8.self) } == items)
     }
 
+    @Test func aLineKeepsItsNumberInTheBody() throws {
+        #expect(try Batch(Array("\n{}\r\n \n{\n\n7".utf8), .lines).lines == [2, 4, 6])
+        #expect(try Batch(Array("[{},\n{}]".utf8), .events).lines.isEmpty)
+    }
+
     @Test(
         arguments: [
             ("", .list, 400, "not_json", []), ("{\"requests\":[", .list, 400, "not_json", []),
@@ -133,7 +138,9 @@ import Testing
             answer.headers["Content-Type"]?.hasPrefix(status == 202 ? "application/json" : "application/problem+json") == true)
         let accepted = outcomes.count { if case .written = $0 { true } else { false } }
         let text = String(decoding: answer.body, as: UTF8.self)
-        #expect(text.contains(#""accepted":\#(accepted),"refused":\#(outcomes.count - accepted),"items":[{"status":"#), "\(text)")
+        #expect(
+            text.contains(#""accepted":\#(accepted),"refused":\#(outcomes.count - accepted),"items":[{"index":0,"status":"#),
+            "\(text)")
         var document = JSONDocument()
         try document.read(answer.body.span)
         let items = try #require(document.member("items", of: document.root))
@@ -150,14 +157,16 @@ import Testing
     @Test func eachItemSaysWhatASingleCallWouldSay() {
         let answer = verdicts([Self.written("a"), Self.invalid, Self.written("b", offset: nil), Self.unknown]).answer
         let unknown =
-            #"{"status":504,"detail":"It is not known whether the request was written. Repeat the call with the same Idempotency-Key, or with this request_id as its id: then it is sent once at most, while the first is in reach (dedupe.reach).","code":"ack_unknown","retry":"same_key","request_id":"r-1"}"#
+            #"{"index":3,"status":504,"detail":"It is not known whether the request was written. Repeat the call with the same Idempotency-Key, or with this request_id as its id: then it is sent once at most, while the first is in reach (dedupe.reach).","code":"ack_unknown","retry":"same_key","request_id":"r-1","location":"/v1/requests/r-1"}"#
         let invalid =
-            #"{"status":422,"detail":"The request cannot be sent as it is; errors names each fault.","code":"invalid_request","retry":"never","errors":[{"pointer":"/a","code":"schema_invalid","detail":"A fault."}]}"#
+            #"{"index":1,"status":422,"detail":"The request cannot be sent as it is; errors names each fault.","code":"invalid_request","retry":"never","errors":[{"pointer":"/a","code":"schema_invalid","detail":"A fault."}]}"#
         #expect(
             String(decoding: answer.body, as: UTF8.self)
-                == #"{"accepted":2,"refused":2,"items":[{"status":202,"id":"a","topic":"t","partition":3,"offset":"5"},"#
+                == #"{"accepted":2,"refused":2,"items":[{"index":0,"status":202,"id":"a","topic":"t","partition":3,"offset":"5","#
+                + #""location":"/v1/requests/a?at=t/3/5"},"#
                 + invalid
-                + #",{"status":202,"id":"b","topic":"t","partition":3},"# + unknown + "]}")
+                + #",{"index":2,"status":202,"id":"b","topic":"t","partition":3,"location":"/v1/requests/b"},"# + unknown + "]}\n"
+        )
     }
 
     @Test func whoBringsTheLastVerdictHandsOverAll() {

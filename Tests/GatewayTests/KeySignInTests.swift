@@ -173,8 +173,9 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
     }
 
     @Test func refusalsAreProblemsWithAChallengeOrATime() {
-        let refused = APIAnswer(APIProblem.keyNeeded)
-        #expect(refused.status == 401 && refused.headers["WWW-Authenticate"] == #"Bearer realm="pushfan""#)
+        for refused in [APIProblem.keyMissing, .keyMalformed, .keyWrong].map({ APIAnswer($0) }) {
+            #expect(refused.status == 401 && refused.headers["WWW-Authenticate"] == #"Bearer realm="pushfan""#)
+        }
         for (problem, code) in [
             (APIProblem.tooManyWrongKeys(after: 1500), "too_many_sign_ins"), (.rateLimited(after: 1500), "rate_limited"),
         ] {

@@ -165,6 +165,18 @@ import Testing
         #expect(problem?.detail.contains(row.words) == true && problem?.retry == .never, "\(String(describing: problem))")
     }
 
+    @Test func severalRequestsInPlaceOfOneAreToldTheirRoute() {
+        let list = problem(" \n[{\(Self.content)}]")
+        #expect(list?.status == 422 && list?.faults.first?.message.contains("goes to POST /v1/requests:batch, as {") == true)
+        let lines = problem("{\(Self.content)}\n{\(Self.content)}\n")
+        #expect(lines?.code == "not_json" && lines?.detail.contains("go to POST /v1/requests:batch, with") == true)
+        for other in ["{\(Self.content)}{}", "{\(Self.content)}\n}", "7", "{"] {
+            let problem = problem(other)
+            #expect(problem != nil && !"\(String(describing: problem))".contains(":batch"), "\(other)")
+        }
+        #expect(APIProblem.noRequestMediaType.detail.contains("with Content-Type: application/x-ndjson."))
+    }
+
     @Test func allFaultsAreNamedAtOnce() {
         let problem = problem(#"{"audience":{"users":[]},"mesage":{},"ttl_seconds":-1}"#)
         let pointers = problem?.faults.map(\.pointer) ?? []
@@ -190,6 +202,8 @@ import Testing
         #expect(problem(everyone, by: one)?.code == "forbidden_scope")
         #expect(problem(everyone, by: one)?.detail.contains("publish:broadcast") == true)
         #expect(problem("{\(Self.content)}", by: reader)?.code == "forbidden_scope")
+        #expect(problem(everyone, by: one)?.detail.contains("`pushfan keys create --scope publish,publish:broadcast`") == true)
+        #expect(problem("{\(Self.content)}", by: reader)?.detail.contains("`pushfan keys create --scope publish`") == true)
         #expect(problem(everyone) == nil && problem("{\(Self.content)}", by: one) == nil)
     }
 

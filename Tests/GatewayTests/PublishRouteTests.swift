@@ -29,26 +29,32 @@ import Testing
         return (answer.status, answer.head, String(decoding: answer.body, as: UTF8.self))
     }
 
-    /// The only record of a topic: its place, key, value and headers.
+    /// The only record of a topic: its place, key, value, headers and timestamp.
     private func record(
         of topic: String, at gateway: ServedGateway
-    ) throws -> (partition: Int32, offset: Int64, key: String, value: String, headers: [String: String]) {
+    ) throws -> (partition: Int32, offset: Int64, key: String, value: String, headers: [String: String], time: Int64) {
         let cluster = try #require(gateway.cluster)
         let reader = try TopicReader(cluster.configuration, topic: topic, start: .beginning, timeout: farDeadline)
         defer { reader.close() }
-        var found: [(Int32, Int64, String, String, [String: String])] = []
+        var found: [(Int32, Int64, String, String, [String: String], Int64)] = []
         let isRead = eventually {
             _ = reader.read(timeout: .milliseconds(100)) { record in
                 var headers: [String: String] = [:]
                 record.forEachHeader { name, value in if let value { headers[Self.text(name)] = Self.text(value) } }
                 let key = if let bytes = record.key { Self.text(bytes) } else { "" }
                 let value = if let bytes = record.value { Self.text(bytes) } else { "" }
-                found.append((record.partition, record.offset, key, value, headers))
+                found.append((record.partition, record.offset, key, value, headers, record.timestamp ?? 0))
             }
             return reader.hasReachedEnd && !found.isEmpty
         }
         try #require(isRead && found.count == 1)
         return found[0]
+    }
+
+    private static func text(_ milliseconds: Int64) -> String {
+        var text = ByteWriter()
+        text.append(Timestamp(milliseconds: milliseconds))
+        return text.text
     }
 
     private static func text(_ bytes: Span<UInt8>) -> String {
@@ -70,8 +76,8 @@ import Testing
         let place = "/v1/requests/\(record.key)?at=\(topic)/\(record.partition)/\(record.offset)"
         #expect(answer.head.contains("Location: \(place)\r\n"), "\(answer.head)")
         let members =
-            #"{"id":"\#(record.key)","state":"accepted","topic":"\#(topic)","partition":\#(record.partition),"offset":"\#(record.offset)","accepted_at":""#
-        #expect(answer.text.hasPrefix(members) && answer.text.contains(#"","expires_at":""#), "\(answer.text)")
+            #"{"id":"\#(record.key)","state":"accepted","topic":"\#(topic)","partition":\#(record.partition),"offset":"\#(record.offset)","accepted_at":"\#(Self.text(record.time))","expires_at":""#
+        #expect(answer.text.hasPrefix(members), "\(answer.text)")
         // An answer is counted when it is on its way.
         let isCounted = eventually {
             gateway.services.metrics.contains("requests_total{route=\"requests.publish\",status=\"202\"} 1\n")
@@ -108,13 +114,33 @@ import Testing
         let answer = try publish(gateway, body, fields)
         #expect(answer.status == status, "\(answer.text)")
         #expect(answer.text.hasPrefix(#"{"type":"https://example.com/#\#(code)","#), "\(answer.text)")
-        #expect(
-            answer.text.contains(#""code":"\#(code)""#)
-                && answer.text.contains(#""retry":"\#(status == 401 ? "safe" : "never")""#))
+        #expect(answer.text.contains(#""code":"\#(code)","retry":"never""#), "the same call with the same key ends the same way")
         #expect(answer.head.contains("Content-Type: application/problem+json\r\n"))
         #expect(answer.head.contains("WWW-Authenticate: Bearer realm=\"pushfan\"\r\n") == (status == 401))
         for text in [answer.head, answer.text, gateway.services.log.text, gateway.services.metrics] {
             #expect(!text.contains("CANARY"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([], "No key was sent: `Authorization: Bearer KEY`"), ([basic("alice", "alice")], "What was sent is no key"),
+            (["Authorization: Bearer pf_short"], "What was sent is no key"), ([bearer, bearer], "What was sent is no key"),
+            (
+                ["Authorization: Bearer \(ServedGateway.key.replacing("CANARY", with: "canary"))"],
+                "The key is not known, has expired or"
+            ),
+        ] as [([String], String)])
+    func a401SaysWhetherAKeyWasSent(fields: [String], words: String) throws {
+        let gateway = try ServedGateway(hasKafka: false)
+        defer { gateway.stop() }
+        for (method, path) in [("POST", "/v1/requests"), ("GET", "/v1/requests/a")] {
+            let client = try RawClient(port: gateway.port)
+            client.send(request(method, path, fields + [Self.type], body: method == "POST" ? "{}" : ""))
+            let answer = client.answer()
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(answer.status == 401 && text.contains(words), "\(text)")
+            #expect(!text.contains("canary"))
         }
     }
 
@@ -193,15 +219,16 @@ import Testing
 
     /// Only Kafka's client can make the three deliveries; their answers are a table.
     @Test func eachDeliveryHasItsAnswer() {
-        let moment = Timestamp(milliseconds: 1_795_262_400_000)
+        let request = PublishedRequest(
+            id: "r-1", owner: RequestOwner(source: "/shop", tenant: nil), acceptedAt: Timestamp(milliseconds: 1_795_262_400_000))
         func answer(_ delivery: Producer.Delivery) -> APIAnswer {
-            APIAnswer(PublishOutcome(delivery, of: "r-1", in: "t", expiresAt: nil, now: moment, retryAfter: 3000))
+            APIAnswer(PublishOutcome(delivery, of: request, in: "t", retryAfter: 3000))
         }
         let written = answer(.persisted(partition: 3, offset: nil))
         #expect(written.status == 202 && written.headers["Location"] == "/v1/requests/r-1")
         #expect(
             String(decoding: written.body, as: UTF8.self)
-                == #"{"id":"r-1","state":"accepted","topic":"t","partition":3,"accepted_at":"2026-11-21T12:00:00.000Z"}"#)
+                == #"{"id":"r-1","state":"accepted","topic":"t","partition":3,"accepted_at":"2026-11-21T12:00:00.000Z"}"# + "\n")
         let missing = answer(.notPersisted(.unknownTopic("t")))
         #expect(missing.status == 503 && missing.code == "broker_unavailable" && missing.headers["Retry-After"] == "3")
         let unknown = answer(.possiblyPersisted(.unknownTopic("t")))

@@ -96,7 +96,7 @@ import Testing
         stage.publish("a")
         let answers = stage.cancel("a", body: body)
         #expect(answers.all.map(\.status) == [202])
-        #expect(answers.text == #"{"id":"a","state":"cancelling","cancelled_at":"1970-01-01T00:00:01.000Z"}"#)
+        #expect(answers.text == #"{"id":"a","state":"cancelling","cancelled_at":"1970-01-01T00:00:01.000Z"}"# + "\n")
         #expect(stage.cancelled.withLock { $0 } == [CancelRecord(requestID: "a", scope: .init(source: "shop"), reason: reason)])
     }
 

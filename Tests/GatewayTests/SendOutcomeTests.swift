@@ -77,7 +77,8 @@ struct SendOutcomeTests {
     @Test func aPartialSendNamesWhatWasNotAccepted() throws {
         let sends = [send(0), send(1, "throttled", "hub_throttled")]
         let answer = try self.answer(to: [ended("partial", "hub_throttled", sends: sends)])
-        #expect(text(answer) == #"{"request_id":"r-1","state":"partial","calls":[{"platform":"p1","code":"hub_throttled"}]}"#)
+        #expect(
+            text(answer) == #"{"request_id":"r-1","state":"partial","calls":[{"platform":"p1","code":"hub_throttled"}]}"# + "\n")
     }
 
     @Test(arguments: [[], ["interim"], ["outcome"]]) func withoutAFinalResultItIs504WithTheID(kinds: [String]) throws {
@@ -136,7 +137,7 @@ struct SendOutcomeTests {
         let sent = ended("sent", sends: [send(0), send(1), send(2)])
         let good = [outcome(1, "sent"), outcome(0, "failed", "no_target"), outcome(2, "sent")]
         let named = try answer(to: [sent] + good, .outcomes)
-        #expect(text(named) == #"{"request_id":"r-1","state":"sent","calls":[{"platform":"p0","code":"no_target"}]}"#)
+        #expect(text(named) == #"{"request_id":"r-1","state":"sent","calls":[{"platform":"p0","code":"no_target"}]}"# + "\n")
         let pending = [outcome(0, "failed", "telemetry_missing"), outcome(1, "sent"), outcome(2, "sent")]
         #expect(try answer(to: [sent] + pending, .outcomes).status == 504)
         let bad = [outcome(0, "failed", "telemetry_missing"), outcome(1, "failed", "hub_abandoned")]

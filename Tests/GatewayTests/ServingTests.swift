@@ -61,6 +61,42 @@ import Testing
 
     @Test(
         arguments: [
+            ("POST", "/v1/request", "`POST /v1/requests`"), ("POST", "/v1/requests/", "`POST /v1/requests`"),
+            ("POST", "/requests", "`POST /v1/requests`"), ("GET", "/v1/requests", "`POST /v1/requests`"),
+            ("GET", "/v1/requests:batch", "`POST /v1/requests:batch`"),
+            ("POST", "/v1/requests/batch", "`POST /v1/requests:batch`"),
+            ("POST", "/v1/request:explain", "`POST /v1/requests:explain`"),
+            ("GET", "/v1/request/a-long-id-of-a-request-0123456789", "`GET /v1/requests/{id}`"),
+            ("GET", "/v1/requests/a/event", "`GET /v1/requests/{id}/events`"),
+            ("POST", "/v1/requests/a:b:cancle", "`POST /v1/requests/{id}:cancel`"),
+            ("DELETE", "/v1/requests/a:b", "`GET /v1/requests/{id}`"), ("GET", "/v1/openapi.jsn", "`GET /v1/openapi.json`"),
+            ("GET", "/v1/requests/a:cancel", "`POST /v1/requests/{id}:cancel`"),
+            ("POST", "/api/notification", "`POST /api/notifications`"), ("PATCH", "/api/register/x", "`PUT /api/register/{id}`"),
+            ("GET", "/nothing", nil), ("GET", "/x", nil), ("POST", "", nil), ("GET", "/metrics", nil), ("GET", "/v1", nil),
+            ("GET", "/v1/requests" + String(repeating: "/", count: 6000), nil),
+        ] as [(String, String, String?)])
+    func theRouteThatWasMeantIsNamed(method: String, path: String, route: String?) {
+        #expect(APIOperation.nearest(to: method, path[...]) == route)
+    }
+
+    @Test func a404AndA405NameTheRouteThatWasMeantAndNothingOfTheCall() throws {
+        let gateway = try TestGateway(demo: true)
+        for (method, path, words) in [
+            ("POST", "/v1/requets", "There is no such path. Was `POST /v1/requests` meant?"),
+            ("GET", "/v1/CANARY", "There is no such path. GET /v1/openapi.json has the routes."),
+            ("GET", "/v1/requests:batch", "This path takes POST and no other method. Was `POST /v1/requests:batch` meant?"),
+            (
+                "DELETE", "/v1/requests/CANARY",
+                "This path takes GET, HEAD and no other method. Was `GET /v1/requests/{id}` meant?"
+            ),
+        ] {
+            let text = String(decoding: try gateway.ask(request(method, path)).body, as: UTF8.self)
+            #expect(text.contains(#""detail":"\#(words)""#) && !text.contains("CANARY"), "\(text)")
+        }
+    }
+
+    @Test(
+        arguments: [
             (["Content-Length: 3", "Transfer-Encoding: chunked"], 400, "invalid_request"),
             (["Content-Length: 5000000"], 413, "body_too_large"),
             (["X-A: " + String(repeating: "a", count: 10_000)], 431, "header_too_large"),

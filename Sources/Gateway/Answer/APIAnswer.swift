@@ -20,6 +20,20 @@ public struct APIAnswer: Sendable, Equatable {
         self.body = body
     }
 
+    /// An answer with a JSON object and a line end behind it, so that a shell's prompt has a line of its own.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - json: The object, without a line end.
+    ///   - mediaType: The value of `Content-Type`.
+    ///   - headers: The other header fields.
+    init(
+        status: Int, json: [UInt8], as mediaType: String = "application/json; charset=utf-8", headers: HTTPFields = [:]
+    ) {
+        self.init(status: status, headers: headers, body: json + [UInt8(ascii: "\n")])
+        self.headers.append("Content-Type", mediaType)
+    }
+
     /// 200 without a body: it is done.
     public static let done = APIAnswer(status: 200)
 

@@ -74,25 +74,47 @@ extension APIProblem {
     }
 
     /// 401 with the challenge of RFC 7617.
-    public static let unauthorized = APIProblem(401, .unauthorized, "Log in with a name and its password.", retry: .safe)
+    public static let unauthorized = APIProblem(401, .unauthorized, "Log in with a name and its password.")
+
+    /// 401: no header says a key.
+    static let keyMissing = badKey("No key was sent: `Authorization: Bearer KEY` is missing.")
+
+    /// 401: a header has another scheme than keys have, or what has not the form of a key.
+    static let keyMalformed = badKey(
+        "What was sent is no key: `Authorization: Bearer KEY` must be there once, with a whole key of `pushfan keys create`.")
+
+    /// 401: a key that is not valid. Why is not said.
+    static let keyWrong = badKey("The key is not known, has expired or was revoked.")
 
     /// 401 with the challenge of RFC 6750.
-    public static let keyNeeded: APIProblem = {
-        var problem = APIProblem(
-            401, .unauthorized, "Send a key that is valid: Authorization: Bearer pf_… .", retry: .safe)
+    private static func badKey(_ detail: String) -> APIProblem {
+        var problem = APIProblem(401, .unauthorized, detail)
         problem.challenge = PresentedKey.challenge
         return problem
-    }()
+    }
 
-    /// 404; the same for a route that is not there, for what is not there, and for what is another user's.
+    /// 404; the same for what is not there and for what is another user's.
     public static let notFound = APIProblem(404, .notFound, "There is nothing here, or nothing of yours.")
+
+    /// 404 for a path that no route has.
+    ///
+    /// - Parameter route: The route that is near it; nil for none.
+    /// - Returns: The problem.
+    static func noRoute(near route: String?) -> APIProblem {
+        let hint = route.map { "Was \($0) meant?" } ?? "GET /v1/openapi.json has the routes."
+        return APIProblem(404, .notFound, "There is no such path. \(hint)")
+    }
 
     /// 405.
     ///
-    /// - Parameter methods: What the route has.
+    /// - Parameters:
+    ///   - methods: What the route has.
+    ///   - route: The route that was probably meant; nil where none is near.
     /// - Returns: The problem.
-    public static func methodNotAllowed(_ methods: [String]) -> APIProblem {
-        var problem = APIProblem(405, .methodNotAllowed, "This route has other methods.")
+    static func methodNotAllowed(_ methods: [String], near route: String? = nil) -> APIProblem {
+        let hint = route.map { " Was \($0) meant?" } ?? ""
+        var problem = APIProblem(
+            405, .methodNotAllowed, "This path takes \(methods.joined(separator: ", ")) and no other method.\(hint)")
         problem.allowedMethods = methods
         return problem
     }
@@ -185,7 +207,12 @@ extension APIProblem {
 extension APIAnswer {
     /// The problem as `application/problem+json`.
     public init(_ problem: APIProblem) {
-        self.init(status: problem.status, headers: ["Content-Type": "application/problem+json"], body: problem.json)
+        self.init(problem, json: problem.json)
+    }
+
+    /// The problem, with members beside those of every problem in its `json`.
+    init(_ problem: APIProblem, json: [UInt8]) {
+        self.init(status: problem.status, json: json, as: "application/problem+json")
         code = problem.code
         if problem.status == 401 { headers.append("WWW-Authenticate", problem.challenge) }
         if !problem.allowedMethods.isEmpty { headers.append("Allow", problem.allowedMethods.joined(separator: ", ")) }

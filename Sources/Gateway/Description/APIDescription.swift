@@ -43,9 +43,7 @@ public enum APIDescription {
     /// - Parameter headers: The call's.
     /// - Returns: The answer.
     static func answer(to headers: HTTPFields) -> APIAnswer {
-        var answer = APIAnswer(
-            status: 200,
-            headers: ["Content-Type": "application/json; charset=utf-8", "ETag": tag, "Cache-Control": "no-cache"], body: bytes)
+        var answer = APIAnswer(status: 200, json: bytes, headers: ["ETag": tag, "Cache-Control": "no-cache"])
         let known = headers.all.filter { $0.name.equalsIgnoringCase("If-None-Match") }
         if known.contains(where: { $0.value == "*" || $0.value.contains(tag) }) { (answer.status, answer.body) = (304, []) }
         return answer

@@ -98,21 +98,14 @@ extension APIOperation {
         Content(
             schema: JSONSchema.object(
                 [
-                    ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("accepted_at", JSONSchema.moment),
-                    ("expires_at", JSONSchema.moment), ("due_at", JSONSchema.moment),
-                    (
-                        "position",
-                        JSONSchema.object(
-                            [
-                                ("topic", JSONSchema.text()), ("partition", JSONSchema.count),
-                                ("offset", JSONSchema.text(pattern: "^[0-9]+$")),
-                            ], required: ["topic", "partition", "offset"])
-                    ),
+                    ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("topic", JSONSchema.text()),
+                    ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")),
+                    ("accepted_at", JSONSchema.moment), ("expires_at", JSONSchema.moment), ("due_at", JSONSchema.moment),
                     ("result", MessageSchema.result.body),
                 ], required: ["id", "state", "accepted_at"], isOpen: true),
             example: [
-                "id": "order-4711", "state": "accepted", "accepted_at": "2026-11-21T17:00:00.100Z",
-                "position": ["topic": "push.requests.v1", "partition": 3, "offset": "12345"],
+                "id": "order-4711", "state": "accepted", "topic": "push.requests.v1", "partition": 3, "offset": "12345",
+                "accepted_at": "2026-11-21T17:00:00.100Z",
             ])
     }
 
@@ -137,10 +130,11 @@ extension APIOperation {
     private static var verdicts: Content {
         let verdict = JSONSchema.object(
             [
-                ("status", JSONSchema.integer(200...599)), ("id", JSONSchema.text()), ("topic", JSONSchema.text()),
+                ("index", JSONSchema.count), ("status", JSONSchema.integer(200...599)), ("id", JSONSchema.text()),
+                ("topic", JSONSchema.text()), ("location", JSONSchema.text()),
                 ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")), ("code", JSONSchema.text()),
                 ("detail", JSONSchema.text()), ("retry", JSONSchema.words(APIProblem.Retry.allCases.map(\.rawValue))),
-            ], required: ["status"], isOpen: true)
+            ], required: ["index", "status"], isOpen: true)
         return Content(
             schema: JSONSchema.object(
                 [("accepted", JSONSchema.count), ("refused", JSONSchema.count), ("items", JSONSchema.list(of: verdict))],
@@ -148,9 +142,12 @@ extension APIOperation {
             example: [
                 "accepted": 1, "refused": 1,
                 "items": [
-                    ["status": 202, "id": "order-4711", "topic": "push.requests.v1", "partition": 3, "offset": "12345"],
                     [
-                        "status": 422, "detail": "The request cannot be sent as it is; errors names each fault.",
+                        "index": 0, "status": 202, "id": "order-4711", "topic": "push.requests.v1", "partition": 3,
+                        "offset": "12345", "location": "/v1/requests/order-4711?at=push.requests.v1/3/12345",
+                    ],
+                    [
+                        "index": 1, "status": 422, "detail": "The request cannot be sent as it is; errors names each fault.",
                         "code": "invalid_request", "retry": "never",
                         "errors": [["pointer": "/audience", "code": "schema_invalid", "detail": "An audience must be named."]],
                     ],

@@ -3,8 +3,7 @@ internal import Kafka
 internal import PushModel
 
 extension PublishedRequest {
-    /// The request as JSON: `id`, `state`, `accepted_at`, `expires_at`, `due_at`, `position` and `result`, as far as they are known. The
-    /// offset is a string, because not every reader of JSON keeps 64 bits.
+    /// The request as JSON: the members of a 202 in their order, then `due_at` and `result`, as far as they are known.
     func json(at now: Timestamp) -> [UInt8] {
         let standing = standing(at: now)
         var json = ByteWriter(capacity: 512 + (ending?.json.count ?? 0))
@@ -12,20 +11,12 @@ extension PublishedRequest {
         json.append(json: id)
         json.append(",\"state\":")
         json.append(json: standing.word)
+        if let place { json.append(placeIn: place.partition.topic, place.partition.partition, offset: place.offset) }
         json.append(",\"accepted_at\":\"")
         json.append(acceptedAt)
         json.append("\"")
         if let expiresAt { json.append(",\"expires_at\":\"", expiresAt) }
         if case .waiting(let due) = standing { json.append(",\"due_at\":\"", due) }
-        if let place {
-            json.append(",\"position\":{\"topic\":")
-            json.append(json: place.partition.topic)
-            json.append(",\"partition\":")
-            json.append(decimal: Int(place.partition.partition))
-            json.append(",\"offset\":\"")
-            json.append(decimal: place.offset)
-            json.append("\"}")
-        }
         if case .final(let ending) = standing {
             json.append(",\"result\":")
             json.append(ending.json.span)
@@ -36,6 +27,18 @@ extension PublishedRequest {
 }
 
 extension ByteWriter {
+    /// Appends the members for a record's place. The offset is a text, because not every reader of JSON keeps 64 bits.
+    mutating func append(placeIn topic: String, _ partition: Int32, offset: Int64?) {
+        append(",\"topic\":")
+        append(json: topic)
+        append(",\"partition\":")
+        append(decimal: Int(partition))
+        guard let offset else { return }
+        append(",\"offset\":\"")
+        append(decimal: offset)
+        append("\"")
+    }
+
     fileprivate mutating func append(_ name: StaticString, _ moment: Timestamp) {
         append(name)
         append(moment)
@@ -52,7 +55,7 @@ extension APIAnswer {
     ///   - call: The call's header fields.
     ///   - applied: Seconds of the preference `wait` that was respected; nil for none.
     init(_ published: PublishedRequest, at now: Timestamp, to call: HTTPFields, applied: Int? = nil) {
-        self.init(status: 200, headers: ["Content-Type": "application/json; charset=utf-8"], body: published.json(at: now))
+        self.init(status: 200, json: published.json(at: now))
         if let applied { headers.append("Preference-Applied", "wait=\(applied)") }
         guard published.isFinal(at: now) else {
             headers.append("Cache-Control", "no-store")

@@ -44,7 +44,7 @@ struct PublishedRequest: Sendable {
     let id: String
     /// Whose it is.
     let owner: RequestOwner
-    /// The moment of its call; of a record that was found, its timestamp.
+    /// The moment of its call, which is its record's timestamp.
     let acceptedAt: Timestamp
     /// When it is of no more use; nil for never.
     var expiresAt: Timestamp?

@@ -80,9 +80,7 @@ struct RequestCancelling: Sendable {
         json.append(",\"state\":\"cancelling\",\"cancelled_at\":\"")
         json.append(moment)
         json.append("\"}")
-        return APIAnswer(
-            status: 202, headers: ["Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"],
-            body: json.bytes)
+        return APIAnswer(status: 202, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }
 }
 

@@ -90,14 +90,15 @@ final class RequestProducer: Sendable {
     ///
     /// - Parameters:
     ///   - record: The record.
+    ///   - moment: The record's timestamp; nil for the present.
     ///   - report: Told once what became of it, unless this throws.
     /// - Throws: The record was not taken.
     func write(
-        _ record: RequestRecord, report: @escaping @Sendable (Producer.Delivery) -> Void
+        _ record: RequestRecord, at moment: Timestamp? = nil, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
         // The client keeps the handles of its topics.
         try handOver(report) { (producer, report) throws(KafkaError) in
-            try record.write(with: producer, to: try producer.topic(named: record.topic), report: report)
+            try record.write(with: producer, to: try producer.topic(named: record.topic), at: moment, report: report)
         }
     }
 

@@ -164,7 +164,7 @@ public struct SendOutcome: Sendable {
             json.append("}")
         }
         json.append(named.isEmpty ? "}" : "]}")
-        return APIAnswer(status: 200, headers: ["Content-Type": "application/json; charset=utf-8"], body: json.bytes)
+        return APIAnswer(status: 200, json: json.bytes)
     }
 
     private func failure(_ code: ErrorCode?, _ safety: ReplaySafety) -> APIAnswer {

@@ -47,7 +47,7 @@ extension APIAnswer {
             json.append(json: key)
         }
         json.append("}")
-        self.init(status: 200, headers: ["Content-Type": "application/json; charset=utf-8"], body: json.bytes)
+        self.init(status: 200, json: json.bytes)
     }
 
     private static func lane(of priority: PushRequest.Priority) -> String {

@@ -8,11 +8,7 @@ extension APIAnswer {
     init(_ outcome: PublishOutcome) {
         switch outcome {
         case .written(let request):
-            let place = SendOutcome.Record.written(topic: request.topic, partition: request.partition, offset: request.offset)
-            self.init(
-                status: 202,
-                headers: ["Location": RequestPath.of(request.id, place), "Content-Type": "application/json; charset=utf-8"],
-                body: Self.accepted(request))
+            self.init(status: 202, json: Self.accepted(request), headers: ["Location": request.location])
         case .refused(let problem): self.init(problem)
         }
     }
@@ -23,7 +19,7 @@ extension APIAnswer {
         json.append("{\"id\":")
         json.append(json: request.id)
         json.append(",\"state\":\"accepted\"")
-        request.appendPlace(to: &json)
+        json.append(placeIn: request.topic, request.partition, offset: request.offset)
         json.append(",\"accepted_at\":\"")
         json.append(request.acceptedAt)
         if let expiry = request.expiresAt {

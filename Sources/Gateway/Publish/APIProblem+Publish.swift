@@ -9,7 +9,7 @@ extension APIProblem {
     static let noRequestMediaType = APIProblem(
         415, .unsupportedMediaType,
         "The Content-Type must be application/json, or application/cloudevents+json for an event. "
-            + "POST /v1/requests takes application/cloudevents-batch+json, too.")
+            + "POST /v1/requests takes application/cloudevents-batch+json, too. " + requestsOnLines)
 
     /// 415.
     static let noBatchMediaType = APIProblem(
@@ -44,27 +44,40 @@ extension APIProblem {
         APIProblem(422, .invalidRequest, "The request cannot be sent as it is; errors names each fault.", faults: faults)
     }
 
+    private static let severalRequests = "A list of requests goes to POST /v1/requests:batch, as {\"requests\":[…]}."
+    private static let requestsOnLines =
+        "Requests on lines of their own go to POST /v1/requests:batch, with Content-Type: application/x-ndjson."
+
     /// 400 for what is no JSON, with line and column; 422 for another value than an object.
     ///
     /// - Parameters:
     ///   - reason: Why it cannot be read.
-    ///   - body: The body.
+    ///   - body: The body, or the part of it that is read.
+    ///   - line: The line of the whole body on which that begins.
     /// - Returns: The problem.
-    static func unreadable(_ reason: UnreadableRecord, in body: [UInt8]) -> APIProblem {
+    static func unreadable(_ reason: UnreadableRecord, in body: [UInt8], from line: Int = 1) -> APIProblem {
         switch reason {
         case .noValue: return APIProblem(400, .notJSON, "The body is empty; it must be a request.")
         case .notJSON(let error):
             let mistake = error.mistake(in: body.span)
-            let place = "line \(mistake.line), column \(mistake.column)"
-            return APIProblem(400, .notJSON, "The body is no JSON: \(place): \(mistake.cause)")
+            let place = "line \(line + mistake.line - 1), column \(mistake.column)"
+            let isNextRequest =
+                error.reason == .trailingBytes && mistake.line > 1 && body[error.offset...].first == UInt8(ascii: "{")
+            let hint = isNextRequest ? " \(requestsOnLines)" : ""
+            return APIProblem(400, .notJSON, "The body is no JSON: \(place): \(mistake.cause)\(hint)")
         case .notAnObject, .notDelayed, .notTaken:
-            return .refused([RequestFault(.schemaInvalid, "", "The request must be an object.")])
+            let hint = body.first { !Batch.isSpace($0) } == UInt8(ascii: "[") ? " \(severalRequests)" : ""
+            return .refused([RequestFault(.schemaInvalid, "", "The request must be an object.\(hint)")])
         }
     }
 
     /// 403: the key lacks a scope.
     static func forbiddenScope(_ scope: Scope) -> APIProblem {
-        APIProblem(403, .forbiddenScope, "This key has not the scope \(scope.rawValue), which the call needs.")
+        let scopes = Scope.text(scope == .broadcast ? [.publish, .broadcast] : [scope])
+        return APIProblem(
+            403, .forbiddenScope,
+            "This key has not the scope \(scope.rawValue), which the call needs. "
+                + "`pushfan keys create --scope \(scopes)` makes one that has it.")
     }
 
     /// 403: the request names a tenant that is not the key's.

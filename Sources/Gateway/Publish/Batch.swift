@@ -9,6 +9,8 @@ struct Batch: Sendable {
 
     /// Each request, not checked yet: at least one.
     let items: [[UInt8]]
+    /// The line of the body on which each begins, from 1; none where faults of JSON are not the items' own.
+    let lines: [Int]
 
     /// Reads a batch as far as it is not about single requests.
     ///
@@ -19,24 +21,32 @@ struct Batch: Sendable {
     init(_ body: [UInt8], _ form: BatchForm) throws(APIProblem) {
         guard body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
         switch form {
-        case .lines: items = try Self.lines(of: body)
-        case .list, .events: items = try Self.elements(of: body, form)
+        case .lines: (items, lines) = try Self.lines(of: body)
+        case .list, .events: (items, lines) = (try Self.elements(of: body, form), [])
         }
         guard !items.isEmpty else { throw .batchRefused(Self.pointer(form), "A batch needs at least one request.") }
     }
 
-    /// The lines, but for empty ones. One that is no JSON is its own item's fault.
-    private static func lines(of body: [UInt8]) throws(APIProblem) -> [[UInt8]] {
-        var lines: [[UInt8]] = []
-        for line in body.split(separator: UInt8(ascii: "\n")) where !line.allSatisfy({ isSpace($0) }) {
-            guard lines.count < maximumCount else { throw tooMany(.lines) }
-            lines.append(Array(line))
+    /// The lines and their numbers, but for empty ones. One that is no JSON is its own item's fault.
+    private static func lines(of body: [UInt8]) throws(APIProblem) -> (items: [[UInt8]], numbers: [Int]) {
+        var (items, numbers): ([[UInt8]], [Int]) = ([], [])
+        var (number, start) = (1, 0)
+        while start < body.count {
+            let end = body[start...].firstIndex(of: UInt8(ascii: "\n")) ?? body.count
+            let line = body[start..<end]
+            if !line.allSatisfy({ isSpace($0) }) {
+                guard items.count < maximumCount else { throw tooMany(.lines) }
+                items.append(Array(line))
+                numbers.append(number)
+            }
+            (number, start) = (number + 1, end + 1)
         }
-        return lines
+        return (items, numbers)
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+    /// Whether JSON passes a byte over between values.
+    static func isSpace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n")
     }
 
     /// The elements of the list.
@@ -75,7 +85,12 @@ struct Batch: Sendable {
             }
         }
         guard faults.isEmpty else { throw .refused(faults) }
-        guard let found else { throw .batchRefused("/requests", "A batch needs the list of its requests.") }
+        guard let found else {
+            let isList = document.kind(of: document.root) == .array
+            throw .batchRefused(
+                "/requests",
+                isList ? "Put the list into an object: {\"requests\":[…]}." : "A batch needs the list of its requests.")
+        }
         return found
     }
 

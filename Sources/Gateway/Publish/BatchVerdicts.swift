@@ -30,20 +30,29 @@ struct BatchVerdicts: Sendable {
     ///
     /// - Parameters:
     ///   - outcome: What became of it.
-    ///   - index: Its place in the batch.
+    ///   - index: Its place in the batch, from 0.
     mutating func note(_ outcome: PublishOutcome, at index: Int) {
         var json = ByteWriter()
+        json.append("{\"index\":")
+        json.append(decimal: index)
+        var location: String?
         switch outcome {
         case .written(let request):
             acceptedCount += 1
-            json.append("{\"status\":202,\"id\":")
+            json.append(",\"status\":202,\"id\":")
             json.append(json: request.id)
-            request.appendPlace(to: &json)
+            json.append(placeIn: request.topic, request.partition, offset: request.offset)
+            location = request.location
         case .refused(let problem):
             noteWorst(problem)
-            json.append("{\"status\":")
+            json.append(",\"status\":")
             json.append(decimal: problem.status)
             problem.appendMembers(to: &json)
+            location = problem.location
+        }
+        if let location {
+            json.append(",\"location\":")
+            json.append(json: location)
         }
         json.append("}")
         items[index] = json.bytes
@@ -72,15 +81,11 @@ struct BatchVerdicts: Sendable {
         }
         json.append("]}")
         guard acceptedCount == 0, var problem = worst else {
-            return APIAnswer(
-                status: 202, headers: ["Content-Type": "application/json; charset=utf-8"],
-                body: [UInt8(ascii: "{")] + json.bytes)
+            return APIAnswer(status: 202, json: [UInt8(ascii: "{")] + json.bytes)
         }
         problem.detail = "Of the batch no request is known to be written; items has the verdict on each."
         (problem.faults, problem.requestID, problem.location, problem.retryAfter) = ([], nil, nil, wait)
-        var answer = APIAnswer(problem)
-        answer.body = answer.body.dropLast() + [UInt8(ascii: ",")] + json.bytes
-        return answer
+        return APIAnswer(problem, json: problem.json.dropLast() + [UInt8(ascii: ",")] + json.bytes)
     }
 }
 

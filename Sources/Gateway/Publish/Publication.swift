@@ -81,7 +81,7 @@ struct Publication: Sendable {
         for name in ["traceparent", "tracestate"] { if let value = submission.headers[name] { headers.append((name, value)) } }
         if form == .structuredEvent { headers.append(("content-type", RequestWriter.eventContentType)) }
         let (what, isEnvelope) = StrictReader(headers: headers).read(submission.body, now: now, into: &request)
-        if case .unreadable(let reason) = what { throw .unreadable(reason, in: submission.body) }
+        if case .unreadable(let reason) = what { throw .unreadable(reason, in: submission.body, from: submission.line) }
         let event = isEnvelope ? CloudEvent(request.document) : binary
         var attributeFaults = event?.faults(in: isEnvelope ? .structuredEvent : form) ?? []
         if attributeFaults.isEmpty, event != nil, !request.hasOwnID {

@@ -53,7 +53,7 @@ final class PublicationWriter: Sendable {
             let request = PublishedRequest(
                 id: record.id, owner: owner, acceptedAt: now, expiresAt: publication.expiresAt, notBefore: publication.notBefore)
             // Before it is written, or its result could come unseen.
-            write(record, lookup.add(request), expiresAt: publication.expiresAt, then: then)
+            write(record, of: request, lookup.add(request), then: then)
         } catch {
             then(.refused(error), nil)
         }
@@ -68,18 +68,18 @@ final class PublicationWriter: Sendable {
     }
 
     private func write(
-        _ record: RequestRecord, _ place: PublishedRequests.Key, expiresAt expiry: Timestamp?,
+        _ record: RequestRecord, of request: PublishedRequest, _ place: PublishedRequests.Key,
         then: @escaping @Sendable (PublishOutcome, PublishedRequests.Key?) -> Void
     ) {
         let started = services.now()
         let wait = Int64.random(in: Self.waits) * 1000
         do throws(KafkaError) {
-            try producer.write(record) { [services, lookup, reach, id = record.id, topic = record.topic] delivery in
+            // With the record's timestamp the request has one `accepted_at`: in the 202, in a look-up here, and of the record elsewhere.
+            try producer.write(record, at: request.acceptedAt) { [services, lookup, reach, topic = record.topic] delivery in
                 services.countAck(delivery, since: started)
                 lookup.note(delivery, of: place, topic: topic)
                 if case .persisted = delivery { reach.notePublished() }
-                let now = Timestamp(milliseconds: WallClock.millisecondsSince1970())
-                let outcome = PublishOutcome(delivery, of: id, in: topic, expiresAt: expiry, now: now, retryAfter: wait)
+                let outcome = PublishOutcome(delivery, of: request, in: topic, retryAfter: wait)
                 if case .written = outcome { then(outcome, place) } else { then(outcome, nil) }
             }
         } catch {

@@ -12,22 +12,20 @@ enum PublishOutcome: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - delivery: What Kafka has said of it.
-    ///   - id: The request's id.
+    ///   - request: The record's request.
     ///   - topic: The topic of the record.
-    ///   - expiry: When the request is of no more use; nil for never.
-    ///   - now: The present moment.
     ///   - wait: When to try again where that helps, in milliseconds.
     init(
-        _ delivery: Producer.Delivery, of id: String, in topic: String, expiresAt expiry: Timestamp?, now: Timestamp,
-        retryAfter wait: Int64
+        _ delivery: Producer.Delivery, of request: PublishedRequest, in topic: String, retryAfter wait: Int64
     ) {
         switch delivery {
         case .persisted(let partition, let offset):
             self = .written(
                 WrittenRequest(
-                    id: id, topic: topic, partition: partition, offset: offset, acceptedAt: now, expiresAt: expiry))
+                    id: request.id, topic: topic, partition: partition, offset: offset, acceptedAt: request.acceptedAt,
+                    expiresAt: request.expiresAt))
         case .notPersisted(let error): self = .refused(.notTaken(error, retryAfter: wait))
-        case .possiblyPersisted: self = .refused(.ackUnknown(id))
+        case .possiblyPersisted: self = .refused(.ackUnknown(request.id))
         }
     }
 }
@@ -42,19 +40,11 @@ struct WrittenRequest: Sendable, Equatable {
     let partition: Int32
     /// The place there; nil where Kafka does not say it.
     let offset: Int64?
-    /// When that was known.
+    /// The moment of its call, which is its record's timestamp.
     let acceptedAt: Timestamp
     /// When it is of no more use; nil for never.
     let expiresAt: Timestamp?
 
-    /// Appends the members for its place. The offset is a text, because not every reader of JSON keeps 64 bits.
-    func appendPlace(to json: inout ByteWriter) {
-        json.append(",\"topic\":")
-        json.append(json: topic)
-        json.append(",\"partition\":")
-        json.append(decimal: Int(partition))
-        guard let offset else { return }
-        json.append(",\"offset\":")
-        json.append(json: String(offset))
-    }
+    /// Where it can be asked about.
+    var location: String { RequestPath.of(id, .written(topic: topic, partition: partition, offset: offset)) }
 }

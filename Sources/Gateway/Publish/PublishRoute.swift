@@ -117,9 +117,10 @@ final class PublishRoute: Sendable {
             reply.answer(answer)
         }
         for (index, item) in batch.items.enumerated() {
-            let submission = Submission(
+            var submission = Submission(
                 body: item, form: form == .events ? .structuredEvent : .request, headers: call.request.headers, key: key,
                 index: index)
+            if form == .lines { submission.line = batch.lines[index] }
             writer.write(submission, by: call.publisher, at: now) { outcome, _ in tally.note(outcome, at: index) }
         }
     }

@@ -12,4 +12,6 @@ struct Submission: Sendable {
     let key: IdempotencyKey?
     /// Its place in the batch, from 0; nil for one that comes alone.
     var index: Int?
+    /// The line of the call's body on which it begins, from 1.
+    var line = 1
 }

@@ -43,14 +43,12 @@ struct Routes: Sendable {
     /// What can be said against a request without its body.
     private func problem(of head: HTTPServerRequest, _ match: Route.Match, _ kind: PublishKind?) -> APIProblem? {
         switch match {
-        case .nowhere: return .notFound
-        case .otherMethods(let methods): return .methodNotAllowed(methods)
+        case .nowhere, .otherMethods: return Self.noRoute(for: head, match)
         case .route(.welcome), .route(.openAPI): return nil
         case .route(let route) where route.bringsRequests:
-            guard PresentedKey(authorization: Self.authorization(of: head)) != nil else { return .keyNeeded }
-            return kind == nil ? route.noMediaType : nil
+            return Self.keyProblem(of: head) ?? (kind == nil ? route.noMediaType : nil)
         case .route(.request):
-            return PresentedKey(authorization: Self.authorization(of: head)) == nil ? .keyNeeded : nil
+            return Self.keyProblem(of: head)
         case .route(let route):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
                 services.metrics.signIns.series(["refused"]).increment()
@@ -62,10 +60,23 @@ struct Routes: Sendable {
         }
     }
 
+    /// 404 or 405, with the route that was probably meant.
+    private static func noRoute(for head: HTTPServerRequest, _ match: Route.Match) -> APIProblem {
+        let nearest = APIOperation.nearest(to: head.method, head.rawPath)
+        guard case .otherMethods(let methods) = match else { return .noRoute(near: nearest) }
+        return .methodNotAllowed(methods, near: nearest)
+    }
+
     private func counted(_ problem: APIProblem, _ match: Route.Match) -> HTTPServerResponse {
         let response = APIAnswer(problem).documented(at: services.docsURL).response
         services.count(response, on: match.label, since: services.now())
         return response
+    }
+
+    /// What is wrong with the key of a call by its form alone; nil for a key that may be right.
+    private static func keyProblem(of head: HTTPServerRequest) -> APIProblem? {
+        guard PresentedKey(authorization: authorization(of: head)) == nil else { return nil }
+        return head.headers["Authorization"] == nil ? .keyMissing : .keyMalformed
     }
 
     /// Nil for two headers: neither counts more than the other.
@@ -78,8 +89,7 @@ struct Routes: Sendable {
         let match = Route.match(request.method, request.rawPath)
         let reply = Reply(responder, route: match.label, services)
         switch match {
-        case .nowhere: reply.answer(APIProblem.notFound)
-        case .otherMethods(let methods): reply.answer(APIProblem.methodNotAllowed(methods))
+        case .nowhere, .otherMethods: reply.answer(Self.noRoute(for: request, match))
         case .route(.welcome): reply.answer(.text(Self.welcome))
         case .route(.openAPI): reply.answer(APIDescription.answer(to: request.headers))
         case .route(let route) where route.bringsRequests:
@@ -107,7 +117,7 @@ struct Routes: Sendable {
     private func signIn(_ request: HTTPServerRequest, _ reply: Reply, then: (Publisher) -> Void) {
         switch checkKey(Self.authorization(of: request), proxies.client(of: request)) {
         case .signedIn(let publisher): then(publisher)
-        case .refused: reply.answer(APIProblem.keyNeeded)
+        case .refused: reply.answer(Self.keyProblem(of: request) ?? .keyWrong)
         case .held(let wait): reply.answer(APIProblem.tooManyWrongKeys(after: wait))
         case .limited(let wait): reply.answer(APIProblem.rateLimited(after: wait))
         }
