@@ -111,7 +111,7 @@ let package = Package(
             name: "Publishing", dependencies: ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka"],
             swiftSettings: strict),
         .target(
-            name: "Intake", dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubREST", "Publishing"],
+            name: "Intake", dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "HubREST", "Publishing"],
             swiftSettings: strict),
 
         // service
@@ -126,7 +126,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka", "HubREST",
-                "CurlHTTP", "HTTPServing", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake",
+                "CurlHTTP", "HTTPServing", "HubAuth", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake",
             ],
             swiftSettings: strict),
         .target(
@@ -139,7 +139,7 @@ let package = Package(
             "Settings",
             [
                 "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "Outcomes", "HubAuth", "Kafka", "HubREST", "CurlHTTP",
-                "WorkerRuntime", "Gateway",
+                "WorkerRuntime", "Gateway", "Intake",
                 "Observability",
             ]),
 
@@ -150,7 +150,7 @@ let package = Package(
                 "Basics", "Settings", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "Outcomes", "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
                 "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing",
-                "Intake", "Gateway",
+                "Intake",
             ]),
 
         // bench
@@ -199,7 +199,7 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
-        tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut"]),
+        tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
             "WorkerRuntimeTests",
             [
@@ -220,14 +220,16 @@ let package = Package(
                 "Publishing", "Intake", "SQLite",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
-        tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),
+        tests(
+            "SettingsTests",
+            ["Settings", "Observability", "WorkerRuntime", "Gateway", "FanOut", "HubREST", "HubAuth", "CurlHTTP", "Intake"]),
         tests(
             "ConsoleTests",
             [
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
                 "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "Outcomes", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
-                "Crypto", "Publishing", "Gateway",
+                "Crypto", "Publishing", "Gateway", "Intake",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

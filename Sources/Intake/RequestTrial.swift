@@ -178,7 +178,7 @@ extension PushRequest {
 
 extension Timestamp {
     /// RFC 3339, with milliseconds.
-    fileprivate var text: String {
+    var text: String {
         var text = ByteWriter()
         text.append(self)
         return text.text

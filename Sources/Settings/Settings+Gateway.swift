@@ -42,6 +42,8 @@ extension Settings {
         configuration.resultsTopic = kafka.topics.results
         configuration.controlTopic = kafka.topics.control
         configuration.secureTopic = kafka.topics.secure
+        // With another hub that is wrong, requests are explained for its own hub alone.
+        if let sketch = try? workerSketch() { configuration.worker = sketch }
         return configuration
     }
 

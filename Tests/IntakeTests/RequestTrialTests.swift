@@ -40,26 +40,6 @@ import Testing
 
     @Test(
         arguments: [
-            (#"{\#(users),"message":{"title":"x"}}"#, ["apple", "fcmv1", "windows"], 3, false),
-            (#"{\#(users),"platforms":["gcm"],"message":{"title":"x"}}"#, ["gcm"], 1, false),
-            // Windows takes more than the others.
-            ("{\(users),\(data(1400))}", ["windows"], 1, false),
-            (#"{"audience":{"broadcast":true},"template":{"a":"b"}}"#, [nil], 1, false),
-            (
-                #"{"audience":{"users":[\#((0..<21).map { "\"u\($0)\"" }.joined(separator: ","))]},"platforms":["apple"],"message":{"title":"x"}}"#,
-                ["apple"], 2, true
-            ),
-        ] as [(String, [String?], Int, Bool)])
-    func aPreviewHasTheCallsAndBytesOfAWorker(json: String, platforms: [String?], calls: Int, mayReachTwice: Bool) throws {
-        var trial = RequestTrial()
-        let preview = try trial.preview(of: try read(json), now: now)
-        #expect(preview.contents.map { $0.platform.map { "\($0.name)" } } == platforms)
-        #expect(preview.contents.allSatisfy { $0.byteCount > 0 })
-        #expect(preview.callCount == calls && preview.mayReachTwice == mayReachTwice)
-    }
-
-    @Test(
-        arguments: [
             // Another platform takes it, and a worker may be for that one alone.
             "{\(users),\(data(1400))}", #"{\#(users),"message":{"title":"x"},"hub":"nowhere"}"#,
             #"{\#(users),"message":{"title":"x"},"tenant":"t"}"#, #"{"audience":{"broadcast":true},"template":{"a":"b"}}"#,

@@ -2,6 +2,8 @@ import CurlHTTP
 import Gateway
 import HubAuth
 import HubREST
+import Intake
+import FanOut
 import Settings
 import Testing
 
@@ -33,6 +35,18 @@ import Testing
         #expect(configuration.requestsTopic == "push.requests.v1" && configuration.resultsTopic == "push.results.v1")
         #expect(try load().gatewayProbes == "127.0.0.1:9465")
         #expect(try load(["PUSHFAN_LISTEN": "127.0.0.1:9464"]).gatewayProbes == "127.0.0.1:9464")
+    }
+
+    /// With a wrong one of them the gateway serves its own all the same.
+    @Test(arguments: [("", ["shop", "eu"]), ("nonsense", ["shop"])])
+    func everyHubReachesTheReportsOfTheGateway(connection: String, names: [String]) throws {
+        let other = connection.isEmpty ? Self.connection : connection
+        let worker = try gateway(
+            ["PUSHFAN_HUB_USER_TAG": "u-{user}"],
+            file: "hubs: {eu: {name: e, connection_string: \"\(other)\", rate_limit: 7}}\ndefault_hub: shop"
+        ).worker
+        #expect(worker.hubs.map(\.name) == names && worker.hubs.allSatisfy { !$0.isStandIn })
+        #expect(names.count == 1 || (worker.planning.userTag == ("u-", "") && worker.hubs[1].callsPerSecond == 7))
     }
 
     @Test func everySettingReachesTheGateway() throws {

@@ -28,9 +28,12 @@ extension APIOperation {
         problems: publishProblems)
 
     static let explainRow = Row(
-        method: "POST", path: "/v1/requests:explain", summary: "Says what a request would become; nothing is written.",
+        method: "POST", path: "/v1/requests:explain",
+        summary: "Says what a request would become, as `pushfan explain` does; nothing is written.",
         access: .key, body: Content(schema: MessageSchema.request.body, example: exampleRequest),
-        answers: [Answer(summary: "It can be published.", content: explained)], problems: contentProblems)
+        answers: [
+            Answer(summary: "The calls that a worker would make, or error with why it would make none.", content: explained)
+        ], problems: contentProblems)
 
     static let showRequestRow = Row(
         method: "GET", path: "/v1/requests/{id}", summary: "Says what became of a request.", access: .key,
@@ -156,17 +159,47 @@ extension APIOperation {
     }
 
     private static var explained: Content {
-        Content(
+        let call = JSONSchema.object(
+            [
+                ("platform", JSONSchema.text()), ("part", JSONSchema.count), ("audience", JSONSchema.text()),
+                ("request_line", JSONSchema.text()), ("headers", JSONSchema.list(of: JSONSchema.text())),
+                ("body", JSONSchema.text()), ("body_bytes", JSONSchema.count), ("body_bytes_allowed", JSONSchema.count),
+            ], required: ["platform", "part", "audience", "request_line", "headers", "body", "body_bytes", "body_bytes_allowed"],
+            isOpen: true)
+        let plan = JSONSchema.object(
+            [
+                ("calls", JSONSchema.count), ("parts", JSONSchema.count), ("bytes", JSONSchema.count),
+                ("calls_at_once", JSONSchema.count), ("calls_per_second", JSONSchema.count), ("estimated_ms", JSONSchema.count),
+                ("may_reach_twice", JSONSchema.boolean),
+            ], required: ["calls", "bytes", "calls_at_once", "estimated_ms", "may_reach_twice"], isOpen: true)
+        let error = JSONSchema.object(
+            [("code", JSONSchema.text()), ("pointer", JSONSchema.text()), ("message", JSONSchema.text())],
+            required: ["code", "pointer", "message"], isOpen: true)
+        return Content(
             schema: JSONSchema.object(
                 [
-                    ("valid", ["const": true]), ("platforms", JSONSchema.list(of: JSONSchema.text())),
-                    ("bytes", JSONSchema.map(of: JSONSchema.count)), ("calls", JSONSchema.count),
-                    ("may_reach_twice", JSONSchema.boolean), ("lane", JSONSchema.words(["high", "normal", "bulk"])),
-                    ("topic", JSONSchema.text()), ("record_key", JSONSchema.text()),
-                ], required: ["valid", "platforms", "bytes", "calls", "may_reach_twice", "lane", "topic"], isOpen: true),
-            example: [
-                "valid": true, "platforms": ["apple", "fcmv1"], "bytes": ["apple": 58, "fcmv1": 64], "calls": 2,
-                "may_reach_twice": false, "lane": "normal", "topic": "push.requests.v1", "record_key": "order-4711",
-            ])
+                    ("id", JSONSchema.text()), ("lane", JSONSchema.words(["high", "normal", "bulk"])),
+                    ("topic", JSONSchema.text()), ("record_key", JSONSchema.text()), ("not_before", JSONSchema.moment),
+                    ("expires_at", JSONSchema.moment), ("hub", JSONSchema.text()),
+                    ("hubs", JSONSchema.list(of: JSONSchema.text())), ("plan", plan), ("calls", JSONSchema.list(of: call)),
+                    ("notes", JSONSchema.list(of: JSONSchema.text())), ("error", error),
+                ], required: ["lane", "topic"], isOpen: true),
+            example: exampleReport)
     }
+
+    private static let exampleReport: JSONTree = [
+        "id": "order-4711", "lane": "normal", "topic": "push.requests.v1", "record_key": "order-4711", "hub": "shop",
+        "plan": ["calls": 1, "bytes": 512, "calls_at_once": 64, "estimated_ms": 100, "may_reach_twice": false],
+        "calls": [
+            [
+                "platform": "apple", "part": 1, "audience": "tags",
+                "request_line": "POST /shop/messages?api-version=2020-06 HTTP/1.1",
+                "headers": [
+                    "Host: namespace.servicebus.windows.net", "Authorization: SharedAccessSignature …redacted",
+                    "ServiceBusNotification-Format: apple", "ServiceBusNotification-Tags: username:alice",
+                ],
+                "body": #"{"aps":{"alert":{"title":"Hi"}}}"#, "body_bytes": 32, "body_bytes_allowed": 4096,
+            ]
+        ],
+    ]
 }

@@ -1,6 +1,7 @@
 import Crypto
 import EventLoop
 import HTTPServing
+import HubAuth
 import Intake
 import Keys
 import Publishing
@@ -16,16 +17,23 @@ final class PublishRoute: Sendable {
     private let writer: PublicationWriter
     private let idempotency: Idempotency
     private let lookups: LookupEndpoints
-    private let topics: RequestTopics
+    private let reporter: RequestReporter
 
+    /// Makes a route whose requests go to `producer`.
+    ///
+    /// - Throws: ``GatewayFailure/configuration(_:)``: a hub of the worker whose calls are shown cannot be called.
     init(
         _ configuration: GatewayConfiguration, _ producer: RequestProducer, _ idempotency: Idempotency,
-        _ lookups: LookupEndpoints,
-        _ services: GatewayServices
-    ) {
+        _ lookups: LookupEndpoints, _ services: GatewayServices
+    ) throws(GatewayFailure) {
         self.idempotency = idempotency
         self.lookups = lookups
-        topics = configuration.requestTopics
+        do throws(HubAuthError) {
+            reporter = try RequestReporter(
+                configuration.worker, topics: configuration.requestTopics, userAgent: "pushfan/\(configuration.version)")
+        } catch {
+            throw .configuration("the hub cannot be called with these settings: \(error)")
+        }
         writer = PublicationWriter(configuration, producer, lookups.lookup, services)
     }
 
@@ -133,6 +141,7 @@ final class PublishRoute: Sendable {
         var buffers = Publication.Buffers()
         let newID = writer.newID(at: now)
         let publication = try Publication(submission, by: call.publisher, at: now, &buffers) { newID }
-        return try APIAnswer(explaining: publication, at: now, in: topics, without: newID, &buffers.trial)
+        var reporter = reporter
+        return APIAnswer(explaining: publication, at: now, without: newID, &reporter)
     }
 }

@@ -88,7 +88,7 @@ struct APIEndpoints: Endpoints {
             read: { [records] (place, asker, then) in records.read(place, for: asker, then) })
         notify = NotifyRoute(configuration, users: tags, sending, messages)
         idempotency = Idempotency(configuration.idempotencyFile.map { AnswerFile($0, services) }, services)
-        publishing = PublishRoute(configuration, sending.producer, idempotency, lookups, services)
+        publishing = try PublishRoute(configuration, sending.producer, idempotency, lookups, services)
     }
 
     func answer(_ call: APICall) {

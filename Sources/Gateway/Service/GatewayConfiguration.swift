@@ -1,5 +1,6 @@
 public import CurlHTTP
 public import HubREST
+public import Intake
 public import Kafka
 internal import Publishing
 
@@ -43,6 +44,8 @@ public struct GatewayConfiguration: Sendable {
     public var connections: ConnectionPoolConfiguration
     /// How long one call of the hub may take, default 30 s.
     public var hubTimeout = Duration.seconds(30)
+    /// The worker whose calls are shown to whoever has a request explained. Default one that has this hub alone.
+    public var worker: WorkerSketch
     /// Brokers and client properties.
     public var kafka: KafkaConfiguration
     /// Requests are written here.
@@ -71,6 +74,7 @@ public struct GatewayConfiguration: Sendable {
         self.version = version
         self.hubName = hubName
         self.hub = hub
+        worker = WorkerSketch(only: WorkerSketch.Hub(name: hubName, hub))
         self.connections = connections
         self.kafka = kafka
     }

@@ -1,6 +1,7 @@
 import HubAuth
 import Observability
 import Settings
+import PushModel
 
 extension Command {
     /// `pushfan config check`: every problem of the settings, at once.

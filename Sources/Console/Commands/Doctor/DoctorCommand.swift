@@ -1,5 +1,6 @@
 import EventLoop
 import Settings
+import PushModel
 
 extension Command {
     /// `pushfan doctor`: what is wrong, and the command that mends it.

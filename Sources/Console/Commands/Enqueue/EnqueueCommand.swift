@@ -2,6 +2,7 @@ import Intake
 import Kafka
 import Publishing
 import Settings
+import PushModel
 
 extension Command {
     /// `pushfan enqueue`: requests from flags, files or standard input, checked before the first is written.

@@ -3,6 +3,7 @@ import Dispatch
 import Kafka
 import Publishing
 import Synchronization
+import PushModel
 
 /// A request that was handed to Kafka, and where it is.
 struct PublishedRequest: Sendable {

@@ -156,22 +156,26 @@ enum ExplainCommand {
         _ invocation: Invocation, _ read: (inout RequestChecker) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> ExitCode {
         let reader = StrictReader(headers: try RequestFlags.pairs("header", invocation.arguments))
-        var checker = RequestChecker(now: invocation.surroundings.now(), reader: reader)
+        let now = invocation.surroundings.now()
+        var checker = RequestChecker(now: now, reader: reader)
         try read(&checker)
         for fault in checker.faults { invocation.streams.note("pushfan explain: \(fault.text)") }
         let callTime = try invocation.arguments.duration("call-time") ?? .milliseconds(100)
-        var preview = try RequestPreview(
-            invocation.settings(), callTime: callTime, now: invocation.surroundings.now(), reader: reader)
+        var reporter = try RequestReporter(invocation.settings(), callTime: callTime)
         var whole: PlanEstimate?
         var isGood = checker.faults.isEmpty
         var objects: [[UInt8]] = []
         for request in checker.valid {
-            let explained = preview.explain(request)
-            isGood = isGood && explained.fault == nil
-            objects.append(explained.json)
-            if whole == nil { whole = explained.estimate } else { whole?.add(explained.estimate) }
-            if let fault = explained.fault { invocation.streams.note("pushfan explain: \(fault)") }
-            if invocation.arguments.format() == .table { try invocation.streams.out(explained.text) }
+            let report = reporter.report(on: request, read: reader, at: Timestamp(milliseconds: now))
+            objects.append(report.json)
+            if let estimate = report.estimate {
+                if whole == nil { whole = estimate } else { whole?.add(estimate) }
+            }
+            if let refusal = report.refusal {
+                isGood = false
+                invocation.streams.note("pushfan explain: \(refusal)")
+            }
+            if invocation.arguments.format() == .table { try invocation.streams.out(report.text) }
         }
         if let whole, objects.count > 1, invocation.arguments.format() == .table {
             try invocation.streams.out("\nin all: \(whole.text)")

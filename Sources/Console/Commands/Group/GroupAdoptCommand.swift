@@ -1,5 +1,6 @@
 import Kafka
 import Settings
+import PushModel
 
 extension Command {
     /// `pushfan group adopt OLD`: what a group of another name has left goes on in this one.

@@ -1,6 +1,7 @@
 import Delivery
 import Kafka
 import Settings
+import PushModel
 
 extension Command {
     /// `pushfan group start TOPIC…`: where the group begins in partitions in which it has no position.

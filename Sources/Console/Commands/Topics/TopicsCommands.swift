@@ -1,5 +1,6 @@
 import Kafka
 import Settings
+import PushModel
 
 extension Command {
     private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")

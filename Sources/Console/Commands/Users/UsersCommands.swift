@@ -3,6 +3,7 @@ import Crypto
 import EventLoop
 import Settings
 import Users
+import PushModel
 
 extension Command {
     private static let usersFile = FlagGroup(

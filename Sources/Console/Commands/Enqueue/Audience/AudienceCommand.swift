@@ -1,4 +1,7 @@
+import Delivery
 import FanOut
+import HubREST
+import Intake
 import Kafka
 import Publishing
 import PushModel
@@ -63,11 +66,15 @@ enum AudienceCommand {
     private static func checkContent(
         _ sample: AudienceRequest, _ settings: Settings, _ now: Int64
     ) throws(CommandFailure) -> HubSpread? {
-        var preview = try RequestPreview(settings, callTime: .milliseconds(100), now: now)
-        if let fault = preview.explain(OutgoingRequest(json: sample.json, id: "sample")).fault {
-            throw .usage("the flags: \(fault)")
-        }
-        return preview.spread(of: sample.request)
+        var reporter = try RequestReporter(settings)
+        let outgoing = OutgoingRequest(json: sample.json, id: "sample")
+        let report = reporter.report(on: outgoing, read: StrictReader(), at: Timestamp(milliseconds: now))
+        if let refusal = report.refusal { throw .usage("the flags: \(refusal)") }
+        let (routes, tenant) = (settings.routes, RequestTrial.tenant(of: sample.request))
+        guard let route = try? routes.router.route(of: sample.request, tenant: tenant), case .spread(let number) = route,
+            routes.spreads[number].numbers.count > 1
+        else { return nil }
+        return routes.spreads[number].hubs
     }
 
     private static func check(_ survey: AudienceSurvey, _ request: PushRequest, _ invocation: Invocation) throws(CommandFailure) {

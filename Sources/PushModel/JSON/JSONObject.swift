@@ -1,41 +1,39 @@
-import PushModel
-
-/// A JSON object under construction.
-struct JSONObject {
+/// A JSON object on one line, under construction.
+public struct JSONObject: Sendable {
     private var writer = ByteWriter()
 
     /// An object without members.
-    init() {
+    public init() {
         writer.append(UInt8(ascii: "{"))
     }
 
     /// Adds a text; nothing when there is none.
-    mutating func add(_ name: String, _ value: String?) {
+    public mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
         begin(name)
         writer.append(json: value)
     }
 
     /// Adds a number.
-    mutating func add(_ name: String, _ value: Int) {
+    public mutating func add(_ name: String, _ value: Int) {
         begin(name)
         writer.append(decimal: value)
     }
 
     /// Adds true or false.
-    mutating func add(_ name: String, _ value: Bool) {
+    public mutating func add(_ name: String, _ value: Bool) {
         begin(name)
         writer.append(value ? "true" : "false")
     }
 
     /// Adds a value that is JSON already.
-    mutating func add(_ name: String, raw: [UInt8]) {
+    public mutating func add(_ name: String, raw: [UInt8]) {
         begin(name)
         writer.append(raw.span)
     }
 
     /// Adds an array of values that are JSON already.
-    mutating func add(_ name: String, array: [[UInt8]]) {
+    public mutating func add(_ name: String, array: [[UInt8]]) {
         begin(name)
         writer.append(UInt8(ascii: "["))
         for (index, value) in array.enumerated() {
@@ -46,13 +44,13 @@ struct JSONObject {
     }
 
     /// Adds an array of texts; nothing when it is empty.
-    mutating func add(_ name: String, texts: [String]) {
+    public mutating func add(_ name: String, texts: [String]) {
         guard !texts.isEmpty else { return }
         add(name, array: texts.map(Self.text))
     }
 
     /// Adds an object of texts; nothing when it is empty.
-    mutating func add(_ name: String, pairs: [(name: String, value: String)]) {
+    public mutating func add(_ name: String, pairs: [(name: String, value: String)]) {
         guard !pairs.isEmpty else { return }
         var object = JSONObject()
         for pair in pairs { object.add(pair.name, pair.value) }
@@ -60,13 +58,13 @@ struct JSONObject {
     }
 
     /// No member was added.
-    var isEmpty: Bool { writer.count == 1 }
+    public var isEmpty: Bool { writer.count == 1 }
 
     /// The object.
-    var bytes: [UInt8] { writer.bytes + [UInt8(ascii: "}")] }
+    public var bytes: [UInt8] { writer.bytes + [UInt8(ascii: "}")] }
 
     /// A JSON string.
-    static func text(_ value: String) -> [UInt8] {
+    public static func text(_ value: String) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(json: value)
         return writer.bytes

@@ -1,24 +1,31 @@
-import FanOut
-import Payloads
-import PushModel
+internal import FanOut
+internal import Payloads
+public import PushModel
 
 /// One hub call as it would be written, without its signature and without device handles.
-struct CallPreview {
-    private let platform: String
-    private let audience: String
-    private let head: [String]
-    private let body: [UInt8]
-    private let limit: Int
-    private let part: Int
+public struct CallPreview: Sendable, Equatable {
+    /// The platform, or nil for a template.
+    public let platform: Platform?
+    /// The place of the call among those of its platform, from 1.
+    public let part: Int
+    /// Whom it reaches, in words that name nobody.
+    public let audience: String
+    /// The lines of the head, in their order, from the request line on.
+    public let head: [String]
+    /// The content.
+    public let body: [UInt8]
+    /// Bytes that the content may have.
+    public let maximumBodyByteCount: Int
     /// Bytes of the whole request, its head included.
-    let byteCount: Int
+    public let byteCount: Int
 
     /// - Parameters:
     ///   - call: The call.
     ///   - request: Its bytes.
     ///   - payload: Its content.
     init(_ call: FanOutPlan.Call, request: [UInt8], _ payload: borrowing RenderedPayload) {
-        platform = call.platform.map { "\($0.name)" } ?? "template"
+        platform = call.platform
+        part = call.chunk + 1
         audience =
             switch call.target {
             case .tags: "tags"
@@ -27,12 +34,11 @@ struct CallPreview {
             case .devices(let handles): "\(handles.count) devices"
             }
         body = payload.body.bytes
-        part = call.chunk + 1
+        maximumBodyByteCount = Self.limit(call.platform, payload.contentType)
         byteCount = request.count
-        limit = Self.limit(call.platform, payload.contentType)
-        let text = String(decoding: request, as: UTF8.self)
-        let end = text.range(of: "\r\n\r\n")
-        head = (end.map { text[..<$0] } ?? text[...]).split(separator: "\r\n").map { Self.hidden(String($0)) }
+        let end = request.firstRange(of: Array("\r\n\r\n".utf8))
+        let text = String(decoding: end.map { request[..<$0.lowerBound] } ?? request[...], as: UTF8.self)
+        head = text.split(separator: "\r\n").map { Self.hidden(String($0)) }
     }
 
     private static func limit(_ platform: Platform?, _ type: ContentType) -> Int {
@@ -47,41 +53,23 @@ struct CallPreview {
         ] where line.lowercased().hasPrefix(name.lowercased()) {
             return "\(name) \(shown)"
         }
-        return Sanitised.line(line, atMost: 8192)
+        return line
     }
 
-    /// Whether it is a call of a platform; nil for that of a template.
-    func isFor(_ other: Platform?) -> Bool { platform == other.map { "\($0.name)" } ?? "template" }
+    /// The platform's name, or `template`.
+    public var platformName: String { platform.map { "\($0.name)" } ?? "template" }
 
-    /// One line that says what it is.
-    var title: String {
-        let whole = part > 1 ? "\(platform), part \(part)" : platform
-        return "\(whole), to \(audience), \(body.count) of at most \(limit) bytes"
-    }
-
-    /// The request.
-    var lines: [String] {
-        head.map { "  " + $0 } + ["", "  " + Sanitised.line(String(decoding: body, as: UTF8.self), atMost: limit + 1)]
-    }
-
-    /// The same as a JSON object.
+    /// The call as a JSON object.
     var json: [UInt8] {
         var object = JSONObject()
-        object.add("platform", platform)
+        object.add("platform", platformName)
         object.add("part", part)
         object.add("audience", audience)
         object.add("request_line", head.first)
         object.add("headers", texts: Array(head.dropFirst()))
         object.add("body", String(decoding: body, as: UTF8.self))
         object.add("body_bytes", body.count)
-        object.add("body_bytes_allowed", limit)
+        object.add("body_bytes_allowed", maximumBodyByteCount)
         return object.bytes
-    }
-}
-
-extension String {
-    /// Where `part` stands first.
-    fileprivate func range(of part: String) -> String.Index? {
-        ranges(of: part).first?.lowerBound
     }
 }

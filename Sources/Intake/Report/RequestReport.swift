@@ -1,0 +1,81 @@
+public import PushModel
+
+/// What a request would become: the one answer of `pushfan explain` and of `POST /v1/requests:explain`.
+public struct RequestReport: Sendable, Equatable {
+    /// What becomes of it.
+    public enum Fate: Sendable, Equatable {
+        /// Calls are made.
+        case sent(Sending)
+        /// Nothing is sent.
+        case refused(RequestFault)
+    }
+
+    /// What is sent, and how.
+    public struct Sending: Sendable, Equatable {
+        /// The name of the hub, or of the hubs that share it; nil for one without a name.
+        public let hub: String?
+        /// The hubs that share it; none where one hub gets all.
+        public let hubs: [String]
+        /// What its calls cost.
+        public let estimate: PlanEstimate
+        /// The calls in their order; of a request that is sent in parts the first of each platform.
+        public let calls: [CallPreview]
+        /// What a person should know besides, each a clause without a full stop.
+        public let notes: [String]
+    }
+
+    /// Its id; nil where one would be made.
+    public internal(set) var id: String?
+    /// The lane: `high`, `normal` or `bulk`.
+    public let lane: String
+    /// The topic that it is written to.
+    public let topic: String
+    /// The key of its record; nil where that would be the id that is made.
+    public internal(set) var recordKey: String?
+    /// The time before which it is not sent, or nil for none.
+    public internal(set) var notBefore: Timestamp?
+    /// The time after which it is not sent, or nil for none.
+    public internal(set) var expiresAt: Timestamp?
+    /// What becomes of it.
+    public internal(set) var fate: Fate
+
+    /// The same without an id that was made for the report alone.
+    ///
+    /// - Parameter id: The id. Another one stays.
+    /// - Returns: The report.
+    public func leavingOut(id: String) -> RequestReport {
+        var report = self
+        if report.id == id { report.id = nil }
+        if report.recordKey == id { report.recordKey = nil }
+        return report
+    }
+
+    /// The report as a JSON object (page Publish, "Explaining").
+    public var json: [UInt8] {
+        var object = JSONObject()
+        object.add("id", id)
+        object.add("lane", lane)
+        object.add("topic", topic)
+        object.add("record_key", recordKey)
+        object.add("not_before", notBefore?.text)
+        object.add("expires_at", expiresAt?.text)
+        switch fate {
+        case .refused(let fault): object.add("error", raw: Self.json(of: fault))
+        case .sent(let sending):
+            object.add("hub", sending.hub)
+            object.add("hubs", texts: sending.hubs)
+            object.add("plan", raw: sending.estimate.json)
+            object.add("calls", array: sending.calls.map(\.json))
+            object.add("notes", texts: sending.notes)
+        }
+        return object.bytes
+    }
+
+    private static func json(of fault: RequestFault) -> [UInt8] {
+        var object = JSONObject()
+        object.add("code", fault.code.rawValue)
+        object.add("pointer", fault.pointer)
+        object.add("message", fault.message)
+        return object.bytes
+    }
+}

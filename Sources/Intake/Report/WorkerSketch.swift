@@ -1,0 +1,45 @@
+public import FanOut
+public import HubREST
+
+/// The worker whose calls a report shows, as settings describe it.
+public struct WorkerSketch: Sendable {
+    /// One of its hubs.
+    public struct Hub: Sendable {
+        /// The name that requests have for it; nil for the only hub, which needs none.
+        public var name: String?
+        /// Its address and key.
+        public var configuration: HubConfiguration
+        /// The region that it is in, as settings say it; nil for none.
+        public var region: String?
+        /// Calls that one worker has in flight at once, from 1. Default 64.
+        public var callsAtOnce = 64
+        /// Calls that all workers together may start in a second; 0, the default, for as many as there are.
+        public var callsPerSecond = 0
+        /// Whether address and key only stand for others, which are not set.
+        public var isStandIn = false
+
+        /// A hub with the defaults.
+        public init(name: String?, _ configuration: HubConfiguration) {
+            self.name = name
+            self.configuration = configuration
+        }
+    }
+
+    /// How it plans. The defaults are those of workers.
+    public var planning = FanOutPlanner.Configuration()
+    /// Where the names of hubs lead.
+    public var routes: HubRoutes
+    /// Its hubs by number, at least one.
+    public var hubs: [Hub]
+
+    /// A worker that plans by the defaults.
+    public init(_ hubs: [Hub], routes: HubRoutes) {
+        self.hubs = hubs
+        self.routes = routes
+    }
+
+    /// A worker for one hub, which gets whatever names it or no hub.
+    public init(only hub: Hub) {
+        self.init([hub], routes: HubRoutes(hubs: hub.name.map { [($0, 0)] } ?? [], defaultName: hub.name))
+    }
+}
