@@ -7,7 +7,7 @@ import PackageDescription
 //   pure     values and decisions: no clock, no I/O, no C, no Foundation
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
-//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited
+//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited, read and replayed
 //   service  worker, emulator, gateway; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
 //   console  the commands
@@ -110,6 +110,12 @@ let package = Package(
         .target(
             name: "Intake", dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubREST", "Publishing"],
             swiftSettings: strict),
+        .target(
+            name: "Jobs",
+            dependencies: [
+                "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite", "Publishing",
+            ],
+            swiftSettings: strict),
 
         // service
         .target(
@@ -147,7 +153,7 @@ let package = Package(
                 "Basics", "Settings", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
                 "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing",
-                "Intake", "Gateway",
+                "Intake", "Jobs",
             ]),
 
         // bench
@@ -195,6 +201,7 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
+        tests("JobsTests", ["Jobs", "PushModel", "Publishing", "ResultQuery", "SQLite"]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut"]),
         tests(
             "WorkerRuntimeTests",
@@ -220,7 +227,7 @@ let package = Package(
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
                 "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
-                "Crypto", "Publishing", "Gateway",
+                "Crypto", "Publishing", "Gateway", "Jobs",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

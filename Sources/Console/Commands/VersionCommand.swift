@@ -1,4 +1,5 @@
 import Kafka
+import PushModel
 
 extension Command {
     /// `pushfan version`: the program's version and those of the libraries it runs with.

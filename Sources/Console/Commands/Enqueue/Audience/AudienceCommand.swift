@@ -1,4 +1,5 @@
 import FanOut
+import Jobs
 import Kafka
 import Publishing
 import PushModel

@@ -1,0 +1,78 @@
+/// A JSON object under construction.
+package struct JSONObject {
+    private var writer = ByteWriter()
+
+    /// An object without members.
+    package init() {
+        writer.append(UInt8(ascii: "{"))
+    }
+
+    /// Adds a text; nothing when there is none.
+    package mutating func add(_ name: String, _ value: String?) {
+        guard let value else { return }
+        begin(name)
+        writer.append(json: value)
+    }
+
+    /// Adds a number.
+    package mutating func add(_ name: String, _ value: Int) {
+        begin(name)
+        writer.append(decimal: value)
+    }
+
+    /// Adds true or false.
+    package mutating func add(_ name: String, _ value: Bool) {
+        begin(name)
+        writer.append(value ? "true" : "false")
+    }
+
+    /// Adds a value that is JSON already.
+    package mutating func add(_ name: String, raw: [UInt8]) {
+        begin(name)
+        writer.append(raw.span)
+    }
+
+    /// Adds an array of values that are JSON already.
+    package mutating func add(_ name: String, array: [[UInt8]]) {
+        begin(name)
+        writer.append(UInt8(ascii: "["))
+        for (index, value) in array.enumerated() {
+            if index > 0 { writer.append(UInt8(ascii: ",")) }
+            writer.append(value.span)
+        }
+        writer.append(UInt8(ascii: "]"))
+    }
+
+    /// Adds an array of texts; nothing when it is empty.
+    package mutating func add(_ name: String, texts: [String]) {
+        guard !texts.isEmpty else { return }
+        add(name, array: texts.map(Self.text))
+    }
+
+    /// Adds an object of texts; nothing when it is empty.
+    package mutating func add(_ name: String, pairs: [(name: String, value: String)]) {
+        guard !pairs.isEmpty else { return }
+        var object = JSONObject()
+        for pair in pairs { object.add(pair.name, pair.value) }
+        add(name, raw: object.bytes)
+    }
+
+    /// No member was added.
+    package var isEmpty: Bool { writer.count == 1 }
+
+    /// The object.
+    package var bytes: [UInt8] { writer.bytes + [UInt8(ascii: "}")] }
+
+    /// A JSON string.
+    package static func text(_ value: String) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(json: value)
+        return writer.bytes
+    }
+
+    private mutating func begin(_ name: String) {
+        if !isEmpty { writer.append(UInt8(ascii: ",")) }
+        writer.append(json: name)
+        writer.append(UInt8(ascii: ":"))
+    }
+}
