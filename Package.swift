@@ -7,7 +7,7 @@ import PackageDescription
 //   pure     values and decisions: no clock, no I/O, no C, no Foundation
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
-//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited
+//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited, read and replayed
 //   service  worker, emulator, gateway; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
 //   console  the commands
@@ -113,6 +113,12 @@ let package = Package(
         .target(
             name: "Intake", dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "HubREST", "Publishing"],
             swiftSettings: strict),
+        .target(
+            name: "Jobs",
+            dependencies: [
+                "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite", "Publishing",
+            ],
+            swiftSettings: strict),
 
         // service
         .target(
@@ -150,7 +156,7 @@ let package = Package(
                 "Basics", "Settings", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "Outcomes", "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
                 "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing",
-                "Intake",
+                "Intake", "Jobs",
             ]),
 
         // bench
@@ -199,6 +205,7 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
+        tests("JobsTests", ["Jobs", "PushModel", "Publishing", "ResultQuery", "SQLite"]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
             "WorkerRuntimeTests",
@@ -229,7 +236,7 @@ let package = Package(
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
                 "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "Outcomes", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
-                "Crypto", "Publishing", "Gateway", "Intake",
+                "Crypto", "Publishing", "Gateway", "Intake", "Jobs",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

@@ -175,12 +175,3 @@ extension PushRequest {
         return !platforms.isEmpty
     }
 }
-
-extension Timestamp {
-    /// RFC 3339, with milliseconds.
-    var text: String {
-        var text = ByteWriter()
-        text.append(self)
-        return text.text
-    }
-}

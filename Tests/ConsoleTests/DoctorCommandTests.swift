@@ -1,4 +1,5 @@
 import Foundation
+import Jobs
 import Kafka
 import Settings
 import TestSupport

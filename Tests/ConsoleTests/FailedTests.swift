@@ -1,4 +1,5 @@
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Console

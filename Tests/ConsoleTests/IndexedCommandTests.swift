@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 /// The commands with an index, on the broker inside the process.
 @Suite(.serialized) struct IndexedCommandTests {
@@ -70,7 +71,7 @@ import Testing
         let file = folder.path("i.sqlite")
         #expect(harness.run("failed --index=\(file)").code == .done)
         let index = try ResultIndex(path: file, cluster: try cluster(of: file), topic: "push.results.v1")
-        #expect(index.reasonForAnew == nil)
+        #expect(index.flaw == nil)
         // Times that only the index has show that the answer comes from it. The newest of each partition is compared with the topic,
         // and some records are no results, and not listed.
         try index.database.execute(

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 /// What `replay leftovers` says of requests that no run has come to.
 @Suite struct LeftoversTests {

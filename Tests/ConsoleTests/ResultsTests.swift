@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 @Suite(.serialized) struct ResultsTests {
     private static let partial = """

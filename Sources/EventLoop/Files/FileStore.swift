@@ -97,7 +97,8 @@ public struct FileStore<Content: FileContent>: Sendable {
         let descriptor = open(newPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .notWritten(reason: FoundFile.reason(errno)) }
         defer { close(descriptor) }
-        guard fchmod(descriptor, 0o600) == 0, keep(owner, of: descriptor), write(bytes, to: descriptor), fsync(descriptor) == 0,
+        guard fchmod(descriptor, 0o600) == 0, keep(owner, of: descriptor), FileDescriptor.write(bytes, to: descriptor),
+            fsync(descriptor) == 0,
             rename(newPath, path) == 0
         else {
             let code = errno
@@ -113,17 +114,6 @@ public struct FileStore<Content: FileContent>: Sendable {
         guard let owner, fstat(descriptor, &facts) == 0 else { return owner == nil }
         if facts.st_uid == owner.st_uid && facts.st_gid == owner.st_gid { return true }
         return fchown(descriptor, owner.st_uid, owner.st_gid) == 0
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 
     /// So that the new name outlives a power failure, too; where the file system does not offer it, it does not.

@@ -80,3 +80,12 @@ extension ByteWriter {
         append("Z")
     }
 }
+
+extension Timestamp {
+    /// RFC 3339 in UTC with milliseconds.
+    package var text: String {
+        var writer = ByteWriter()
+        writer.append(self)
+        return writer.text
+    }
+}

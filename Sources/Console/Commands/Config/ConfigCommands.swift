@@ -1,5 +1,6 @@
 import HubAuth
 import Observability
+import PushModel
 import Settings
 import PushModel
 

@@ -1,4 +1,5 @@
 import EventLoop
+import PushModel
 import Settings
 import PushModel
 

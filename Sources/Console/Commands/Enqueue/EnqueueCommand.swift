@@ -1,6 +1,7 @@
 import Intake
 import Kafka
 import Publishing
+import PushModel
 import Settings
 import PushModel
 

@@ -1,7 +1,9 @@
 import Basics
 import Dispatch
+import Jobs
 import Kafka
 import Publishing
+import PushModel
 import Synchronization
 import PushModel
 

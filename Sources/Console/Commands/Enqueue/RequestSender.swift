@@ -1,4 +1,5 @@
 import Glibc
+import Jobs
 import Kafka
 import Publishing
 import PushModel

@@ -1,4 +1,5 @@
 import Kafka
+import PushModel
 import Settings
 import PushModel
 

@@ -1,4 +1,5 @@
 import Delivery
+import Jobs
 import Kafka
 import Settings
 
@@ -50,7 +51,11 @@ final class GroupAdoption {
         configuration = settings.kafkaConfiguration()
         self.timeout = timeout
         roles = TopicRole.all(settings.kafka.topics).filter { $0.isShared || $0.kind == .parents || $0.kind == .held }
-        session = isDry ? nil : try TransactionalSession(configuration, id: "pushfan-adopt-\(old)", timeout: timeout)
+        session =
+            isDry
+            ? nil
+            : try TransactionalSession(
+                configuration, id: "pushfan-adopt-\(old)", timeout: timeout, isCancelled: { Interruption.isRequested })
         try session?.fence()
     }
 

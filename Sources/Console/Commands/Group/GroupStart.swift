@@ -1,4 +1,5 @@
 import Delivery
+import Jobs
 import Kafka
 import PushModel
 import ResultQuery
@@ -132,7 +133,7 @@ struct GroupStart {
     }
 
     private func finishedRows(for chosen: [GroupPosition], of all: [GroupPosition]) throws(CommandFailure) -> [Row] {
-        let scan = ResultScan(invocation, settings, timeout: timeout)
+        let scan = ResultAnswers(invocation.jobContext(settings, timeout: timeout)).scan
         let places = try gather(chosen, scan)
         var starts: [TopicPartition: FinishedStart] = [:]
         for position in chosen { starts[position.partition] = FinishedStart() }
@@ -141,11 +142,11 @@ struct GroupStart {
             let topic = all.filter { $0.partition.topic == role.name }
             // Of partitions that were not chosen nothing is read.
             let first = topic.map { ($0.partition.partition, starts[$0.partition] == nil ? $0.high : $0.low) }
-            let reader = try scan.of(role.name).open(
-                .offsets(Dictionary(uniqueKeysWithValues: first)),
-                .offsets(Dictionary(uniqueKeysWithValues: topic.map { ($0.partition.partition, $0.high) })))
-            defer { reader.close() }
-            try scan.of(role.name).read(reader) { record in
+            let last = topic.map { ($0.partition.partition, $0.high) }
+            try read(
+                scan.of(role.name), .offsets(Dictionary(uniqueKeysWithValues: first)),
+                .offsets(Dictionary(uniqueKeysWithValues: last))
+            ) { record in
                 let partition = TopicPartition(topic: role.name, partition: record.partition)
                 guard let isFinished = isFinished(record, of: partition, role, places) else { return }
                 starts[partition]?.add(record.offset, publishedAt: record.timestamp, isFinished: isFinished)
@@ -158,6 +159,17 @@ struct GroupStart {
                 partition: position.partition, commit: start.commit(end: position.high), before: Int64(start.passedCount),
                 after: Int64(start.waitingCount + start.repeatedCount), finished: Int64(start.aheadCount),
                 repeated: Int64(start.repeatedCount))
+        }
+    }
+
+    /// Reads a part of a topic.
+    private func read(
+        _ scan: TopicScan, _ start: TopicReader.Start, _ stop: TopicReader.Stop, _ body: (borrowing ConsumedRecord) -> Void
+    ) throws(CommandFailure) {
+        try invocation.perform(settings) { () throws(JobFailure) in
+            let reader = try scan.open(start, stop)
+            defer { reader.close() }
+            try scan.read(reader, body)
         }
     }
 
@@ -174,7 +186,7 @@ struct GroupStart {
     }
 
     /// Reads what workers have written: which requests they are done with.
-    private func gather(_ chosen: [GroupPosition], _ scan: ResultScan) throws(CommandFailure) -> FinishedPlaces {
+    private func gather(_ chosen: [GroupPosition], _ scan: TopicScan) throws(CommandFailure) -> FinishedPlaces {
         var places = FinishedPlaces(of: chosen, group: group, parents: settings.kafka.topics.parents)
         let told = try existing { role in
             // Our own requests tell of themselves alone.
@@ -190,10 +202,7 @@ struct GroupStart {
         let waiting = told.filter { $0.role.kind == .delayed || $0.role.kind == .held }
         let others = told.filter { $0.role.kind != .delayed && $0.role.kind != .held }
         for (role, _) in waiting + others {
-            let topic = scan.of(role.name)
-            let reader = try topic.open(.beginning, .end)
-            defer { reader.close() }
-            try topic.read(reader) { record in places.take(record, of: role) }
+            try read(scan.of(role.name), .beginning, .end) { record in places.take(record, of: role) }
         }
         guard !places.isNewer else {
             throw CommandFailure(
@@ -226,7 +235,8 @@ struct GroupStart {
     /// Writes all positions, or none.
     func write(_ rows: [Row]) throws(CommandFailure) {
         try asking("write where the group begins") { () throws(KafkaError) -> Void in
-            let session = try TransactionalSession(configuration, id: "pushfan-start-\(group)", timeout: timeout)
+            let session = try TransactionalSession(
+                configuration, id: "pushfan-start-\(group)", timeout: timeout, isCancelled: { Interruption.isRequested })
             try session.fence()
             let offsets = rows.map { OffsetCommit($0.partition, offset: $0.commit.offset, metadata: $0.commit.metadata) }
             try session.transact { () throws(KafkaError) in

@@ -1,5 +1,6 @@
 import Delivery
 import Kafka
+import PushModel
 import Settings
 import PushModel
 

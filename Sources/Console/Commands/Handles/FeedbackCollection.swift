@@ -1,5 +1,6 @@
 import Crypto
 import FanOut
+import Jobs
 import Kafka
 import Outcomes
 import PushModel
@@ -52,8 +53,8 @@ struct FeedbackCollection {
 
     /// Reads what is new in the blobs.
     ///
-    /// - Throws: `ReplayTrouble.final` when hub or storage account do not go on, `.kafka` when Kafka does not.
-    mutating func read(_ blobs: [BlobListing.Blob]) throws(ReplayTrouble) {
+    /// - Throws: `CommandSessionFailure.final` when hub or storage account do not go on, `.kafka` when Kafka does not.
+    mutating func read(_ blobs: [BlobListing.Blob]) throws(CommandSessionFailure) {
         for (index, blob) in blobs.enumerated() {
             guard !Interruption.isRequested else {
                 isInterrupted = true
@@ -69,21 +70,23 @@ struct FeedbackCollection {
         }
         for start in stride(from: 0, to: fading.count, by: 1000) {
             let part = Array(fading[start..<min(start + 1000, fading.count)])
-            try ReplayTrouble.catching { () throws(KafkaError) in try session?.refresh(part) }
+            try CommandSessionFailure.catching { () throws(KafkaError) in try session?.refresh(part) }
         }
     }
 
     var entries: Int { rows.reduce(0) { $0 + $1.entries } }
     var handles: Int { rows.reduce(0) { $0 + $1.handles } }
 
-    private mutating func read(_ blob: BlobListing.Blob, from start: Int64) throws(ReplayTrouble) {
+    private mutating func read(_ blob: BlobListing.Blob, from start: Int64) throws(CommandSessionFailure) {
         var position = start
         // A blob that is shorter than what was read of it is another one.
         if let count = blob.byteCount, count < start { position = 0 }
         rows.append(Row(blob: blob.name))
         defer { if let row = rows.last, row.byteCount == 0, row.trouble == nil { rows.removeLast() } }
         while !Interruption.isRequested {
-            let reading = try ReplayTrouble.ending { () throws(CommandFailure) in try container.read(blob.name, from: position) }
+            let reading = try CommandSessionFailure.ending { () throws(CommandFailure) in
+                try container.read(blob.name, from: position)
+            }
             switch reading {
             case .end: return
             case .gone: return note("it is not there any more")
@@ -106,7 +109,7 @@ struct FeedbackCollection {
 
     private mutating func take(
         _ piece: FeedbackPiece, of blob: String, upTo position: Int64
-    ) throws(ReplayTrouble) {
+    ) throws(CommandSessionFailure) {
         var found: [FoundHandle] = []
         for device in piece.devices where device.outcome.isHandleDead {
             let hashed = DeviceToken.hashedForm(of: device.handle, on: Platform(name: device.platform))
@@ -119,7 +122,7 @@ struct FeedbackCollection {
             found.append(FoundHandle(device: device, fingerprint: fingerprint))
         }
         let moment = Timestamp(milliseconds: now())
-        try ReplayTrouble.catching { () throws(KafkaError) in
+        try CommandSessionFailure.catching { () throws(KafkaError) in
             try session?.write(found, of: blob, upTo: position, now: moment)
         }
         let last = rows.count - 1

@@ -1,3 +1,4 @@
+import Jobs
 import Kafka
 import PushModel
 import ResultQuery
@@ -88,7 +89,8 @@ extension Invocation {
         of place: String, _ settings: Settings, timeout: Duration
     ) throws(CommandFailure) -> FeedbackMarks {
         var marks = FeedbackMarks(of: place)
-        try readJobs(settings, timeout: timeout) { marks.take($0) }
+        let context = jobContext(settings, timeout: timeout)
+        try perform(settings) { () throws(JobFailure) in try context.readJobs { marks.take($0) } }
         return marks
     }
 }

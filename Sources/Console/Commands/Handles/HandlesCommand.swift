@@ -1,3 +1,4 @@
+import Jobs
 import Kafka
 import Outcomes
 import PushModel
@@ -51,7 +52,7 @@ enum HandlesCommand {
         }
         let progress = CollectionProgress(invocation.streams)
         var collection = FeedbackCollection(container, session, marks, now: now, progress)
-        let ending = Result<Void, ReplayTrouble> { () throws(ReplayTrouble) in try collection.read(blobs) }
+        let ending = Result<Void, CommandSessionFailure> { () throws(CommandSessionFailure) in try collection.read(blobs) }
         progress.end()
         // What was committed before the trouble is told, too.
         try report(collection, of: blobs.count, settings, invocation)
@@ -82,7 +83,9 @@ enum HandlesCommand {
         }
     }
 
-    private static func failure(_ trouble: ReplayTrouble, _ settings: Settings, _ invocation: Invocation) -> CommandFailure {
+    private static func failure(_ trouble: CommandSessionFailure, _ settings: Settings, _ invocation: Invocation)
+        -> CommandFailure
+    {
         switch trouble {
         case .final(let failure): failure
         case .kafka(let error) where error.isFenced:

@@ -1,3 +1,4 @@
+import Jobs
 import Kafka
 import Outcomes
 import PushModel
@@ -35,7 +36,8 @@ final class HandlesSession {
     init(_ place: String, hubName: String, _ settings: Settings, timeout: Duration) throws(KafkaError) {
         let session = try TransactionalSession(
             settings.kafkaConfiguration(), id: "pushfan-handles-\(place)",
-            topics: [settings.kafka.topics.handles, settings.kafka.topics.replays], enqueueTimeout: timeout, timeout: timeout)
+            topics: [settings.kafka.topics.handles, settings.kafka.topics.replays], enqueueTimeout: timeout, timeout: timeout,
+            isCancelled: { Interruption.isRequested })
         self.session = session
         self.place = place
         self.hubName = hubName

@@ -2,6 +2,7 @@ import Basics
 import CurlHTTP
 import EventLoop
 import HTTP1
+import Jobs
 
 /// A server that is asked by HTTP, one request after another.
 final class WebPeer {
@@ -47,7 +48,7 @@ final class WebPeer {
             case .failure(let reason):
                 failure = CommandFailure(.unreachable, "\(name) does not answer: \(Sanitised.line(reason.description))")
             }
-            ReplayRunner.pause(pause)
+            Pause.sleep(pause)
         }
         throw failure ?? CommandFailure(.unreachable, "\(name) does not answer")
     }

@@ -1,8 +1,8 @@
+import Jobs
 import Kafka
 import PushModel
 import Replay
 import ResultQuery
-import SQLite
 import Settings
 
 extension Command {
@@ -17,7 +17,7 @@ extension Command {
         groups: [
             FlagGroup(
                 "Selection",
-                [Flag("all", nil, "Show causes of which nothing is open, too")] + ResultFilter.flags + [IndexedResults.flag]),
+                [Flag("all", nil, "Show causes of which nothing is open, too")] + ResultFilter.flags + [.index]),
             .output(OutputFormat.allCases),
             .kafka(
                 topics: ["results", "replays", "deadletter"],
@@ -37,12 +37,10 @@ enum FailedCommand {
         if !filter.mentions(.kind) { filter.require(.kind, ["final", "outcome"]) }
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
         let settings = try invocation.settings()
-        let scan = ResultScan(invocation, settings, timeout: timeout)
+        let answers = try invocation.results(settings, timeout: timeout)
         let history = try history(settings, timeout, invocation)
-        let (tally, count) = try count(filter, history, scan, invocation)
-        if let letters {
-            try DeadLetterCount(settings.kafka.topics.deadLetter, letters, history).say(scan, invocation.streams)
-        }
+        let (tally, count) = try invocation.perform(settings) { () throws(JobFailure) in try answers.failures(filter, history) }
+        if let letters { try noteDeadLetters(letters, history, answers, settings, invocation) }
         let groups = tally.groups.filter { $0.openCount > 0 || invocation.arguments.has("all") }
         guard !groups.isEmpty else { throw nothing(tally, of: count) }
         try invocation.streams.out(invocation.arguments.format(), table(groups), groups.map(json))
@@ -82,28 +80,22 @@ enum FailedCommand {
         }
     }
 
-    private static func count(
-        _ filter: ResultFilter, _ history: ReplayHistory, _ scan: ResultScan, _ invocation: Invocation
-    ) throws(CommandFailure) -> (tally: FailureTally, count: Int) {
-        let known = try IndexedResults(invocation, scan).answer { index throws(SQLiteError) in
-            try index.failures(filter, history)
+    /// Writes the number of dead letters, and the command that lists them; nothing where there is none.
+    private static func noteDeadLetters(
+        _ times: ResultFilter, _ history: ReplayHistory, _ answers: ResultAnswers, _ settings: Settings, _ invocation: Invocation
+    ) throws(CommandFailure) {
+        do throws(CommandFailure) {
+            let found = try invocation.perform(settings) { () throws(JobFailure) in try answers.deadLetters(times, history) }
+            guard let found, found.count > 0 else { return }
+            let letters = Counted.text(
+                found.count, "dead letter, which was not understood", "dead letters, which were not understood")
+            invocation.streams.note(
+                (found.isExact ? "" : "at most ") + letters
+                    + ": `pushfan replay deadletter --dry-run` lists them and says how to give them back")
+        } catch {
+            guard error.code == .notAllowed else { throw error }
+            invocation.streams.note("dead letters are not counted: \(error.message)")
         }
-        if let known { return known }
-        // What became of a replay is written after what it repeats, at any time.
-        let stop = history.places.isEmpty ? BackwardScan.stop(filter) : .end
-        let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, stop)
-        defer { reader.close() }
-        var matcher = ResultMatcher(filter)
-        var repairs = RepairTally(history)
-        var count = 0
-        try scan.read(reader) { record in
-            let time = record.timestamp ?? 0
-            if filter.covers(time) { count += 1 }
-            guard let value = record.value else { return }
-            repairs.note(value)
-            if matcher.matches(value, writtenAt: time) { repairs.add(matcher.document, writtenAt: time) }
-        }
-        return (repairs.close(), count)
     }
 
     private static func table(_ groups: [FailureTally.Group]) -> Table {

@@ -1,8 +1,8 @@
+import Jobs
 import Kafka
 import Publishing
 import PushModel
 import ResultQuery
-import SQLite
 import Settings
 
 extension Command {
@@ -23,7 +23,7 @@ extension Command {
                 [
                     Flag("limit", "N", "How many", letter: "n", default: "20"),
                     Flag("newest", "first|last", "Where the newest stand", default: "last", choices: ["first", "last"]),
-                ] + ResultFilter.flags + [IndexedResults.flag]),
+                ] + ResultFilter.flags + [.index]),
             .output(OutputFormat.allCases), .kafka(topics: ["results"], and: [timeout]),
         ],
         readOn: "pushfan help filters, pushfan help --page results", run: ResultsCommands.list)
@@ -40,7 +40,7 @@ extension Command {
                 "Selection",
                 [
                     Flag("since", "TIME", "Look at results since then only: 1h, 7d or 2026-11-21T17:00Z"),
-                    Flag("wait", nil, "Wait for the final result; 75 if time runs out"), IndexedResults.flag,
+                    Flag("wait", nil, "Wait for the final result; 75 if time runs out"), .index,
                 ]),
             .output(OutputFormat.allCases),
             .kafka(
@@ -72,39 +72,12 @@ enum ResultsCommands {
         let filter = try invocation.filter(invocation.arguments.operands)
         let limit = try invocation.arguments.integer("limit", in: 1...1_000_000) ?? 20
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let scan = ResultScan(invocation, try invocation.settings(), timeout: timeout)
-        let known = try IndexedResults(invocation, scan).answer { index throws(SQLiteError) in try index.newest(limit, filter) }
-        var records: [ResultRecord]
-        if let known { records = known } else { records = try newest(limit, filter, scan, now: invocation.surroundings.now()) }
+        let settings = try invocation.settings()
+        let answers = try invocation.results(settings, timeout: timeout)
+        var records = try invocation.perform(settings) { () throws(JobFailure) in try answers.newest(limit, filter) }
         guard !records.isEmpty else { throw CommandFailure(.nothingMatched, "no result matches") }
         if invocation.arguments.value("newest") == "first" { records.reverse() }
         try invocation.streams.out(invocation.arguments.format(), ResultTable.of(records), records.map(\.line))
         return .done
-    }
-
-    /// The newest results that match, oldest first.
-    private static func newest(
-        _ limit: Int, _ filter: ResultFilter, _ scan: ResultScan, now: Int64
-    ) throws(CommandFailure) -> [ResultRecord] {
-        var backward = BackwardScan(scan, filter, now: now)
-        var matcher = ResultMatcher(filter)
-        var found: [ResultRecord] = []
-        func keepNewest() {
-            found.sort(by: ResultRecord.isOlder)
-            found.removeFirst(max(0, found.count - limit))
-        }
-        repeat {
-            let isRead = try backward.readNext { record in
-                guard let value = record.value, matcher.matches(value, writtenAt: record.timestamp ?? 0),
-                    let result = ResultRecord(record)
-                else { return }
-                found.append(result)
-                if found.count >= limit * 4 && found.count >= 4096 { keepNewest() }
-            }
-            guard isRead else { break }
-            // Records out of the order of their times may be older than what was reached, and newer ones still to come.
-        } while found.count(where: { $0.timestamp >= backward.reached }) < limit
-        keepNewest()
-        return found
     }
 }

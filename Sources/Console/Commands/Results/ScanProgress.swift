@@ -1,4 +1,6 @@
+import Jobs
 import PushModel
+import Synchronization
 
 /// Says on a terminal how far a long reading is; a short one says nothing.
 struct ScanProgress {
@@ -46,5 +48,31 @@ struct ScanProgress {
         let rate = Int64(min(Double(done) / seconds, 1e15))
         let left = rate > 0 ? ", \((total - done).addingSaturated(rate - 1) / rate) s left" : ""
         return "reading \(topic): \(Int(Double(done) * 100 / Double(max(1, total)))) % of \(total), \(rate) a second\(left)"
+    }
+}
+
+/// Shows the progress of one reading after another.
+final class ProgressLine: Sendable {
+    private let streams: Streams
+    /// The reading that goes on; no other lock is taken while it is held but that of the streams.
+    private let reading = Mutex<ScanProgress?>(nil)
+
+    /// Nothing is shown yet.
+    init(_ streams: Streams) {
+        self.streams = streams
+    }
+
+    /// Shows the progress, but not too often.
+    func show(_ progress: ReadingProgress) {
+        reading.withLock { reading in
+            switch progress {
+            case .began(.topic(let topic), let count): reading = ScanProgress(topic: topic, total: count, streams)
+            case .began(.originals, let count): reading = ScanProgress(topic: "the originals", total: count, streams)
+            case .reached(let remaining): reading?.show(remaining: remaining)
+            case .ended:
+                reading?.end()
+                reading = nil
+            }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Jobs
 import Kafka
 import Publishing
 import ResultQuery
@@ -11,17 +12,22 @@ enum TailCommand {
         let limit = try invocation.arguments.integer("limit", in: 1...Int.max) ?? .max
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
         let settings = try invocation.settings()
-        let scan = ResultScan(invocation, settings, timeout: timeout)
+        let scan = ResultAnswers(invocation.jobContext(settings, timeout: timeout)).scan
         Interruption.catchSignals()
-        let reader = try scan.open(filter.since.map { .time($0) } ?? .end, .never)
+        let reader = try invocation.perform(settings) { () throws(JobFailure) in
+            try scan.open(filter.since.map { .time($0) } ?? .end, .never)
+        }
         defer { reader.close() }
         invocation.streams.note("following \(settings.kafka.topics.results); Ctrl-C ends it")
         if invocation.arguments.format() == .csv { try invocation.streams.out(ResultTable.of([]).csv[0]) }
-        return try follow(reader, filter, limit, scan, invocation)
+        return try follow(reader, filter, limit, invocation) { error in
+            invocation.failure(error, settings.kafka, to: "read \(scan.topic)")
+        }
     }
 
     private static func follow(
-        _ reader: TopicReader, _ filter: ResultFilter, _ limit: Int, _ scan: ResultScan, _ invocation: Invocation
+        _ reader: TopicReader, _ filter: ResultFilter, _ limit: Int, _ invocation: Invocation,
+        _ failure: (KafkaError) -> CommandFailure
     ) throws(CommandFailure) -> ExitCode {
         var matcher = ResultMatcher(filter)
         var count = 0
@@ -32,7 +38,7 @@ enum TailCommand {
                 guard let value = record.value, matcher.matches(value, writtenAt: record.timestamp ?? 0) else { return }
                 found = ResultRecord(record)
             }
-            if case .error(let error) = result, error.isAuthorization || error.isFatal { throw scan.failure(error) }
+            if case .error(let error) = result, error.isAuthorization || error.isFatal { throw failure(error) }
             if let found {
                 count += 1
                 try show(found, invocation)

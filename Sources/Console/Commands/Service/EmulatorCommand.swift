@@ -2,6 +2,7 @@ import Glibc
 import HTTPServing
 import HubAuth
 import HubEmulator
+import Jobs
 import Observability
 import Settings
 
@@ -75,7 +76,7 @@ enum EmulatorCommand {
             "hub '\(configuration.hubName)' at \(scheme)://\(address)/; the line above is its connection string")
         while !Interruption.isRequested {
             // A signal ends the pause; one that comes just before it is seen a moment later.
-            ReplayRunner.pause(.milliseconds(200))
+            Pause.sleep(.milliseconds(200))
         }
         invocation.streams.note("stopped; \(hub.rungCount) notifications rang")
         return Interruption.exitCode

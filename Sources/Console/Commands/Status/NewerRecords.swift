@@ -1,3 +1,4 @@
+import Jobs
 import Kafka
 import PushModel
 import Settings
@@ -39,28 +40,5 @@ enum NewerRecords {
         let names = newer.prefix(3).map { "\($0)" }.joined(separator: ", ")
         let rest = newer.count > 3 ? " and \(newer.count - 3) more" : ""
         return "a newer version wrote what comes next in \(names)\(rest): workers of this version leave it"
-    }
-}
-
-extension RecordFormat {
-    /// Whether a newer version wrote a record.
-    ///
-    /// - Parameters:
-    ///   - record: A record that pushfan wrote.
-    ///   - group: The group whose records matter; nil where records name none.
-    /// - Returns: Whether this version must leave it.
-    static func isNewer(_ record: FetchedRecord, of group: String?) -> Bool {
-        var format = RecordFormat(of: group)
-        for (name, value) in record.headers {
-            if let value { format.add(name: name.span, value: value.span) } else { format.add(name: name.span, value: nil) }
-        }
-        return format.isNewer
-    }
-
-    /// The same for a record that is being read.
-    static func isNewer(_ record: borrowing ConsumedRecord, of group: String?) -> Bool {
-        var format = RecordFormat(of: group)
-        record.forEachHeader { name, value in format.add(name: name, value: value) }
-        return format.isNewer
     }
 }

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import EventLoop
+import PushModel
 import Settings
 import Users
 import PushModel

@@ -2,6 +2,7 @@ import Delivery
 import FanOut
 import HubREST
 import Intake
+import Jobs
 import Kafka
 import Publishing
 import PushModel

@@ -1,5 +1,6 @@
 import FanOut
 import Glibc
+import Jobs
 import Kafka
 import PushModel
 import Settings
@@ -53,7 +54,7 @@ struct AudienceRun {
         defer { progress.end() }
         var failures = 0
         while true {
-            do throws(ReplayTrouble) {
+            do throws(CommandSessionFailure) {
                 return try pass(progress, isFirst: failures == 0)
             } catch {
                 switch error {
@@ -61,7 +62,7 @@ struct AudienceRun {
                 case .kafka(let error):
                     failures += 1
                     try giveUp(error, failures)
-                    ReplayRunner.pause(.milliseconds(500))
+                    Pause.sleep(.milliseconds(500))
                 }
             }
         }
@@ -72,9 +73,9 @@ struct AudienceRun {
         throw invocation.failure(error, settings.kafka, to: "enqueue \(Sanitised.line(survey.path)); the same command goes on")
     }
 
-    private mutating func pass(_ progress: ReplayProgress, isFirst: Bool) throws(ReplayTrouble) {
+    private mutating func pass(_ progress: ReplayProgress, isFirst: Bool) throws(CommandSessionFailure) {
         let (id, settings, timeout, batchByteCount) = (id, settings, timeout, batchByteCount)
-        let session = try ReplayTrouble.catching { () throws(KafkaError) in
+        let session = try CommandSessionFailure.catching { () throws(KafkaError) in
             try AudienceSession(id, settings, batchByteCount: batchByteCount, timeout: timeout)
         }
         var state = try start(session)
@@ -83,7 +84,7 @@ struct AudienceRun {
             isComplete = true
             return
         }
-        let whole = try ReplayTrouble.ending { () throws(CommandFailure) in
+        let whole = try CommandSessionFailure.ending { () throws(CommandFailure) in
             try AudienceRequest(state.request, publishedAt: state.publishedAt)
         }
         var batch = Batch(whole.request, state, id, survey, planner)
@@ -91,13 +92,13 @@ struct AudienceRun {
         var format = survey.format
         var parts = planner.parts(of: survey.kind, for: whole.request, over: survey.spread)
         var names = 0
-        progress.begin(at: 0)
+        progress.show(.began(at: 0))
         while try Self.next(&reader) {
             guard !survey.skips(reader.number) else { continue }
             names += 1
             guard (try? format.read(reader.bytes)) == true, let isFull = try? parts.add(format) else { throw changed }
             guard isFull, try add(parts, &batch, &state, session, reader) else { continue }
-            progress.show(names, skipped: 0)
+            progress.show(.reached(names, skipped: 0))
             if Interruption.isRequested { return }
         }
         while parts.finish() { _ = try add(parts, &batch, &state, session, reader) }
@@ -106,18 +107,18 @@ struct AudienceRun {
         isComplete = true
     }
 
-    private func open() throws(ReplayTrouble) -> AudienceReader {
+    private func open() throws(CommandSessionFailure) -> AudienceReader {
         do throws(CommandFailure) { return try AudienceReader(survey.path) } catch { throw .final(error) }
     }
 
-    private static func next(_ reader: inout AudienceReader) throws(ReplayTrouble) -> Bool {
+    private static func next(_ reader: inout AudienceReader) throws(CommandSessionFailure) -> Bool {
         do throws(CommandFailure) { return try reader.next() } catch { throw .final(error) }
     }
 
-    private var changed: ReplayTrouble { .final(AudienceSurvey.changed(survey.path)) }
+    private var changed: CommandSessionFailure { .final(AudienceSurvey.changed(survey.path)) }
 
     /// Where the request stands: what the topic says, or its beginning.
-    private func start(_ session: AudienceSession) throws(ReplayTrouble) -> AudienceProgress {
+    private func start(_ session: AudienceSession) throws(CommandSessionFailure) -> AudienceProgress {
         guard let found = session.found else {
             let partition = ParentKey(fileID: id).partition(of: session.parentPartitions)
             return AudienceProgress(
@@ -138,9 +139,9 @@ struct AudienceRun {
     private mutating func add(
         _ parts: AudienceParts, _ batch: inout Batch, _ state: inout AudienceProgress, _ session: AudienceSession,
         _ reader: borrowing AudienceReader
-    ) throws(ReplayTrouble) -> Bool {
+    ) throws(CommandSessionFailure) -> Bool {
         guard parts.chunk >= state.next else { return false }
-        try ReplayTrouble.catching { () throws(KafkaError) in try batch.add(parts, session) }
+        try CommandSessionFailure.catching { () throws(KafkaError) in try batch.add(parts, session) }
         guard batch.count >= Self.batchCount || batch.byteCount >= Self.batchByteCount else { return false }
         // The last one is not committed before the whole file was seen once more.
         guard parts.chunk + 1 < state.parts else { return false }
@@ -150,12 +151,12 @@ struct AudienceRun {
 
     private mutating func commit(
         _ batch: inout Batch, _ state: inout AudienceProgress, _ session: AudienceSession, _ reader: borrowing AudienceReader
-    ) throws(ReplayTrouble) {
+    ) throws(CommandSessionFailure) {
         guard reader.isUnchanged else { throw changed }
         guard batch.count > 0 else { return }
         var next = state
         next.next += batch.count
-        try ReplayTrouble.catching { () throws(KafkaError) in try session.commit(next) }
+        try CommandSessionFailure.catching { () throws(KafkaError) in try session.commit(next) }
         state = next
         writtenCount += batch.count
         batch.removeAll()

@@ -1,3 +1,4 @@
+import Jobs
 import Kafka
 import PushModel
 import Settings
@@ -30,7 +31,8 @@ final class AudienceSession {
         if let batchByteCount { configuration.properties.append(.init(key: "batch.size", value: "\(batchByteCount)")) }
         let session = try TransactionalSession(
             configuration, id: "pushfan-enqueue-\(id)",
-            topics: [settings.kafka.topics.parents, settings.kafka.topics.requestsOwn], enqueueTimeout: timeout, timeout: timeout)
+            topics: [settings.kafka.topics.parents, settings.kafka.topics.requestsOwn], enqueueTimeout: timeout, timeout: timeout,
+            isCancelled: { Interruption.isRequested })
         self.session = session
         key = ParentKey(fileID: id)
         (parents, own) = (session.topics[0], session.topics[1])

@@ -1,3 +1,4 @@
+import Jobs
 import Kafka
 import Publishing
 import PushModel
@@ -22,14 +23,18 @@ enum DeadLetterCommand {
         header.reason = try PlanCommand.reason(invocation) ?? ""
         if !arguments.has("dry-run") { try RunCommand.requireReason(header) }
         header.edits = arguments.values("set")
-        let edits = try header.manner().edits
+        let edits = try invocation.perform { () throws(JobFailure) in try header.manner() }.edits
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
         let settings = try invocation.settings()
         let timeout = try arguments.duration("timeout") ?? .seconds(30)
-        let log = try invocation.jobLog(settings, timeout: timeout)
-        header.jobsOffset = log.end
-        var plan = DeadLetterPlan(header, edits, log.history, topic: settings.kafka.topics.deadLetter, path)
-        try plan.make(range, codes: arguments.values("code"), ResultScan(invocation, settings, timeout: timeout))
+        let context = invocation.jobContext(settings, timeout: timeout)
+        let plan = try invocation.perform(settings) { () throws(JobFailure) in
+            let log = try context.jobLog()
+            header.jobsOffset = log.end
+            var plan = DeadLetterPlan(header, edits, log.history, context, path: path)
+            try plan.make(range, codes: arguments.values("code"))
+            return plan
+        }
         if arguments.has("dry-run") || plan.header.counts.requests == 0 { return try show(plan, path, invocation) }
         invocation.streams.note(
             "\(plan.header.counts.requests) of \(plan.header.counts.matched) records; the plan is \(Sanitised.line(path))")
@@ -60,7 +65,11 @@ enum DeadLetterCommand {
     ) throws(CommandFailure) -> ExitCode {
         let counts = plan.header.counts
         var table = Table("RECORD", "TOPIC", "REASON", "GOES BACK")
-        for sample in plan.samples { table.add(sample.place, sample.topic, sample.reason, sample.outcome) }
+        for sample in plan.samples {
+            table.add(
+                sample.place.description, sample.topic ?? "-", sample.code ?? "-",
+                sample.leftover.map { "no: \($0.rawValue)" } ?? "yes")
+        }
         var object = JSONObject()
         object.add("job_id", plan.header.jobID)
         object.add("file", path)
@@ -73,87 +82,5 @@ enum DeadLetterCommand {
         invocation.streams.note(
             "\(counts.requests) of \(counts.matched) records would go back; `pushfan replay run \(Sanitised.line(path))` does it")
         return .done
-    }
-}
-
-/// Finds the dead letters that can be given back, and writes them into a plan's file.
-struct DeadLetterPlan {
-    /// One of those that are shown.
-    struct Sample {
-        let place: String
-        let topic: String
-        let reason: String
-        let outcome: String
-    }
-
-    /// The file's first line.
-    private(set) var header: ReplayPlanHeader
-    /// The first of them.
-    private(set) var samples: [Sample] = []
-    private let edits: [RequestEdit]
-    private let history: ReplayHistory
-    private let topic: String
-    private let path: String
-
-    /// - Parameters:
-    ///   - header: What is known before.
-    ///   - edits: What is changed.
-    ///   - history: What was given back before.
-    ///   - topic: The dead-letter topic.
-    ///   - path: The plan's file.
-    init(_ header: ReplayPlanHeader, _ edits: [RequestEdit], _ history: ReplayHistory, topic: String, _ path: String) {
-        self.header = header
-        self.edits = edits
-        self.history = history
-        self.topic = topic
-        self.path = path
-    }
-
-    /// Reads the topic and writes the file.
-    ///
-    /// - Parameters:
-    ///   - range: When they were written.
-    ///   - codes: Why they could not be understood; any reason, when none is named.
-    ///   - scan: Reads the topic.
-    /// - Throws: The topic cannot be read, or the file not be written.
-    mutating func make(_ range: ResultFilter, codes: [String], _ scan: ResultScan) throws(CommandFailure) {
-        let file = try LineFile(path)
-        let scan = scan.of(topic)
-        let reader = try scan.open(range.since.map { .time($0) } ?? .beginning, BackwardScan.stop(range))
-        defer { reader.close() }
-        var places: [RecordPlace] = []
-        try scan.read(reader) { record in
-            guard range.covers(record.timestamp ?? 0) else { return }
-            let place = RecordPlace(topic: topic, partition: record.partition, offset: record.offset)
-            let letter = DeadLetter(FetchedRecord(record))
-            guard codes.isEmpty || codes.contains(letter?.reason ?? "") else { return }
-            header.counts.matched += 1
-            let reason = self.reason(letter, place)
-            if let reason {
-                header.counts.left[reason, default: 0] += 1
-                file.add(ReplayLeft(reason: reason, requestID: place.description, place: place, sends: .all).json)
-            } else {
-                places.append(place)
-            }
-            guard samples.count < PlanMaker.sampleCount else { return }
-            samples.append(
-                Sample(
-                    place: place.description, topic: letter?.topic ?? "-", reason: letter?.reason ?? "-",
-                    outcome: reason.map { "no: \($0.rawValue)" } ?? "yes"))
-        }
-        for (number, place) in places.sorted().enumerated() {
-            file.add(ReplayItem(number: number, requestID: place.description, place: place, sends: .all).json)
-        }
-        header.counts.eligible = places.count
-        header.counts.requests = places.count
-        try file.finish(header: header.json)
-    }
-
-    /// Why a dead letter is not given back; nil when it is.
-    private func reason(_ letter: DeadLetter?, _ place: RecordPlace) -> Leftover? {
-        guard let letter else { return .invalid }
-        guard history.replayed(place).isEmpty else { return .replayed }
-        guard letter.isWhole else { return .cut }
-        return letter.edited(edits) == nil ? .invalid : nil
     }
 }

@@ -1,3 +1,4 @@
+import Jobs
 import Kafka
 import PushModel
 import Replay
@@ -17,8 +18,9 @@ enum JobCommands {
 
     static func status(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try invocation.settings()
-        let job = try find(try invocation.jobLog(settings, timeout: try timeout(invocation)), invocation)
-        let outcomes = try outcomes(of: job, settings, invocation)
+        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
+        let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobLog() }, invocation)
+        let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try context.outcomes(of: job) }
         let now = invocation.surroundings.now()
         guard invocation.arguments.format() == .table else {
             try invocation.streams.out(json(job, now, outcomes) + [UInt8(ascii: "\n")])
@@ -46,59 +48,33 @@ enum JobCommands {
         return .done
     }
 
-    static func pause(_ invocation: Invocation) throws(CommandFailure) -> ExitCode { try want(.pause, .paused, invocation) }
-    static func resume(_ invocation: Invocation) throws(CommandFailure) -> ExitCode { try want(.resume, .running, invocation) }
-    static func stop(_ invocation: Invocation) throws(CommandFailure) -> ExitCode { try want(.stop, .stopped, invocation) }
+    static func pause(_ invocation: Invocation) throws(CommandFailure) -> ExitCode { try request(.pause, invocation) }
+    static func resume(_ invocation: Invocation) throws(CommandFailure) -> ExitCode { try request(.resume, invocation) }
+    static func stop(_ invocation: Invocation) throws(CommandFailure) -> ExitCode { try request(.stop, invocation) }
 
-    /// Writes a wish, and waits until the runner has heard it.
-    private static func want(
-        _ kind: JobWish.Kind, _ state: JobRecord.State, _ invocation: Invocation
-    ) throws(CommandFailure) -> ExitCode {
+    /// Asks a job's runner to do something, and reports its answer.
+    private static func request(_ kind: JobWish.Kind, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
         let settings = try invocation.settings()
-        let timeout = try timeout(invocation)
-        let job = try find(try invocation.jobLog(settings, timeout: timeout), invocation)
+        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
+        let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobLog() }, invocation)
         let id = job.record.jobID
-        let standing = job.state(at: invocation.surroundings.now())
-        if standing == .done || standing == .stopped {
-            throw CommandFailure(.refused, "the replay \(id) is \(standing.rawValue) already")
+        let actor = try PlanCommand.actor(invocation)
+        let answer = try invocation.perform(settings) { () throws(JobFailure) in
+            try context.request(kind, of: job, actor: actor)
         }
-        guard standing != state else {
+        switch answer {
+        case .done(let job):
             try write([job], invocation)
             return .done
-        }
-        try write(JobWish(jobID: id, kind: kind, actor: try PlanCommand.actor(invocation)), settings, timeout, invocation)
-        guard job.isAlive(at: invocation.surroundings.now()) else {
-            guard kind != .stop else {
-                invocation.streams.note("no runner is at work; it will not be run again")
-                return .done
-            }
+        case .ended(let state): throw CommandFailure(.refused, "the replay \(id) is \(state.rawValue) already")
+        case .noRunner where kind == .stop:
+            invocation.streams.note("no runner is at work; it will not be run again")
+            return .done
+        case .noRunner:
             throw CommandFailure(.temporary, "no runner is at work", hint: "`pushfan replay run PLAN` goes on where it stopped")
-        }
-        let deadline = Deadline(after: timeout)
-        while !deadline.hasPassed, !Interruption.isRequested {
-            let now = try find(try invocation.jobLog(settings, timeout: timeout), invocation)
-            if now.record.state == state || now.record.state == .done {
-                try write([now], invocation)
-                return .done
-            }
-            ReplayRunner.pause(.milliseconds(200))
-        }
-        throw CommandFailure(.temporary, "the runner of \(id) has not answered in time", hint: "it will when it is back")
-    }
-
-    private static func write(
-        _ wish: JobWish, _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
-    ) throws(CommandFailure) {
-        do throws(KafkaError) {
-            let producer = try Producer(settings.kafkaConfiguration(), transactionalID: nil)
-            defer { producer.close(timeout: .zero) }
-            let topic = try producer.topic(named: settings.kafka.topics.replays)
-            try producer.write(key: Array(wish.key.utf8), value: wish.json, to: topic, partition: 0)
-            try producer.flush(timeout: timeout)
-            if let error = producer.failedDeliveries.first { throw error }
-        } catch {
-            throw invocation.failure(error, settings.kafka, to: "write to \(settings.kafka.topics.replays)")
+        case .late:
+            throw CommandFailure(.temporary, "the runner of \(id) has not answered in time", hint: "it will when it is back")
         }
     }
 
@@ -111,34 +87,11 @@ enum JobCommands {
         guard let id = invocation.arguments.operands.first else {
             throw .usage("which replay? give its job's id", hint: "`pushfan replay list` lists them")
         }
-        if let job = log.jobs[id] { return job }
-        let matching = log.jobs.values.filter { id.count >= 4 && $0.record.jobID.hasSuffix(id) }
-        guard matching.count == 1, let job = matching.first else {
+        guard let job = log.job(named: id) else {
             throw CommandFailure(
                 .nothingMatched, "there is no replay \(Sanitised.quoted(id))", hint: "`pushfan replay list` lists them")
         }
         return job
-    }
-
-    /// What became of the job's requests, by their results' states.
-    private static func outcomes(
-        of job: JobLog.Job, _ settings: Settings, _ invocation: Invocation
-    ) throws(CommandFailure) -> [(state: String, count: Int)] {
-        var filter = ResultFilter()
-        filter.require(.job, [job.record.jobID])
-        filter.require(.kind, ["final"])
-        let scan = ResultScan(invocation, settings, timeout: try timeout(invocation))
-        let reader = try scan.open(.time(job.record.startedAt.milliseconds), .end)
-        defer { reader.close() }
-        var matcher = ResultMatcher(filter)
-        var counts: [String: Int] = [:]
-        try scan.read(reader) { record in
-            guard let value = record.value, ReplayHistory.mayConcern(value),
-                matcher.matches(value, writtenAt: record.timestamp ?? 0)
-            else { return }
-            counts[matcher.document.text("state", of: matcher.document.root) ?? "unknown", default: 0] += 1
-        }
-        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
     }
 
     /// Where a job stands; a runner that is silent is said to be.

@@ -1,3 +1,4 @@
+import Jobs
 import PushModel
 import Replay
 import Settings
@@ -9,13 +10,13 @@ enum LeftoversCommand {
             throw .usage("whose leftovers? give a plan's file", hint: "`pushfan replay plan FILTER` makes one")
         }
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        var plan = try ReplayPlanReader(path)
+        var plan = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader(path) }
         let job = try invocation.jobLog(try invocation.settings(), timeout: timeout).jobs[plan.header.jobID]
         var table = Table("REQUEST", "ORIGIN", "SENDS", "LEFT", "WHY")
         var objects: [[UInt8]] = []
         let standing = job?.state(at: invocation.surroundings.now())
         var (count, openCount) = (0, 0)
-        while let line = try plan.next() {
+        while let line = try invocation.perform(nil, { () throws(JobFailure) -> ReplayPlanReader.Line? in try plan.next() }) {
             guard let (left, why) = left(line, job, standing) else { continue }
             count += 1
             if left.word == open { openCount += 1 }

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Jobs
 import Publishing
 import PushModel
 import Replay
@@ -59,10 +60,14 @@ enum PlanCommand {
         header.exceptions = exceptions
         header.expiry = try expiry(arguments, now: now)
         header.edits = arguments.values("set")
-        _ = try header.manner()
+        _ = try invocation.perform { () throws(JobFailure) in try header.manner() }
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
-        var maker = try PlanMaker(invocation, settings, header, path: path, timeout: timeout)
-        try maker.plan(filter, limit: limit)
+        let context = invocation.jobContext(settings, timeout: timeout)
+        let maker = try invocation.perform(settings) { () throws(JobFailure) in
+            var maker = try PlanMaker(context, settings.planning(), header, path: path)
+            try maker.plan(filter, limit: limit)
+            return maker
+        }
         return (maker.header, path, maker.samples)
     }
 
@@ -76,7 +81,7 @@ enum PlanCommand {
             guard invocation.arguments.operands.isEmpty else {
                 throw .usage("--leftovers takes the filter of the plan; give one of the two")
             }
-            let earlier = try ReplayPlanReader(path).header
+            let earlier = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader(path) }.header
             guard earlier.source == .results else {
                 throw .usage("--leftovers: `pushfan replay deadletter` finds what it has left itself")
             }

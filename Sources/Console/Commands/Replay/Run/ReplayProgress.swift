@@ -1,3 +1,5 @@
+import Jobs
+
 /// Says how far a replay is: all the time on a terminal, now and then elsewhere.
 final class ReplayProgress {
     private static let terminalInterval = Duration.milliseconds(200)
@@ -10,8 +12,6 @@ final class ReplayProgress {
     private var startCount = 0
     private var next: ContinuousClock.Instant
     private var isShown = false
-    /// The items that were dealt with, in all runs.
-    private(set) var count = 0
 
     /// A replay that begins now.
     ///
@@ -26,16 +26,15 @@ final class ReplayProgress {
         next = .now + (streams.traits.isErrorTerminal ? Self.terminalInterval : Self.lineInterval)
     }
 
-    /// Begins to count, at what earlier runs had done.
-    func begin(at count: Int) {
-        start = .now
-        startCount = count
-        self.count = count
+    /// Shows the progress, but not too often.
+    func show(_ progress: RunProgress) {
+        switch progress {
+        case .began(let count): (start, startCount) = (.now, count)
+        case .reached(let count, let skipped): show(count, skipped: skipped)
+        }
     }
 
-    /// Shows how far it is, but not too often.
-    func show(_ count: Int, skipped: Int) {
-        self.count = count
+    private func show(_ count: Int, skipped: Int) {
         let now = ContinuousClock.now
         guard now >= next else { return }
         let isTerminal = streams.traits.isErrorTerminal

@@ -1,4 +1,5 @@
 import Glibc
+import Jobs
 import PushModel
 import Replay
 import Settings
@@ -11,7 +12,7 @@ enum RunCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
         let path = try planPath(invocation)
-        var header = try ReplayPlanReader(path).header
+        var header = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader(path) }.header
         if let reason = try PlanCommand.reason(invocation) { header.reason = reason }
         if invocation.arguments.has("actor") { header.actor = try PlanCommand.actor(invocation) }
         return try run(header, path, invocation)
@@ -23,20 +24,34 @@ enum RunCommand {
         guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay in \(path)") }
         let settings = try invocation.settings()
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let digest = try digest(path)
-        let job = try invocation.jobLog(settings, timeout: timeout).jobs[header.jobID]
+        let digest = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader.digest(path) }
+        let context = invocation.jobContext(settings, timeout: timeout)
+        let job = try invocation.perform(settings) { () throws(JobFailure) in try context.jobLog() }.jobs[header.jobID]
         if let job, job.record.state == .done {
-            try job.record.requirePlan(digest)
+            try invocation.perform { () throws(JobFailure) in try job.record.requirePlan(digest) }
             return try reportFinished(job, path, invocation)
         }
-        try sayWhatIsGone(from: job?.next ?? 0, path, settings, timeout, invocation)
+        let gone = try invocation.perform(settings) { () throws(JobFailure) in
+            try GoneOriginals(try ReplayPlanReader(path), from: job?.next ?? 0) { topic throws(JobFailure) in
+                try context.firstOffsets(of: topic)
+            }
+        }
+        if gone.count > 0 { invocation.streams.note(gone.text) }
         try confirm(header.counts.requests, invocation)
         let runner = ReplayRunner(
-            invocation: invocation, settings: settings, path: path, header: header, digest: digest,
-            rate: try PlanCommand.rate(invocation), timeout: timeout)
-        let ending = try runner.run()
+            context, settings.planning(), path: path, header: header, digest: digest, rate: try PlanCommand.rate(invocation))
+        let ending = try run(runner, of: header.counts.requests, settings, invocation)
         try report(ending, invocation)
         return exitCode(ending, path, invocation)
+    }
+
+    /// Runs the job and shows its progress.
+    private static func run(
+        _ runner: ReplayRunner, of count: Int, _ settings: Settings, _ invocation: Invocation
+    ) throws(CommandFailure) -> ReplayRunner.Ending {
+        let progress = ReplayProgress(total: count, invocation.streams)
+        defer { progress.end() }
+        return try invocation.perform(settings) { () throws(JobFailure) in try runner.run { progress.show($0) } }
     }
 
     /// Says of a job that is done when that was, and that this run has sent nothing.
@@ -69,16 +84,6 @@ enum RunCommand {
         throw .usage("a replay needs a reason", hint: "--reason TEXT gives one; it stands in every new result")
     }
 
-    /// Says which originals retention has removed since the plan was made.
-    private static func sayWhatIsGone(
-        from next: Int, _ path: String, _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
-    ) throws(CommandFailure) {
-        let gone = try GoneOriginals(try ReplayPlanReader(path), from: next) { topic throws(CommandFailure) in
-            try invocation.firstOffsets(of: topic, settings, timeout: timeout)
-        }
-        if gone.count > 0 { invocation.streams.note(gone.text) }
-    }
-
     /// Asks for the number of requests, typed, when there are many.
     private static func confirm(_ count: Int, _ invocation: Invocation) throws(CommandFailure) {
         guard count > unaskedCount, !invocation.arguments.has("yes") else { return }
@@ -89,17 +94,6 @@ enum RunCommand {
         }
         invocation.streams.note("\(count) requests will be replayed. Type this number to go on:")
         guard try invocation.streams.inputLine() == String(count) else { throw CommandFailure(.refused, "nothing was replayed") }
-    }
-
-    /// The 64-bit FNV-1a digest of a file, in hexadecimal digits.
-    private static func digest(_ path: String) throws(CommandFailure) -> String {
-        let lines = try LineReader(path)
-        var state: UInt64 = 0xCBF2_9CE4_8422_2325
-        while let line = try lines.next() {
-            for byte in line { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            state = (state ^ 0x0A) &* 0x100_0000_01B3
-        }
-        return String(state, radix: 16)
     }
 
     private static func report(_ ending: ReplayRunner.Ending, _ invocation: Invocation) throws(CommandFailure) {

@@ -1,4 +1,5 @@
 import Delivery
+import Jobs
 import Kafka
 import PushModel
 import Replay
@@ -12,7 +13,7 @@ struct WhereaboutsSearch {
     private let id: String
     /// Where it stands, if its id is that.
     private let place: RecordPlace?
-    private let scan: ResultScan
+    private let scan: TopicScan
     private let settings: Settings
     private let timeout: Duration
     private let now: Timestamp
@@ -26,7 +27,7 @@ struct WhereaboutsSearch {
     ///   - settings: The topics' names, and the group's.
     ///   - timeout: How long each question may take.
     ///   - now: The present moment.
-    init(for id: String, _ scan: ResultScan, _ settings: Settings, timeout: Duration, now: Timestamp) {
+    init(for id: String, _ scan: TopicScan, _ settings: Settings, timeout: Duration, now: Timestamp) {
         self.id = id
         place = RecordPlace(id)
         self.scan = scan
@@ -56,7 +57,7 @@ struct WhereaboutsSearch {
             // An id that is a place names the lane.
             let isElsewhere = role.kind == .requests && place.map { $0.topic != role.name && lanes.contains($0.topic) } ?? false
             guard !own.isEmpty, !isElsewhere else { continue }
-            do throws(CommandFailure) { try search(role, own, &reader) } catch { try note(error, role.name) }
+            do throws(CommandFailure) { try search(role, own, &reader, invocation) } catch { try note(error, role.name) }
         }
         return WhereaboutsTelling(
             id: id, whereabouts: RequestWhereabouts(sightings, now: now), now: now, extents: extents, troubles: troubles)
@@ -88,7 +89,7 @@ struct WhereaboutsSearch {
     }
 
     private mutating func search(
-        _ role: TopicRole, _ positions: [GroupPosition], _ reader: inout WaitingReader
+        _ role: TopicRole, _ positions: [GroupPosition], _ reader: inout WaitingReader, _ invocation: Invocation
     ) throws(CommandFailure) {
         let windows = SearchWindow.all(
             of: positions, keepsDone: role.kind == .requests, place: role.kind == .requests ? place : nil, limit: Self.limit)
@@ -99,17 +100,20 @@ struct WhereaboutsSearch {
         guard windows.contains(where: { $0.searchedCount > 0 }) else { return }
         let starts = windows.map { ($0.partition, $0.offsets.lowerBound) }
         let stops = windows.map { ($0.partition, $0.offsets.upperBound) }
-        let topic = try scan.of(role.name).open(
-            .offsets(Dictionary(uniqueKeysWithValues: starts)), .offsets(Dictionary(uniqueKeysWithValues: stops)))
-        defer { topic.close() }
-        try scan.of(role.name).read(topic) { record in
-            guard let position = positions.first(where: { $0.partition.partition == record.partition }),
-                let request = reader.read(FetchedRecord(record), of: role.kind, in: position.partition), isWanted(request)
-            else { return }
-            sightings.append(
-                RequestSighting(
-                    kind: role.kind, partition: position.partition, offset: record.offset, request: request,
-                    position: position.start, reading: position.reading(of: record.offset)))
+        let topic = scan.of(role.name)
+        try invocation.perform(settings) { () throws(JobFailure) in
+            let records = try topic.open(
+                .offsets(Dictionary(uniqueKeysWithValues: starts)), .offsets(Dictionary(uniqueKeysWithValues: stops)))
+            defer { records.close() }
+            try topic.read(records) { record in
+                guard let position = positions.first(where: { $0.partition.partition == record.partition }),
+                    let request = reader.read(FetchedRecord(record), of: role.kind, in: position.partition), isWanted(request)
+                else { return }
+                sightings.append(
+                    RequestSighting(
+                        kind: role.kind, partition: position.partition, offset: record.offset, request: request,
+                        position: position.start, reading: position.reading(of: record.offset)))
+            }
         }
     }
 

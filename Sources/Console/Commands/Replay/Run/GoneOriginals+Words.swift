@@ -1,0 +1,16 @@
+import Jobs
+import Replay
+
+extension GoneOriginals {
+    /// What a person has to know before the replay begins; several lines, the last without its end.
+    package var text: String {
+        var lines = ["\(count) of the original requests are gone by retention since the plan was made; they will be left out:"]
+        for item in samples { lines.append("  \(Sanitised.line(item.requestID))  \(item.place)") }
+        if count > samples.count { lines.append("  and \(count - samples.count) more") }
+        for place in beginnings {
+            let begin = place.offset == .max ? "is no more" : "begins at offset \(place.offset) now"
+            lines.append("partition \(place.partition) of \(Sanitised.line(place.topic)) \(begin)")
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,81 @@
+import Jobs
+import Kafka
+import Replay
+
+extension CommandFailure {
+    /// The failure of a job, in a person's words.
+    ///
+    /// - Parameters:
+    ///   - error: The failure.
+    ///   - brokers: The addresses that were asked.
+    init(_ error: JobFailure, brokers: String) {
+        switch error {
+        case .kafka(let error, let action): self.init(error, brokers: brokers, action: action.text)
+        case .cancelled: self.init(Interruption.exitCode, "interrupted")
+        case .stalled(let topic, let remaining):
+            self.init(
+                .temporary, "nothing came from \(topic) for some time, and \(remaining) of its offsets are not read yet",
+                hint: "--timeout waits longer")
+        case .unfinished(let topic): self.init(.temporary, "\(topic) cannot be read to its end in time")
+        case .newerRecords(let topic):
+            self.init(.failed, "a newer version wrote records of \(topic)", hint: "use the version that wrote them")
+        case .tooManyRequests(let limit):
+            self.init(
+                .refused, "more than \(limit) requests could be replayed",
+                hint: "narrow the filter, such as with since: and until:, or raise --limit")
+        case .edit(let text, let fault): self = .usage("--set \(Sanitised.quoted(text)): \(fault.reason)")
+        case .unreadableFile, .unwritableFile, .notAPlan, .planOfOtherVersion, .damagedPlan: self.init(file: error)
+        case .otherPlan, .stopped, .running, .takenOver, .unreadClaim: self.init(run: error)
+        }
+    }
+
+    /// A failure of a file.
+    private init(file error: JobFailure) {
+        switch error {
+        case .unreadableFile(let path, let reason):
+            self = .usage("the file \(Sanitised.quoted(path)) cannot be read: \(reason)")
+        case .unwritableFile(let path, let reason):
+            self.init(.failed, "the file \(Sanitised.quoted(path)) cannot be written: \(reason)")
+        case .notAPlan(let path):
+            self = .usage("\(Sanitised.quoted(path)) is no plan of a replay", hint: "`pushfan replay plan FILTER` makes one")
+        case .planOfOtherVersion(let path):
+            self = .usage("\(Sanitised.quoted(path)) was made by another version of pushfan; make a new plan")
+        case .damagedPlan(let path): self = .usage("\(Sanitised.quoted(path)) is damaged; make a new plan")
+        default: self.init(.failed, "")
+        }
+    }
+
+    /// A replay that may not be run, or not now.
+    private init(run error: JobFailure) {
+        switch error {
+        case .otherPlan(let job):
+            self.init(.refused, "the job \(Sanitised.line(job)) was begun with another plan", hint: "make a new plan")
+        case .stopped(let job):
+            self.init(
+                .refused, "the replay \(job) was stopped",
+                hint: "`pushfan replay plan --leftovers FILE` plans what it left as a new job")
+        case .running(let job):
+            self.init(
+                .temporary, "the replay \(job) is running; one runs at a time",
+                hint: "wait for it, or `pushfan replay pause \(job)`")
+        case .takenOver: self.init(.temporary, "another process has taken the job over, and goes on with it")
+        case .unreadClaim(let error):
+            self.init(
+                .temporary, error.message, hint: "a hanging transaction may block it; the broker aborts it when it times out")
+        default: self.init(.failed, "")
+        }
+    }
+}
+
+extension JobAction {
+    /// The action, such as `read push.results.v1`.
+    fileprivate var text: String {
+        switch self {
+        case .read(let topic): "read \(topic)"
+        case .readOriginals: "read the original requests"
+        case .findBeginning(let topic): "look where \(topic) begins"
+        case .write(let topic): "write to \(topic)"
+        case .replay: "replay"
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Delivery
+import Jobs
+import Kafka
+import Replay
+import Settings
+
+extension Invocation {
+    /// The context of a job that this command starts: its progress is shown on a terminal, and a signal cancels it.
+    func jobContext(_ settings: Settings, timeout: Duration) -> JobContext {
+        let streams = streams
+        let progress = ProgressLine(streams)
+        let topics = settings.kafka.topics
+        return JobContext(
+            kafka: settings.kafkaConfiguration(),
+            topics: JobTopics(
+                results: topics.results, deadLetter: topics.deadLetter, control: topics.control, replays: topics.replays,
+                requestsOwn: topics.requestsOwn),
+            timeout: timeout, now: surroundings.now, isCancelled: { Interruption.isRequested }, progress: { progress.show($0) },
+            note: { streams.note($0.text) })
+    }
+
+    /// Does something of a job.
+    ///
+    /// - Parameters:
+    ///   - settings: The brokers; nil for what needs none.
+    ///   - body: Does it.
+    /// - Returns: What `body` returns.
+    /// - Throws: The job's failure in a person's words.
+    func perform<Value: ~Copyable>(
+        _ settings: Settings? = nil, _ body: () throws(JobFailure) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(JobFailure) {
+            return try body()
+        } catch {
+            throw CommandFailure(error, brokers: settings?.kafka.bootstrapServers.joined(separator: ",") ?? "")
+        }
+    }
+
+    /// The jobs up to now.
+    ///
+    /// - Throws: Their topic cannot be read.
+    func jobLog(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> JobLog {
+        let context = jobContext(settings, timeout: timeout)
+        return try perform(settings) { () throws(JobFailure) in try context.jobLog() }
+    }
+
+    /// The requests that were cancelled until now.
+    ///
+    /// - Throws: The control topic cannot be read.
+    func cancellations(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> Cancellations {
+        let context = jobContext(settings, timeout: timeout)
+        return try perform(settings) { () throws(JobFailure) in try context.cancellations() }
+    }
+}
+
+/// A failure of one session of a command's work with Kafka.
+typealias CommandSessionFailure = SessionFailure<CommandFailure>
+
+extension FreshTopics {
+    /// Does something again for a while if it fails because a topic is not known, or it or a group has no leader yet; a signal ends that.
+    ///
+    /// - Throws: What `body` throws for another reason, or at last.
+    static func retrying<Value: ~Copyable>(_ body: () throws(KafkaError) -> Value) throws(KafkaError) -> Value {
+        try retrying(unless: { Interruption.isRequested }, body)
+    }
+}
+
+extension JobNote {
+    /// A line for a person.
+    fileprivate var text: String {
+        switch self {
+        case .indexUnused(let absence): "the index is not used: \(absence.text)"
+        case .indexRebuilt(let path, let flaw): "\(path) \(flaw.text) and is rebuilt"
+        case .unknownReplays(let count, let topic):
+            "\(Counted.text(count, "result", "results")) of replays that \(topic) does not know: they do not count as repeated"
+        case .paused(let next, let count): "paused at \(next) of \(count)"
+        case .retrying(let error): "once more after: \(Sanitised.line(error.description))"
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Kafka
+import ResultQuery
+import SQLite
+
+/// Reads what was written since an index was filled last, and removes what the topic does not keep any more.
+///
+/// Of each partition the newest record of the index is read again: if it stands where it stood, everything before it does too, because
+/// records never change. If it does not, the topic was recreated, or its records were replaced by others.
+struct IndexCatchUp {
+    /// How it ended.
+    enum Ending {
+        case done
+        /// The index tells of other records than the topic has.
+        case topicIsAnother
+        /// Another command has rebuilt the index.
+        case indexIsAnother
+        case failed(SQLiteError)
+    }
+
+    /// Records that are added at once.
+    private static let batchCount = 5000
+
+    private let index: ResultIndex
+    /// The newest record of each partition that was not met yet.
+    private var witnesses: [Int32: IndexedRecord] = [:]
+    private var pending: [IndexedRecord] = []
+    private var ending = Ending.done
+
+    private var isGoingOn: Bool { if case .done = ending { true } else { false } }
+
+    /// Nothing is read yet.
+    init(_ index: ResultIndex) {
+        self.index = index
+    }
+
+    /// Fills the index up to the ends that the reader has found.
+    ///
+    /// - Parameters:
+    ///   - reader: Knows where the partitions begin and end.
+    ///   - scan: Reads them.
+    /// - Returns: How it ended.
+    /// - Throws: The topic cannot be read.
+    mutating func run(_ reader: TopicReader, _ scan: TopicScan) throws(JobFailure) -> Ending {
+        attempt { catchUp throws(SQLiteError) in try catchUp.prepare(reader.bounds) }
+        guard isGoingOn else { return ending }
+        do throws(KafkaError) { try reader.begin(at: witnesses.mapValues(\.offset)) } catch { throw scan.failure(error) }
+        try scan.readOn(reader) { take($0) }
+        if isGoingOn, !witnesses.isEmpty { ending = .topicIsAnother }
+        addPending()
+        if isGoingOn { attempt { catchUp throws(SQLiteError) in try catchUp.index.finishFilling() } }
+        return ending
+    }
+
+    private mutating func prepare(_ bounds: [Range<Int64>]) throws(SQLiteError) {
+        guard try index.partitionCount() <= bounds.count else { return ending = .topicIsAnother }
+        for (partition, bounds) in bounds.enumerated() {
+            guard let newest = try index.newestRecord(of: Int32(clamping: partition)), newest.offset >= bounds.lowerBound
+            else { continue }
+            guard newest.offset < bounds.upperBound else { return ending = .topicIsAnother }
+            witnesses[newest.partition] = newest
+        }
+        if try !index.removeRecords(below: bounds.map(\.lowerBound)) { ending = .indexIsAnother }
+    }
+
+    /// Whether to go on.
+    private mutating func take(_ record: borrowing ConsumedRecord) -> Bool {
+        let copy = IndexedRecord(record)
+        if let witness = witnesses.removeValue(forKey: copy.partition) {
+            if witness != copy { ending = .topicIsAnother }
+            return isGoingOn
+        }
+        pending.append(copy)
+        if pending.count >= Self.batchCount { addPending() }
+        return isGoingOn
+    }
+
+    private mutating func addPending() {
+        guard isGoingOn else { return }
+        attempt { catchUp throws(SQLiteError) in
+            if try !catchUp.index.add(catchUp.pending) { catchUp.ending = .indexIsAnother }
+            catchUp.pending.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private mutating func attempt(_ body: (inout IndexCatchUp) throws(SQLiteError) -> Void) {
+        do throws(SQLiteError) { try body(&self) } catch { ending = .failed(error) }
+    }
+}
+
+extension IndexedRecord {
+    init(_ record: borrowing ConsumedRecord) {
+        partition = record.partition
+        offset = record.offset
+        time = record.timestamp ?? 0
+        if let bytes = record.value { value = bytes.withUnsafeBufferPointer { Array($0) } } else { value = nil }
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import SQLite
+
+/// The file in which the index of a topic's results is kept.
+struct IndexLocation {
+    /// Where it is.
+    let path: String
+
+    /// What stands in the header of every index (sqlite.org, Database File Format, section 1.3), so that no other file is taken for one.
+    static let applicationID: UInt32 = 0x7066_6978
+
+    /// The file that the caller chose, or one below the user's cache folder, for which the folder is made.
+    ///
+    /// - Parameters:
+    ///   - choice: The file, or what names the cache folder.
+    ///   - cluster: The id of the cluster.
+    ///   - topic: The topic.
+    /// - Throws: There is no cache folder, or the file is something else.
+    init(_ choice: IndexChoice, cluster: String, topic: String) throws(IndexAbsence) {
+        if let file = choice.file {
+            path = file
+            try Self.checkThatItIsNobodyElses(file)
+        } else {
+            let folder = try Self.cacheFolder(choice.environment)
+            path = "\(folder)/\(Self.fileName(cluster: cluster, topic: topic))"
+        }
+    }
+
+    private static func cacheFolder(_ environment: [String: String]) throws(IndexAbsence) -> String {
+        // A path that is not absolute is to be ignored, says the specification.
+        let named = [environment["XDG_CACHE_HOME"], environment["HOME"].map { $0 + "/.cache" }].compactMap(\.self)
+        guard let cache = named.first(where: { $0.hasPrefix("/") }) else {
+            throw .noFolder
+        }
+        let folder = cache + "/pushfan"
+        for path in [cache, folder] where mkdir(path, 0o700) != 0 && errno != EEXIST {
+            throw .folder(path: path, reason: String(cString: strerror(errno)))
+        }
+        return folder
+    }
+
+    /// A name for each cluster and topic; both come from others, so of other characters there is nothing but their numbers.
+    private static func fileName(cluster: String, topic: String) -> String {
+        let words = [topic, cluster].map { word in
+            word.utf8.prefix(100).map { byte in
+                let isPlain = (byte >= 0x61 && byte <= 0x7A) || (byte >= 0x41 && byte <= 0x5A) || (byte >= 0x30 && byte <= 0x39)
+                return isPlain || byte == 0x2D || byte == 0x5F || byte == 0x2E
+                    ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16)
+            }.joined()
+        }
+        return words.joined(separator: "@") + ".sqlite"
+    }
+
+    /// A person may name any file by mistake: one that is neither empty nor an index is left as it is.
+    private static func checkThatItIsNobodyElses(_ path: String) throws(IndexAbsence) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        defer { close(file) }
+        var header = [UInt8](repeating: 0, count: 72)
+        let count = header.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+        let id = header[68...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        guard count == 0 || (count == header.count && id == applicationID) else {
+            throw .foreign(path: path)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import ResultQuery
+import SQLite
+
+/// The results of one topic in a database on this machine, so that a question need not read them all again.
+///
+/// It is a cache: everything in it is in Kafka, and it is rebuilt whenever there is a doubt. Each record of the topic has a row, complete
+/// from the oldest record of each partition to the newest one in the index. The next reading goes on behind that. What many
+/// results have alike (`ResultFacet`) is kept once, and rows name it by a number. Several commands may use one file at the same time: rows
+/// are added, and partitions cleared of what retention has removed, in transactions, and never changed. One value of this class belongs
+/// to one thread at a time.
+final class ResultIndex {
+    /// The layout of the tables; a file with another one is rebuilt.
+    private static let version = 2
+    /// How long to wait for another command that writes.
+    private static let patience = Duration.seconds(2)
+
+    private static let tables = """
+        CREATE TABLE source(cluster BLOB NOT NULL, topic BLOB NOT NULL, epoch INTEGER NOT NULL);
+        CREATE TABLE facet(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, part BLOB NOT NULL, UNIQUE (kind, part));
+        CREATE TABLE result(
+            id INTEGER PRIMARY KEY, topic_partition INTEGER NOT NULL, topic_offset INTEGER NOT NULL, time INTEGER NOT NULL,
+            ending INTEGER, sender INTEGER, handling INTEGER, "request" BLOB, "attempts" INTEGER, "took" INTEGER,
+            "queued" INTEGER, "partition" INTEGER, "root" BLOB, "parent" BLOB, origin_offset INTEGER,
+            UNIQUE (topic_partition, topic_offset));
+        CREATE TABLE record(id INTEGER PRIMARY KEY, value BLOB);
+        """
+
+    /// Made when the first reading is done, which takes half the time then. The first two hold all that most questions ask for.
+    private static let indices = """
+        CREATE INDEX IF NOT EXISTS by_time
+            ON result(time, topic_partition, topic_offset, ending, sender, handling);
+        CREATE INDEX IF NOT EXISTS by_ending ON result(ending, time, sender, handling);
+        CREATE INDEX IF NOT EXISTS by_request ON result("request");
+        CREATE INDEX IF NOT EXISTS by_origin ON result(origin_offset, "partition");
+        CREATE INDEX IF NOT EXISTS by_root ON result("root") WHERE "root" IS NOT NULL;
+        CREATE INDEX IF NOT EXISTS by_parent ON result("parent") WHERE "parent" IS NOT NULL;
+        """
+
+    let database: Database
+    /// A number that no other making of this index has.
+    private var epoch: Int64 = 0
+    /// The reason why everything that the file held was given up; nil if nothing was.
+    private(set) var flaw: IndexFlaw?
+
+    /// Opens the index of a topic, and makes it where there is none.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - cluster: The id of the cluster.
+    ///   - topic: The topic.
+    /// - Throws: What SQLite says.
+    init(path: String, cluster: String, topic: String) throws(SQLiteError) {
+        database = try Database(path: path, waiting: Self.patience)
+        // Temporary tables and sorting stay in memory. The log grows to 64 MiB before it is worked off, for the first reading's sake.
+        try database.execute(
+            """
+            PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536;
+            PRAGMA wal_autocheckpoint = 16384; PRAGMA journal_size_limit = 1048576;
+            CREATE TEMP TABLE IF NOT EXISTS wanted(id INTEGER PRIMARY KEY);
+            CREATE TEMP TABLE IF NOT EXISTS chosen(id INTEGER PRIMARY KEY);
+            """)
+        try database.define("has_pattern") { pattern, text in text.matches(pattern) }
+        let (cluster, topic) = (Array(cluster.utf8), Array(topic.utf8))
+        flaw = try findFlaw(cluster, topic)
+        if flaw != nil { try database.reset() }
+        try make(cluster, topic)
+    }
+
+    /// Empties a file of which `init` or a question found that it is damaged.
+    ///
+    /// - Parameter path: The file.
+    /// - Throws: What SQLite says.
+    static func reset(path: String) throws(SQLiteError) {
+        let database = try Database(path: path, waiting: patience)
+        try database.reset()
+        // It stays recognisable as an index.
+        try database.execute("PRAGMA application_id = \(IndexLocation.applicationID)")
+    }
+
+    /// Whether no command has rebuilt the index since it was opened; asked in the transaction that relies on it.
+    func isSame() throws(SQLiteError) -> Bool {
+        try database.integer("SELECT epoch FROM source") == epoch
+    }
+
+    /// Makes what questions need, unless it is there.
+    ///
+    /// - Throws: What SQLite says.
+    func finishFilling() throws(SQLiteError) {
+        let count = try database.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+        if count != 6 { try database.execute(Self.indices) }
+    }
+
+    /// The reason why the file is of no use; nil when it is, or is empty.
+    private func findFlaw(_ cluster: [UInt8], _ topic: [UInt8]) throws(SQLiteError) -> IndexFlaw? {
+        try database.read { () throws(SQLiteError) in
+            if try database.integer("SELECT count(*) FROM sqlite_schema") == 0 { return nil }
+            guard try database.integer("PRAGMA application_id") == Int64(IndexLocation.applicationID),
+                try database.integer("PRAGMA user_version") == Int64(Self.version)
+            else { return .otherVersion }
+            let source = try database.prepare("SELECT cluster, topic FROM source")
+            let isOurs = try source.step() && source.bytes(0) == cluster && source.bytes(1) == topic
+            source.reset()
+            return isOurs ? nil : .otherSource
+        }
+    }
+
+    private func make(_ cluster: [UInt8], _ topic: [UInt8]) throws(SQLiteError) {
+        try database.write { () throws(SQLiteError) in
+            // Another command may have been quicker.
+            guard try database.integer("SELECT count(*) FROM sqlite_schema") == 0 else { return }
+            try database.execute(Self.tables)
+            let source = try database.prepare("INSERT INTO source VALUES (?, ?, random())")
+            try source.bind(cluster, at: 0)
+            try source.bind(topic, at: 1)
+            try source.run()
+            try database.execute(
+                "PRAGMA application_id = \(IndexLocation.applicationID); PRAGMA user_version = \(Self.version)")
+        }
+        // It cannot change while others use the file, and then it is what they made it.
+        do { try database.execute("PRAGMA journal_mode = WAL") } catch  where error.isBusy {}
+        epoch = try database.integer("SELECT epoch FROM source") ?? 0
+    }
+}

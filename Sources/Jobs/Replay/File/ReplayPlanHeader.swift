@@ -1,0 +1,209 @@
+package import PushModel
+package import Replay
+package import ResultQuery
+
+/// The first line of a plan's file: which job it is, what it was made from, and what it comes to.
+package struct ReplayPlanHeader: Sendable, Equatable {
+    /// What the file begins with, and the version of the form.
+    package static let kind = "pushfan.replay.plan"
+    package static let version: Int64 = 1
+
+    /// What is replayed.
+    package enum Source: String, Sendable {
+        /// Sends that failed, as results tell it.
+        case results
+        /// Records that could not be understood.
+        case deadletter
+    }
+
+    /// What is left out unless whoever plans names it.
+    package struct Exceptions: Sendable, Equatable {
+        /// What was cancelled.
+        package var cancelled = false
+        /// What found no registered device.
+        package var untargeted = false
+
+        /// None is named.
+        package init() {}
+
+        /// What a filter names, before any term is added to it.
+        package init(of filter: ResultFilter) {
+            cancelled =
+                filter.names(.state, "cancelled")
+                || ["cancelled", "hub_canceled"].contains { filter.names(.error, $0) || filter.names(.outcome, $0) }
+            untargeted = filter.names(.error, "no_target") || filter.names(.outcome, "no_target")
+        }
+    }
+
+    /// The job; running the plan again goes on with the same one.
+    package var jobID: String
+    /// What is replayed.
+    package var source = Source.results
+    /// When the plan was made.
+    package var createdAt: Timestamp
+    /// Which results it is about.
+    package var filter: String
+    /// Why; empty until a reason is given.
+    package var reason = ""
+    /// Who.
+    package var actor: String
+    /// Sends of unknown outcome are repeated, too.
+    package var includesAmbiguous = false
+    /// What is repeated because the filter names it.
+    package var exceptions = Exceptions()
+    /// Until when the new requests are of use.
+    package var expiry: NewExpiry?
+    /// What is changed, as it was typed.
+    package var edits: [String] = []
+    /// Up to where the jobs' records were read.
+    package var jobsOffset: Int64 = 0
+    /// What it comes to.
+    package var counts = ReplayCounts()
+
+    /// One line of JSON.
+    package var json: [UInt8] {
+        var object = JSONObject()
+        object.add("kind", Self.kind)
+        object.add("version", Int(Self.version))
+        object.add("job_id", jobID)
+        object.add("source", source.rawValue)
+        object.add("created_at", createdAt.text)
+        object.add("filter", filter)
+        object.add("reason", reason)
+        object.add("actor", actor)
+        object.add("include_ambiguous", includesAmbiguous)
+        object.add("include_cancelled", exceptions.cancelled)
+        object.add("include_no_target", exceptions.untargeted)
+        switch expiry {
+        case .life(let seconds): object.add("ttl_seconds", Int(seconds))
+        case .moment(let moment): object.add("expires_at", moment.text)
+        case nil: break
+        }
+        object.add("set", texts: edits)
+        object.add("jobs_offset", String(jobsOffset))
+        object.add("counts", raw: counts.json)
+        return object.bytes
+    }
+
+    /// Reads the first line of a file.
+    ///
+    /// - Throws: `notAPlan` or `planOfOtherVersion`.
+    init(_ line: [UInt8], path: String) throws(JobFailure) {
+        var document = JSONDocument()
+        func text(_ name: StaticString) -> String? { document.text(name, of: document.root) }
+        guard (try? document.read(line.span)) != nil, text("kind") == Self.kind, let jobID = text("job_id"),
+            let time = text("created_at").flatMap({ Timestamp(Array($0.utf8).span) })
+        else {
+            throw .notAPlan(path: path)
+        }
+        guard document.integer("version", of: document.root) == Self.version else {
+            throw .planOfOtherVersion(path: path)
+        }
+        self.jobID = jobID
+        createdAt = time
+        source = text("source").flatMap(Source.init) ?? .results
+        filter = text("filter") ?? ""
+        reason = text("reason") ?? ""
+        actor = text("actor") ?? ""
+        func isTrue(_ name: StaticString) -> Bool {
+            document.member(name, of: document.root).map { document.kind(of: $0) == .true } ?? false
+        }
+        includesAmbiguous = isTrue("include_ambiguous")
+        exceptions.cancelled = isTrue("include_cancelled")
+        exceptions.untargeted = isTrue("include_no_target")
+        if let seconds = document.integer("ttl_seconds", of: document.root) { expiry = .life(seconds: seconds) }
+        if let moment = text("expires_at").flatMap({ Timestamp(Array($0.utf8).span) }) { expiry = .moment(moment) }
+        if let list = document.member("set", of: document.root) {
+            document.forEachElement(of: list) { edits.append(document.string(document.text(of: $0))) }
+        }
+        jobsOffset = text("jobs_offset").flatMap { Int64($0) } ?? 0
+        if let node = document.member("counts", of: document.root) { counts = ReplayCounts(document, node) }
+    }
+
+    /// A header that is filled in as the plan is made.
+    package init(jobID: String, createdAt: Timestamp, filter: String, actor: String) {
+        self.jobID = jobID
+        self.createdAt = createdAt
+        self.filter = filter
+        self.actor = actor
+    }
+
+    /// How the new requests are written.
+    ///
+    /// - Throws: `edit` for an edit that is none.
+    package func manner() throws(JobFailure) -> ReplayWriter.Manner {
+        var read: [RequestEdit] = []
+        for text in edits {
+            do throws(RequestEdit.Fault) {
+                read.append(try RequestEdit(text))
+            } catch {
+                throw .edit(text, error)
+            }
+        }
+        return ReplayWriter.Manner(
+            author: ReplayAuthor(jobID: jobID, actor: actor, reason: reason), edits: read, expiry: expiry)
+    }
+}
+
+/// What a plan comes to, in numbers.
+package struct ReplayCounts: Sendable, Equatable {
+    /// The results that the filter wants.
+    package var matched = 0
+    /// Those of which something is replayed.
+    package var eligible = 0
+    /// The new requests.
+    package var requests = 0
+    /// The hub calls that these become.
+    package var calls = 0
+    /// The results of which nothing is replayed, by the reason.
+    package var left: [Leftover: Int] = [:]
+    /// The requests whose cause must be repaired before they are replayed, by that cause.
+    package var repairs: [ErrorCode: Int] = [:]
+
+    /// The causes to repair, and how many requests need it, the most frequent first.
+    package var repairsByCount: [(code: ErrorCode, count: Int)] {
+        repairs.map { ($0.key, $0.value) }.sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
+    }
+
+    /// As a JSON object, every reason included.
+    package var json: [UInt8] {
+        var object = JSONObject()
+        object.add("matched", matched)
+        object.add("eligible", eligible)
+        object.add("requests", requests)
+        object.add("calls", calls)
+        for reason in Leftover.allCases { object.add(reason.rawValue, left[reason] ?? 0) }
+        var needed = JSONObject()
+        for (code, count) in repairsByCount { needed.add(code.rawValue, count) }
+        object.add("repairs", raw: needed.bytes)
+        return object.bytes
+    }
+
+    /// Nothing yet.
+    package init() {}
+
+    init(_ document: JSONDocument, _ node: JSONDocument.Node) {
+        func number(_ name: String) -> Int {
+            var found = 0
+            document.forEachMember(of: node) { key, value in
+                if document.equals(key, name) { found = Int(min(max(document.integer(at: value) ?? 0, 0), 1 << 53)) }
+            }
+            return found
+        }
+        matched = number("matched")
+        eligible = number("eligible")
+        requests = number("requests")
+        calls = number("calls")
+        for reason in Leftover.allCases {
+            let count = number(reason.rawValue)
+            if count > 0 { left[reason] = count }
+        }
+        guard let needed = document.member("repairs", of: node) else { return }
+        for code in ErrorCode.allCases {
+            document.forEachMember(of: needed) { key, value in
+                guard document.equals(key, code.rawValue) else { return }
+                repairs[code] = Int(min(max(document.integer(at: value) ?? 0, 0), 1 << 53))
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import PushModel
+package import Replay
+import ResultQuery
+
+/// One new request of a plan: a line of its file.
+package struct ReplayItem: Sendable, Equatable {
+    /// Its number in the plan, from 0.
+    package var number: Int
+    /// The request that is repeated.
+    package var requestID: String
+    /// Where that stands.
+    package var place: RecordPlace
+    /// Which of its sends are repeated; all when none was made.
+    package var sends: SendSet
+    /// What the original became when it was sent: how many calls, and for which platforms; nil when it became none.
+    package var calls: Shape?
+    /// The hub calls that the new request becomes.
+    package var callCount = 0
+    /// The platforms that it is for.
+    package var platforms: [String] = []
+    /// Until when it is of use.
+    package var expiresAt: String?
+
+    /// A list of calls, as far as it has to be the same again.
+    package struct Shape: Sendable, Equatable {
+        package var count: Int
+        package var platforms: PlatformSequence
+    }
+
+    /// One line of JSON.
+    package var json: [UInt8] {
+        var object = JSONObject()
+        object.add("n", number)
+        object.add("request_id", requestID)
+        object.add("origin", place.description)
+        if sends != .all { object.add("sends", array: sends.indices.map { Array(String($0).utf8) }) }
+        if let calls {
+            object.add("planned", calls.count)
+            object.add("shape", calls.platforms.text)
+        }
+        object.add("calls", callCount)
+        object.add("platforms", texts: platforms)
+        object.add("expires_at", expiresAt)
+        return object.bytes
+    }
+}
+
+/// Something that a plan leaves as it is: a line of its file.
+package struct ReplayLeft: Sendable, Equatable {
+    /// Why.
+    package var reason: Leftover
+    /// The request.
+    package var requestID: String
+    /// Where it stands.
+    package var place: RecordPlace
+    /// Which of its sends; all when they cannot be distinguished.
+    package var sends: SendSet
+
+    /// One line of JSON.
+    package var json: [UInt8] {
+        var object = JSONObject()
+        object.add("left", reason.rawValue)
+        object.add("request_id", requestID)
+        object.add("origin", place.description)
+        if sends != .all { object.add("sends", array: sends.indices.map { Array(String($0).utf8) }) }
+        return object.bytes
+    }
+}
+
+/// Reads a plan's file: its header first, and then line by line.
+package struct ReplayPlanReader {
+    /// A line behind the header.
+    package enum Line {
+        case item(ReplayItem)
+        case left(ReplayLeft)
+    }
+
+    /// The first line.
+    package let header: ReplayPlanHeader
+    private let path: String
+    private let lines: LineReader
+    private var document = JSONDocument()
+
+    /// Opens a plan.
+    ///
+    /// - Throws: There is no such file, or it is no plan.
+    package init(_ path: String) throws(JobFailure) {
+        self.path = path
+        lines = try LineReader(path)
+        header = try ReplayPlanHeader(try lines.next() ?? [], path: path)
+    }
+
+    /// The next line; nil at the end.
+    ///
+    /// - Throws: The file is damaged.
+    package mutating func next() throws(JobFailure) -> Line? {
+        while let line = try lines.next() {
+            guard !line.isEmpty else { continue }
+            guard (try? document.read(line.span)) != nil, let read = parse() else {
+                throw .damagedPlan(path: path)
+            }
+            return read
+        }
+        return nil
+    }
+
+    /// The next new request, with what is left passed over; nil at the end.
+    ///
+    /// - Throws: The file is damaged.
+    package mutating func nextItem() throws(JobFailure) -> ReplayItem? {
+        while let line = try next() {
+            if case .item(let item) = line { return item }
+        }
+        return nil
+    }
+
+    /// The 64-bit FNV-1a digest of a file, in hexadecimal digits.
+    ///
+    /// - Throws: The file cannot be read.
+    package static func digest(_ path: String) throws(JobFailure) -> String {
+        let lines = try LineReader(path)
+        var state: UInt64 = 0xCBF2_9CE4_8422_2325
+        while let line = try lines.next() {
+            for byte in line { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            state = (state ^ 0x0A) &* 0x100_0000_01B3
+        }
+        return String(state, radix: 16)
+    }
+
+    private func parse() -> Line? {
+        let root = document.root
+        guard let id = document.text("request_id", of: root),
+            let place = document.text("origin", of: root).flatMap(RecordPlace.init)
+        else { return nil }
+        var sends = SendSet.all
+        if let list = document.member("sends", of: root) {
+            sends = SendSet()
+            document.forEachElement(of: list) { sends.insert(Int(document.integer(at: $0) ?? -1)) }
+        }
+        if let reason = document.text("left", of: root).flatMap(Leftover.init(rawValue:)) {
+            return .left(ReplayLeft(reason: reason, requestID: id, place: place, sends: sends))
+        }
+        guard let number = document.integer("n", of: root) else { return nil }
+        var item = ReplayItem(number: Int(number), requestID: id, place: place, sends: sends)
+        if let count = document.integer("planned", of: root),
+            let platforms = document.text("shape", of: root).flatMap(PlatformSequence.init)
+        {
+            item.calls = ReplayItem.Shape(count: Int(count), platforms: platforms)
+        }
+        item.callCount = Int(document.integer("calls", of: root) ?? 0)
+        return .item(item)
+    }
+}

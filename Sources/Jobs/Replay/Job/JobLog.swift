@@ -1,0 +1,150 @@
+package import Kafka
+import PushModel
+package import Replay
+import ResultQuery
+
+/// What the replays topic tells: every job, how far it is, and what it has repeated.
+package struct JobLog {
+    /// One job.
+    package struct Job: Sendable {
+        /// Where it stands, as its runner last said.
+        package var record: JobRecord
+        /// The offset of that.
+        package var recordOffset: Int64 = -1
+        /// When that was written, by the broker's or the runner's clock, in milliseconds since 1970.
+        package var seenAt: Int64 = 0
+        /// The number of the first item that was not dealt with.
+        package var next = 0
+        /// What was passed over.
+        package var skipped: [Int: Leftover] = [:]
+        /// What an operator wants it to do, and the offset of that.
+        package var wish: (wish: JobWish, offset: Int64)?
+
+        /// How many were passed over for each reason.
+        package var skippedCounts: [Leftover: Int] { skipped.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
+
+        /// Where the job stands, when what its runner said last may not be true any more: one that was killed says nothing.
+        package func state(at now: Int64) -> JobRecord.State {
+            guard record.state != .done, record.state != .stopped, !isAlive(at: now) else { return record.state }
+            return wish?.wish.kind == .stop ? .stopped : .interrupted
+        }
+
+        /// A runner is there, or was until a moment ago.
+        package func isAlive(at now: Int64) -> Bool {
+            (record.state == .running || record.state == .paused) && now - seenAt < JobLog.patience
+        }
+    }
+
+    /// A runner that says nothing for so long, in milliseconds, is gone.
+    package static let patience: Int64 = 30_000
+
+    /// The jobs by their ids.
+    package private(set) var jobs: [String: Job] = [:]
+    /// What was repeated.
+    package private(set) var history = ReplayHistory()
+    /// The offset behind the last record.
+    package private(set) var end: Int64 = 0
+    /// Whose repetitions, and from which offset on, go into `history`.
+    private let besides: String?
+    private let start: Int64
+    private var document = JSONDocument()
+
+    /// Nothing was read yet.
+    ///
+    /// - Parameters:
+    ///   - start: What was repeated before this offset is known otherwise.
+    ///   - besides: A job whose own repetitions are known otherwise.
+    package init(from start: Int64 = 0, besides: String? = nil) {
+        self.start = start
+        self.besides = besides
+    }
+
+    /// The jobs, the newest first; their ids sort by time.
+    package var newestFirst: [Job] { jobs.values.sorted { $0.record.jobID > $1.record.jobID } }
+
+    /// Takes a record in.
+    package mutating func take(_ record: borrowing ConsumedRecord) {
+        end = record.offset + 1
+        guard let value = record.value, (try? document.read(value)) != nil,
+            let id = document.text("job_id", of: document.root)
+        else { return }
+        switch document.text("kind", of: document.root) {
+        case "job":
+            guard let found = JobRecord(document) else { return }
+            history.noteJob(id)
+            jobs[id, default: Job(record: found)].record = found
+            jobs[id]?.recordOffset = record.offset
+            jobs[id]?.seenAt = record.timestamp ?? found.updatedAt.milliseconds
+        case "batch":
+            history.noteJob(id)
+            takeBatch(of: id, at: record.offset)
+        case "wish":
+            guard let kind = document.text("wish", of: document.root).flatMap(JobWish.Kind.init(rawValue:)) else { return }
+            let wish = JobWish(jobID: id, kind: kind, actor: document.text("actor", of: document.root) ?? "")
+            jobs[id, default: Job(record: JobRecord(jobID: id, state: .interrupted))].wish = (wish, record.offset)
+        default: return
+        }
+    }
+
+    private mutating func takeBatch(of id: String, at offset: Int64) {
+        let root = document.root
+        var job = jobs[id] ?? Job(record: JobRecord(jobID: id, state: .interrupted))
+        job.next = max(job.next, Int(min(document.integer("next", of: root) ?? 0, 1 << 53)))
+        if let skipped = document.member("skipped", of: root) {
+            document.forEachElement(of: skipped) { entry in
+                var parts = document.children(of: entry)
+                guard let (_, number) = parts.next(in: document), let (_, word) = parts.next(in: document),
+                    let index = document.integer(at: number),
+                    let reason = Leftover(rawValue: document.string(document.text(of: word)))
+                else { return }
+                job.skipped[Int(index)] = reason
+            }
+        }
+        jobs[id] = job
+        guard offset >= start, id != besides, let replayed = document.member("replayed", of: root) else { return }
+        var entries = document.children(of: replayed)
+        while let (_, entry) = entries.next(in: document) {
+            var parts = document.children(of: entry)
+            guard let (_, first) = parts.next(in: document),
+                let place = RecordPlace(document.string(document.text(of: first)))
+            else { continue }
+            var sends = SendSet()
+            while let (_, part) = parts.next(in: document) { sends.insert(Int(document.integer(at: part) ?? -1)) }
+            history.noteReplay(of: sends.isEmpty ? .all : sends, place)
+        }
+    }
+}
+
+extension JobContext {
+    /// Reads the jobs up to now.
+    ///
+    /// - Returns: The jobs; none when there is no topic for them yet.
+    /// - Throws: The topic cannot be read.
+    package func jobLog() throws(JobFailure) -> JobLog {
+        var log = JobLog()
+        try readJobs { log.take($0) }
+        return log
+    }
+
+    /// Reads the topic of jobs from its beginning to its end; nothing where there is no such topic yet.
+    ///
+    /// - Parameter take: Gets each record.
+    /// - Throws: The topic is there and cannot be read.
+    package func readJobs(_ take: (borrowing ConsumedRecord) -> Void) throws(JobFailure) {
+        let scan = TopicScan(self, topic: topics.replays)
+        guard let reader = try scan.openIfThere(.beginning, .end) else { return }
+        defer { reader.close() }
+        let deadline = Deadline(after: timeout)
+        var isNewer = false
+        while !reader.hasReachedEnd {
+            let result = reader.read(timeout: .milliseconds(100)) { record in
+                if RecordFormat.isNewer(record, of: nil) { isNewer = true }
+                take(record)
+            }
+            if case .error(let error) = result, error.isAuthorization { throw scan.failure(error) }
+            guard !isNewer else { throw .newerRecords(topic: scan.topic) }
+            if isCancelled() { throw .cancelled }
+            if deadline.hasPassed { throw .unfinished(topic: scan.topic) }
+        }
+    }
+}

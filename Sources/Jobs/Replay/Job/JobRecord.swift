@@ -1,0 +1,201 @@
+package import PushModel
+package import Replay
+import ResultQuery
+
+/// Where a job stands, as its runner last said; a record of the replays topic under the job's id.
+package struct JobRecord: Sendable, Equatable {
+    /// Where a job stands.
+    package enum State: String, Sendable, CaseIterable {
+        /// It has a runner, which is at work.
+        case running
+        /// It has a runner, which waits until it is resumed.
+        case paused
+        /// Its runner was interrupted; running the plan again goes on.
+        case interrupted
+        /// An operator ended it for good.
+        case stopped
+        /// Everything in the plan was dealt with.
+        case done
+    }
+
+    /// The job's id.
+    package var jobID: String
+    /// Where it stands.
+    package var state: State
+    /// What its plan was made from.
+    package var filter = ""
+    /// Why.
+    package var reason = ""
+    /// Who.
+    package var actor = ""
+    /// The digest of its plan's file.
+    package var planDigest = ""
+    /// The new requests that the plan has.
+    package var requests = 0
+    /// The number of the next of them.
+    package var next = 0
+    /// How many were written.
+    package var replayed = 0
+    /// How many were passed over.
+    package var skipped = 0
+    /// Requests a second.
+    package var rate = 0.0
+    /// The run that wrote this, by a name that no other has.
+    package var runner = ""
+    /// When the job was run first.
+    package var startedAt = Timestamp(milliseconds: 0)
+    /// When this was written.
+    package var updatedAt = Timestamp(milliseconds: 0)
+
+    /// Checks that a plan is the one that the job was begun with.
+    ///
+    /// - Parameter digest: The digest of the plan's file.
+    /// - Throws: It is another one.
+    package func requirePlan(_ digest: String) throws(JobFailure) {
+        guard planDigest.isEmpty || planDigest == digest else {
+            throw .otherPlan(job: jobID)
+        }
+    }
+
+    /// As JSON.
+    package var json: [UInt8] {
+        var object = JSONObject()
+        object.add("schema_version", 1)
+        object.add("kind", "job")
+        object.add("job_id", jobID)
+        object.add("state", state.rawValue)
+        object.add("filter", filter)
+        object.add("reason", reason)
+        object.add("actor", actor)
+        object.add("plan_digest", planDigest)
+        object.add("requests", requests)
+        object.add("next", next)
+        object.add("replayed", replayed)
+        object.add("skipped", skipped)
+        object.add("rate", Int(rate))
+        object.add("runner", runner)
+        object.add("started_at", startedAt.text)
+        object.add("updated_at", updatedAt.text)
+        return object.bytes
+    }
+
+    /// Reads one.
+    package init?(_ document: JSONDocument) {
+        let root = document.root
+        // Sums and differences of what anybody may have written must not overflow.
+        func number(_ name: StaticString) -> Int { Int(min(max(document.integer(name, of: root) ?? 0, 0), 1 << 53)) }
+        func time(_ name: StaticString) -> Timestamp {
+            document.text(name, of: root).flatMap { Timestamp(Array($0.utf8).span) } ?? Timestamp(milliseconds: 0)
+        }
+        guard let id = document.text("job_id", of: root),
+            let state = document.text("state", of: root).flatMap(State.init(rawValue:))
+        else { return nil }
+        self.init(jobID: id, state: state)
+        filter = document.text("filter", of: root) ?? ""
+        reason = document.text("reason", of: root) ?? ""
+        actor = document.text("actor", of: root) ?? ""
+        planDigest = document.text("plan_digest", of: root) ?? ""
+        requests = number("requests")
+        next = number("next")
+        replayed = number("replayed")
+        skipped = number("skipped")
+        rate = Double(number("rate"))
+        runner = document.text("runner", of: root) ?? ""
+        startedAt = time("started_at")
+        updatedAt = time("updated_at")
+    }
+
+    /// A job of which nothing was written yet.
+    package init(jobID: String, state: State) {
+        self.jobID = jobID
+        self.state = state
+    }
+}
+
+/// What one transaction of a job dealt with; a record of the replays topic under a key of its own, so that none takes another's place.
+package struct JobBatch: Sendable {
+    /// The job's id.
+    package let jobID: String
+    /// The number of its first item in the plan.
+    package let first: Int
+    /// The sends that were repeated.
+    package private(set) var replayed: [(place: RecordPlace, sends: SendSet)] = []
+    /// The items that were passed over.
+    package private(set) var skipped: [(number: Int, reason: Leftover)] = []
+    /// Bytes of the record so far.
+    package private(set) var byteCount = 0
+
+    /// An empty one.
+    package init(jobID: String, first: Int) {
+        self.jobID = jobID
+        self.first = first
+    }
+
+    /// The items it has.
+    package var count: Int { replayed.count + skipped.count }
+
+    /// The number of the item behind it.
+    package var next: Int { first + count }
+
+    /// The record's key.
+    package var key: String { "\(jobID):\(first)" }
+
+    /// Notes an item that was repeated.
+    package mutating func addReplayed(_ sends: SendSet, _ place: RecordPlace) {
+        replayed.append((place, sends))
+        byteCount += place.topic.utf8.count + 32 + (sends == .all ? 0 : sends.indices.count * 4)
+    }
+
+    /// Notes an item that was passed over.
+    package mutating func addSkipped(_ number: Int, _ reason: Leftover) {
+        skipped.append((number, reason))
+        byteCount += 32
+    }
+
+    /// As JSON.
+    package var json: [UInt8] {
+        var object = JSONObject()
+        object.add("schema_version", 1)
+        object.add("kind", "batch")
+        object.add("job_id", jobID)
+        object.add("first", first)
+        object.add("next", next)
+        object.add("replayed", array: replayed.map { Self.entry($0.place, $0.sends) })
+        object.add("skipped", array: skipped.map { Array("[\($0.number),\"\($0.reason.rawValue)\"]".utf8) })
+        return object.bytes
+    }
+
+    private static func entry(_ place: RecordPlace, _ sends: SendSet) -> [UInt8] {
+        let list = sends == .all ? "" : "," + sends.indices.map(String.init).joined(separator: ",")
+        return Array("[\"\(place)\"\(list)]".utf8)
+    }
+}
+
+/// What an operator at another terminal wants a job to do; a record of the replays topic.
+package struct JobWish: Sendable, Equatable {
+    /// What is wanted.
+    package enum Kind: String, Sendable {
+        case pause, resume, stop
+    }
+
+    /// The job.
+    package var jobID: String
+    /// What is wanted.
+    package var kind: Kind
+    /// Who wants it.
+    package var actor: String
+
+    /// The record's key: of the wishes for a job the newest counts.
+    package var key: String { jobID + "/wish" }
+
+    /// As JSON.
+    package var json: [UInt8] {
+        var object = JSONObject()
+        object.add("schema_version", 1)
+        object.add("kind", "wish")
+        object.add("job_id", jobID)
+        object.add("wish", kind.rawValue)
+        object.add("actor", actor)
+        return object.bytes
+    }
+}

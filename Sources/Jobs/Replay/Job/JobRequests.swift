@@ -1,0 +1,99 @@
+import Kafka
+import PushModel
+import Replay
+import ResultQuery
+
+/// The answer to a request to pause, resume or stop a replay.
+package enum JobAnswer: Sendable {
+    /// The job has done it, or had before.
+    case done(JobLog.Job)
+    /// The job has ended already.
+    case ended(JobRecord.State)
+    /// The request is written, and no runner is at work to read it.
+    case noRunner
+    /// The runner did not answer within the time-out.
+    case late
+}
+
+extension JobContext {
+    /// Asks a job's runner to pause, go on or stop, and waits for its answer.
+    ///
+    /// - Parameters:
+    ///   - kind: What the runner should do.
+    ///   - job: The job, as `jobLog()` found it.
+    ///   - actor: Who asks.
+    /// - Returns: The answer.
+    /// - Throws: The topic of replays cannot be read or written.
+    package func request(
+        _ kind: JobWish.Kind, of job: JobLog.Job, actor: String
+    ) throws(JobFailure) -> JobAnswer {
+        let id = job.record.jobID
+        let standing = job.state(at: now())
+        if standing == .done || standing == .stopped { return .ended(standing) }
+        if standing == kind.state { return .done(job) }
+        try write(JobWish(jobID: id, kind: kind, actor: actor))
+        guard job.isAlive(at: now()) else { return .noRunner }
+        let deadline = Deadline(after: timeout)
+        while !deadline.hasPassed, !isCancelled() {
+            if let found = try jobLog().jobs[id], found.record.state == kind.state || found.record.state == .done {
+                return .done(found)
+            }
+            Pause.sleep(.milliseconds(200))
+        }
+        return .late
+    }
+
+    private func write(_ wish: JobWish) throws(JobFailure) {
+        do throws(KafkaError) {
+            let producer = try Producer(kafka, transactionalID: nil)
+            defer { producer.close(timeout: .zero) }
+            let topic = try producer.topic(named: topics.replays)
+            try producer.write(key: Array(wish.key.utf8), value: wish.json, to: topic, partition: 0)
+            try producer.flush(timeout: timeout)
+            if let error = producer.failedDeliveries.first { throw error }
+        } catch {
+            throw .kafka(error, .write(topic: topics.replays))
+        }
+    }
+
+    /// Counts the results of a job's requests by their states, the most frequent first.
+    ///
+    /// - Throws: The topic of results cannot be read.
+    package func outcomes(of job: JobLog.Job) throws(JobFailure) -> [(state: String, count: Int)] {
+        var filter = ResultFilter()
+        filter.require(.job, [job.record.jobID])
+        filter.require(.kind, ["final"])
+        let scan = TopicScan(self, topic: topics.results)
+        let reader = try scan.open(.time(job.record.startedAt.milliseconds), .end)
+        defer { reader.close() }
+        var matcher = ResultMatcher(filter)
+        var counts: [String: Int] = [:]
+        try scan.read(reader) { record in
+            guard let value = record.value, ReplayHistory.mayConcern(value),
+                matcher.matches(value, writtenAt: record.timestamp ?? 0)
+            else { return }
+            counts[matcher.document.text("state", of: matcher.document.root) ?? "unknown", default: 0] += 1
+        }
+        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
+    }
+}
+
+extension JobWish.Kind {
+    /// The state of a job that does it.
+    fileprivate var state: JobRecord.State {
+        switch self {
+        case .pause: .paused
+        case .resume: .running
+        case .stop: .stopped
+        }
+    }
+}
+
+extension JobLog {
+    /// The job with an id, or with the only one that ends in at least four characters.
+    package func job(named id: String) -> Job? {
+        if let job = jobs[id] { return job }
+        let matching = jobs.values.filter { id.count >= 4 && $0.record.jobID.hasSuffix(id) }
+        return matching.count == 1 ? matching.first : nil
+    }
+}

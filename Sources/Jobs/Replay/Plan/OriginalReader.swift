@@ -1,0 +1,46 @@
+package import Kafka
+package import PushModel
+import Replay
+
+/// Reads the originals of requests back, in the order of their places.
+struct OriginalReader {
+    private let fetcher: RecordFetcher
+    private let timeout: Duration
+
+    /// - Parameters:
+    ///   - configuration: The brokers.
+    ///   - readAhead: How many bytes may wait in memory.
+    ///   - timeout: How long to wait for one record.
+    /// - Throws: A configuration that was refused.
+    init(_ configuration: KafkaConfiguration, readAhead: Int, timeout: Duration) throws(KafkaError) {
+        fetcher = try RecordFetcher(configuration, readAhead: readAhead)
+        self.timeout = timeout
+    }
+
+    /// The record at a place; nil when it is gone.
+    ///
+    /// - Throws: The brokers cannot be reached, or do not allow it. A topic that is no more has no records.
+    func record(at place: RecordPlace) throws(KafkaError) -> FetchedRecord? {
+        do throws(KafkaError) {
+            let partition = TopicPartition(topic: place.topic, partition: place.partition)
+            switch try fetcher.record(at: place.offset, of: partition, timeout: timeout) {
+            case .record(let record): return record
+            case .gone: return nil
+            }
+        } catch {
+            if error.isUnknownTopicOrPartition { return nil }
+            throw error
+        }
+    }
+}
+
+extension FetchedRecord {
+    /// The headers that the contract knows.
+    package var knownHeaders: PushModel.RecordHeaders {
+        var known = PushModel.RecordHeaders()
+        for (name, value) in headers {
+            if let value { known.add(name: name.span, value: value.span) }
+        }
+        return known
+    }
+}

@@ -1,0 +1,157 @@
+import Delivery
+package import FanOut
+import Kafka
+import PushModel
+import Replay
+package import ResultQuery
+
+/// Makes a plan: finds what failed, reads the originals back, and writes what to do into a file.
+///
+/// One value belongs to one thread at a time. Several plans may be made at once, each in a file of its own.
+package struct PlanMaker {
+    /// The samples that are shown.
+    package static let sampleCount = 10
+    /// What may wait in memory when the originals are read back.
+    private static let readAhead = 64 << 20
+
+    private let context: JobContext
+    private let planning: FanOutPlanner.Configuration
+    private let file: LineFile
+    /// The file's first line, as far as it is known.
+    package private(set) var header: ReplayPlanHeader
+    /// Some of what is replayed, evenly spread.
+    package private(set) var samples: [ReplayItem] = []
+    private var number = 0
+    private var stopped = Cancellations()
+    /// The changes name the hub, so whatever was wrong with the one before does not matter.
+    private let namesHub: Bool
+
+    /// - Parameters:
+    ///   - context: Where the topics are.
+    ///   - planning: How audiences become calls.
+    ///   - header: What is known before.
+    ///   - path: The plan's file.
+    /// - Throws: The file cannot be made.
+    package init(
+        _ context: JobContext, _ planning: FanOutPlanner.Configuration, _ header: ReplayPlanHeader, path: String
+    ) throws(JobFailure) {
+        self.context = context
+        self.planning = planning
+        self.header = header
+        namesHub = try header.manner().edits.contains { $0.path == ["hub"] && $0.json != nil }
+        file = try LineFile(path)
+    }
+
+    /// Plans the replay of what a filter wants.
+    ///
+    /// - Parameters:
+    ///   - filter: Which results.
+    ///   - limit: The most requests to replay.
+    /// - Throws: The topics cannot be read, there is too much, or the file cannot be written.
+    package mutating func plan(_ filter: ResultFilter, limit: Int) throws(JobFailure) {
+        let policy = ReplayPolicy(
+            includesAmbiguous: header.includesAmbiguous, renewsExpiry: header.expiry != nil,
+            includesCancelled: header.exceptions.cancelled, includesUntargeted: header.exceptions.untargeted)
+        let log = try context.jobLog()
+        if !header.exceptions.cancelled { stopped = try context.cancellations() }
+        header.jobsOffset = log.end
+        var candidates = PlanCandidates(filter, policy, log.history, limit: limit)
+        try gather(filter, into: &candidates)
+        candidates.close()
+        header.counts.matched = candidates.matchedCount
+        header.counts.left = candidates.left
+        if candidates.history.unknownCount > 0 {
+            context.note(.unknownReplays(results: candidates.history.unknownCount, topic: context.topics.replays))
+        }
+        let manner = try header.manner()
+        do throws(KafkaError) {
+            try readOriginals(of: candidates, manner)
+        } catch {
+            throw .kafka(error, .readOriginals)
+        }
+        if context.isCancelled() { throw .cancelled }
+        try file.finish(header: header.json)
+    }
+
+    /// Reads the results up to now, those that the filter does not want as well: later ones say what was replayed since.
+    private func gather(_ filter: ResultFilter, into candidates: inout PlanCandidates) throws(JobFailure) {
+        let scan = TopicScan(context, topic: context.topics.results)
+        let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, .end)
+        defer { reader.close() }
+        let file = file
+        try scan.read(reader) { record in candidates.take(record) { file.add($0.json) } }
+        guard !candidates.isOverfull else { throw .tooManyRequests(limit: candidates.list.count) }
+    }
+
+    private mutating func readOriginals(
+        of candidates: PlanCandidates, _ manner: ReplayWriter.Manner
+    ) throws(KafkaError) {
+        let originals = try OriginalReader(context.kafka, readAhead: Self.readAhead, timeout: context.timeout)
+        var writer = ReplayWriter(manner, FanOutPlanner(planning))
+        context.progress(.began(.originals, count: Int64(candidates.list.count)))
+        defer { context.progress(.ended) }
+        for (index, candidate) in candidates.list.enumerated() {
+            if context.isCancelled() { return }
+            if index & 0xFF == 0 { context.progress(.reached(remaining: Int64(candidates.list.count - index))) }
+            let place = candidates.place(of: candidate)
+            let replayed = candidates.history.replayed(place)
+            let open = candidate.sends.subtracting(replayed)
+            guard !open.isEmpty else {
+                let isDelivered = candidate.sends.subtracting(candidates.history.delivered(place)).isEmpty
+                leave(candidate, place, isDelivered ? .delivered : .replayed)
+                continue
+            }
+            guard let record = try originals.record(at: place), let value = record.value else {
+                leave(candidate, place, .gone)
+                continue
+            }
+            add(candidate, open, place, record, value, spread: max(1, candidates.list.count / Self.sampleCount), &writer)
+        }
+    }
+
+    /// Plans the new requests for one original.
+    private mutating func add(
+        _ candidate: PlanCandidates.Candidate, _ sends: SendSet, _ place: RecordPlace, _ record: FetchedRecord, _ value: [UInt8],
+        spread: Int, _ writer: inout ReplayWriter
+    ) {
+        let now = Timestamp(milliseconds: context.now())
+        let shape =
+            candidate.plannedCount == 0
+            ? nil : ReplayItem.Shape(count: Int(candidate.plannedCount), platforms: candidate.platforms)
+        let reason = writer.read(
+            value.span, record.knownHeaders, at: place, time: Timestamp(milliseconds: record.timestamp ?? 0),
+            calls: shape.map { ($0.count, $0.platforms) }, now: now)
+        if let reason { return leave(candidate, place, reason) }
+        let published = Timestamp(milliseconds: record.timestamp ?? 0)
+        if stopped.cancellation(of: writer.original, published: published) != nil { return leave(candidate, place, .cancelled) }
+        let parts = writer.requests(for: sends)
+        var json = ByteWriter()
+        for part in parts where !writer.write(part, id: "\(header.jobID):\(number)", into: &json) {
+            return leave(candidate, place, .invalid)
+        }
+        header.counts.eligible += 1
+        if let repair = candidate.repair, !namesHub || ![.unknownHub, .hubNotFound].contains(repair) {
+            header.counts.repairs[repair, default: 0] += 1
+        }
+        for part in parts {
+            let calls = writer.calls(of: part)
+            var item = ReplayItem(number: number, requestID: candidate.requestID, place: place, sends: part, calls: shape)
+            item.callCount = calls.count
+            for platform in calls.map({ $0.platform.map { "\($0.name)" } ?? "template" }) where !item.platforms.contains(platform)
+            {
+                item.platforms.append(platform)
+            }
+            if header.expiry == nil { item.expiresAt = writer.original.expiresAt?.text }
+            file.add(item.json)
+            if number >= samples.count * spread, samples.count < Self.sampleCount { samples.append(item) }
+            header.counts.requests += 1
+            header.counts.calls += calls.count
+            number += 1
+        }
+    }
+
+    private mutating func leave(_ candidate: PlanCandidates.Candidate, _ place: RecordPlace, _ reason: Leftover) {
+        header.counts.left[reason, default: 0] += 1
+        file.add(ReplayLeft(reason: reason, requestID: candidate.requestID, place: place, sends: candidate.sends).json)
+    }
+}

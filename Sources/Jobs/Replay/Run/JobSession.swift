@@ -1,0 +1,185 @@
+import Kafka
+import PushModel
+import Replay
+
+/// The right to run a job: held by one process at a time, and for one job at a time.
+///
+/// The transactional id comes from the job (`TransactionalSession`), and what is read back is above all the job's own progress. Of two
+/// claims the earlier one counts. A runner that was silent for 30 s is fenced by its own transactional id before its claim is ignored.
+/// So it can write nothing more if it wakes up.
+final class JobSession {
+    /// The producer, between transactions.
+    var producer: Producer { session.producer }
+    /// Where the new requests go.
+    var requests: Producer.Topic { session.topics[0] }
+    /// What the topic tells, up to the claim.
+    private(set) var log: JobLog
+    /// Where the job stands.
+    private(set) var record: JobRecord
+
+    private let session: TransactionalSession
+    private let reader: TopicReader
+    private let context: JobContext
+    private var claimCount = 0
+    private var isOpen = false
+    /// When the latest transaction was begun.
+    private var begun = ContinuousClock.now
+    /// Who is fenced after so long was so by a time-out, that of 15 s which producers have.
+    private static let overlong = Duration.milliseconds(13_500)
+    /// The job as its last runner left it.
+    private var before: JobRecord?
+
+    /// The transactional id of a job.
+    static func transactionalID(_ jobID: String) -> String { "pushfan-replay-\(jobID)" }
+
+    /// Opens a session.
+    ///
+    /// - Parameters:
+    ///   - record: The job, as a first run would begin it.
+    ///   - plannedAt: The offset up to which the plan knows what was replayed.
+    ///   - context: Where the topics are.
+    /// - Throws: Kafka does not answer, the job was ended, or another one is running.
+    init(
+        _ record: JobRecord, plannedAt: Int64, _ context: JobContext
+    ) throws(ReplayFailure) {
+        self.record = record
+        self.context = context
+        let names = [context.topics.requestsOwn, context.topics.replays]
+        log = JobLog(from: plannedAt, besides: record.jobID)
+        do throws(KafkaError) {
+            let session = try TransactionalSession(
+                context.kafka, id: Self.transactionalID(record.jobID), topics: names, timeout: context.timeout,
+                isCancelled: context.isCancelled)
+            self.session = session
+            reader = try session.reader(of: session.topics[1])
+            try session.fence()
+        } catch {
+            throw .kafka(error)
+        }
+        try claim()
+        try checkJob(record.planDigest)
+        try yieldToOthers()
+    }
+
+    /// What is known of the job itself.
+    var job: JobLog.Job? { log.jobs[record.jobID] }
+
+    /// Writes that the job runs, and reads the topic up to that.
+    private func claim() throws(ReplayFailure) {
+        claimCount += 1
+        let name = "\(record.runner)/\(claimCount)"
+        var claim = record
+        claim.runner = name
+        try write(claim, nil)
+        do throws(KafkaError) {
+            try session.readBack(reader, until: { job?.record.runner == name }) { next in
+                before = job?.record ?? before
+                log.take(next)
+            }
+        } catch {
+            if error.isAuthorization || error.isFatal { throw .kafka(error) }
+            if context.isCancelled() { throw .final(.cancelled) }
+            throw .final(.unreadClaim(error))
+        }
+        takeUp()
+    }
+
+    /// Goes on where the job's batches end.
+    private func takeUp() {
+        guard let job else { return }
+        record.next = job.next
+        record.skipped = job.skipped.count
+        record.replayed = job.next - job.skipped.count
+        if let before { record.startedAt = before.startedAt }
+    }
+
+    /// Refuses a job that was ended, and one whose plan was another file.
+    private func checkJob(_ planDigest: String) throws(ReplayFailure) {
+        if before?.state == .stopped || job?.wish?.wish.kind == .stop {
+            try withdraw(.stopped)
+            throw .final(.stopped(job: record.jobID))
+        }
+        guard let before else { return }
+        do throws(JobFailure) {
+            try before.requirePlan(planDigest)
+        } catch {
+            try withdraw(before.state)
+            throw .final(error)
+        }
+    }
+
+    /// Takes the claim back.
+    private func withdraw(_ state: JobRecord.State) throws(ReplayFailure) {
+        var withdrawn = before ?? record
+        withdrawn.state = state
+        try write(withdrawn, nil)
+    }
+
+    /// Passes over claims of runners that are gone, and gives way to one that is not.
+    private func yieldToOthers() throws(ReplayFailure) {
+        let own = job?.seenAt ?? context.now()
+        let others = log.jobs.values.filter { $0.record.jobID != record.jobID && $0.record.state == .running }
+        if let other = others.first(where: { $0.isAlive(at: own) }) {
+            try withdraw(before?.state ?? .interrupted)
+            throw .final(.running(job: other.record.jobID))
+        }
+        guard !others.isEmpty else { return }
+        for other in others {
+            let id = Self.transactionalID(other.record.jobID)
+            try ReplayFailure.catching { () throws(KafkaError) in try session.fence(id) }
+        }
+        // What they had committed before they were fenced lies before this claim.
+        try claim()
+    }
+
+    /// Writes in one transaction: where the job stands, what was dealt with, and whatever was handed to the producer since it began.
+    ///
+    /// - Parameters:
+    ///   - record: Where the job stands then.
+    ///   - batch: What was dealt with.
+    /// - Throws: Kafka did not confirm it. Whether it took place, the next session finds out.
+    func write(_ record: JobRecord, _ batch: JobBatch?) throws(ReplayFailure) {
+        var record = record
+        record.updatedAt = Timestamp(milliseconds: context.now())
+        do throws(KafkaError) {
+            try begin()
+            if let batch, batch.count > 0 { try produce(key: batch.key, batch.json) }
+            try produce(key: record.jobID, record.json)
+            try commit()
+        } catch {
+            throw .kafka(error)
+        }
+        isOpen = false
+        self.record = record
+    }
+
+    /// Begins a transaction, unless one is open.
+    func begin() throws(KafkaError) {
+        guard !isOpen else { return }
+        try producer.beginTransaction()
+        begun = .now
+        isOpen = true
+    }
+
+    private func produce(key: String, _ value: [UInt8]) throws(KafkaError) {
+        // In one partition everything has one order.
+        try producer.write(key: Array(key.utf8), value: value, to: session.topics[1], partition: 0)
+    }
+
+    private func commit() throws(KafkaError) {
+        do throws(KafkaError) {
+            try session.commit()
+        } catch {
+            if error.isFenced, begun.duration(to: .now) >= Self.overlong { throw .overlongTransaction }
+            throw error
+        }
+    }
+
+    /// Looks whether an operator has a new wish for the job since the session began.
+    func nextWish() -> JobWish.Kind? {
+        let known = job?.wish?.offset
+        while case .record = reader.read(timeout: .zero, { log.take($0) }) {}
+        guard let wish = job?.wish, wish.offset != known else { return nil }
+        return wish.wish.kind
+    }
+}

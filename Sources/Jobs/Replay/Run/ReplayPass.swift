@@ -1,0 +1,218 @@
+import Delivery
+import FanOut
+import Kafka
+import PushModel
+import Replay
+
+/// The work of one session: from where the job stands to its end, a pause or an interruption.
+struct ReplayPass {
+    /// How it ended.
+    enum End {
+        /// There is nothing more to do, or an operator wants it so.
+        case ended
+        /// The job goes on with another session.
+        case again
+    }
+
+    /// What may wait in memory when the originals are read back.
+    private static let readAhead = 32 << 20
+    /// The most items and bytes of one transaction, and how long it may stay open.
+    private static let batchCount = 500
+    private static let batchByteCount = 256 << 10
+    private static let batchTime = Duration.milliseconds(500)
+    /// How often a runner says that it is there.
+    private static let heartbeat = Duration.seconds(5)
+
+    private let runner: ReplayRunner
+    private let session: JobSession
+    private let reporter: RunReporter
+    private let originals: OriginalReader
+    private let history: ReplayHistory
+    private let stopped: Cancellations
+    private var writer: ReplayWriter
+    private var json = ByteWriter()
+    private var batch: JobBatch
+    private var skipped: [Int: Leftover]
+    private var batchEnd = ContinuousClock.now
+    private var nextHeartbeat: ContinuousClock.Instant
+    private var nextLook = ContinuousClock.now
+    private let start = ContinuousClock.now
+    private var doneCount = 0
+
+    /// Prepares to go on where the session says.
+    ///
+    /// - Throws: The plan or Kafka's settings are not right.
+    init(_ runner: ReplayRunner, _ session: JobSession, _ reporter: RunReporter) throws(ReplayFailure) {
+        self.runner = runner
+        self.session = session
+        self.reporter = reporter
+        let context = runner.context
+        originals = try ReplayFailure.catching { () throws(KafkaError) in
+            try OriginalReader(context.kafka, readAhead: Self.readAhead, timeout: context.timeout)
+        }
+        let manner = try ReplayFailure.ending { () throws(JobFailure) in try runner.header.manner() }
+        writer = ReplayWriter(manner, FanOutPlanner(runner.planning))
+        history = session.log.history
+        let isLeftOut = runner.header.source == .results && !runner.header.exceptions.cancelled
+        stopped = try ReplayFailure.ending { () throws(JobFailure) in
+            isLeftOut ? try context.cancellations() : Cancellations()
+        }
+        batch = JobBatch(jobID: session.record.jobID, first: session.record.next)
+        skipped = session.job?.skipped ?? [:]
+        nextHeartbeat = .now + Self.heartbeat
+        reporter.begin(at: session.record.next)
+    }
+
+    /// Where the job stands, and what was passed over.
+    var ending: ReplayRunner.Ending {
+        var counts: [Leftover: Int] = [:]
+        for reason in skipped.values { counts[reason, default: 0] += 1 }
+        return ReplayRunner.Ending(record: session.record, skipped: counts)
+    }
+
+    /// Does the work.
+    ///
+    /// - Throws: Kafka failed, or the plan is damaged.
+    mutating func run() throws(ReplayFailure) -> End {
+        let path = runner.path
+        var plan = try ReplayFailure.ending { () throws(JobFailure) in try ReplayPlanReader(path) }
+        while let item = try ReplayFailure.ending({ () throws(JobFailure) in try plan.nextItem() }) {
+            guard item.number >= batch.next else { continue }
+            if let end = try waitForTurn() { return end }
+            try replay(item)
+            doneCount += 1
+            if batch.count >= Self.batchCount || batch.byteCount >= Self.batchByteCount { try commit(.running) }
+        }
+        try commit(.done)
+        return .ended
+    }
+
+    /// Waits until the next request is due, and does meanwhile what cannot wait.
+    ///
+    /// - Returns: How the pass ends, if an operator wants it to.
+    private mutating func waitForTurn() throws(ReplayFailure) -> End? {
+        let due = start + .nanoseconds(Int64(Double(doneCount) * 1e9 / runner.rate))
+        while true {
+            let now = ContinuousClock.now
+            if runner.context.isCancelled() {
+                try commit(.interrupted)
+                return .ended
+            }
+            if now >= nextLook {
+                nextLook = now + .milliseconds(50)
+                switch session.nextWish() {
+                case .stop:
+                    try commit(.stopped)
+                    return .ended
+                case .pause: return try waitForResumption()
+                case .resume, nil: break
+                }
+                reporter.reach(batch.next, skipped: skipped.count)
+            }
+            if batch.count > 0 ? now >= batchEnd : now >= nextHeartbeat { try commit(.running) }
+            guard now < due else { return nil }
+            Pause.sleep(min(.milliseconds(20), due - now))
+        }
+    }
+
+    /// Waits until an operator resumes the job; then a new session looks what happened meanwhile.
+    private mutating func waitForResumption() throws(ReplayFailure) -> End {
+        try commit(.paused)
+        runner.context.note(.paused(next: batch.next, count: session.record.requests))
+        while true {
+            if runner.context.isCancelled() {
+                try commit(.interrupted)
+                return .ended
+            }
+            switch session.nextWish() {
+            case .stop:
+                try commit(.stopped)
+                return .ended
+            case .resume: return .again
+            case .pause, nil: break
+            }
+            if ContinuousClock.now >= nextHeartbeat { try commit(.paused) }
+            Pause.sleep(.milliseconds(50))
+        }
+    }
+
+    private mutating func replay(_ item: ReplayItem) throws(ReplayFailure) {
+        if batch.count == 0 { batchEnd = .now + Self.batchTime }
+        if let reason = try write(item) {
+            batch.addSkipped(item.number, reason)
+            skipped[item.number] = reason
+        } else {
+            batch.addReplayed(item.sends, item.place)
+        }
+    }
+
+    /// Writes the new request of an item; the reason when it is left.
+    private mutating func write(_ item: ReplayItem) throws(ReplayFailure) -> Leftover? {
+        guard item.sends.intersection(history.replayed(item.place)).isEmpty else { return .replayed }
+        let originals = originals
+        let record = try ReplayFailure.catching { () throws(KafkaError) in try originals.record(at: item.place) }
+        guard let record else { return .gone }
+        if runner.header.source == .deadletter { return try giveBack(record) }
+        guard let value = record.value else { return .gone }
+        let headers = record.knownHeaders
+        let published = Timestamp(milliseconds: record.timestamp ?? 0)
+        let reason = writer.read(
+            value.span, headers, at: item.place, time: published, calls: item.calls.map { ($0.count, $0.platforms) },
+            now: Timestamp(milliseconds: runner.context.now()))
+        if let reason { return reason }
+        if stopped.cancellation(of: writer.original, published: published) != nil { return .cancelled }
+        guard writer.write(item.sends, id: "\(session.record.jobID):\(item.number)", into: &json) else { return .invalid }
+        try produce(record, headers)
+        return nil
+    }
+
+    private func produce(_ original: FetchedRecord, _ known: borrowing PushModel.RecordHeaders) throws(ReplayFailure) {
+        var headers = Kafka.RecordHeaders()
+        headers.append("content-type", "application/json")
+        if let parent = known.value(.traceParent, or: .ceTraceParent) {
+            headers.append(name: "traceparent".utf8Span.span, value: parent)
+        }
+        if let state = known.value(.traceState, or: .ceTraceState) {
+            headers.append(name: "tracestate".utf8Span.span, value: state)
+        }
+        do throws(KafkaError) {
+            try session.begin()
+            if let key = original.key {
+                try session.producer.produce(to: session.requests, key: key.span, value: json.span, headers: headers)
+            } else {
+                try session.producer.produce(to: session.requests, key: nil, value: json.span, headers: headers)
+            }
+        } catch {
+            throw .kafka(error)
+        }
+    }
+
+    /// Writes a dead letter to the topic that it came from: the same key and headers, and the same value but for the edits.
+    private mutating func giveBack(_ record: FetchedRecord) throws(ReplayFailure) -> Leftover? {
+        guard let letter = DeadLetter(record) else { return .invalid }
+        guard letter.isWhole else { return .cut }
+        let value = letter.edited(writer.manner.edits)
+        guard value != nil || letter.value == nil else { return .invalid }
+        do throws(KafkaError) {
+            try session.begin()
+            let topic = try session.producer.topic(named: letter.topic)
+            try session.producer.write(key: letter.key, value: value, headers: letter.headers, to: topic)
+        } catch {
+            throw .kafka(error)
+        }
+        return nil
+    }
+
+    /// Ends the transaction, or writes where the job stands in one of its own.
+    private mutating func commit(_ state: JobRecord.State) throws(ReplayFailure) {
+        var record = session.record
+        record.state = state
+        record.next = batch.next
+        record.skipped = skipped.count
+        record.replayed = record.next - skipped.count
+        try session.write(record, batch)
+        batch = JobBatch(jobID: record.jobID, first: record.next)
+        nextHeartbeat = .now + Self.heartbeat
+        reporter.reach(record.next, skipped: record.skipped)
+    }
+}

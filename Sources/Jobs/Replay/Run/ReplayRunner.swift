@@ -1,0 +1,114 @@
+package import FanOut
+import Glibc
+import Kafka
+import PushModel
+package import Replay
+
+/// Does what a plan says, exactly once, however often it is begun.
+///
+/// Each transaction holds new requests together with the record of what they repeat and how far the job is. A run that dies anywhere
+/// leaves either all of a transaction or nothing of it, and the next run goes on behind it.
+///
+/// `run` blocks its thread until the replay ends, for hours perhaps. One replay runs at a time on a cluster, so of two threads or processes
+/// that run one, the later gets `running`. Any other thread may pause, resume or stop it with `JobContext.request(_:of:actor:)`.
+package struct ReplayRunner {
+    /// How a run ended.
+    package struct Ending {
+        /// Where the job stands.
+        package var record: JobRecord
+        /// What was passed over, in all runs, by the reason.
+        package var skipped: [Leftover: Int]
+
+        /// An ending at the given place.
+        package init(record: JobRecord, skipped: [Leftover: Int]) {
+            self.record = record
+            self.skipped = skipped
+        }
+    }
+
+    /// Sessions in a row that fail without getting anything done.
+    private static let maximumFailures = 6
+
+    /// Where the topics are.
+    let context: JobContext
+    /// How audiences become calls.
+    let planning: FanOutPlanner.Configuration
+    /// The plan's file.
+    let path: String
+    /// The plan's first line, with the reason and the actor of the run.
+    let header: ReplayPlanHeader
+    /// The digest of the plan's file.
+    let digest: String
+    /// Requests a second.
+    let rate: Double
+
+    /// - Parameters:
+    ///   - context: Where the topics are.
+    ///   - planning: How audiences become calls.
+    ///   - path: The plan's file.
+    ///   - header: The plan's first line, with the reason and the actor of the run.
+    ///   - digest: The digest of the plan's file.
+    ///   - rate: Requests a second, above 0.
+    package init(
+        _ context: JobContext, _ planning: FanOutPlanner.Configuration, path: String, header: ReplayPlanHeader, digest: String,
+        rate: Double
+    ) {
+        self.context = context
+        self.planning = planning
+        self.path = path
+        self.header = header
+        self.digest = digest
+        self.rate = rate
+    }
+
+    /// Runs the job to its end, or until an operator stops it.
+    ///
+    /// - Parameter report: Gets the progress, some 20 times a second.
+    /// - Returns: How it ended.
+    /// - Throws: It cannot go on; running the plan again does.
+    package func run(report: @escaping (RunProgress) -> Void) throws(JobFailure) -> Ending {
+        var failures = 0
+        var reached = -1
+        let reporter = RunReporter(report)
+        while true {
+            do throws(ReplayFailure) {
+                var pass = try ReplayPass(self, try open(), reporter)
+                if try pass.run() == .ended { return pass.ending }
+                failures = 0
+            } catch {
+                switch error {
+                case .final(let failure): throw failure
+                case .kafka(let error):
+                    failures = reporter.count > reached ? 1 : failures + 1
+                    reached = reporter.count
+                    try giveUp(after: error, failures)
+                    context.note(.retrying(error))
+                    Pause.sleep(.milliseconds(500))
+                }
+            }
+        }
+    }
+
+    /// Decides whether another session could do better.
+    private func giveUp(after error: KafkaError, _ failures: Int) throws(JobFailure) {
+        if error.isFenced {
+            throw .takenOver
+        }
+        guard error.isHopeless || failures >= Self.maximumFailures || context.isCancelled() else { return }
+        throw .kafka(error, .replay)
+    }
+
+    /// A session that knows how far the job is.
+    private func open() throws(ReplayFailure) -> JobSession {
+        var record = JobRecord(jobID: header.jobID, state: .running)
+        record.filter = header.filter
+        record.reason = header.reason
+        record.actor = header.actor
+        record.planDigest = digest
+        record.requests = header.counts.requests
+        record.rate = rate
+        record.runner = "\(getpid()).\(UInt32.random(in: .min ... .max))"
+        record.startedAt = Timestamp(milliseconds: context.now())
+        return try JobSession(record, plannedAt: header.jobsOffset, context)
+    }
+}

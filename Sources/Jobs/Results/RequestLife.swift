@@ -1,0 +1,81 @@
+package import Kafka
+package import Publishing
+import PushModel
+import ResultQuery
+
+/// All results of one request and of its replays, gathered in any order.
+package struct RequestLife {
+    /// The most results of each kind that are kept, the newest: an id that a publisher never changes may have millions.
+    package static let maximumCount = 1000
+
+    /// The request's id.
+    package let id: String
+    /// Its results, oldest first.
+    package private(set) var own: [ResultRecord] = []
+    /// Those of its replays, oldest first.
+    package private(set) var replays: [ResultRecord] = []
+    private var matcher: FamilyMatcher
+
+    /// A request of which nothing is known yet.
+    package init(id: String) {
+        self.id = id
+        matcher = FamilyMatcher(request: id)
+    }
+
+    /// The newest of its final results; that of a repetition only where there is no other.
+    package var final: ResultRecord? {
+        own.last { $0.kind == "final" && !$0.isRepetition } ?? own.last { $0.kind == "final" }
+    }
+
+    /// The result that says where the request stands: the newest, but none that came too late to be true, or is a repetition's.
+    package var latest: ResultRecord? {
+        own.last { $0.kind != "interim" && !$0.isRepetition } ?? own.last { $0.kind != "interim" } ?? own.last
+    }
+
+    /// When the request was published, as far as its results say; in milliseconds since 1970, the least number while nothing is known.
+    package var beginning: Int64 {
+        guard let earliest = own.map(\.publishedAt).min() else { return .min }
+        // One that repeats an id was published after the one that had it first, by the longest window at most.
+        return own.allSatisfy(\.repeatsItsID) ? earliest - Self.longestWindow : earliest
+    }
+
+    /// 7 days in milliseconds (page Requests, "Deduplication").
+    private static let longestWindow: Int64 = 604_800_000
+
+    /// Keeps a record that belongs to the request.
+    package mutating func take(_ record: borrowing ConsumedRecord) {
+        guard let value = record.value else { return }
+        take(value, partition: record.partition, offset: record.offset, timestamp: record.timestamp ?? 0)
+    }
+
+    /// Keeps a value that belongs to the request.
+    package mutating func take(_ json: Span<UInt8>, partition: Int32, offset: Int64, timestamp: Int64) {
+        guard let relation = matcher.relation(json),
+            let result = ResultRecord(
+                json: json.withUnsafeBufferPointer { Array($0) }, partition: partition, offset: offset, timestamp: timestamp)
+        else { return }
+        switch relation {
+        case .own: Self.insert(result, into: &own)
+        case .replay: Self.insert(result, into: &replays)
+        }
+    }
+
+    private static func insert(_ record: ResultRecord, into records: inout [ResultRecord]) {
+        // A record that came while looking backwards is met twice.
+        guard !records.contains(where: { $0.partition == record.partition && $0.offset == record.offset }) else { return }
+        let index = records.firstIndex { ResultRecord.isOlder(record, $0) } ?? records.count
+        records.insert(record, at: index)
+        if records.count > maximumCount { records.removeFirst() }
+    }
+}
+
+extension ResultRecord {
+    /// When the request was published, in milliseconds since 1970; when the result was written, if it does not say.
+    fileprivate var publishedAt: Int64 {
+        var document = JSONDocument()
+        guard document.readResult(json.span), let timings = document.member("timings", of: document.root),
+            let text = document.text("published_at", of: timings), let moment = Timestamp(Array(text.utf8).span)
+        else { return timestamp }
+        return min(timestamp, moment.milliseconds)
+    }
+}

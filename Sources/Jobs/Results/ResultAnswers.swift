@@ -1,0 +1,140 @@
+package import Kafka
+package import Publishing
+package import Replay
+package import ResultQuery
+import SQLite
+
+/// Answers questions about results: from an index where the caller wants one, else from the topic.
+///
+/// Several threads may ask one value at once: each question opens a Kafka client and the index's file for itself. One of several
+/// questions that fill the same index at once may read the topic instead.
+package struct ResultAnswers: Sendable {
+    /// Reads the topic of results.
+    package let scan: TopicScan
+    private let context: JobContext
+    private let index: IndexedResults?
+
+    /// - Parameters:
+    ///   - context: Where the topics are.
+    ///   - index: The index's file; nil to read the topic.
+    package init(_ context: JobContext, index: IndexChoice? = nil) {
+        self.context = context
+        scan = TopicScan(context, topic: context.topics.results)
+        self.index = index.map { [scan] in IndexedResults(context, scan, $0) }
+    }
+
+    /// Finds the newest results that match.
+    ///
+    /// - Parameters:
+    ///   - limit: The most results.
+    ///   - filter: Selects results.
+    /// - Returns: The results, oldest first.
+    /// - Throws: The topic cannot be read.
+    package func newest(_ limit: Int, _ filter: ResultFilter) throws(JobFailure) -> [ResultRecord] {
+        let known = try index?.answer { index throws(SQLiteError) in try index.newest(limit, filter) }
+        if let known { return known }
+        return try readNewest(limit, filter)
+    }
+
+    private func readNewest(_ limit: Int, _ filter: ResultFilter) throws(JobFailure) -> [ResultRecord] {
+        var backward = BackwardScan(scan, filter, now: context.now())
+        var matcher = ResultMatcher(filter)
+        var found: [ResultRecord] = []
+        func keepNewest() {
+            found.sort(by: ResultRecord.isOlder)
+            found.removeFirst(max(0, found.count - limit))
+        }
+        repeat {
+            let isRead = try backward.readNext { record in
+                guard let value = record.value, matcher.matches(value, writtenAt: record.timestamp ?? 0),
+                    let result = ResultRecord(record)
+                else { return }
+                found.append(result)
+                if found.count >= limit * 4 && found.count >= 4096 { keepNewest() }
+            }
+            guard isRead else { break }
+            // Records out of the order of their times may be older than what was reached, and newer ones still to come.
+        } while found.count(where: { $0.timestamp >= backward.reached }) < limit
+        keepNewest()
+        return found
+    }
+
+    /// Gathers the results of a request and of its replays.
+    ///
+    /// - Parameters:
+    ///   - id: The request's id.
+    ///   - filter: The time in which results were written.
+    /// - Returns: The results, none if there are none yet.
+    /// - Throws: The topic cannot be read.
+    package func life(of id: String, _ filter: ResultFilter) throws(JobFailure) -> RequestLife {
+        let known = try index?.answer { index throws(SQLiteError) in try index.life(of: id, filter) }
+        if let known { return known }
+        var life = RequestLife(id: id)
+        var backward = BackwardScan(scan, filter, now: context.now())
+        // Backwards from now to the publication of the request.
+        while backward.reached > life.beginning {
+            guard try backward.readNext({ if filter.covers($0.timestamp ?? 0) { life.take($0) } }) else { break }
+        }
+        return life
+    }
+
+    /// Reads new results of a request until its final one is there or the deadline has passed.
+    ///
+    /// - Parameters:
+    ///   - reader: Reads what comes; opened by `scan` before the first question.
+    ///   - life: The results so far, and those that come.
+    ///   - deadline: When to give up.
+    ///   - report: Gets each result that comes before the final one.
+    /// - Throws: The topic cannot be read, or `cancelled`.
+    package func follow(
+        _ reader: TopicReader, _ life: inout RequestLife, until deadline: Deadline, report: (ResultRecord) -> Void
+    ) throws(JobFailure) {
+        while life.final == nil && !deadline.hasPassed {
+            if context.isCancelled() { throw .cancelled }
+            let known = life.own.count
+            let result = reader.read(timeout: deadline.step) { life.take($0) }
+            if case .error(let error) = result, error.isAuthorization || error.isFatal { throw scan.failure(error) }
+            if life.own.count > known, life.final == nil, let latest = life.own.last { report(latest) }
+        }
+    }
+
+    /// Counts failed results by cause, with what replays have repaired of them.
+    ///
+    /// - Parameters:
+    ///   - filter: Selects results.
+    ///   - history: What was replayed.
+    /// - Returns: The counts, and the number of records in the filter's time.
+    /// - Throws: The topic cannot be read.
+    package func failures(
+        _ filter: ResultFilter, _ history: ReplayHistory
+    ) throws(JobFailure) -> (tally: FailureTally, count: Int) {
+        let known = try index?.answer { index throws(SQLiteError) in try index.failures(filter, history) }
+        if let known { return known }
+        // Results of a replay are written after those that it repeats, at any time.
+        let stop = history.places.isEmpty ? BackwardScan.stop(filter) : .end
+        let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, stop)
+        defer { reader.close() }
+        var matcher = ResultMatcher(filter)
+        var repairs = RepairTally(history)
+        var count = 0
+        try scan.read(reader) { record in
+            let time = record.timestamp ?? 0
+            if filter.covers(time) { count += 1 }
+            guard let value = record.value else { return }
+            repairs.note(value)
+            if matcher.matches(value, writtenAt: time) { repairs.add(matcher.document, writtenAt: time) }
+        }
+        return (repairs.close(), count)
+    }
+
+    /// Counts the records that could not be understood, and were not given back since.
+    ///
+    /// - Parameters:
+    ///   - times: When they were written.
+    ///   - history: What was given back.
+    /// - Returns: nil when there is no such topic.
+    /// - Throws: The topic cannot be read.
+    package func deadLetters(_ times: ResultFilter, _ history: ReplayHistory) throws(JobFailure) -> DeadLetterCount? {
+        try DeadLetterCount.of(scan.of(context.topics.deadLetter), times, history)
+    }
+}

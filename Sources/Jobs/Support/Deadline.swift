@@ -1,0 +1,31 @@
+import Glibc
+
+/// A moment after which waiting ends, by the clock that never jumps.
+package struct Deadline {
+    private let nanoseconds: Int64
+
+    /// The moment `duration` from now; nil for one that never comes.
+    package init(after duration: Duration?) {
+        let length = duration.map { $0.components.seconds.multipliedReportingOverflow(by: 1_000_000_000) }
+        if let length, !length.overflow, let duration {
+            let (sum, overflow) = Self.now().addingReportingOverflow(
+                length.partialValue + duration.components.attoseconds / 1_000_000_000)
+            nanoseconds = overflow ? .max : sum
+        } else {
+            nanoseconds = .max
+        }
+    }
+
+    /// The moment has come.
+    package var hasPassed: Bool { Self.now() >= nanoseconds }
+
+    /// How long to wait at once: what is left, but never so long that a signal would go unnoticed.
+    package var step: Duration { .nanoseconds(max(0, min(100_000_000, nanoseconds - Self.now()))) }
+
+    /// The nanoseconds of that clock.
+    package static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

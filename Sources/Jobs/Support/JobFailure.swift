@@ -1,0 +1,56 @@
+package import Kafka
+package import Replay
+
+/// A job's use of Kafka.
+package enum JobAction: Sendable, Equatable {
+    /// Reads a topic.
+    case read(topic: String)
+    /// Reads the requests that a replay repeats.
+    case readOriginals
+    /// Finds the first offsets of a topic.
+    case findBeginning(of: String)
+    /// Writes to a topic.
+    case write(topic: String)
+    /// Replays requests.
+    case replay
+}
+
+/// The reason why a job cannot go on. The caller chooses the words for it.
+package enum JobFailure: Error, Sendable {
+    /// Kafka did not do it.
+    case kafka(KafkaError, JobAction)
+    /// The caller cancelled the job.
+    case cancelled
+    /// No record of the topic came within the time-out, with so many offsets unread.
+    case stalled(topic: String, remaining: Int64)
+    /// The topic was not read to its end within the time-out.
+    case unfinished(topic: String)
+    /// A newer version of pushfan wrote records of the topic.
+    case newerRecords(topic: String)
+
+    /// The file cannot be read, for a reason of the system.
+    case unreadableFile(path: String, reason: String)
+    /// The file cannot be written, for a reason of the system.
+    case unwritableFile(path: String, reason: String)
+    /// The file is no plan of a replay.
+    case notAPlan(path: String)
+    /// Another version of pushfan made the plan.
+    case planOfOtherVersion(path: String)
+    /// A line of the plan cannot be read.
+    case damagedPlan(path: String)
+    /// A change of requests, as it was typed, is none.
+    case edit(String, RequestEdit.Fault)
+    /// More requests than the limit could be replayed.
+    case tooManyRequests(limit: Int)
+
+    /// The job was begun with another plan.
+    case otherPlan(job: String)
+    /// The job was stopped for good.
+    case stopped(job: String)
+    /// Another job is running; one runs at a time.
+    case running(job: String)
+    /// Another process runs the job now.
+    case takenOver
+    /// The claim to run the job was written and cannot be read back, such as behind a hanging transaction.
+    case unreadClaim(KafkaError)
+}

@@ -1,0 +1,33 @@
+package import Kafka
+
+/// The progress of reading a topic, or the originals of requests.
+package enum ReadingProgress: Sendable, Equatable {
+    /// Reading begins.
+    case began(ReadingSource, count: Int64)
+    /// So many records are left.
+    case reached(remaining: Int64)
+    /// Reading has ended, well or not.
+    case ended
+}
+
+/// A source of records.
+package enum ReadingSource: Sendable, Equatable {
+    /// A topic.
+    case topic(String)
+    /// The requests that a replay repeats.
+    case originals
+}
+
+/// An event of a job that changes nothing of its answer.
+package enum JobNote: Sendable {
+    /// The results are read from the topic.
+    case indexUnused(IndexAbsence)
+    /// The index in the file is rebuilt.
+    case indexRebuilt(path: String, IndexFlaw)
+    /// So many results are of replays that the topic of replays does not know.
+    case unknownReplays(results: Int, topic: String)
+    /// The replay was paused before the item `next` of so many.
+    case paused(next: Int, count: Int)
+    /// The replay goes on with a new session after an error.
+    case retrying(KafkaError)
+}

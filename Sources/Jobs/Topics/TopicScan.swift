@@ -1,0 +1,114 @@
+package import Kafka
+
+/// Reads a topic completely: it reports its progress and fails rather than leave a record out.
+///
+/// Several threads may use one scan at once. A reader that it opens belongs to one thread at a time.
+package struct TopicScan: Sendable {
+    private static let step = Duration.milliseconds(100)
+
+    /// The topic that is read.
+    package let topic: String
+    private let context: JobContext
+
+    /// A scan of a topic.
+    package init(_ context: JobContext, topic: String) {
+        self.context = context
+        self.topic = topic
+    }
+
+    /// A scan of another topic.
+    package func of(_ topic: String) -> TopicScan { TopicScan(context, topic: topic) }
+
+    /// Finds out where to read.
+    ///
+    /// - Throws: The topic cannot be read.
+    package func open(_ start: TopicReader.Start, _ stop: TopicReader.Stop) throws(JobFailure) -> TopicReader {
+        do throws(KafkaError) {
+            return try TopicReader(context.kafka, topic: topic, start: start, stop: stop, timeout: context.timeout)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// The same; nil when there is no such topic.
+    ///
+    /// - Throws: The topic cannot be read.
+    package func openIfThere(_ start: TopicReader.Start, _ stop: TopicReader.Stop) throws(JobFailure) -> TopicReader? {
+        do throws(KafkaError) {
+            return try TopicReader(context.kafka, topic: topic, start: start, stop: stop, timeout: context.timeout)
+        } catch {
+            if error.isUnknownTopicOrPartition { return nil }
+            throw failure(error)
+        }
+    }
+
+    /// A reader of what comes from now on; topics that were just made are waited for.
+    ///
+    /// - Throws: The topic cannot be read.
+    package func openAtEnd() throws(JobFailure) -> TopicReader {
+        do throws(KafkaError) {
+            return try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
+                try TopicReader(context.kafka, topic: topic, start: .end, timeout: context.timeout)
+            }
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// A reader that knows where the topic begins and ends, and reads nothing yet.
+    ///
+    /// - Throws: The topic cannot be read.
+    package func survey() throws(JobFailure) -> TopicReader {
+        do throws(KafkaError) {
+            return try TopicReader(surveying: topic, context.kafka, timeout: context.timeout)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Reads to where the reader stops.
+    ///
+    /// - Throws: The topic cannot be read, or not to its end.
+    package func read(_ reader: TopicReader, _ body: (borrowing ConsumedRecord) -> Void) throws(JobFailure) {
+        try readOn(reader) { record in
+            body(record)
+            return true
+        }
+    }
+
+    /// Reads to where the reader stops, or until `body` has enough.
+    ///
+    /// - Parameters:
+    ///   - reader: What to read.
+    ///   - body: Gets each record, and returns whether to go on.
+    /// - Throws: The topic cannot be read, or not to its end.
+    package func readOn(_ reader: TopicReader, while body: (borrowing ConsumedRecord) -> Bool) throws(JobFailure) {
+        context.progress(.began(.topic(topic), count: reader.remainingCount))
+        defer { context.progress(.ended) }
+        var deadline = Deadline(after: context.timeout)
+        var hasMoved = false
+        var count = 0
+        var isEnough = false
+        while !reader.hasReachedEnd && !isEnough {
+            switch reader.read(timeout: Self.step, { isEnough = !body($0) }) {
+            case .record:
+                count += 1
+                hasMoved = true
+                // Looking at the clock and for cancellation costs as much as passing over a record.
+                guard count & 0xFFF == 0 else { continue }
+            case .endOfPartition: hasMoved = true
+            case .error(let error):
+                if error.isAuthorization || error.isFatal || deadline.hasPassed { throw failure(error) }
+            case .empty: break
+            }
+            if hasMoved { deadline = Deadline(after: context.timeout) }
+            hasMoved = false
+            context.progress(.reached(remaining: reader.remainingCount))
+            if context.isCancelled() { throw .cancelled }
+            if deadline.hasPassed { throw .stalled(topic: topic, remaining: reader.remainingCount) }
+        }
+    }
+
+    /// The failure of reading this topic.
+    package func failure(_ error: KafkaError) -> JobFailure { .kafka(error, .read(topic: topic)) }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Publishing
+import PushModel
+import ResultQuery
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Jobs
+
+/// The index against the same predicates over the same records, without Kafka.
+@Suite struct ResultIndexTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(cluster: String = "c", topic: String = "t") throws -> ResultIndex {
+        try ResultIndex(path: folder.path("i.sqlite"), cluster: cluster, topic: topic)
+    }
+
+    /// What a reading of the whole topic finds.
+    private struct Reading {
+        let records: [IndexedRecord]
+
+        func newest(_ limit: Int, _ filter: ResultFilter) -> [ResultRecord] {
+            var matcher = ResultMatcher(filter)
+            let found = records.compactMap { record -> ResultRecord? in
+                guard let value = record.value, matcher.matches(value.span, writtenAt: record.time) else { return nil }
+                return ResultRecord(
+                    json: value, partition: record.partition, offset: record.offset, timestamp: record.time)
+            }
+            return found.sorted(by: ResultRecord.isOlder).suffix(limit)
+        }
+
+        func failures(_ filter: ResultFilter) -> (tally: FailureTally, count: Int) {
+            var matcher = ResultMatcher(filter)
+            var tally = FailureTally()
+            for record in records {
+                guard let value = record.value, matcher.matches(value.span, writtenAt: record.time) else { continue }
+                tally.add(matcher.document, writtenAt: record.time)
+            }
+            return (tally, records.count { filter.covers($0.time) })
+        }
+
+        func life(of id: String, _ filter: ResultFilter) -> RequestLife {
+            var life = RequestLife(id: id)
+            for record in records where filter.covers(record.time) {
+                guard let value = record.value else { continue }
+                life.take(value.span, partition: record.partition, offset: record.offset, timestamp: record.time)
+            }
+            return life
+        }
+    }
+
+    private func fill(_ index: ResultIndex, _ records: [IndexedRecord], by batch: Int) throws {
+        for start in stride(from: 0, to: records.count, by: batch) {
+            #expect(try index.add(Array(records[start..<min(start + batch, records.count)])))
+        }
+        try index.finishFilling()
+    }
+
+    private static func places(_ records: [ResultRecord]) -> [String] {
+        records.map { "\($0.partition):\($0.offset) \(String(decoding: $0.line, as: UTF8.self))" }
+    }
+
+    @Test(arguments: 0..<8) func everyAnswerIsThatOfAReading(seed: Int) throws {
+        var random = RandomResults(seed: seed)
+        let reading = Reading(records: random.indexed(160))
+        let index = try open()
+        try fill(index, reading.records, by: 1 + random.below(100))
+        var matchCounts: [Int] = []
+        for _ in 0..<40 {
+            let text = random.filter()
+            let filter = try ResultFilter(text, now: 0)
+            let limit = 1 + random.below(30)
+            let expected = reading.newest(limit, filter)
+            let found = try index.ask { () throws(SQLiteError) in try index.newest(limit, filter) }
+            #expect(Self.places(found ?? []) == Self.places(expected), "\(text)")
+            let failures = try #require(try index.ask { () throws(SQLiteError) in try index.failures(filter) })
+            let read = reading.failures(filter)
+            #expect(failures.tally.groups == read.tally.groups, "\(text)")
+            #expect(failures.tally.count == read.tally.count, "\(text)")
+            #expect(failures.count == read.count, "\(text)")
+            matchCounts.append(failures.tally.count)
+        }
+        #expect(matchCounts.count { $0 > 0 && $0 < 130 } > 12, "too few filters match some and not all")
+        for id in ["a", "b", "c", "é", "e\u{301}", "a\u{0}", "nobody"] {
+            let filter = try ResultFilter(random.below(2) == 0 ? "" : "since:2026-11-21T12:00:00.020Z", now: 0)
+            let expected = reading.life(of: id, filter)
+            let found = try #require(try index.ask { () throws(SQLiteError) in try index.life(of: id, filter) })
+            #expect(Self.places(found.own) == Self.places(expected.own), "\(id)")
+            #expect(Self.places(found.replays) == Self.places(expected.replays), "\(id)")
+        }
+    }
+
+    @Test(arguments: 0..<6) func twoWhoFillItAtOnceLeaveNoGapAndNoDouble(seed: Int) throws {
+        var random = RandomResults(seed: seed)
+        let records = random.indexed(200)
+        let indices = [try open(), try open()]
+        var positions = [0, 0]
+        while let late = positions.firstIndex(where: { $0 < records.count }) {
+            let turn = positions[1 - late] < records.count ? random.below(2) : late
+            let end = min(records.count, positions[turn] + 1 + random.below(40))
+            #expect(try indices[turn].add(Array(records[positions[turn]..<end])))
+            positions[turn] = end
+        }
+        try indices[0].finishFilling()
+        let all = try ResultFilter("", now: 0)
+        let expected = Reading(records: records).newest(1000, all)
+        for index in indices {
+            #expect(try index.ask { () throws(SQLiteError) in Self.places(try index.newest(1000, all)) } == Self.places(expected))
+            #expect(try index.ask { () throws(SQLiteError) in try index.failures(all).count } == 200)
+        }
+    }
+
+    @Test func whatRetentionRemovedIsRemoved() throws {
+        var random = RandomResults(seed: 1)
+        let records = random.indexed(300)
+        let index = try open()
+        try fill(index, records, by: 50)
+        let lows: [Int64] = [40, 1000, 0]
+        #expect(try index.removeRecords(below: lows))
+        let kept = Reading(records: records.filter { $0.offset >= lows[Int($0.partition)] })
+        #expect(kept.records.count < 250 && kept.records.count > 50)
+        let all = try ResultFilter("", now: 0)
+        #expect(Self.places(try index.newest(1000, all)) == Self.places(kept.newest(1000, all)))
+        #expect(try index.failures(all).count == kept.records.count)
+        #expect(try index.database.integer("SELECT count(*) FROM record") == Int64(kept.records.count))
+        #expect(try index.newestRecord(of: 1) == nil)
+        #expect(try index.newestRecord(of: 2) == records.last { $0.partition == 2 })
+    }
+
+    @Test func anIndexIsKeptAndFoundAgain() throws {
+        var random = RandomResults(seed: 2)
+        let records = random.indexed(50)
+        try fill(try open(), records, by: 50)
+        let again = try open()
+        #expect(again.flaw == nil)
+        #expect(try again.failures(try ResultFilter("", now: 0)).count == 50)
+        #expect(try again.newestRecord(of: 0) == records.last { $0.partition == 0 })
+        #expect(try again.partitionCount() == 3)
+    }
+
+    @Test(arguments: ["PRAGMA user_version = 99", "PRAGMA application_id = 7", "UPDATE source SET cluster = X'00'"])
+    func anIndexOfSomethingElseIsMadeAnew(change: String) throws {
+        var random = RandomResults(seed: 3)
+        let old = try open()
+        try fill(old, random.indexed(50), by: 50)
+        try old.database.execute(change)
+        let new = try open()
+        #expect(new.flaw != nil)
+        try new.finishFilling()
+        #expect(try new.failures(try ResultFilter("", now: 0)).count == 0)
+        // Whoever has the old one open finds out before it adds or answers anything.
+        #expect(try old.add(random.indexed(1)) == false)
+        #expect(try old.ask { () throws(SQLiteError) in 1 } == nil)
+        #expect(try open().flaw == nil)
+    }
+
+    @Test func anotherTopicHasAnotherIndex() throws {
+        #expect(try open().flaw == nil)
+        #expect(try open(topic: "u").flaw != nil)
+        #expect(try open(cluster: "d", topic: "u").flaw != nil)
+        #expect(try open(cluster: "d", topic: "u").flaw == nil)
+    }
+
+    @Test func partsThatNoResultHasAreRemovedOnceTheyAreMany() throws {
+        let index = try open()
+        let records = (0..<12_000).map { number in
+            IndexedRecord(
+                partition: 0, offset: Int64(number), time: 1,
+                value: Array(#"{"request_id":"a","labels":{"order":"\#(number)"}}"#.utf8))
+        }
+        try fill(index, records, by: 6000)
+        let count = { try index.database.integer("SELECT count(*) FROM facet") }
+        #expect(try count() == 12_002)
+        #expect(try index.removeRecords(below: [11_000]))
+        #expect(try count() == 1_002)
+        let filter = try ResultFilter("label.order:1099*,11500", now: 0)
+        #expect(try index.failures(filter).tally.count == 1)
+    }
+}
+
+extension RandomResults {
+    /// Random records as the index takes them.
+    fileprivate mutating func indexed(_ count: Int) -> [IndexedRecord] {
+        records(count).map {
+            IndexedRecord(partition: $0.partition, offset: $0.offset, time: $0.time, value: $0.value)
+        }
+    }
+}
