@@ -7,7 +7,8 @@ import PackageDescription
 //   pure     values and decisions: no clock, no I/O, no C, no Foundation
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
-//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited
+//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited, the beginnings
+//            of partitions
 //   service  worker, emulator, gateway; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
 //   console  the commands
@@ -110,13 +111,16 @@ let package = Package(
         .target(
             name: "Intake", dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubREST", "Publishing"],
             swiftSettings: strict),
+        .target(
+            name: "GroupPositions", dependencies: ["Basics", "PushModel", "Delivery", "EventLoop", "Kafka"],
+            swiftSettings: strict),
 
         // service
         .target(
             name: "WorkerRuntime",
             dependencies: [
                 "Basics", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST",
-                "CurlHTTP", "HTTP1", "HubAuth", "Crypto",
+                "CurlHTTP", "HTTP1", "HubAuth", "Crypto", "GroupPositions",
             ],
             swiftSettings: strict + [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
         .target(
@@ -147,7 +151,7 @@ let package = Package(
                 "Basics", "Settings", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
                 "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing",
-                "Intake", "Gateway",
+                "Intake", "GroupPositions", "Gateway",
             ]),
 
         // bench
@@ -220,7 +224,7 @@ let package = Package(
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
                 "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
-                "Crypto", "Publishing", "Gateway",
+                "Crypto", "Publishing", "GroupPositions", "Gateway",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],
