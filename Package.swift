@@ -7,7 +7,8 @@ import PackageDescription
 //   pure     values and decisions: no clock, no I/O, no C, no Foundation
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
-//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited, read and replayed
+//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited, read and
+//            replayed, the beginnings of partitions
 //   service  worker, emulator, gateway; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
 //   console  the commands
@@ -119,13 +120,16 @@ let package = Package(
                 "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite", "Publishing",
             ],
             swiftSettings: strict),
+        .target(
+            name: "GroupPositions", dependencies: ["Basics", "PushModel", "Delivery", "EventLoop", "Kafka"],
+            swiftSettings: strict),
 
         // service
         .target(
             name: "WorkerRuntime",
             dependencies: [
                 "Basics", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka",
-                "HubREST", "CurlHTTP", "HTTP1", "HubAuth", "Crypto",
+                "HubREST", "CurlHTTP", "HTTP1", "HubAuth", "Crypto", "GroupPositions",
             ],
             swiftSettings: strict + [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
         .target(
@@ -156,7 +160,7 @@ let package = Package(
                 "Basics", "Settings", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "Outcomes", "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
                 "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing",
-                "Intake", "Jobs",
+                "Intake", "Jobs", "GroupPositions",
             ]),
 
         // bench
@@ -236,7 +240,7 @@ let package = Package(
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
                 "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "Outcomes", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
-                "Crypto", "Publishing", "Gateway", "Intake", "Jobs",
+                "Crypto", "Publishing", "Gateway", "Intake", "Jobs", "GroupPositions",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

@@ -1,4 +1,5 @@
 import Delivery
+import GroupPositions
 
 extension WorkerConfiguration {
     /// The names of the topics that a worker reads and writes.
@@ -100,4 +101,13 @@ public struct TopicFamily: Sendable {
 
     /// A topic that holds something else: `push.delay-10s.v1` beside `push.requests.v1`.
     public func topic(_ role: String) -> String { "\(prefix)\(role)\(version)" }
+}
+
+extension WorkerConfiguration {
+    /// The terms by which it is decided where partitions begin.
+    var groupTerms: GroupTerms {
+        GroupTerms(
+            kafka: kafka, group: groupID, requests: Lane.allCases.map { topics.requests(of: $0) }, delays: topics.delays,
+            held: topics.held, parents: topics.parents, start: start)
+    }
 }

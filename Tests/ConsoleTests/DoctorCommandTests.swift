@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import Jobs
 import Kafka
@@ -27,6 +28,31 @@ import Testing
         let table = broker.harness.run("doctor --timeout 20s")
         #expect(table.output.contains("mend: pushfan topics create --replays-topic NEW-NAME"))
         #expect(table.messages.contains("18 ok, 1 warning, 3 failed, 20 not asked"))
+    }
+
+    /// As workers do: a position names the last record that was read, and another record may have its place now.
+    @Test(.takesLong, arguments: [false, true]) func theRecordThatAPositionNamesIsRead(isLost: Bool) throws {
+        let (broker, topic, time) = (try Broker(), "push.requests.v1", Int64(1_795_262_000_000))
+        try broker.write(["a", "b", "c"], to: topic, at: time)
+        func mark(_ offset: Int64, _ value: String) -> RecordMark {
+            let bytes = Array(value.utf8)
+            return RecordMark(offset: offset, time: time, key: bytes.span, value: bytes.span)
+        }
+        var marks = ReadMarks(mark(0, "a"))
+        marks.read(mark(2, isLost ? "lost" : "c"))
+        var finished = FinishedOffsets()
+        finished.marks = marks
+        let configuration = KafkaConfiguration(bootstrapServers: broker.cluster.bootstrapServers)
+        let consumer = try Consumer(configuration, groupID: "g", wakeUpFileDescriptor: -1)
+        defer { consumer.close(timeout: .seconds(2)) }
+        let commit = OffsetCommit(TopicPartition(topic: topic, partition: 0), offset: 3, metadata: finished.encoded())
+        #expect(eventually { (try? consumer.group.commit([commit])) != nil })
+        var harness = broker.harness
+        harness.environment["PUSHFAN_KAFKA_GROUP_ID"] = "g"
+        let output = harness.run("doctor -o ndjson --timeout 20s").output
+        #expect(output.contains("is gone from \(topic)[0]") == isLost, "\(output)")
+        #expect(output.contains("group start --at finished --replace \(topic):0") == isLost)
+        #expect(!output.contains("where partitions begin cannot be learnt") && !output.contains("it is not known yet"))
     }
 
     @Test(.enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker"))

@@ -16,6 +16,13 @@ import Testing
             TopicPartition(topic: "t", partition: number), low: low, high: high, committed: committed, metadata: metadata)
     }
 
+    /// The beginnings of partitions of which nobody has to decide without a position.
+    private static func starts(of positions: [GroupPosition], _ sample: StartSample = StartSample()) -> GroupStarts {
+        var sample = sample
+        sample.since = positions.map(\.low)
+        return sample.groupStarts(of: positions)
+    }
+
     private static func facts(
         _ positions: [GroupPosition], state: GroupDescription.State = .stable, members: [Int] = [1],
         beside: [TopicPartition] = []
@@ -26,7 +33,8 @@ import Testing
                 partitions: (0..<Int32(count)).map { TopicPartition(topic: "t", partition: $0) } + (index == 0 ? beside : []))
         }
         return GroupFacts(
-            id: "pushfan", positions: .success(positions), description: .success(.init(state: state, members: list)))
+            id: "pushfan", positions: .success(positions), description: .success(.init(state: state, members: list)),
+            starts: .success(starts(of: positions)))
     }
 
     @Test func aWorkingGroupIsOneLine() {
@@ -50,64 +58,73 @@ import Testing
     }
 
     private static let beyondEnd: [(Bool, StartRule, Finding.State, String)] = [
-        (true, .safe, .failed, "unless all of it is new"), (true, .beginning, .failed, "unless all of it is new"),
-        (true, .end, .failed, "unless all of it is new"), (false, .safe, .failed, "nothing is read there, as"),
+        (true, .safe, .failed, "is gone from"), (true, .beginning, .failed, "is gone from"),
+        (true, .end, .failed, "is gone from"), (false, .safe, .failed, "nothing is read there, as"),
         (false, .beginning, .warning, "all that is there is sent"), (false, .end, .warning, "is not sent"),
         (false, .moment(5), .warning, "from the moment of kafka.start on"),
     ]
+
+    /// The state of a group that has read record 29, of whose mark its position says it or not.
+    private static func metadata(isKnown: Bool, isOfParents: Bool = false) -> String {
+        let marks = isKnown ? ReadMarks(RecordMark(offset: 29, time: 1000, key: nil, value: nil)) : nil
+        if isOfParents { return OpenParents(start: 30).commit(marks: marks).metadata }
+        var finished = FinishedOffsets()
+        finished.marks = marks
+        return finished.encoded()
+    }
 
     /// As `LogTail` decides: by the last record that was read, or where that is unknown by `kafka.start`.
     @Test(arguments: beyondEnd)
     func ofAPartitionThatEndsBeforeThePositionItIsSaidWhatWorkersDo(
         isKnown: Bool, start: StartRule, state: Finding.State, text: String
     ) {
-        var finished = FinishedOffsets()
-        if isKnown { finished.marks = ReadMarks(RecordMark(offset: 29, time: 1000, key: nil, value: nil)) }
-        var facts = Self.facts([Self.position(high: 20, committed: 30, metadata: finished.encoded())])
-        facts.start = start
-        for delays in [[], ["t"]] as [Set<String>] {
-            facts.delays = delays
-            let findings = GroupFindings.of(facts, Self.tool)
+        let positions = [Self.position(high: 20, committed: 30, metadata: Self.metadata(isKnown: isKnown))]
+        var facts = Self.facts(positions)
+        facts.rule = start
+        for kind in [.requests, .delayed] as [AssignmentPlan.Kind] {
+            let sample = StartSample(kind: kind, rule: start, last: isKnown ? .absent : nil, first: isKnown ? .absent : nil)
+            facts.starts = .success(Self.starts(of: positions, sample))
+            let findings = GroupFindings.of(facts, Self.tool).filter { $0.state != .ok }
             #expect(findings.map(\.state) == [state])
             #expect(findings.first?.text.contains(text) == true, "\(findings)")
             let command = "pushfan group start --at finished --replace t:0"
             #expect(findings.first?.remedy?.contains(command) == (state == .failed))
         }
-        // What the worker does.
-        let tail = LogTail(position: 30, marks: finished.marks, low: 0, high: 20, last: .absent, first: .absent)
-        #expect((tail.ruling(start, since: 10)?.decision == .refused) == (state == .failed))
     }
 
     /// A partition of requests and one of a delay lane, whether they end before their positions or have grown past them again.
     @Test(arguments: [20, 90] as [Int64])
     func whereTheLastRecordThatWasReadIsGoneTheCommandIsNamed(high: Int64) {
-        var finished = FinishedOffsets()
-        finished.marks = ReadMarks(RecordMark(offset: 29, time: 1000, key: nil, value: nil))
-        var facts = Self.facts([Self.position(high: high, committed: 30, metadata: finished.encoded())])
-        let partition = TopicPartition(topic: "t", partition: 0)
-        facts.lost = [partition]
-        for delays in [[], ["t"]] as [Set<String>] {
-            facts.delays = delays
+        let positions = [Self.position(high: high, committed: 30, metadata: Self.metadata(isKnown: true))]
+        var facts = Self.facts(positions)
+        for kind in [.requests, .delayed] as [AssignmentPlan.Kind] {
+            facts.starts = .success(Self.starts(of: positions, StartSample(kind: kind, last: .absent, first: .absent)))
             let failed = GroupFindings.of(facts, Self.tool).filter { $0.state == .failed }
             #expect(failed.count == 1)
-            #expect(failed.first?.text.contains("is gone from \(partition)") == true)
+            #expect(failed.first?.text.contains("is gone from t[0]") == true)
             #expect(failed.first?.remedy?.contains("pushfan group start --at finished --replace t:0") == true)
         }
-        facts.lost = []
-        #expect(GroupFindings.of(facts, Self.tool).allSatisfy { $0.state != .failed }, "all of it is new, or nothing is lost")
+        facts.starts = .success(Self.starts(of: positions, StartSample(last: .same)))
+        #expect(GroupFindings.of(facts, Self.tool).allSatisfy { $0.state != .failed }, "nothing is lost")
     }
 
     /// A partition of large requests that ends before its position, which says what was read or does not.
     @Test(arguments: [true, false])
     func whereLargeRequestsHaveLostTheirEndTheCommandIsNamed(isKnown: Bool) {
-        let marks = ReadMarks(RecordMark(offset: 29, time: 1000, key: nil, value: nil))
-        let metadata = OpenParents(start: 30).commit(marks: isKnown ? marks : nil).metadata
         var facts = Self.facts([Self.position(1)], beside: [TopicPartition(topic: "t", partition: 1)])
-        facts.parents = [Self.position(high: 20, committed: 30, metadata: metadata)]
-        facts.lost = isKnown ? [TopicPartition(topic: "t", partition: 0)] : []
+        let parents = Self.position(high: 20, committed: 30, metadata: Self.metadata(isKnown: isKnown, isOfParents: true))
+        let finding: LogTail.Look? = isKnown ? .absent : nil
+        facts.starts = .success(Self.starts(of: [parents], StartSample(kind: .parents, last: finding, first: finding)))
         let failed = GroupFindings.of(facts, Self.tool).filter { $0.state == .failed }
         #expect(failed.count == 1, "\(failed)")
         #expect(failed.first?.remedy?.contains("pushfan group start --at finished --replace t:0") == true)
+    }
+
+    @Test func beginningsThatCannotBeLearntAreNoFindingAboutPartitions() {
+        var facts = Self.facts([Self.position(committed: 90)])
+        facts.starts = .failure(Refusal(.unreachable, "no broker"))
+        let findings = GroupFindings.of(facts, Self.tool).filter { $0.state != .ok }
+        #expect(findings.map(\.state) == [.unasked])
     }
 
     @Test func theRightToTransactionsIsAskedForUnderTheWorkersNames() throws {

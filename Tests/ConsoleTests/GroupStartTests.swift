@@ -241,9 +241,9 @@ struct GroupStartTests {
         func refused() throws -> [TopicPartition] {
             let positions = try GroupPosition.all(
                 of: group, in: [(topic: lane, partitionCount: 3)], admin, kafka, timeout: farDeadline)
-            return try RefusedStarts.ask(
+            return try GroupStarts.ask(
                 among: positions, settings.kafka, now: now, admin, kafka, timeout: farDeadline
-            ).map(\.partition)
+            ).refused.map(\.position.partition)
         }
         let held = TopicPartition(topic: "\(stage.name).held", partition: 0)
         #expect(try refused() == [TopicPartition(topic: lane, partition: 0), held])

@@ -45,7 +45,11 @@ import Testing
 
     @Test func aPartitionFromWhichTheLastRecordIsGoneIsAReason() throws {
         var report = try Self.report([Self.partition(committed: 10)])
-        report.lost = [TopicPartition(topic: "t", partition: 4)]
+        var finished = FinishedOffsets()
+        finished.marks = ReadMarks(RecordMark(offset: 9, time: 1000, key: nil, value: nil))
+        let position = GroupPosition(
+            TopicPartition(topic: "t", partition: 4), low: 0, high: 20, committed: 10, metadata: finished.encoded())
+        report.starts = StartSample(last: .absent, first: .absent).groupStarts(of: [position])
         let reason = try #require(report.reasons.first)
         #expect(reason.isStuck && report.reasons.count == 1)
         #expect(reason.text.contains("is gone from") && reason.text.contains("stop the workers, then `pushfan group start"))

@@ -23,6 +23,13 @@ public struct CommittedOffset: Sendable, Equatable {
     public let offset: Int64?
     /// The text kept with the offset, which is empty if there is none.
     public let metadata: String
+
+    /// A position of a group, or none.
+    public init(partition: TopicPartition, offset: Int64?, metadata: String = "") {
+        self.partition = partition
+        self.offset = offset
+        self.metadata = metadata
+    }
 }
 
 /// The place to start reading a partition.

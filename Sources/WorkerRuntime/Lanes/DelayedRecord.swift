@@ -1,4 +1,5 @@
 import Delivery
+import GroupPositions
 import Kafka
 import PushModel
 
@@ -77,7 +78,7 @@ final class DelayedRecord {
     ///   - now: The present moment.
     /// - Returns: What it is.
     static func read(_ record: borrowing ConsumedRecord, group: String, in delay: Int?, now: Timestamp) -> Reading {
-        let poll = PollHeaders(record, group: group)
+        let poll = WaitingHeaders(record, group: group)
         if poll.isPoll {
             guard poll.isOurs ?? false else { return poll.isOurs == nil ? .invalid : .foreign(nil) }
             return delay.flatMap { OutcomePoll(record, due: poll.due, in: $0, now: now) }.map { .poll($0) } ?? .invalid

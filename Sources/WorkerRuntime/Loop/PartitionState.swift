@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import GroupPositions
 import Kafka
 import Observability
 import PushModel

@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import EventLoop
+import GroupPositions
 import Kafka
 import Observability
 import PushModel
@@ -124,7 +125,7 @@ extension WorkerLoop {
         beginControl(slot: plan.controlSlot, end: ends.control)
         metrics.assignedPartitions.set(plan.held.lowerBound)
         noteRefused(plan.refusal)
-        lookOn(Array(ends.unanswered.values))
+        probeOn(Array(ends.starts.unanswered.values))
     }
 
     /// The facts of a partition that the plan has to know.
@@ -133,9 +134,7 @@ extension WorkerLoop {
         let kind = role(of: partition).kind
         var committed = LedgerCommit(position)
         if Sabotage.isOn(.forgetBitmap), kind != .parents { committed?.metadata = "" }
-        return AssignmentPlan.Assigned(
-            kind, committed: committed, end: ends.requests[partition], ruling: ends.starts[partition],
-            isUnanswered: ends.unanswered[partition] != nil)
+        return ends.starts.assigned(partition, kind, committed: committed)
     }
 
     /// Lets the consumer read the partitions of requests, and the reader of delay lanes the others.
@@ -242,7 +241,7 @@ extension WorkerLoop {
 
     /// Stops reading and starting. Requests that no device can have heard of are left to the partition's next owner.
     private func drain() {
-        endStartLook()
+        endStartProbing()
         if mode == .stopping {
             health.beginDraining()
             log.info(.draining, "stopping; the worker finishes what is in flight")
@@ -292,7 +291,7 @@ extension WorkerLoop {
 
     /// Forgets the assignment and everything that belongs to it, but for outcomes that count if it comes back as it was.
     private func forgetAssignment() {
-        endStartLook()
+        endStartProbing()
         offered.keep(outbox, of: partitions)
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }

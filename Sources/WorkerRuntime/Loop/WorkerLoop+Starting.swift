@@ -1,35 +1,36 @@
 import Delivery
+import GroupPositions
 import Kafka
 import Observability
 
 /// Partitions that begin later than the others of their assignment, because records have to be read first that say where.
 extension WorkerLoop {
-    /// Reads on in the background until the questions have their answers. What was read before an assignment ended is not read again.
-    func lookOn(_ questions: [StartQuestion]) {
+    /// Reads on in the background until the probes have their answers. What was read before an assignment ended is not read again.
+    func probeOn(_ probes: [PartitionProbe]) {
         startProgress = [:]
-        guard !questions.isEmpty else { return }
-        startLook = StartLook(questions, configuration, clock: clock, wakeUp: wakeUp)
+        guard !probes.isEmpty else { return }
+        startProbe = StartProbe(probes, configuration, clock: clock, wakeUp: wakeUp)
         log.info(
             .rebalanced, "records are read that say where partitions begin; the others go on",
-            [.count: LogValue(questions.count)])
+            [.count: LogValue(probes.count)])
     }
 
     /// Ends that: the partitions are given up.
-    func endStartLook() {
-        guard let look = startLook else { return }
-        startLook = nil
-        look.cancel()
-        for (partition, question) in look.open where question.position == nil { startProgress[partition] = question.next }
+    func endStartProbing() {
+        guard let probe = startProbe else { return }
+        startProbe = nil
+        probe.cancel()
+        for (partition, open) in probe.open where open.position.offset == nil { startProgress[partition] = open.next }
     }
 
     /// Begins the partitions of which it is known where.
     func beginAnswered() {
-        guard mode == .running, let look = startLook else { return }
-        while startLook === look, let finding = look.nextFinding() { begin(finding) }
-        if startLook === look, look.isDone { startLook = nil }
+        guard mode == .running, let probe = startProbe else { return }
+        while startProbe === probe, let finding = probe.nextFinding() { begin(finding) }
+        if startProbe === probe, probe.isDone { startProbe = nil }
     }
 
-    private func begin(_ finding: StartLook.Finding) {
+    private func begin(_ finding: StartProbe.Finding) {
         guard let slot = partitions.firstIndex(where: { $0.id == finding.partition && $0.left == .unanswered }) else { return }
         let committed = partitions[slot].committed
         let assigned = AssignmentPlan.Assigned(
@@ -79,7 +80,7 @@ extension WorkerLoop {
 
     /// The progress of that, of the first partition that holds requests up.
     private var startProgressText: String? {
-        guard let open = startLook?.open else { return nil }
+        guard let open = startProbe?.open else { return nil }
         let first = partitions.first { $0.left == .unanswered && $0.role.kind != .delayed }
         return first.flatMap { open[$0.id] }.map { "\($0.partition): \(LoopStatus.Reading($0).text)" }
     }

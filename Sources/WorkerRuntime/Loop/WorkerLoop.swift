@@ -66,7 +66,7 @@ final class WorkerLoop {
     var parentPartitionCount: Int32 = 0
 
     /// Reads in the background what says where partitions begin. Nil while that is known of all.
-    var startLook: StartLook?
+    var startProbe: StartProbe?
     /// The progress of reading partitions without a position when that was ended.
     var startProgress: [TopicPartition: Int64] = [:]
 
@@ -190,7 +190,7 @@ final class WorkerLoop {
     /// Ends what the loop has outside of its memory, in the order in which one part needs another: the committer has its last say to the
     /// group before the consumer leaves it. To be called once, when `run()` has returned or thrown.
     func close() {
-        endStartLook()
+        endStartProbing()
         committer.stop(within: .seconds(10))
         consumer.close(timeout: .seconds(5))
         // Before its descriptor is closed: the library would write to whatever has the number next, a connection of another loop.

@@ -51,57 +51,6 @@ final class OutcomePoll {
     private static let longestWait: Int64 = 172_800
 }
 
-/// The content of a record's headers about a telemetry poll, read without keeping any of them.
-struct PollHeaders {
-    /// True if the record holds a poll.
-    private(set) var isPoll = false
-    /// True if it is this group's, or nil when it does not say whose.
-    private(set) var isOurs: Bool?
-    /// The time to poll the hub.
-    private(set) var due: Int64?
-
-    init(_ record: borrowing ConsumedRecord, group: String) {
-        var found = (isPoll: false, isOurs: Bool?.none, due: Int64?.none)
-        record.forEachHeader { name, value in
-            guard let value else { return }
-            switch name.count {
-            case 12 where Self.equal(name, "pushfan-poll"): found.isPoll = true
-            case 13 where Self.equal(name, "pushfan-group"): found.isOurs = Self.equal(value, group)
-            case 21 where Self.equal(name, "pushfan-not-before-ms"): found.due = Self.number(value)
-            default: break
-            }
-        }
-        (isPoll, isOurs, due) = found
-    }
-
-    private static func equal(_ text: Span<UInt8>, _ word: StaticString) -> Bool {
-        word.withUTF8Buffer { letters in
-            guard letters.count == text.count else { return false }
-            for index in text.indices where text[index] != letters[index] { return false }
-            return true
-        }
-    }
-
-    private static func equal(_ text: Span<UInt8>, _ word: String) -> Bool {
-        let letters = word.utf8Span.span
-        guard letters.count == text.count else { return false }
-        for index in text.indices where text[index] != letters[index] { return false }
-        return true
-    }
-
-    /// The number in at most 18 digits, or nil for anything else.
-    private static func number(_ text: Span<UInt8>) -> Int64? {
-        guard (1...18).contains(text.count) else { return nil }
-        var number: Int64 = 0
-        for index in text.indices {
-            let digit = text[index] &- UInt8(ascii: "0")
-            guard digit < 10 else { return nil }
-            number = number * 10 + Int64(digit)
-        }
-        return number
-    }
-}
-
 /// The telemetry polls of one loop.
 struct OutcomePolling {
     /// The number of polls that may wait for their turn. More are deferred, because behind them in a lane others would wait that

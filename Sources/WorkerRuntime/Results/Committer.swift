@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import EventLoop
 import Foundation
+import GroupPositions
 import Kafka
 import Synchronization
 
@@ -59,14 +60,9 @@ final class Committer: Sendable {
         /// The end of the control topic.
         var control = ControlEnd.missing
         /// The beginnings of partitions that do not begin at the group's position.
-        var starts: [TopicPartition: AssignmentPlan.Ruling] = [:]
-        /// The ends of the partitions of requests that were assigned, open transactions included, for those of which it was
-        /// asked.
-        var requests: [TopicPartition: Int64] = [:]
+        var starts = PartitionStarts()
         /// The partitions of held requests that were assigned, open transactions included. Empty if that could not be learnt.
         var held: [Int32: Int64] = [:]
-        /// The questions that have no answer yet, without which it is not known where their partitions begin.
-        var unanswered: [TopicPartition: StartQuestion] = [:]
     }
 
     private struct State {

@@ -1,4 +1,5 @@
 public import Delivery
+import GroupPositions
 public import PushModel
 
 /// The knowledge of one loop of a worker about its work, for whoever asks why it is stuck. No request's content and no device is
@@ -141,9 +142,9 @@ public struct LoopStatus: Sendable, Equatable {
 }
 
 extension LoopStatus.Reading {
-    /// That of a question without an answer.
-    init(_ question: StartQuestion) {
-        let (count, total) = question.progress
-        self.init(count: count, total: total, byteCount: question.byteCount)
+    /// That of a probe without an answer.
+    init(_ probe: PartitionProbe) {
+        let (count, total) = probe.progress
+        self.init(count: count, total: total, byteCount: probe.byteCount)
     }
 }

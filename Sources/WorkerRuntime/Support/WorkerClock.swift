@@ -1,5 +1,6 @@
 public import Basics
 import EventLoop
+import PushModel
 import Synchronization
 
 /// The present for a worker: the system's clocks, or, in tests, as far ahead of them as a test moved them.
@@ -25,6 +26,9 @@ public final class WorkerClock: Sendable {
     public var millisecondsSince1970: Int64 {
         WallClock.millisecondsSince1970() + ahead.load(ordering: .relaxed) / 1_000_000
     }
+
+    /// The same as a time stamp.
+    var wallTime: Timestamp { Timestamp(milliseconds: millisecondsSince1970) }
 
     /// The system's time at a moment of this clock.
     func systemTime(at moment: MonotonicTime) -> MonotonicTime {

@@ -12,16 +12,12 @@ struct GroupFacts {
 
     /// The topics of delay lanes.
     var delays: Set<String> = []
-    /// Where workers begin without a position that tells.
-    var start = StartRule.safe
-    /// Partitions without a position that workers do not read before an operator says where the group begins.
-    var refused: [GroupPosition] = []
+    /// The rule of workers where no position says where to begin.
+    var rule = StartRule.safe
+    /// Where partitions begin, or why that is unknown; nil if it was not asked.
+    var starts: Result<GroupStarts, Refusal>?
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
-    /// Partitions from which the last record that was read is gone; nil when that is unknown.
-    var lost: [TopicPartition]?
-    /// Its positions in the topic of parents, as far as they are known.
-    var parents: [GroupPosition] = []
 
     /// The requests that wait for an outcome, without those in delay lanes; nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
@@ -88,48 +84,49 @@ enum GroupFindings {
         if let text = NewerRecords.text(facts.newer) {
             findings.append(.failed("group", facts.id, text, mend: NewerRecords.remedy, code: .configuration))
         }
-        if let text = RefusedStarts.text(facts.refused) {
-            findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(RefusedStarts.command)"))
-        }
-        let lostRecords = facts.lost ?? []
-        if let (text, command) = LostRecords.text(lostRecords) {
-            findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(command)"))
-        }
-        let beyond = (positions + facts.parents).filter { $0.isBeyondEnd && !lostRecords.contains($0.partition) }
-        return findings + beyondEnd(beyond, facts, tool)
-    }
-
-    /// Of topics that were recreated or have lost their end: what workers do there (`LogTail.ruling`).
-    private static func beyondEnd(_ positions: [GroupPosition], _ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
-        let filled = positions.filter { $0.low < $0.high }
-        var findings: [Finding] = []
-        func note(_ positions: [GroupPosition], _ what: String, isRefused: Bool = false) {
-            guard !positions.isEmpty else { return }
-            let count = Counted.text(positions.count, "position is", "positions are")
-            let text = "\(count) beyond the log end, where a topic was recreated or truncated: \(what)"
-            guard isRefused else {
-                let look = "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"
-                findings.append(.warning("group", facts.id, text, mend: look))
-                return
-            }
-            let command = RefusedStarts.replacement(of: positions.map(\.partition))
-            findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(command)"))
-        }
-        note(positions.filter { $0.low >= $0.high }, "nothing is left there, and what is published from now on is sent")
-        let known = filled.filter { $0.marks != nil }
-        if facts.lost == nil {
-            note(known, "nothing is read there unless all of it is new, as it is unknown what was sent", isRefused: true)
-        } else {
-            note(known, "all that is there is new, and is sent")
-        }
-        let unknown = filled.filter { $0.marks == nil }
-        switch facts.start {
-        case .safe: note(unknown, "nothing is read there, as it is unknown what was sent", isRefused: true)
-        case .beginning: note(unknown, "all that is there is sent (kafka.start)")
-        case .end: note(unknown, "what is there when a worker begins is not sent (kafka.start)")
-        case .moment: note(unknown, "what was published from the moment of kafka.start on is sent")
+        switch facts.starts {
+        case .success(let starts): findings += of(starts, facts, tool)
+        case .failure(let refusal):
+            findings.append(.unasked("group", facts.id, "where partitions begin cannot be learnt: \(refusal.text)"))
+        case nil: break
         }
         return findings
+    }
+
+    /// Of partitions that do not go on at their position.
+    private static func of(_ starts: GroupStarts, _ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+        var findings = starts.obstacles.map {
+            Finding.failed("group", facts.id, $0.text, mend: "stop the group's workers, then: \($0.command)")
+        }
+        func warn(_ rows: [GroupStarts.Row], _ text: (String) -> String, mend: String) {
+            guard !rows.isEmpty else { return }
+            findings.append(.warning("group", facts.id, text(GroupStarts.names(rows)), mend: mend))
+        }
+        let question = "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"
+        for (cause, effect) in [
+            (.lostEnd, "nothing is left there, and what is published from now on is sent"),
+            (.madeAnew, "all that is there is new, and is sent"), (.unknownEnd, effect(of: facts.rule)),
+        ] as [(StartRule.Cause, String)] {
+            warn(
+                starts.rows.filter { $0.refusal == nil && $0.ruling?.cause == cause },
+                { "the position is beyond the log end, or was, in \($0), which was recreated or truncated: \(effect)" },
+                mend: question)
+        }
+        let later = starts.rows.filter { $0.left == .leaderAway || $0.left == .unanswered }
+        warn(
+            later, { "it is not known yet where \($0) begins: a leader is away, or records have not come" },
+            mend: "ask again in half a minute: pushfan doctor")
+        return findings
+    }
+
+    /// What workers do with a partition that ends before its position, of which it is unknown what was read.
+    private static func effect(of rule: StartRule) -> String {
+        switch rule {
+        case .safe: "nothing is read there, as it is unknown what was sent"
+        case .beginning: "all that is there is sent (kafka.start)"
+        case .end: "what is there when a worker begins is not sent (kafka.start)"
+        case .moment: "what was published from the moment of kafka.start on is sent"
+        }
     }
 
     private static func unreadable(_ refusal: Refusal, _ id: String, _ tool: KafkaTool) -> Finding {

@@ -158,23 +158,14 @@ struct KafkaExamination {
                 }
             case .failure, nil: .failure(Refusal(.missing, "the requests topic is not there, or this user may not see it"))
             }
-        let refused = positions.answer.flatMap { positions in
-            Result<[GroupPosition], Refusal> { () throws(KafkaError) in
-                try RefusedStarts.ask(
-                    among: positions, settings.kafka, now: now, admin, configuration, timeout: timeout)
-            }.answer
+        let starts = positions.answer.map { positions in
+            Result<GroupStarts, Refusal> { () throws(KafkaError) in
+                try GroupStarts.ask(among: positions, settings.kafka, now: now, admin, configuration, timeout: timeout)
+            }
         }
         let newer = positions.answer.flatMap { positions in
             Result<[TopicPartition], Refusal> { () throws(KafkaError) in
                 try NewerRecords.ask(among: positions, settings.kafka, configuration, timeout: timeout)
-            }.answer
-        }
-        let parents = positions.answer.map { _ in
-            LostRecords.askOfParents(settings.kafka, admin, configuration, timeout: timeout)
-        }
-        let lost = positions.answer.flatMap { positions in
-            Result<[TopicPartition], Refusal> { () throws(KafkaError) in
-                try LostRecords.ask(among: positions, configuration, timeout: timeout)
             }.answer
         }
         return GroupFacts(
@@ -182,9 +173,8 @@ struct KafkaExamination {
             description: Result { () throws(KafkaError) in
                 try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) }
             },
-            delays: Set(settings.kafka.topics.delays), start: settings.kafka.start, refused: refused ?? [],
-            newer: newer ?? [], lost: lost.map { $0 + (parents?.lost ?? []) },
-            parents: parents?.positions ?? [])
+            delays: Set(settings.kafka.topics.delays), rule: settings.kafka.start, starts: starts,
+            newer: newer ?? [])
     }
 }
 

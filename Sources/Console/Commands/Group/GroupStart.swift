@@ -33,6 +33,27 @@ enum StartPlace: Equatable {
             self = .moment(moment.milliseconds)
         }
     }
+
+    /// The rule of workers (`kafka.start`) that begins at the same place; nil of `finished`.
+    var rule: StartRule? {
+        switch self {
+        case .beginning: .beginning
+        case .end: .end
+        case .finished: nil
+        case .moment(let moment): .moment(Timestamp(milliseconds: moment))
+        }
+    }
+
+    /// The offset of this place in a partition, decided by that rule.
+    ///
+    /// - Parameters:
+    ///   - position: The partition.
+    ///   - since: The first offset that is not older than a moment; nil when all are older.
+    /// - Returns: The offset; nil of `finished`.
+    func offset(in position: GroupPosition, since: Int64?) -> Int64? {
+        guard case .offset(let offset) = rule?.decision(low: position.low, high: position.high, since: since) else { return nil }
+        return min(max(offset, position.low), position.high)
+    }
 }
 
 /// Says where a group begins in partitions of requests, of requests that wait, and of large requests.
@@ -99,38 +120,35 @@ struct GroupStart {
     func rows(
         _ place: StartPlace, for chosen: [GroupPosition], of all: [GroupPosition]
     ) throws(CommandFailure) -> [Row] {
-        switch place {
-        case .beginning: return chosen.map { row($0, at: $0.low) }
-        case .end: return chosen.map { row($0, at: $0.high) }
-        case .moment(let moment): return try rows(since: moment, for: chosen)
-        case .finished: return try finishedRows(for: chosen, of: all)
+        guard let rule = place.rule else { return try finishedRows(for: chosen, of: all) }
+        let time = rule.time(now: Timestamp(milliseconds: invocation.surroundings.now()))?.milliseconds
+        return try asking("look for the first requests since then") { () throws(KafkaError) -> [Row] in
+            let admin = try TopicAdmin(configuration)
+            var rows: [Row] = []
+            for position in chosen {
+                var since: Int64?
+                if let time { since = try admin.offset(since: time, in: position.partition, timeout: timeout) }
+                if let offset = place.offset(in: position, since: since) { rows.append(row(position, at: offset)) }
+            }
+            return rows
         }
     }
 
     /// A row for a partition of which nothing more is known than where it begins.
     private func row(_ position: GroupPosition, at offset: Int64) -> Row {
         let isOfParents = isOfParents(position.partition)
-        let commit =
-            isOfParents
-            ? OpenParents(start: offset, unknownBefore: position.high).commit() : LedgerCommit(offset: offset, end: position.high)
         return Row(
-            partition: position.partition, commit: commit, before: offset - position.low, after: position.high - offset,
-            isOfParents: isOfParents)
+            partition: position.partition, commit: Self.commit(at: offset, of: position, isOfParents: isOfParents),
+            before: offset - position.low, after: position.high - offset, isOfParents: isOfParents)
+    }
+
+    /// The position by which a partition begins at an offset.
+    static func commit(at offset: Int64, of position: GroupPosition, isOfParents: Bool) -> LedgerCommit {
+        isOfParents
+            ? OpenParents(start: offset, unknownBefore: position.high).commit() : LedgerCommit(offset: offset, end: position.high)
     }
 
     private func isOfParents(_ partition: TopicPartition) -> Bool { partition.topic == settings.kafka.topics.parents }
-
-    private func rows(since moment: Int64, for chosen: [GroupPosition]) throws(CommandFailure) -> [Row] {
-        try asking("look for the first requests since then") { () throws(KafkaError) -> [Row] in
-            let admin = try TopicAdmin(configuration)
-            var rows: [Row] = []
-            for position in chosen {
-                let found = try admin.offset(since: moment, in: position.partition, timeout: timeout) ?? position.high
-                rows.append(row(position, at: min(max(found, position.low), position.high)))
-            }
-            return rows
-        }
-    }
 
     private func finishedRows(for chosen: [GroupPosition], of all: [GroupPosition]) throws(CommandFailure) -> [Row] {
         let scan = ResultAnswers(invocation.jobContext(settings, timeout: timeout)).scan

@@ -13,10 +13,10 @@ struct GroupPosition: Equatable {
     let high: Int64
     /// The first offset without an outcome; nil when the group never committed one.
     let committed: Int64?
+    /// The text kept with that; empty if there is none.
+    let metadata: String
     /// What is finished above it; nil when no version known here wrote that, and in the topic of parents.
     let finished: FinishedOffsets?
-    /// The first and the last record that were read; nil when they are not known.
-    let marks: ReadMarks?
 
     init(_ partition: TopicPartition, low: Int64, high: Int64, committed: Int64?, metadata: String = "") {
         self.partition = partition
@@ -24,11 +24,14 @@ struct GroupPosition: Equatable {
         self.high = high
         self.committed = committed
         finished = try? FinishedOffsets(decoding: metadata)
-        marks = ReadMarks(metadata: metadata)
+        self.metadata = metadata
     }
 
     /// Where the group goes on: its position, or the beginning; the end if the topic was recreated and is shorter.
     var start: Int64 { min(max(committed ?? low, low), high) }
+
+    /// The first and the last record that were read; nil when they are not known.
+    var marks: ReadMarks? { ReadMarks(metadata: metadata) }
 
     /// The offsets that wait for an outcome; some may hold no record.
     var lag: Int64 { max(0, high - start - Int64(finishedOffsets.count)) }

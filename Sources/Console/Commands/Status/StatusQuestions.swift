@@ -24,11 +24,9 @@ struct StatusQuestions {
         let admin = try TopicAdmin(configuration)
         guard let (topics, unknown) = try topics(admin) else { return nil }
         let positions = try GroupPosition.all(of: group, in: topics, admin, configuration, timeout: timeout)
-        let refused = try RefusedStarts.ask(
+        let starts = try GroupStarts.ask(
             among: positions, settings.kafka, now: now.milliseconds, admin, configuration, timeout: timeout)
         let newer = try NewerRecords.ask(among: positions, settings.kafka, configuration, timeout: timeout)
-        let lost = try LostRecords.ask(among: positions, configuration, timeout: timeout)
-        let parents = LostRecords.askOfParents(settings.kafka, admin, configuration, timeout: timeout)
         let description = Result<GroupDescription, Refusal> { () throws(KafkaError) in
             try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: group, timeout: timeout) }
         }
@@ -45,7 +43,7 @@ struct StatusQuestions {
         return StatusReport(
             now: now, groupID: group, group: description, partitions: partitions, workers: asked,
             unknownTopics: unknown + [trouble].compactMap(\.self),
-            refused: refused, newer: newer, lost: lost + parents.lost)
+            starts: starts, newer: newer)
     }
 
     /// The topics that workers share, with their numbers of partitions, and why others cannot be asked about; nil when that of requests is

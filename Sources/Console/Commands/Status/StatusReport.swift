@@ -41,12 +41,10 @@ struct StatusReport {
     let workers: [Worker]
     /// Topics that could not be asked about, each with the reason.
     var unknownTopics: [String] = []
-    /// Partitions that workers do not read before an operator says where the group begins.
-    var refused: [GroupPosition] = []
+    /// Where partitions begin; nil when that is unknown.
+    var starts: GroupStarts?
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
-    /// Partitions from which the last record that was read is gone.
-    var lost: [TopicPartition] = []
 
     /// The partitions of each topic, in the order of the topics.
     var topics: [[Partition]] {
@@ -141,7 +139,7 @@ extension StatusReport {
     /// Why requests wait, in plain words, the gravest first; empty when nothing waits for long.
     var reasons: [Reason] { (startReasons + groupReasons + loopReasons + partitionReasons).sorted { $0.isStuck && !$1.isStuck } }
 
-    private var startReasons: [Reason] { leftReasons + awaitingReasons + readingReasons + refusedReasons + lostReasons }
+    private var startReasons: [Reason] { leftReasons + awaitingReasons + readingReasons + refusedReasons }
 
     /// The partitions that begin as soon as a broker is back.
     private var awaitingReasons: [Reason] {
@@ -171,17 +169,13 @@ extension StatusReport {
             }
     }
 
-    private var lostReasons: [Reason] {
-        guard let (text, command) = LostRecords.text(lost) else { return [] }
-        return [Reason(text: "\(text): \(stop)`\(command)`", isStuck: true)]
-    }
-
     /// What comes before a command that the group's members would disturb.
     private var stop: String { group.answer.map { !$0.members.isEmpty } ?? true ? "stop the workers, then " : "" }
 
     private var refusedReasons: [Reason] {
-        guard let text = RefusedStarts.text(refused) else { return [] }
-        return [Reason(text: "\(text): \(stop)`\(RefusedStarts.command)` sends what has no result", isStuck: true)]
+        (starts?.obstacles ?? []).map {
+            Reason(text: "\($0.text): \(stop)`\($0.command)` sends what has no result", isStuck: true)
+        }
     }
 
     private var groupReasons: [Reason] {

@@ -2,14 +2,14 @@ import Basics
 import Delivery
 import EventLoop
 import Foundation
+import GroupPositions
 import Kafka
-import PushModel
 import Synchronization
 
-/// Reads on, on a thread of its own, in partitions whose questions had no answer when their assignment began, until each has one.
+/// Reads on, on a thread of its own, in partitions whose probes had no answer when their assignment began, until each has one.
 ///
 /// No time without an answer is taken for one. It ends with its last answer, or when it is cancelled, and writes nothing.
-final class StartLook: Sendable {
+final class StartProbe: Sendable {
     /// The finding that a partition's records have led to.
     struct Finding: Sendable {
         let partition: TopicPartition
@@ -22,7 +22,7 @@ final class StartLook: Sendable {
     private struct State {
         var findings = FIFO<Finding>()
         /// Those without an answer, as they stood a short while ago.
-        var open: [TopicPartition: StartQuestion]
+        var open: [TopicPartition: PartitionProbe]
         var isCancelled = false
     }
 
@@ -30,22 +30,22 @@ final class StartLook: Sendable {
     private let state: Mutex<State>
     private let wakeUp: WakeUp
 
-    /// A look whose thread runs. It signals `wakeUp` when a finding is there.
-    init(_ questions: [StartQuestion], _ configuration: WorkerConfiguration, clock: WorkerClock, wakeUp: WakeUp) {
-        state = Mutex(State(open: Dictionary(uniqueKeysWithValues: questions.map { ($0.partition, $0) })))
+    /// A probe whose thread runs. It signals `wakeUp` when a finding is there.
+    init(_ probes: [PartitionProbe], _ configuration: WorkerConfiguration, clock: WorkerClock, wakeUp: WakeUp) {
+        state = Mutex(State(open: Dictionary(uniqueKeysWithValues: probes.map { ($0.partition, $0) })))
         self.wakeUp = wakeUp
-        let thread = Thread { [self] in work(questions, configuration, clock) }
-        thread.name = "pushfan-look"
+        let thread = Thread { [self] in work(probes, configuration, clock) }
+        thread.name = "pushfan-probe"
         thread.start()
     }
 
     /// Takes the oldest finding. Nil if there is none.
     func nextFinding() -> Finding? { state.withLock { $0.findings.popFirst() } }
 
-    /// The questions without an answer, with how far they were read.
-    var open: [TopicPartition: StartQuestion] { state.withLock { $0.open } }
+    /// The probes without an answer, with how far they were read.
+    var open: [TopicPartition: PartitionProbe] { state.withLock { $0.open } }
 
-    /// True if each question has its answer, and all findings were taken.
+    /// True if each probe has its answer, and all findings were taken.
     var isDone: Bool { state.withLock { $0.open.isEmpty && $0.findings.isEmpty } }
 
     /// Ends the reading. What it comes to is not said any more.
@@ -58,20 +58,20 @@ final class StartLook: Sendable {
 
     private var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    private func work(_ questions: [StartQuestion], _ configuration: WorkerConfiguration, _ clock: WorkerClock) {
-        var questions = questions
-        var reader = QuestionReader(configuration, clock: clock)
-        let places = Array(questions.indices)
-        var turns = LookTurns(count: questions.count)
-        let rulings = StartRulings(configuration, clock: clock)
+    private func work(_ probes: [PartitionProbe], _ configuration: WorkerConfiguration, _ clock: WorkerClock) {
+        var probes = probes
+        var reader = ProbeReader(configuration.groupTerms) { clock.wallTime }
+        let places = Array(probes.indices)
+        var turns = LookTurns(count: probes.count)
+        let lateStarts = LateStarts(configuration.groupTerms)
         while !turns.isDone, !isCancelled {
             turns.begin(.now())
             // What is answered, and could not be made a ruling of, is not read again.
-            for turn in turns.present where questions[turn].isAnswered {
-                if take(questions[turn], rulings) { turns.answered(turn, at: .now()) } else { turns.postponed(turn) }
+            for turn in turns.present where probes[turn].isAnswered {
+                if take(probes[turn], lateStarts) { turns.answered(turn, at: .now()) } else { turns.postponed(turn) }
             }
             do throws(KafkaError) {
-                try reader.readTurn(&turns, places, &questions, until: { isCancelled }) { take($0, rulings) }
+                try reader.readTurn(&turns, places, &probes, until: { isCancelled }) { take($0, lateStarts) }
             } catch {
                 for turn in turns.present { turns.postponed(turn) }
             }
@@ -79,21 +79,23 @@ final class StartLook: Sendable {
         }
     }
 
-    /// Between two looks at whether to go on after a failure: 50 ms in seconds.
+    /// The pause before going on after a failure: 50 ms in seconds.
     private static let pause = 0.05
 
-    /// Takes in how far a question is, and what its answer leads to.
+    /// Takes in how far a probe is, and what its answer leads to.
     ///
     /// - Returns: Whether that could be learnt, if there is an answer.
-    private func take(_ question: StartQuestion, _ rulings: StartRulings) -> Bool {
-        guard question.isAnswered else {
-            state.withLock { $0.open[question.partition] = question }
+    private func take(_ probe: PartitionProbe, _ lateStarts: LateStarts) -> Bool {
+        guard probe.isAnswered else {
+            state.withLock { $0.open[probe.partition] = probe }
             return true
         }
-        guard let finding = try? rulings.finding(of: question) else { return false }
+        guard let start = try? lateStarts.start(of: probe) else { return false }
         state.withLock { state in
-            state.open[question.partition] = nil
-            if !state.isCancelled { state.findings.append(finding) }
+            state.open[probe.partition] = nil
+            if !state.isCancelled {
+                state.findings.append(Finding(partition: probe.partition, ruling: start.ruling, end: start.end))
+            }
         }
         wakeUp.signal()
         return true

@@ -1,0 +1,172 @@
+public import Delivery
+public import Kafka
+import PushModel
+
+/// The facts about a partition from which it follows where it begins, as far as they are known.
+///
+/// Some of them only its records tell: whether it still holds what was read, and where there is no position, whether a worker of the group
+/// may have gone on with what waits there. It keeps how far it was read, so that whoever reads on does not start over.
+public struct PartitionProbe: Sendable {
+    /// The group's position.
+    public let position: CommittedOffset
+    /// The kind of the partition's records.
+    public let kind: AssignmentPlan.Kind
+    /// True if the partition was seen to end before its position.
+    public let wasBeyondEnd: Bool
+    /// The next offset, open transactions included, or nil if that is not known.
+    public internal(set) var end: Int64?
+    /// The first offset that is retained, or nil if that is not known.
+    public internal(set) var low: Int64?
+    /// The first offset that is not older than the rule's `time(now:)`, or nil if all are older.
+    public internal(set) var since: Int64?
+    /// The offset of the next record to read.
+    public internal(set) var next: Int64
+    /// The bytes of the records that were read and are no answer.
+    public private(set) var byteCount: Int64 = 0
+
+    /// The delay lane, by its place in `DelayLanes.lengths`, or nil if it is none.
+    private let lane: Int?
+    /// The records that were read when the position was committed, or nil if it names none.
+    private let marks: ReadMarks?
+    /// The finding in place of the last record that was read, or nil while that is not known.
+    var last: LogTail.Look?
+    /// The finding in place of the first one, or nil while that is not known, or does not matter.
+    var first: LogTail.Look?
+    /// True if the group's first record may have been gone on with, or nil while that is not known. All behind it were written later.
+    var mayHaveGoneOn: Bool?
+
+    /// The facts that are known before anything is asked.
+    ///
+    /// - Parameters:
+    ///   - position: The group's position.
+    ///   - terms: The group.
+    ///   - wasBeyondEnd: Whether the partition was seen to end before its position.
+    public init(_ position: CommittedOffset, _ terms: GroupTerms, wasBeyondEnd: Bool = false) {
+        self.position = position
+        self.wasBeyondEnd = wasBeyondEnd
+        kind = terms.kind(of: position.partition.topic)
+        lane = terms.delays.firstIndex(of: position.partition.topic)
+        marks = position.offset == nil ? nil : ReadMarks(metadata: position.metadata)
+        next = marks?.last.offset ?? 0
+        // Whatever may have been gone on with, it is read from its beginning.
+        if kind == .requests || kind == .parents || terms.start == .beginning { mayHaveGoneOn = false }
+    }
+
+    /// The partition.
+    public var partition: TopicPartition { position.partition }
+
+    /// True if its records have said all that matters, or cannot be read.
+    public var isAnswered: Bool {
+        if position.offset != nil { return marks == nil || last == .same || last != nil && first != nil }
+        return mayHaveGoneOn != nil || low == nil
+    }
+
+    /// The number of offsets that were passed, and of all that there are to pass.
+    public var progress: (count: Int64, total: Int64) {
+        guard marks == nil, let low, let end else { return (isAnswered ? 1 : 0, 1) }
+        return (min(max(0, next - low), max(0, end - low)), max(0, end - low))
+    }
+
+    /// True if the partition may have lost what was read.
+    var isDoubtful: Bool { last.map { $0 != .same } ?? wasBeyondEnd }
+
+    /// True if the position names records that were read.
+    var hasMarks: Bool { marks != nil }
+
+    /// True if its end matters: a position may lie beyond it, and who holds requests has to know whether any are held already.
+    var needsEnd: Bool { isAnswered && (kind == .requests || kind == .held || mustBeDecided) }
+
+    /// True if it cannot begin at the position without knowing more.
+    var mustBeDecided: Bool { position.offset == nil || isDoubtful }
+
+    /// True if it may begin elsewhere than at the position, as far as its end says.
+    var isOpen: Bool { end.map { end in isDoubtful || position.offset.map { $0 > end } ?? true } ?? false }
+
+    /// True if the age of its records may matter.
+    var needsTime: Bool { marks == nil && low ?? 0 < end ?? 0 }
+
+    /// The partition as a rule for topics sees it.
+    var content: StartRule.Partition {
+        guard position.offset == nil else { return StartRule.Partition(low: 0, high: 0, since: nil, hasPosition: true) }
+        guard let low, let end else { return .away }
+        return StartRule.Partition(low: low, high: end, since: since, hasPosition: false)
+    }
+
+    /// The decision about a partition without a position whose records workers wrote. What is finished of large requests, their records
+    /// say when they are read.
+    func decision(_ rule: StartRule) -> StartRule.Decision {
+        guard let low, let end else { return .undecided }
+        return rule.decision(low: low, high: end, since: since, by: .workers(mayBeFinished: mayHaveGoneOn ?? false))
+    }
+
+    /// The decision about a partition with a position, or nil if it begins there.
+    func ruling(_ rule: StartRule) -> AssignmentPlan.Ruling? {
+        guard let offset = position.offset, isOpen, let low, let end else { return nil }
+        let tail = LogTail(
+            position: offset, marks: marks, low: low, high: end, wasBeyondEnd: wasBeyondEnd, last: last ?? .unknown,
+            first: first ?? .unknown)
+        return tail.ruling(rule, since: since)
+    }
+}
+
+extension PartitionProbe {
+    /// Takes the retained part of the partition for what has to be read.
+    ///
+    /// - Parameter progress: The offset up to which it was read before; nil if it was not.
+    mutating func beginReading(from progress: Int64?) {
+        guard !isAnswered, let low, let end else { return }
+        next = min(max(low, progress ?? low), max(low, end))
+        if next >= end { mayHaveGoneOn = false }
+    }
+
+    /// Takes a record in.
+    ///
+    /// - Parameters:
+    ///   - record: The next record that can be read at `next` or behind it; or before it, where the partition ends before.
+    ///   - group: The name of the group whose records matter.
+    ///   - now: The present moment.
+    /// - Returns: Whether reading has to go back to `next`.
+    mutating func take(_ record: borrowing ConsumedRecord, of group: String, now: Timestamp) -> Bool {
+        if let marks { return take(mark: record.offset == next ? RecordMark(record) : nil, of: marks) }
+        let headers = WaitingHeaders(record, group: group)
+        // What came since the end was asked for is not what a position was lost for.
+        if record.offset >= end ?? 0 {
+            mayHaveGoneOn = false
+        } else if headers.isOurs ?? false {
+            mayHaveGoneOn = DelayLanes.mayHaveGoneOn(
+                in: lane, written: record.timestamp.map { Timestamp(milliseconds: $0) },
+                due: headers.due.map { Timestamp(milliseconds: $0) }, now: now)
+        } else {
+            next = record.offset + 1
+            byteCount += Int64((record.key?.count ?? 0) + (record.value?.count ?? 0))
+        }
+        return false
+    }
+
+    /// Notes that there is no record at `next`, nor behind it.
+    ///
+    /// - Returns: Whether reading has to go back to `next`.
+    mutating func reachedEnd() -> Bool {
+        guard let marks else {
+            mayHaveGoneOn = false
+            return false
+        }
+        return take(finding: .unknown, of: marks)
+    }
+
+    /// Takes in what has the place of a mark, or nil for a record at another offset.
+    private mutating func take(mark found: RecordMark?, of marks: ReadMarks) -> Bool {
+        let mark = last == nil ? marks.last : marks.first
+        return take(finding: found.map { $0 == mark ? .same : .other } ?? .absent, of: marks)
+    }
+
+    private mutating func take(finding: LogTail.Look, of marks: ReadMarks) -> Bool {
+        guard last == nil else {
+            first = finding
+            return false
+        }
+        last = finding
+        next = marks.first.offset
+        return finding != .same
+    }
+}
