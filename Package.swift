@@ -76,13 +76,13 @@ let package = Package(
         // pure
         pure("Basics"),
         pure("PushModel", ["Basics"]),
-        pure("Payloads", ["PushModel"]),
+        pure("Payloads", ["Basics", "PushModel"]),
         pure("FanOut", ["Basics", "PushModel"]),
         pure("Delivery", ["Basics", "PushModel"]),
-        pure("HTTP1"),
-        pure("Observability"),
-        pure("ResultQuery", ["PushModel"]),
-        pure("Replay", ["PushModel", "FanOut", "ResultQuery"]),
+        pure("HTTP1", ["Basics"]),
+        pure("Observability", ["Basics"]),
+        pure("ResultQuery", ["Basics", "PushModel"]),
+        pure("Replay", ["Basics", "PushModel", "FanOut", "ResultQuery"]),
 
         // adapter
         wrapper("EventLoop", ["Basics", "CLinux"]),

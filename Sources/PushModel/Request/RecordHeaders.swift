@@ -1,3 +1,5 @@
+import Basics
+
 /// The record headers that requests may have (page Requests, "CloudEvents"), copied out of one Kafka record and reused from
 /// record to record.
 public struct RecordHeaders: Sendable {
@@ -94,9 +96,5 @@ public struct RecordOrigin: Sendable, Hashable {
     }
 
     /// The 64-bit FNV-1a hash by which ids of results name a topic, whose own name may be longer than an id.
-    public static func hash(of topic: String) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in topic.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return hash
-    }
+    public static func hash(of topic: String) -> UInt64 { FNV1a.hash(of: topic.utf8) }
 }

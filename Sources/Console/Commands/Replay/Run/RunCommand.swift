@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 import PushModel
 import Replay
@@ -94,12 +95,12 @@ enum RunCommand {
     /// The 64-bit FNV-1a digest of a file, in hexadecimal digits.
     private static func digest(_ path: String) throws(CommandFailure) -> String {
         let lines = try LineReader(path)
-        var state: UInt64 = 0xCBF2_9CE4_8422_2325
+        var hash = FNV1a()
         while let line = try lines.next() {
-            for byte in line { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            state = (state ^ 0x0A) &* 0x100_0000_01B3
+            hash.add(line)
+            hash.add(0x0A)
         }
-        return String(state, radix: 16)
+        return String(hash.value, radix: 16)
     }
 
     private static func report(_ ending: ReplayRunner.Ending, _ invocation: Invocation) throws(CommandFailure) {
