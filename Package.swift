@@ -86,12 +86,12 @@ let package = Package(
 
         // adapter
         wrapper("EventLoop", ["Basics", "CLinux"]),
-        wrapper("Crypto", ["COpenSSL"]),
-        wrapper("HubAuth", ["Crypto"]),
+        wrapper("Crypto", ["Basics", "COpenSSL"]),
+        wrapper("HubAuth", ["Basics", "Crypto"]),
         wrapper("Users", ["Basics", "Crypto", "EventLoop"]),
         wrapper("Keys", ["Basics", "Crypto", "EventLoop"]),
         wrapper("CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
-        wrapper("Kafka", ["CRDKafka", "EventLoop"]),
+        wrapper("Kafka", ["Basics", "CRDKafka", "EventLoop"]),
         wrapper("Gzip", ["CZlib"]),
         wrapper("HTTPServing", ["Basics", "CMicroHTTPD", "Gzip"]),
         wrapper("SQLite", ["CSQLite"]),
@@ -135,7 +135,7 @@ let package = Package(
         wrapper(
             "Settings",
             [
-                "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "HubAuth", "Kafka", "HubREST", "CurlHTTP",
+                "Basics", "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "HubAuth", "Kafka", "HubREST", "CurlHTTP",
                 "WorkerRuntime", "Gateway",
                 "Observability",
             ]),

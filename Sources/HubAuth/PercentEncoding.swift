@@ -1,3 +1,5 @@
+import Basics
+
 /// One of the percent-encoders that hub clients use. They differ in what they leave alone and in the case of hex digits.
 public struct PercentEncoding: Sendable {
     /// The case of the two digits after `%`.

@@ -86,14 +86,7 @@ struct CollapseID {
     }
 
     private static func isAlphanumeric(_ bytes: Span<UInt8>) -> Bool {
-        for index in 0..<bytes.count {
-            switch bytes[index] {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                continue
-            default: return false
-            }
-        }
+        for index in bytes.indices where !bytes[index].isLetterOrDigit { return false }
         return true
     }
 }

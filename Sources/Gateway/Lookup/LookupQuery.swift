@@ -59,7 +59,7 @@ struct LookupQuery: Sendable, Equatable {
 
     /// Digits, and no sign: so each place has one spelling but for zeros.
     private static func isNumber(_ text: Substring) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        !text.isEmpty && text.utf8.allSatisfy(\.isDigit)
     }
 
     private static func trimmed(_ text: Substring) -> Substring {

@@ -68,9 +68,7 @@ public struct RecordHeaders: Sendable {
 
     private static func equalIgnoringCase(_ name: Span<UInt8>, _ spelling: [UInt8]) -> Bool {
         for index in spelling.indices {
-            let byte = name[index]
-            let lower = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-            if lower != spelling[index] { return false }
+            if name[index].lowercased != spelling[index] { return false }
         }
         return true
     }
