@@ -94,7 +94,7 @@ let package = Package(
         wrapper("Kafka", ["Basics", "CRDKafka", "EventLoop"]),
         wrapper("Gzip", ["CZlib"]),
         wrapper("HTTPServing", ["Basics", "CMicroHTTPD", "Gzip"]),
-        wrapper("SQLite", ["CSQLite"]),
+        wrapper("SQLite", ["Basics", "CSQLite"]),
         wrapper("Pages", ["CPages"]),
 
         // hub

@@ -18,11 +18,6 @@ enum TimeText {
     }
 }
 
-extension Duration {
-    /// Whole milliseconds.
-    var wholeMilliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
-}
-
 extension Timestamp {
     /// RFC 3339 in UTC with milliseconds.
     var text: String {

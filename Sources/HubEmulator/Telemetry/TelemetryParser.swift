@@ -129,7 +129,7 @@ struct TelemetryParser {
     }
 
     private static func duration(_ field: String, _ value: String) throws(TelemetryScriptError) -> Duration {
-        guard let duration = Duration(scripted: value) else {
+        guard let duration = FaultParser.scripted(value) else {
             throw .badValue(field: field, value: value, expected: "a duration such as 200ms, 10s or 2m, at most a day")
         }
         return duration

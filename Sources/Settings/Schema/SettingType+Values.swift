@@ -67,8 +67,7 @@ struct SettingDuration {
 
     /// The shortest way to write a duration of whole milliseconds.
     static func text(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        let milliseconds = duration.wholeMilliseconds
         let unit = units.first { milliseconds % $0.milliseconds == 0 && milliseconds != 0 } ?? ("s", 1000)
         return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
     }

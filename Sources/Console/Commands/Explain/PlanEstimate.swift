@@ -1,3 +1,5 @@
+import Basics
+
 /// What the calls of one or several requests cost, as far as it is known before they are made.
 struct PlanEstimate {
     /// What limits the calls, and how long one takes.

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Says on a terminal how far a long reading is; a short one says nothing.

@@ -1,3 +1,4 @@
+import Basics
 import Kafka
 import PushModel
 import Settings

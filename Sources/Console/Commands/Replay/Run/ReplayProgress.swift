@@ -1,3 +1,5 @@
+import Basics
+
 /// Says how far a replay is: all the time on a terminal, now and then elsewhere.
 final class ReplayProgress {
     private static let terminalInterval = Duration.milliseconds(200)
