@@ -77,26 +77,26 @@ let package = Package(
         // pure
         pure("Basics"),
         pure("PushModel", ["Basics"]),
-        pure("Payloads", ["PushModel"]),
+        pure("Payloads", ["Basics", "PushModel"]),
         pure("FanOut", ["Basics", "PushModel"]),
         pure("Delivery", ["Basics", "PushModel"]),
         pure("Outcomes", ["Basics", "PushModel", "Delivery"]),
-        pure("HTTP1"),
-        pure("Observability"),
-        pure("ResultQuery", ["PushModel"]),
-        pure("Replay", ["PushModel", "FanOut", "ResultQuery"]),
+        pure("HTTP1", ["Basics"]),
+        pure("Observability", ["Basics"]),
+        pure("ResultQuery", ["Basics", "PushModel"]),
+        pure("Replay", ["Basics", "PushModel", "FanOut", "ResultQuery"]),
 
         // adapter
         wrapper("EventLoop", ["Basics", "CLinux"]),
-        wrapper("Crypto", ["COpenSSL"]),
-        wrapper("HubAuth", ["Crypto"]),
+        wrapper("Crypto", ["Basics", "COpenSSL"]),
+        wrapper("HubAuth", ["Basics", "Crypto"]),
         wrapper("Users", ["Basics", "Crypto", "EventLoop"]),
         wrapper("Keys", ["Basics", "Crypto", "EventLoop"]),
         wrapper("CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
-        wrapper("Kafka", ["CRDKafka", "EventLoop"]),
+        wrapper("Kafka", ["Basics", "CRDKafka", "EventLoop"]),
         wrapper("Gzip", ["CZlib"]),
         wrapper("HTTPServing", ["Basics", "CMicroHTTPD", "Gzip"]),
-        wrapper("SQLite", ["CSQLite"]),
+        wrapper("SQLite", ["Basics", "CSQLite"]),
         wrapper("Pages", ["CPages"]),
 
         // hub
@@ -112,12 +112,12 @@ let package = Package(
             name: "Publishing", dependencies: ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka"],
             swiftSettings: strict),
         .target(
-            name: "Intake", dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "HubREST", "Publishing"],
+            name: "Intake", dependencies: ["Basics", "PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "HubREST", "Publishing"],
             swiftSettings: strict),
         .target(
             name: "Jobs",
             dependencies: [
-                "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite", "Publishing",
+                "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite", "Publishing",
             ],
             swiftSettings: strict),
         .target(
@@ -148,8 +148,8 @@ let package = Package(
         wrapper(
             "Settings",
             [
-                "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "Outcomes", "HubAuth", "Kafka", "HubREST", "CurlHTTP",
-                "WorkerRuntime", "Gateway", "Intake",
+                "Basics", "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "Outcomes", "HubAuth", "Kafka", "HubREST",
+                "CurlHTTP", "WorkerRuntime", "Gateway", "Intake",
                 "Observability",
             ]),
 

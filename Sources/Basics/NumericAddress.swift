@@ -54,7 +54,7 @@ public struct NumericAddress: Hashable, Sendable {
         var bits: UInt32 = 0
         for part in parts {
             // A zero in front is octal to some, and no number to inet_pton.
-            guard part == "0" || part.first != "0", part.utf8.allSatisfy(isDigit), let number = UInt8(part) else { return nil }
+            guard part == "0" || part.first != "0", part.utf8.allSatisfy(\.isDigit), let number = UInt8(part) else { return nil }
             bits = bits << 8 | UInt32(number)
         }
         return bits
@@ -81,19 +81,12 @@ public struct NumericAddress: Hashable, Sendable {
             if mayEndShort, index == parts.count - 1, let pair = Self.short(part) {
                 groups += [UInt16(pair >> 16), UInt16(pair & 0xFFFF)]
             } else {
-                guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy(isHexDigit), let group = UInt16(part, radix: 16)
+                guard (1...4).contains(part.utf8.count), part.utf8.allSatisfy(\.isHexadecimalDigit),
+                    let group = UInt16(part, radix: 16)
                 else { return nil }
                 groups.append(group)
             }
         }
         return groups
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import COpenSSL
 
 /// The SHA-256 digest (RFC 6234).
@@ -24,7 +25,6 @@ public enum SHA256 {
     /// - Returns: 64 ASCII characters.
     /// - Throws: As `digest(of:)` does.
     public static func hexadecimalDigest(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return try digest(of: bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        Hexadecimal.digits(of: try digest(of: bytes))
     }
 }

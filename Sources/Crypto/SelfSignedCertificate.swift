@@ -1,3 +1,4 @@
+import Basics
 import COpenSSL
 
 /// A new P-256 key with an X.509 v3 certificate that it signed itself, for a server on a developer's machine.
@@ -94,7 +95,7 @@ extension SelfSignedCertificate {
     private static func alternativeName(of host: String) -> String? {
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         let text = isBracketed ? String(host.dropFirst().dropLast()) : host
-        let isAddressText = !text.isEmpty && text.utf8.allSatisfy { isHexDigit($0) || ".:".utf8.contains($0) }
+        let isAddressText = !text.isEmpty && text.utf8.allSatisfy { $0.isHexadecimalDigit || ".:".utf8.contains($0) }
         if isAddressText, let address = a2i_IPADDRESS(text) {
             ASN1_OCTET_STRING_free(address)
             return "IP:" + text
@@ -109,14 +110,8 @@ extension SelfSignedCertificate {
         return text.utf8.count <= 253 && labels.allSatisfy { (1...63).contains($0.count) && $0.allSatisfy(isNameByte) }
     }
 
-    private static func isHexDigit(_ byte: UInt8) -> Bool { "0123456789abcdefABCDEF".utf8.contains(byte) }
-
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"): true
-        default: false
-        }
+        byte.isLetterOrDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 public import HTTP1
 
 /// The destination of a pool's connections, and their lifetime.
@@ -91,12 +92,7 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     }
 
     static func isHostByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"):
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || "-._:".utf8.contains(byte)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CCurl
 internal import Crypto
 internal import Glibc
@@ -65,8 +66,7 @@ extension CurlConnector {
     }
 
     private func milliseconds(_ duration: Duration) -> Int {
-        let (seconds, attoseconds) = duration.components
-        return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+        max(1, Int(duration.wholeMilliseconds))
     }
 }
 

@@ -91,9 +91,9 @@ public struct ProxyAddress: Hashable, Sendable {
         let pieces = text.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return false }
         return pieces.dropFirst().allSatisfy { piece in
-            let digits = String(decoding: piece.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let byte = UInt8(digits, radix: 16)
-            else { return false }
+            let digits = piece.prefix(2).compactMap(\.hexadecimalValue)
+            guard digits.count == 2 else { return false }
+            let byte = digits[0] << 4 | digits[1]
             return byte >= 0x20 && byte != 0x7F
         }
     }

@@ -1,3 +1,5 @@
+import Basics
+
 /// One answer to a request: status, fields and body, all kept in one run of bytes.
 ///
 /// An empty one only lends its memory to the next answer.
@@ -78,7 +80,7 @@ public struct Answer: Sendable {
         return word.withUTF8Buffer { letters in
             for index in text.indices {
                 let letter = unsafe letters[index]
-                if letter != text[index], ByteClass.lowercase(letter) != ByteClass.lowercase(text[index]) { return false }
+                if letter != text[index], letter.lowercased != text[index].lowercased { return false }
             }
             return true
         }

@@ -1,3 +1,5 @@
+import Basics
+
 extension AnswerParser {
     /// Takes what has come of a body that is not chunked.
     ///
@@ -75,9 +77,9 @@ extension AnswerParser {
         let bytes = answer.bytes.span.extracting(line)
         var size = 0
         var index = 0
-        while index < bytes.count, let digit = ByteClass.hexadecimalValue(bytes[index]) {
+        while index < bytes.count, let digit = bytes[index].hexadecimalValue {
             guard size < 1 << 58 else { throw .invalidChunk }
-            size = size << 4 | digit
+            size = size << 4 | Int(digit)
             index += 1
         }
         guard index > 0 else { throw .invalidChunk }

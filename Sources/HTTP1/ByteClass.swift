@@ -27,18 +27,4 @@ enum ByteClass {
     static func isBlank(_ byte: UInt8) -> Bool {
         byte == space || byte == tab
     }
-
-    static func isDigit(_ byte: UInt8) -> Bool {
-        byte &- 0x30 < 10
-    }
-
-    static func hexadecimalValue(_ byte: UInt8) -> Int? {
-        if isDigit(byte) { return Int(byte &- 0x30) }
-        let letter = lowercase(byte) &- 0x61
-        return letter < 6 ? Int(letter) + 10 : nil
-    }
-
-    static func lowercase(_ byte: UInt8) -> UInt8 {
-        byte &- 0x41 < 26 ? byte | 0x20 : byte
-    }
 }

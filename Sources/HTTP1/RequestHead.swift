@@ -1,3 +1,5 @@
+import Basics
+
 /// Writes the head of an HTTP/1.1 request. Nothing that could start a second line or request gets in (RFC 9112, section 11.1).
 ///
 /// Call `begin`, then `field` as often as needed, then `end`, and append the body. A refused part leaves the bytes as they were.
@@ -116,6 +118,6 @@ public enum RequestHead {
     }
 
     private static func equal(_ name: String, _ lowercase: String) -> Bool {
-        name.utf8.elementsEqual(lowercase.utf8) { ByteClass.lowercase($0) == $1 }
+        name.utf8.elementsEqual(lowercase.utf8) { $0.lowercased == $1 }
     }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// The parts of an answer's head, read from its bytes.
 ///
 /// Functions of the bytes alone: a parser that called them on itself would be copied for each.
@@ -13,13 +15,13 @@ extension Span<UInt8> {
     func statusLine(_ line: HeadLine) throws(AnswerFault) -> (status: Int, isVersion10: Bool) {
         let bytes = extracting(line.place)
         guard bytes.count >= 13, bytes[0] == 0x48, bytes[1] == 0x54, bytes[2] == 0x54, bytes[3] == 0x50, bytes[4] == 0x2F,
-            ByteClass.isDigit(bytes[5]), bytes[6] == 0x2E, ByteClass.isDigit(bytes[7]), bytes[8] == ByteClass.space,
+            bytes[5].isDigit, bytes[6] == 0x2E, bytes[7].isDigit, bytes[8] == ByteClass.space,
             bytes[12] == ByteClass.space
         else { throw .invalidStatusLine }
         guard bytes[5] == 0x31, bytes[7] <= 0x31 else { throw .unsupportedVersion }
         var status = 0
         for index in 9..<12 {
-            guard ByteClass.isDigit(bytes[index]) else { throw .invalidStatusLine }
+            guard bytes[index].isDigit else { throw .invalidStatusLine }
             status = status * 10 + Int(bytes[index] &- 0x30)
         }
         guard (100..<600).contains(status) else { throw .invalidStatusLine }
@@ -59,7 +61,7 @@ extension Span<UInt8> {
         guard !bytes.isEmpty else { throw .invalidContentLength }
         var length = 0
         for index in bytes.indices {
-            guard ByteClass.isDigit(bytes[index]) else { throw .invalidContentLength }
+            guard bytes[index].isDigit else { throw .invalidContentLength }
             let (tens, overflow) = length.multipliedReportingOverflow(by: 10)
             let (sum, carry) = tens.addingReportingOverflow(Int(bytes[index] &- 0x30))
             guard !overflow, !carry else { throw .invalidContentLength }

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 import Synchronization
 
@@ -34,7 +35,9 @@ final class ConnectionDeadlines: Sendable {
     ///   - timer: Looks when a connection is late.
     init(_ configuration: HTTPServerConfiguration, request: Duration, _ timer: DelayTimer) {
         self.timer = timer
-        let (requestLimit, idleLimit) = (request.nanoseconds, configuration.idleTimeout.nanoseconds)
+        let (requestLimit, idleLimit) = (
+            UInt64(clamping: request.wholeNanoseconds), UInt64(clamping: configuration.idleTimeout.wholeNanoseconds)
+        )
         let shortest = idleLimit == 0 ? requestLimit : min(requestLimit, idleLimit)
         interval = max(1_000_000, shortest / 8)
         func places(_ maximum: Int) -> ConnectionPlaces {

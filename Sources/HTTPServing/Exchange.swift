@@ -1,3 +1,4 @@
+import Basics
 import CMicroHTTPD
 import Glibc
 import Synchronization
@@ -197,7 +198,7 @@ final class Exchange {
     private func wait(_ duration: Duration, _ duty: DelayTimer.Duty) -> Bool {
         phase = .waiting
         MHD_suspend_connection(connection)
-        core.timer.take(connection, after: duration.nanoseconds, duty)
+        core.timer.take(connection, after: UInt64(clamping: duration.wholeNanoseconds), duty)
         return true
     }
 
@@ -238,7 +239,8 @@ final class Exchange {
         return wait(
             .zero,
             .drip(
-                socket: socket, bytes: bytes, written: 0, pieceByteCount: byteCount, interval: max(1, interval.nanoseconds)))
+                socket: socket, bytes: bytes, written: 0, pieceByteCount: byteCount,
+                interval: UInt64(max(1, interval.wholeNanoseconds))))
     }
 
     private func queue(body: [UInt8]) -> Bool {
@@ -286,14 +288,5 @@ final class Exchange {
         let queued = MHD_queue_response(connection, UInt32(clamping: response.status), made)
         MHD_destroy_response(made)
         return queued == .YES
-    }
-}
-
-extension Duration {
-    /// Whole nanoseconds, at least 0; anything over some 500 years is cut.
-    var nanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        return UInt64(min(seconds, 1 << 34)) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
     }
 }

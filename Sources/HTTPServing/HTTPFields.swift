@@ -1,3 +1,5 @@
+import Basics
+
 /// The header fields of a request or an answer, in order, with names compared without regard to case (RFC 9110, 5.1).
 public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// One header field.
@@ -62,12 +64,8 @@ extension String {
         let wanted = prefix.utf8.span
         guard mine.count >= wanted.count else { return false }
         for index in 0..<wanted.count where mine[index] != wanted[index] {
-            if mine[index].asciiLowered != wanted[index].asciiLowered { return false }
+            if mine[index].lowercased != wanted[index].lowercased { return false }
         }
         return true
     }
-}
-
-extension UInt8 {
-    var asciiLowered: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }

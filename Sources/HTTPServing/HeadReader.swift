@@ -1,3 +1,5 @@
+import Basics
+
 /// Collects a request's header fields and notices what a safe server must not serve.
 ///
 /// libmicrohttpd serves requests with two lengths, and with both a length and a transfer coding; behind a proxy that reads them
@@ -37,9 +39,6 @@ struct HeadReader {
 
     /// What names are made of (RFC 9110, 5.6.2); a blank before the colon is read differently by every server.
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"): true
-        default: "!#$%&'*+.^_`|~".utf8.contains(byte)
-        }
+        byte.isLetterOrDigit || byte == UInt8(ascii: "-") || "!#$%&'*+.^_`|~".utf8.contains(byte)
     }
 }

@@ -1,23 +1,11 @@
+import Basics
+
 extension UInt8 {
-    /// A–Z, a–z or 0–9.
-    var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        default: isDigit
-        }
-    }
-
-    /// 0–9.
-    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-
     /// Space, tab, carriage return or line feed.
     var isWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 
     /// Below 0x20, or DEL.
     var isControl: Bool { self < 0x20 || self == 0x7F }
-
-    /// A–Z as a–z, and everything else unchanged.
-    var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
 }
 
 extension Collection<UInt8> {

@@ -1,3 +1,5 @@
+import Basics
+
 /// Host and port of a URL (RFC 3986 section 3.2), without user information.
 struct EndpointAuthority {
     /// The host in lower case. An IPv6 address has its brackets.

@@ -1,3 +1,5 @@
+import Basics
+
 /// The address at which a namespace answers: scheme, host, port and path prefix of every request to it.
 public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
     /// The way a connection is made.

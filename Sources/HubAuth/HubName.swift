@@ -1,3 +1,5 @@
+import Basics
+
 /// The name of a notification hub, which is one path segment and needs no escaping in a URL.
 ///
 /// Azure's naming rules for `Microsoft.NotificationHubs/namespaces/notificationHubs`: 1–260 letters, digits, periods,

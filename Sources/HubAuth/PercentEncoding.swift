@@ -1,3 +1,5 @@
+import Basics
+
 /// One of the percent-encoders that hub clients use. They differ in what they leave alone and in the case of hex digits.
 public struct PercentEncoding: Sendable {
     /// The case of the two digits after `%`.
@@ -10,7 +12,7 @@ public struct PercentEncoding: Sendable {
 
     private let punctuation: [UInt8]
     private let writesSpaceAsPlus: Bool
-    private let digits: [UInt8]
+    private let hexCase: HexCase
 
     /// Describes an encoder. Letters and digits are never escaped.
     ///
@@ -21,7 +23,7 @@ public struct PercentEncoding: Sendable {
     public init(leaving punctuation: String, writesSpaceAsPlus: Bool, hexCase: HexCase) {
         self.punctuation = Array(punctuation.utf8)
         self.writesSpaceAsPlus = writesSpaceAsPlus
-        digits = Array((hexCase == .lower ? "0123456789abcdef" : "0123456789ABCDEF").utf8)
+        self.hexCase = hexCase
     }
 
     /// The encoder of .NET's `HttpUtility.UrlEncode`, which the .NET SDK uses throughout.
@@ -40,10 +42,14 @@ public struct PercentEncoding: Sendable {
             } else if byte == 0x20, writesSpaceAsPlus {
                 text.append(UInt8(ascii: "+"))
             } else {
-                text.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+                text.append(contentsOf: [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)])
             }
         }
         return text
+    }
+
+    private func digit(_ value: UInt8) -> UInt8 {
+        hexCase == .lower ? Hexadecimal.digit(value) : Hexadecimal.capitalDigit(value)
     }
 
     /// Undoes any of the encoders: `%` with two hex digits, and `+` for a space.
@@ -58,22 +64,13 @@ public struct PercentEncoding: Sendable {
             switch byte {
             case UInt8(ascii: "+"): bytes.append(0x20)
             case UInt8(ascii: "%"):
-                guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else { return nil }
+                guard let high = rest.popFirst()?.hexadecimalValue, let low = rest.popFirst()?.hexadecimalValue else {
+                    return nil
+                }
                 bytes.append(high << 4 | low)
             default: bytes.append(byte)
             }
         }
         return bytes
-    }
-}
-
-extension UInt8 {
-    fileprivate var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 
 /// The parts of a token that a client sent. `sr` and `se` stay as they were received, since the signature covers them so.

@@ -1,3 +1,4 @@
+import Basics
 import HTTPServing
 
 /// One authorised call of the hub, with what every operation needs to know.
@@ -56,7 +57,7 @@ struct APIVersion: Comparable, Sendable {
         guard let text, text.utf8.count == 7 else { return nil }
         let bytes = Array(text.utf8)
         for (index, byte) in bytes.enumerated() {
-            guard index == 4 ? byte == UInt8(ascii: "-") : byte &- 0x30 < 10 else { return nil }
+            guard index == 4 ? byte == UInt8(ascii: "-") : byte.isDigit else { return nil }
         }
         guard let month = Int(text.suffix(2)), (1...12).contains(month) else { return nil }
         self.text = text

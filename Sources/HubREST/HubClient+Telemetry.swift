@@ -1,3 +1,4 @@
+import Basics
 public import HubAuth
 public import PushModel
 
@@ -71,12 +72,8 @@ extension HubClient {
         guard (1...256).contains(id.count) else { return false }
         var isDotsOnly = true
         for index in id.indices {
-            switch id[index] {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                isDotsOnly = false
-            case UInt8(ascii: "."): break
-            default: return false
-            }
+            guard id[index].isUnreserved else { return false }
+            if id[index] != UInt8(ascii: ".") { isDotsOnly = false }
         }
         return !isDotsOnly
     }

@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 
 /// One line of a keys file: `NAME=VALUE` for each field that the key has, between single blanks.
@@ -38,7 +39,7 @@ enum KeyLine {
     private static func value(_ field: KeyField, of key: APIKey) -> String? {
         switch field {
         case .id: key.id
-        case .sha256: hexadecimal(key.digest)
+        case .sha256: String(decoding: Hexadecimal.digits(of: key.digest), as: UTF8.self)
         case .scopes: Scope.text(key.terms.scopes)
         case .created: String(key.createdAt)
         case .tenant: key.terms.tenant
@@ -73,21 +74,11 @@ enum KeyLine {
 
     /// A decimal number without sign.
     private static func number(_ text: String) -> Int64? {
-        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int64(text) : nil
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        text.utf8.allSatisfy(\.isDigit) ? Int64(text) : nil
     }
 
     private static func digest(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.compactMap { digit in
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-            default: nil
-            }
-        }
+        let digits = text.utf8.compactMap { $0.lowercased == $0 ? $0.hexadecimalValue : nil }
         guard digits.count == text.utf8.count, digits.count == 2 * SHA256.byteCount else { return nil }
         return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }

@@ -44,16 +44,12 @@ public struct KeyTerms: Sendable, Equatable {
 
     private static func isTenant(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
-        guard let first = bytes.first, bytes.count <= 63, isLetterOrDigit(first) else { return false }
-        return bytes.allSatisfy { isLetterOrDigit($0) || [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")].contains($0) }
+        guard let first = bytes.first, bytes.count <= 63, first.isSmallLetter || first.isDigit else { return false }
+        return bytes.allSatisfy { $0.isSmallLetter || $0.isDigit || "._-".utf8.contains($0) }
     }
 
     private static func isSource(_ text: String) -> Bool {
         (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 
 /// A key that a client sent in an `Authorization` header (RFC 6750, `Bearer`): `pf_ID_SECRET`.
@@ -57,12 +58,7 @@ public struct PresentedKey: Sendable {
     }
 
     private static func isOfSecret(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import PushModel
 
 /// Names are literals, of which in line nothing is left but a few moves. Hence the small steps are always in line.
@@ -50,20 +51,13 @@ extension ByteWriter {
     mutating func append(percentEncoded text: Span<UInt8>) {
         for index in text.indices {
             let byte = text[index]
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"), UInt8(ascii: "/"):
+            if byte.isUnreserved || byte == UInt8(ascii: "/") {
                 append(byte)
-            default:
+            } else {
                 append(UInt8(ascii: "%"))
-                append(capitalHexDigit: byte >> 4)
-                append(capitalHexDigit: byte & 15)
+                append(Hexadecimal.capitalDigit(byte >> 4))
+                append(Hexadecimal.capitalDigit(byte & 15))
             }
         }
-    }
-
-    private mutating func append(capitalHexDigit value: UInt8) {
-        append(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10)
     }
 }

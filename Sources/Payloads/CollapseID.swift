@@ -1,3 +1,4 @@
+internal import Basics
 internal import PushModel
 
 /// The identity under which a device replaces an earlier notification instead of showing another.
@@ -66,16 +67,13 @@ struct CollapseID {
 
     /// The 64-bit FNV-1a digest of source, NUL and text, or of the text alone (draft-eastlake-fnv, section 2).
     private func digest(in document: JSONDocument) -> UInt64 {
-        var state: UInt64 = 0xCBF2_9CE4_8422_2325
-        func add(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        var hash = FNV1a()
         if let source {
-            let bytes = document.span(source)
-            for index in 0..<bytes.count { add(bytes[index]) }
-            add(0)
+            hash.add(document.span(source))
+            hash.add(0)
         }
-        let bytes = document.span(text)
-        for index in 0..<bytes.count { add(bytes[index]) }
-        return state
+        hash.add(document.span(text))
+        return hash.value
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -88,14 +86,7 @@ struct CollapseID {
     }
 
     private static func isAlphanumeric(_ bytes: Span<UInt8>) -> Bool {
-        for index in 0..<bytes.count {
-            switch bytes[index] {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                continue
-            default: return false
-            }
-        }
+        for index in bytes.indices where !bytes[index].isLetterOrDigit { return false }
         return true
     }
 }

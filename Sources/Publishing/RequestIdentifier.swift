@@ -1,3 +1,5 @@
+import Basics
+
 /// Makes identifiers for requests and jobs: UUIDs of version 7, which sort by the time of their making (RFC 9562, section 5.7).
 ///
 /// 48 bits of milliseconds and 74 random bits. Within one millisecond, and while the clock is behind where it was, the random bits count
@@ -34,13 +36,12 @@ public struct RequestIdentifier: Sendable {
     }
 
     private static func text(_ upper: UInt64, _ lower: UInt64) -> String {
-        let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(36)
         for index in 0..<32 {
             if [8, 12, 16, 20].contains(index) { text.append(UInt8(ascii: "-")) }
             let half = index < 16 ? upper : lower
-            text.append(digits[Int(half >> UInt64(60 - index % 16 * 4) & 0xF)])
+            text.append(Hexadecimal.digit(UInt8(half >> UInt64(60 - index % 16 * 4) & 0xF)))
         }
         return String(decoding: text, as: UTF8.self)
     }

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Reads the text of a filter.
@@ -138,12 +139,7 @@ extension FilterParser {
                 allowed: Self.names)
         }
         let label = name.dropFirst("label.".count)
-        let isName = label.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
-            default: false
-            }
-        }
+        let isName = label.utf8.allSatisfy { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
         guard !label.isEmpty, isName else {
             throw FilterError(at: position, name, "is no label; its name has small letters, digits and _, such as label.campaign")
         }

@@ -1,3 +1,5 @@
+import Basics
+
 /// Looks at the first members of a record, to pass over what a filter does not want without reading all of it.
 ///
 /// Results begin with their plain members: ids, hub, kind, state, outcome. Of a million results most are distinguished by them, at
@@ -90,10 +92,8 @@ private struct PlainMembers {
 
     private static func isPartOfNumberOrWord(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"),
-            UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."):
-            true
-        default: false
+        case UInt8(ascii: "E"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."): true
+        default: byte.isDigit || byte.isSmallLetter
         }
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import CSQLite
 import Glibc
 
@@ -32,8 +33,7 @@ public final class Database {
         }
         pointer = opened
         self.path = path
-        let (seconds, attoseconds) = patience.components
-        sqlite3_busy_timeout(opened, Int32(clamping: min(seconds, 1_000_000) * 1000 + attoseconds / 1_000_000_000_000_000))
+        sqlite3_busy_timeout(opened, patience.timeoutMilliseconds)
     }
 
     deinit {

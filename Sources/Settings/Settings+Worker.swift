@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 public import FanOut
 public import Kafka
@@ -115,11 +116,5 @@ extension DeadLetterSpelling {
         case .connect: .connect
         case .spring: .spring
         }
-    }
-}
-
-extension Duration {
-    fileprivate var wholeMilliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 public import Observability
 
 /// Where to listen for connections.
@@ -18,7 +19,7 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         if isBracketed { host = host.dropFirst().dropLast() }
         let others = isBracketed ? ":.%-" : "._-"
         guard !host.isEmpty, SettingLetters.consists(String(host), ofLettersDigitsAnd: others) else { return nil }
-        guard (1...5).contains(digits.count), digits.utf8.allSatisfy(SettingLetters.isDigit) else { return nil }
+        guard (1...5).contains(digits.count), digits.utf8.allSatisfy(\.isDigit) else { return nil }
         guard let port = Int(digits), port <= 65_535 else { return nil }
         self.host = String(host)
         self.port = port

@@ -1,3 +1,4 @@
+import Basics
 public import CurlHTTP
 public import Delivery
 public import FanOut
@@ -139,16 +140,16 @@ extension WorkerConfiguration {
     /// The terms that the commit cycle goes by.
     var commitTerms: CommitCycle.Terms {
         var terms = CommitCycle.Terms(
-            interval: commitInterval.nanoseconds, transactionTimeout: transactionTimeout.nanoseconds)
-        terms.refusalPatience = refusalPatience.nanoseconds
+            interval: commitInterval.wholeNanoseconds, transactionTimeout: transactionTimeout.wholeNanoseconds)
+        terms.refusalPatience = refusalPatience.wholeNanoseconds
         return terms
     }
 
     /// The terms that the membership goes by.
     var membershipTerms: Membership.Terms {
         Membership.Terms(
-            drainTimeout: drainTimeout.nanoseconds, transactionTimeout: transactionTimeout.nanoseconds,
-            looksForUnread: guarantee == .exactlyOnce, sessionTimeout: sessionTimeout.nanoseconds)
+            drainTimeout: drainTimeout.wholeNanoseconds, transactionTimeout: transactionTimeout.wholeNanoseconds,
+            looksForUnread: guarantee == .exactlyOnce, sessionTimeout: sessionTimeout.wholeNanoseconds)
     }
 }
 

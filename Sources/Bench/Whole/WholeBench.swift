@@ -127,7 +127,7 @@ struct WholeBench {
             broker: broker.name, guarantee: settings.kafka.guarantee.rawValue, requests: plan.requests,
             partitions: plan.partitions, maxInFlight: settings.worker.maxInFlightOfAll,
             maxConnections: settings.hub.maxConnections * settings.worker.loops,
-            commitIntervalMilliseconds: settings.worker.commitInterval.milliseconds, logLevel: settings.log.level.word,
+            commitIntervalMilliseconds: settings.worker.commitInterval / .milliseconds(1), logLevel: settings.log.level.word,
             processorCount: ProcessInfo.processInfo.activeProcessorCount)
     }
 
@@ -151,12 +151,5 @@ struct WholeBench {
         let port = try server.start().port
         server.stop(within: .zero)
         return port
-    }
-}
-
-extension Duration {
-    /// The whole duration in milliseconds.
-    fileprivate var milliseconds: Double {
-        Double(components.seconds) * 1000 + Double(components.attoseconds) / 1e15
     }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// Values separated by commas (RFC 4180).
 ///
 /// A text that a spreadsheet would take for a formula gets an apostrophe in front. Publishers choose ids and labels, and whoever opens the
@@ -17,7 +19,7 @@ enum CSV {
 
     private static func isFormula(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, "=+-@\t\r＝＋－＠".unicodeScalars.contains(first) else { return false }
-        let isNumber = first == "-" && text.utf8.count > 1 && text.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+        let isNumber = first == "-" && text.utf8.count > 1 && text.utf8.dropFirst().allSatisfy(\.isDigit)
         return !isNumber
     }
 }

@@ -17,8 +17,3 @@ enum TimeText {
         }
     }
 }
-
-extension Duration {
-    /// Whole milliseconds.
-    var wholeMilliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
-}

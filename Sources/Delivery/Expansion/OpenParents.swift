@@ -99,7 +99,7 @@ public struct OpenParents: Sendable {
     /// - Parameter metadata: The committed metadata.
     /// - Returns: Whether no newer version wrote it.
     public static func isKnown(_ metadata: String) -> Bool {
-        metadata.utf8.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? true
+        metadata.utf8.first?.isDigit ?? true
     }
 
     /// The state that a position of the group gives.

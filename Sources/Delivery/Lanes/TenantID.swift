@@ -1,3 +1,5 @@
+import Basics
+
 /// A tenant's name as a number, or none: what tells queues of calls apart.
 ///
 /// It is the 64-bit FNV-1a hash of the name (draft-eastlake-fnv, section 2). Two tenants with one hash would share a queue, no more: who
@@ -14,10 +16,8 @@ public struct TenantID: Sendable, Hashable {
 
     /// The tenant of that name.
     public init(_ name: Span<UInt8>) {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for index in name.indices { hash = (hash ^ UInt64(name[index])) &* 0x100_0000_01b3 }
         // The numbers without the highest bit are nobody's, and those of shared queues.
-        number = hash | 1 << 63
+        number = FNV1a.hash(of: name) | 1 << 63
     }
 
     /// The tenant of that name.

@@ -1,3 +1,5 @@
+import Basics
+
 /// The set of offsets that are finished above a low-water mark, as distances from it, and its text form.
 ///
 /// The text is the version character `4`, `begun`, `:`, `marks`, `:` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero
@@ -113,7 +115,7 @@ public struct FinishedOffsets: Sendable, Equatable {
 
     /// Takes decimal digits and the `:` behind them. Nil if there are no digits.
     private static func number(from text: inout Substring.UTF8View) throws(DecodingError) -> Int64? {
-        let digits = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let digits = text.prefix(while: \.isDigit)
         text = text.dropFirst(digits.count)
         guard text.popFirst() == UInt8(ascii: ":") else { throw .malformed }
         if digits.isEmpty { return nil }

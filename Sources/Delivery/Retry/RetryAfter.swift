@@ -1,3 +1,4 @@
+import Basics
 public import PushModel
 
 /// Reads the `Retry-After` header (RFC 9110, section 10.2.3): seconds, or a date in any of HTTP's three spellings.
@@ -27,13 +28,11 @@ public enum RetryAfter {
         let word = text.split(separator: " ", omittingEmptySubsequences: true)
         guard word.count == 1, let word = word.first else { return nil }
         let digits = word.hasPrefix("-") ? word.dropFirst() : word
-        guard digits.utf8.first.map(isDigit) == true, digits.utf8.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: ".") }),
+        guard digits.utf8.first?.isDigit == true, digits.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }),
             let value = Double(word)
         else { return nil }
         return value
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -78,7 +77,7 @@ public enum RetryAfter {
     }
 
     private static func number(_ text: some StringProtocol, digits: ClosedRange<Int>) -> Int? {
-        guard digits.contains(text.utf8.count), text.utf8.allSatisfy(isDigit) else { return nil }
+        guard digits.contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit) else { return nil }
         return Int(text)
     }
 

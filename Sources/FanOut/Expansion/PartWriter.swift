@@ -1,3 +1,4 @@
+import Basics
 public import PushModel
 
 /// Writes the parts of a large request, as requests of their own.
@@ -178,15 +179,14 @@ public struct PartWriter: Sendable {
             writer.append(id)
             return writer.bytes
         }
-        var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-        func add(_ byte: UInt8) { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        for index in id.indices { add(id[index]) }
-        add(0)
-        for byte in (source ?? "").utf8 { add(byte) }
+        var digest = FNV1a()
+        digest.add(id)
+        digest.add(0)
+        digest.add((source ?? "").utf8)
         var writer = ByteWriter()
         writer.append(id.extracting(first: 96))
         writer.append("-")
-        writer.append(hexadecimal: digest)
+        writer.append(hexadecimal: digest.value)
         return writer.bytes
     }
 

@@ -1,3 +1,4 @@
+import Basics
 public import PushModel
 
 /// The one form in which a device's handle is stored at the hub, looked up there and hashed.
@@ -76,8 +77,7 @@ public enum DeviceToken {
         for byte in handle.utf8 {
             switch byte {
             case UInt8(ascii: "<"), UInt8(ascii: ">"), 0x20, 0x09, 0x0A, 0x0D: continue
-            case 0x30...0x39, 0x41...0x46: digits.append(byte)
-            case 0x61...0x66: digits.append(byte & 0xDF)
+            case _ where byte.isHexadecimalDigit: digits.append(byte.isDigit ? byte : byte & 0xDF)
             default:
                 isHexadecimal = false
                 digits.append(byte)

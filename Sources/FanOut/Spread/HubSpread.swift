@@ -46,14 +46,12 @@ public struct HubSpread: Sendable, Equatable {
 
     /// Hashes bytes, and notes in `seen` the bits that they have.
     private static func hash(_ text: Span<UInt8>, _ seen: inout UInt8) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        var hash = FNV1a()
         for index in text.indices {
-            let byte = text[index]
-            seen |= byte
-            let isCapital = byte >= 0x41 && byte <= 0x5A
-            hash = (hash ^ UInt64(isCapital ? byte | 0x20 : byte)) &* 0x100_0000_01b3
+            seen |= text[index]
+            hash.add(text[index].lowercased)
         }
-        return hash
+        return hash.value
     }
 
     private static func mix(_ number: UInt64) -> UInt64 {

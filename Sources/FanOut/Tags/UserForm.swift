@@ -40,24 +40,19 @@ enum UserForm {
 
     private static func encoded(_ name: [UInt8], longest: Int) -> [UInt8] {
         let fits = 2 + 2 * name.count <= longest
-        return Array((fits ? "x." : "h.").utf8) + hexadecimal(fits ? name : SHA256.digest(of: name))
+        return Array((fits ? "x." : "h.").utf8) + Hexadecimal.digits(of: fits ? name : SHA256.digest(of: name))
     }
 
     /// True if a name has the shape of an encoded form: `x.` and bytes, or `h.` and a digest, in any case.
     private static func isEncoded(_ name: [UInt8]) -> Bool {
         guard name.count >= 2, name[1] == UInt8(ascii: ".") else { return false }
         let digits = name[2...]
-        let isHexadecimal = digits.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }
+        let isHexadecimal = digits.allSatisfy(\.isHexadecimalDigit)
         switch name[0] | 0x20 {
         case UInt8(ascii: "x"): return isHexadecimal && digits.count.isMultiple(of: 2)
         case UInt8(ascii: "h"): return isHexadecimal && digits.count == 64
         default: return false
         }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }
 }
 

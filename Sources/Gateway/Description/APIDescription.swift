@@ -51,13 +51,7 @@ public enum APIDescription {
 
     private static let bytes = document.json
 
-    /// A strong validator (RFC 9110, section 8.8.3): 64 bits of FNV-1a in hexadecimal digits.
-    private static let tag: String = {
-        let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        var digits = ByteWriter()
-        digits.append(hexadecimal: hash)
-        return "\"\(digits.text)\""
-    }()
+    private static let tag = EntityTag.of(bytes)
 }
 
 extension APIOperation.Row {

@@ -1,3 +1,4 @@
+import Basics
 import HTTPServing
 
 /// What a lookup asks for beside the id: `?wait=`, `?at=`, and the header fields `Prefer` and `If-None-Match`.
@@ -58,7 +59,7 @@ struct LookupQuery: Sendable, Equatable {
 
     /// Digits, and no sign: so each place has one spelling but for zeros.
     private static func isNumber(_ text: Substring) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        !text.isEmpty && text.utf8.allSatisfy(\.isDigit)
     }
 
     private static func trimmed(_ text: Substring) -> Substring {
@@ -74,12 +75,9 @@ struct LookupQuery: Sendable, Equatable {
 
 /// The validator of an answer (RFC 9110, section 8.8.3).
 enum EntityTag {
-    /// The strong tag of a body: a hash of 64 bits (FNV-1a) in hexadecimal digits.
+    /// The strong tag of a body: its FNV-1a hash in hexadecimal digits.
     static func of(_ body: [UInt8]) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in body { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        let digits = String(hash, radix: 16)
-        return "\"" + String(repeating: "0", count: 16 - digits.count) + digits + "\""
+        "\"\(Hexadecimal.text(FNV1a.hash(of: body)))\""
     }
 
     /// Whether `If-None-Match` names a tag, compared weakly (RFC 9110, section 13.1.2).

@@ -19,7 +19,7 @@ struct NotifyRoute: Sendable {
         self.messages = messages
         isAlwaysSecure = configuration.isAlwaysSecure
         tracksOutcome = configuration.tracksOutcome
-        timeToLive = MonotonicTime(nanoseconds: 0).advanced(by: configuration.sendLife).nanoseconds / 1_000_000
+        timeToLive = configuration.sendLife.wholeMilliseconds
     }
 
     /// Answers a call of `POST /api/notifications`, now or later; waits for nothing.

@@ -1,3 +1,4 @@
+import Basics
 public import FanOut
 public import HubREST
 public import PushModel
@@ -188,13 +189,7 @@ extension Registrar {
 
     /// Whether an app can put the id into a path as it stands: the tutorials' apps escape nothing.
     private static func isSendable(_ id: String) -> Bool {
-        isPossible(id)
-            && id.utf8.allSatisfy {
-                switch $0 {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
-                default: false
-                }
-            }
+        isPossible(id) && id.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
     }
 
     /// What of a handle's registrations makes the device ring twice: other installations, and the native registrations of an older back

@@ -58,7 +58,7 @@ struct TrustedProxies: Sendable {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let first = parts.first, let start = NumericAddress(first), parts.count <= 2 else { return nil }
         guard parts.count == 2 else { return Range(start: start.unmapped, bitCount: start.unmapped.width) }
-        guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(parts[1]), count <= start.width else {
+        guard parts[1].utf8.allSatisfy(\.isDigit), let count = Int(parts[1]), count <= start.width else {
             return nil
         }
         // A range of mapped addresses is one of IPv4.
@@ -71,7 +71,7 @@ struct TrustedProxies: Sendable {
         let (host, port) = split(text)
         guard let address = NumericAddress(host) else { return nil }
         if let port {
-            guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), UInt16(port) != nil else { return nil }
+            guard port.utf8.allSatisfy(\.isDigit), UInt16(port) != nil else { return nil }
             guard text.first == "[" || address.width == 32 else { return nil }
         }
         return text.first == "[" && address.width == 32 ? nil : address.unmapped

@@ -115,16 +115,14 @@ enum FaultParser {
     }
 
     private static func duration(_ field: String, _ value: String) throws(FaultError) -> Duration {
-        guard let duration = Duration(scripted: value) else {
+        guard let duration = scripted(value) else {
             throw .badValue(field: field, value: value, expected: "a duration such as 200ms, 10s or 2m, at most a day")
         }
         return duration
     }
-}
 
-extension Duration {
     /// Reads `200ms`, `10s` or `2m`; up to a day.
-    init?(scripted value: String) {
+    static func scripted(_ value: String) -> Duration? {
         let digits = value.prefix { $0.isASCII && $0.isNumber }
         let milliseconds: Int? =
             switch value.dropFirst(digits.count) {
@@ -134,11 +132,8 @@ extension Duration {
             default: nil
             }
         guard let milliseconds, let number = Int(digits), number <= 86_400_000 / milliseconds else { return nil }
-        self = .milliseconds(number * milliseconds)
+        return .milliseconds(number * milliseconds)
     }
-
-    /// The time in milliseconds, parts of one cut off.
-    var wholeMilliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }
 
 extension StringProtocol {

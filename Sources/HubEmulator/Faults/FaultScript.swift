@@ -1,3 +1,4 @@
+import Basics
 import HTTPServing
 
 /// The faults that are armed, with their counts; tried in order, and the first that strikes is the call's fault.

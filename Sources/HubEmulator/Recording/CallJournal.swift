@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 import Dispatch
 import Foundation
@@ -97,8 +98,7 @@ final class CallJournal: Sendable {
     /// The first 16 hexadecimal digits of a handle's SHA-256: equal for equal handles, and no way back.
     static func fingerprint(of handle: String) -> String? {
         guard let digest = try? SHA256.digest(of: Array(handle.utf8)) else { return nil }
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: digest.prefix(8).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(decoding: Hexadecimal.digits(of: digest.prefix(8)), as: UTF8.self)
     }
 
     private static func endsInsideLine(_ descriptor: Int32) -> Bool {

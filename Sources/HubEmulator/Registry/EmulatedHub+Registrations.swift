@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 import HTTPServing
 import Synchronization
@@ -124,7 +125,7 @@ extension EmulatedHub {
     private static func isRegistrationID(_ id: String) -> Bool {
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)
         return parts.count == 3 && id.utf8.count <= 128
-            && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 &- 0x30 < 10 } }
+            && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) }
     }
 
     /// Checks `If-Match`: `*`, `"1"`, `W/"1"` or the bare number; only the digits count.

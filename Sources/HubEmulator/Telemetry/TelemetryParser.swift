@@ -1,3 +1,5 @@
+import Basics
+
 /// Reads a line of a ``TelemetryScript``.
 ///
 /// A notification: `hidden[=10s]` (unknown for so long, or for good), then `state=WORD[/DURATION]` as often as needed, each with
@@ -103,7 +105,7 @@ struct TelemetryParser {
     }
 
     private static func word(_ field: String, _ value: String) throws(TelemetryScriptError) -> String {
-        guard (1...64).contains(value.utf8.count), value.utf8.allSatisfy({ $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 }) else {
+        guard (1...64).contains(value.utf8.count), value.utf8.allSatisfy(\.isLetterOrDigit) else {
             throw .badValue(field: field, value: value, expected: "a word of letters and digits")
         }
         return value
@@ -127,7 +129,7 @@ struct TelemetryParser {
     }
 
     private static func duration(_ field: String, _ value: String) throws(TelemetryScriptError) -> Duration {
-        guard let duration = Duration(scripted: value) else {
+        guard let duration = FaultParser.scripted(value) else {
             throw .badValue(field: field, value: value, expected: "a duration such as 200ms, 10s or 2m, at most a day")
         }
         return duration

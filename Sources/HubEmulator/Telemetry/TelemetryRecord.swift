@@ -1,3 +1,5 @@
+import Basics
+
 /// What the hub knows of one accepted notification, and shows of it as time goes by.
 struct TelemetryRecord: Sendable {
     /// What is shown at one moment.

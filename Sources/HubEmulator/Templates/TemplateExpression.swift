@@ -1,3 +1,4 @@
+import Basics
 import HTTPServing
 
 /// One string value of a template: taken as it is, or filled in from a notification's properties.
@@ -67,7 +68,7 @@ enum TemplateExpression: Equatable, Sendable {
     static func isNumber(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         func digits() -> Int {
-            let count = rest.prefix { $0 &- 0x30 < 10 }.count
+            let count = rest.prefix(while: \.isDigit).count
             rest = rest.dropFirst(count)
             return count
         }

@@ -1,3 +1,5 @@
+import Basics
+
 /// Reads the text of a template expression from left to right.
 struct TemplateReader {
     private let characters: [Character]
@@ -109,7 +111,7 @@ struct TemplateReader {
         while name.last?.isWhitespace == true { name.removeLast() }
         guard !name.isEmpty else { throw .missingProperty }
         let isValid = name.utf8.allSatisfy { byte in
-            byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_")
+            byte.isLetterOrDigit || byte == UInt8(ascii: "_")
         }
         guard isValid, name.utf8.count <= 120 else { throw .badPropertyName(name) }
         return name
@@ -143,7 +145,7 @@ struct TemplateReader {
         }
         guard peek != nil else { throw .missingCloseParenthesis }
         digits = digits.filter { !$0.isWhitespace }
-        guard let length = UInt32(digits), digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }) else { throw .badLength }
+        guard let length = UInt32(digits), digits.utf8.allSatisfy(\.isDigit) else { throw .badLength }
         return Int(length)
     }
 }

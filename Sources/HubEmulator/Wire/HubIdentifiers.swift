@@ -1,3 +1,5 @@
+import Basics
+
 /// Makes the ids that a hub hands out; random, not secret.
 ///
 /// The generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
@@ -29,11 +31,8 @@ struct HubIdentifiers: RandomNumberGenerator, Sendable {
         }
         for index in bytes.indices {
             let byte = bytes[index]
-            let isDigit = byte &- 0x30 < 10
-            if index < 32 ? !isDigit && byte &- 0x61 > 5 : !isDigit && (byte | 0x20) &- 0x61 > 25 && byte != 0x2D && byte != 0x5F
-            {
-                return false
-            }
+            let isRight = index < 32 ? byte.isDigit || byte &- 0x61 < 6 : byte.isLetterOrDigit || byte == 0x2D || byte == 0x5F
+            if !isRight { return false }
         }
         return true
     }
@@ -72,7 +71,7 @@ struct HubIdentifiers: RandomNumberGenerator, Sendable {
         for index in 0..<count {
             if index % 16 == 0 { bits = next() }
             let digit = UInt8(truncatingIfNeeded: bits & 15)
-            digits.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+            digits.append(Hexadecimal.digit(digit))
             bits >>= 4
         }
         return digits

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// A moment in the spellings that a hub uses.
@@ -31,7 +32,7 @@ struct Moment: Sendable {
     var dotNet: String { text(20, 3) == "000" ? text(0, 19) + "Z" : text(0, 23) + "0000Z" }
 
     /// `yyyyMMddHHmmss`, as in notification ids.
-    var compact: String { String(decoding: digits.prefix(19).filter { $0 &- 0x30 < 10 }, as: UTF8.self) }
+    var compact: String { String(decoding: digits.prefix(19).filter(\.isDigit), as: UTF8.self) }
 
     /// `M/d/yyyy h:mm:ss AM/PM`, as in error details.
     var american: String {

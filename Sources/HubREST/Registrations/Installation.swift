@@ -1,3 +1,4 @@
+import Basics
 public import PushModel
 
 /// An installation: one device, as the hub keeps it (page HubProtocol, "Installations").
@@ -58,7 +59,7 @@ public enum InstallationPlatform: Sendable, Hashable {
     ///
     /// - Parameter word: 1 to 32 letters and digits; nil for anything else.
     public init?(word: String) {
-        guard (1...32).contains(word.utf8.count), word.utf8.allSatisfy({ $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 }) else {
+        guard (1...32).contains(word.utf8.count), word.utf8.allSatisfy(\.isLetterOrDigit) else {
             return nil
         }
         let folded = word.lowercased()

@@ -1,3 +1,4 @@
+import Basics
 public import CurlHTTP
 internal import Delivery
 public import EventLoop
@@ -85,15 +86,8 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
 
     /// A GUID, perhaps with a short suffix (`1b2c…_G3`): too short for a handle, and nothing else is repeated.
     private static func checkedID(_ text: String) -> String? {
-        let isID = (1...48).contains(text.utf8.count) && text.utf8.allSatisfy(isIDByte)
+        let isID = (1...48).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isLetterOrDigit || "-_".utf8.contains($0) }
         return isID ? text : nil
-    }
-
-    private static func isIDByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
-        default: false
-        }
     }
 
     private static func hubCode(in body: String) -> Int? {

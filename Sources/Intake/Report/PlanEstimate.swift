@@ -1,8 +1,5 @@
-<<<<<<< HEAD:Sources/Intake/Report/PlanEstimate.swift
+internal import Basics
 internal import PushModel
-=======
-import PushModel
->>>>>>> g6:Sources/Console/Commands/Explain/PlanEstimate.swift
 
 /// What the calls of one or several requests cost, as far as it is known before they are made.
 public struct PlanEstimate: Sendable, Equatable {

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 import SQLite
 
@@ -43,9 +44,7 @@ struct IndexLocation {
     private static func fileName(cluster: String, topic: String) -> String {
         let words = [topic, cluster].map { word in
             word.utf8.prefix(100).map { byte in
-                let isPlain = (byte >= 0x61 && byte <= 0x7A) || (byte >= 0x41 && byte <= 0x5A) || (byte >= 0x30 && byte <= 0x39)
-                return isPlain || byte == 0x2D || byte == 0x5F || byte == 0x2E
-                    ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16)
+                byte.isLetterOrDigit || "-._".utf8.contains(byte) ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16)
             }.joined()
         }
         return words.joined(separator: "@") + ".sqlite"

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 
 /// A moment after which waiting ends, by the clock that never jumps.
@@ -6,14 +7,8 @@ package struct Deadline {
 
     /// The moment `duration` from now; nil for one that never comes.
     package init(after duration: Duration?) {
-        let length = duration.map { $0.components.seconds.multipliedReportingOverflow(by: 1_000_000_000) }
-        if let length, !length.overflow, let duration {
-            let (sum, overflow) = Self.now().addingReportingOverflow(
-                length.partialValue + duration.components.attoseconds / 1_000_000_000)
-            nanoseconds = overflow ? .max : sum
-        } else {
-            nanoseconds = .max
-        }
+        let (sum, overflow) = Self.now().addingReportingOverflow(duration?.wholeNanoseconds ?? .max)
+        nanoseconds = overflow ? .max : sum
     }
 
     /// The moment has come.

@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 /// The brokers' description of themselves and of the topics that a client knows.
@@ -44,7 +45,7 @@ struct ClusterSnapshot {
         while true {
             let left = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
             var metadata: UnsafePointer<rd_kafka_metadata>?
-            let code = rd_kafka_metadata(client.pointer, 0, nil, &metadata, min(left, slice).wholeMilliseconds)
+            let code = rd_kafka_metadata(client.pointer, 0, nil, &metadata, min(left, slice).timeoutMilliseconds)
             if code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata {
                 client.diagnosis.watch?.answered()
                 return metadata

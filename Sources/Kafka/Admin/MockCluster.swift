@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 /// A Kafka cluster inside this process, for the demo and for tests: librdkafka's own (rdkafka_mock.h).
@@ -91,7 +92,7 @@ public final class MockCluster {
     /// Delays every answer of a broker, counted from 1.
     public func setBroker(_ id: Int32, roundTripTime: Duration) {
         guard let cluster else { return }
-        rd_kafka_mock_broker_set_rtt(cluster, id, roundTripTime.wholeMilliseconds)
+        rd_kafka_mock_broker_set_rtt(cluster, id, roundTripTime.timeoutMilliseconds)
     }
 
     /// Stops the brokers and frees everything. A second call does nothing. Clients of it should be closed before.

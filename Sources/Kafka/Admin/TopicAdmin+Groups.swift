@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 extension TopicAdmin {
@@ -22,7 +23,7 @@ extension ClientHandle {
     /// Asks every broker for a group: see `TopicAdmin.describe(group:timeout:)`.
     func describe(group: String, timeout: Duration) throws(KafkaError) -> GroupDescription {
         var list: UnsafePointer<rd_kafka_group_list>?
-        let code = rd_kafka_list_groups(pointer, group, &list, max(timeout.wholeMilliseconds, 1))
+        let code = rd_kafka_list_groups(pointer, group, &list, max(timeout.timeoutMilliseconds, 1))
         defer { if let list { rd_kafka_group_list_destroy(list) } }
         if code != RD_KAFKA_RESP_ERR__PARTIAL { try KafkaError.check(code, "cannot ask who is in the group '\(group)'") }
         let found = UnsafeBufferPointer(start: list?.pointee.groups, count: Int(list?.pointee.group_cnt ?? 0))

@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 /// Looks at topics and groups, creates and deletes topics. Every call blocks, up to its time-out, and may come from any thread, one at a time.
@@ -37,7 +38,7 @@ public final class TopicAdmin {
     public func describe(topics: [String], timeout: Duration) throws(KafkaError) -> ClusterDescription {
         for topic in topics { _ = try client.addTopic(topic) }
         let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
-        let clusterID = rd_kafka_clusterid(client.pointer, timeout.wholeMilliseconds)
+        let clusterID = rd_kafka_clusterid(client.pointer, timeout.timeoutMilliseconds)
         defer { rd_kafka_mem_free(client.pointer, clusterID) }
         return ClusterDescription(
             clusterID: clusterID.map { String(cString: $0) }, brokerCount: snapshot.brokerCount,
@@ -161,7 +162,7 @@ extension TopicAdmin {
     func request(
         _ operation: rd_kafka_admin_op_t, timeout: Duration, _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
     ) throws(KafkaError) -> OpaquePointer {
-        let milliseconds = max(timeout.wholeMilliseconds, 1)
+        let milliseconds = max(timeout.timeoutMilliseconds, 1)
         let options = rd_kafka_AdminOptions_new(client.pointer, operation)
         defer { rd_kafka_AdminOptions_destroy(options) }
         var reason = [CChar](repeating: 0, count: 256)

@@ -1,3 +1,5 @@
+import Basics
+
 /// The rule for names of topics (Kafka, `org.apache.kafka.common.internals.Topic`).
 public enum TopicName {
     /// Checks a name: 1 to 249 letters, digits, dots, underscores and hyphens, neither `.` nor `..`.
@@ -13,11 +15,6 @@ public enum TopicName {
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || "._-".utf8.contains(byte)
     }
 }

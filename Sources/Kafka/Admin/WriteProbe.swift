@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 /// Asks whether this client may write to a topic, without writing to it.
@@ -33,7 +34,7 @@ public enum WriteProbe {
         let settings = try ClientSettings(
             configuration, defaults: [],
             fixed: [
-                ("enable.idempotence", "false"), ("acks", "2"), ("message.timeout.ms", "\(max(timeout.wholeMilliseconds, 1))"),
+                ("enable.idempotence", "false"), ("acks", "2"), ("message.timeout.ms", "\(max(timeout.timeoutMilliseconds, 1))"),
             ])
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG) }
         let client = try ClientHandle(RD_KAFKA_PRODUCER, settings, inbox: nil)

@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 import Glibc
 
@@ -37,7 +38,7 @@ extension ClientHandle {
                 if failure.isTimeout, let reason { throw reason }
                 guard failure.isLeaderUnknown, left > Self.pause else { throw failure }
                 reason = failure
-                usleep(useconds_t(Self.pause.wholeMilliseconds) * 1000)
+                usleep(useconds_t(Self.pause.timeoutMilliseconds) * 1000)
                 _ = hasLeaders(partitions, of: topic, timeout: deadline - .now)
             }
         }
@@ -64,7 +65,7 @@ extension ClientHandle {
     private func hasLeaders(_ partitions: some Collection<Int32>, of topic: String, timeout: Duration) -> Bool? {
         guard timeout > .zero, let index = try? addTopic(topic) else { return nil }
         var answer: UnsafePointer<rd_kafka_metadata>?
-        let limit = min(timeout, Self.metadataLimit).wholeMilliseconds
+        let limit = min(timeout, Self.metadataLimit).timeoutMilliseconds
         _ = rd_kafka_metadata(pointer, 0, self.topic(index), &answer, limit)
         guard let answer else { return nil }
         defer { rd_kafka_metadata_destroy(answer) }
@@ -81,7 +82,7 @@ extension ClientHandle {
         let list = OffsetList(capacity: partitions.count)
         for partition in partitions { try list.add(TopicPartition(topic: topic, partition: partition), offset: time) }
         try KafkaError.check(
-            rd_kafka_offsets_for_times(pointer, list.pointer, timeout.wholeMilliseconds), "cannot read the offsets of \(topic)")
+            rd_kafka_offsets_for_times(pointer, list.pointer, timeout.timeoutMilliseconds), "cannot read the offsets of \(topic)")
         try list.checkElements("cannot read the offset")
         // A broker may leave the order of the question.
         let offsets = Dictionary(list.map { ($0.partition, $0.offset) }) { first, _ in first }

@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 /// A member of a consumer group that reads each of its partitions by itself, and gets rebalances as events instead of being driven by them.
@@ -48,9 +49,10 @@ public final class Consumer {
         guard !groupID.isEmpty else { throw .invalidArgument("the consumer group has no name") }
         let defaults =
             Self.defaults + room.settings + [
-                ("session.timeout.ms", "\(sessionTimeout.wholeMilliseconds)"),
-                ("heartbeat.interval.ms", "\(heartbeatInterval.wholeMilliseconds)"),
-                ("max.poll.interval.ms", "\(maxPollInterval.wholeMilliseconds)"), ("auto.offset.reset", autoOffsetReset.rawValue),
+                ("session.timeout.ms", "\(sessionTimeout.timeoutMilliseconds)"),
+                ("heartbeat.interval.ms", "\(heartbeatInterval.timeoutMilliseconds)"),
+                ("max.poll.interval.ms", "\(maxPollInterval.timeoutMilliseconds)"),
+                ("auto.offset.reset", autoOffsetReset.rawValue),
             ]
         var fixed = Self.fixed + [("group.id", groupID), ("enable.partition.eof", reportsPartitionEnd ? "true" : "false")]
         if let instanceID { fixed.append(("group.instance.id", instanceID)) }

@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 /// A group's offsets, and the place of one consumer in the group. Its calls block, and may come from any thread.
@@ -24,7 +25,7 @@ public struct ConsumerGroup: Sendable {
         let list = OffsetList(capacity: partitions.count)
         for partition in partitions { try list.add(partition, offset: LogicalOffset.invalid) }
         try KafkaError.check(
-            rd_kafka_committed(client.pointer, list.pointer, timeout.wholeMilliseconds), "cannot read committed offsets")
+            rd_kafka_committed(client.pointer, list.pointer, timeout.timeoutMilliseconds), "cannot read committed offsets")
         client.diagnosis.watch?.answered()
         try list.checkElements("cannot read the committed offset")
         return list.map {

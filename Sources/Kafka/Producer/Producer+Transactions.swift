@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 /// The calls of a transaction. They block the thread. Without a time-out they take as long as the transaction may.
@@ -11,7 +12,7 @@ extension Producer {
     /// - Parameter timeout: How long to wait; nil for as long as the transaction may take.
     /// - Throws: `isRetriable` to try again; `isFatal` or `isFenced` to give up.
     public func initTransactions(timeout: Duration?) throws(KafkaError) {
-        try perform { rd_kafka_init_transactions($0, timeout.wholeMilliseconds) }
+        try perform { rd_kafka_init_transactions($0, timeout.timeoutMilliseconds) }
     }
 
     /// Begins a transaction, and counts failed deliveries from here.
@@ -33,7 +34,7 @@ extension Producer {
         guard !offsets.isEmpty else { return }
         let list = try OffsetList(offsets)
         let pointer = list.pointer
-        try perform { rd_kafka_send_offsets_to_transaction($0, pointer, group.pointer, timeout.wholeMilliseconds) }
+        try perform { rd_kafka_send_offsets_to_transaction($0, pointer, group.pointer, timeout.timeoutMilliseconds) }
     }
 
     /// Writes what is waiting and commits.
@@ -41,7 +42,7 @@ extension Producer {
     /// - Parameter timeout: How long to wait; nil for as long as the transaction may take.
     /// - Throws: `isRetriable` for the same call again, `requiresAbort`, or an error after which the outcome is unknown.
     public func commitTransaction(timeout: Duration?) throws(KafkaError) {
-        try perform { rd_kafka_commit_transaction($0, timeout.wholeMilliseconds) }
+        try perform { rd_kafka_commit_transaction($0, timeout.timeoutMilliseconds) }
     }
 
     /// Drops what is waiting and aborts.
@@ -49,7 +50,7 @@ extension Producer {
     /// - Parameter timeout: How long to wait; nil for as long as the transaction may take.
     /// - Throws: `isRetriable` for the same call again; any other error needs a new producer.
     public func abortTransaction(timeout: Duration?) throws(KafkaError) {
-        try perform { rd_kafka_abort_transaction($0, timeout.wholeMilliseconds) }
+        try perform { rd_kafka_abort_transaction($0, timeout.timeoutMilliseconds) }
     }
 
     private func perform(_ call: (OpaquePointer) -> OpaquePointer?) throws(KafkaError) {

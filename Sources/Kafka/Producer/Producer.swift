@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 /// Writes records, each once and in order per partition, and with a transactional id all or none of them together with offsets.
@@ -36,7 +37,7 @@ public final class Producer: Sendable {
         if let transactionalID {
             guard !transactionalID.isEmpty else { throw .invalidArgument("the transactional id is empty") }
             fixed.append(("transactional.id", transactionalID))
-            defaults.append(("transaction.timeout.ms", "\(transactionTimeout.wholeMilliseconds)"))
+            defaults.append(("transaction.timeout.ms", "\(transactionTimeout.timeoutMilliseconds)"))
         }
         let settings = try ClientSettings(configuration, defaults: defaults, fixed: fixed)
         inbox = ClientInbox(settings.diagnosis)
@@ -182,7 +183,7 @@ public final class Producer: Sendable {
     /// - Throws: An error with `isClosed` after `close`.
     public func poll(timeout: Duration) throws(KafkaError) {
         let client = try lease.current()
-        rd_kafka_poll(client.pointer, timeout.wholeMilliseconds)
+        rd_kafka_poll(client.pointer, timeout.timeoutMilliseconds)
     }
 
     /// Waits until every record was written or given up, and tells the reports that come meanwhile.
@@ -191,7 +192,7 @@ public final class Producer: Sendable {
     /// - Throws: An error with `isTimeout` if records are still waiting.
     public func flush(timeout: Duration?) throws(KafkaError) {
         let client = try lease.current()
-        try KafkaError.check(rd_kafka_flush(client.pointer, timeout.wholeMilliseconds), "records were not written in time")
+        try KafkaError.check(rd_kafka_flush(client.pointer, timeout.timeoutMilliseconds), "records were not written in time")
     }
 
     /// The records accepted since `beginTransaction` (or the start) and not written.
@@ -208,7 +209,7 @@ public final class Producer: Sendable {
     /// - Parameter timeout: How long to wait for records that are not written yet; what is left then is given up.
     public func close(timeout: Duration) {
         guard let client = lease.end() else { return }
-        rd_kafka_flush(client.pointer, timeout.wholeMilliseconds)
+        rd_kafka_flush(client.pointer, timeout.timeoutMilliseconds)
         rd_kafka_purge(client.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
         rd_kafka_poll(client.pointer, 0)
         inbox.reports.end()

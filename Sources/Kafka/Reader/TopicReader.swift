@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 /// Reads all partitions of a topic without a group and without leaving a trace at the broker, for looking, not for working.
@@ -88,7 +89,7 @@ public final class TopicReader {
         let partitions = try newPartitions(timeout: timeout)
         bounds = try bounds(of: partitions, timeout: timeout)
         // The answer came with the topic's partitions.
-        guard let id = rd_kafka_clusterid(client.pointer, timeout.wholeMilliseconds) else { return }
+        guard let id = rd_kafka_clusterid(client.pointer, timeout.timeoutMilliseconds) else { return }
         clusterID = String(cString: id)
         rd_kafka_mem_free(client.pointer, id)
     }
@@ -164,7 +165,7 @@ public final class TopicReader {
     ) throws(Failure) -> ReadResult {
         guard !isClosed else { return .error(.closed) }
         var reached: (partition: Int32, position: Int64)?
-        let result = try records.read(waiting: timeout.wholeMilliseconds) { record throws(Failure) in
+        let result = try records.read(waiting: timeout.timeoutMilliseconds) { record throws(Failure) in
             reached = (record.partition, record.offset + 1)
             if isWanted(record) { try body(record) }
         } onEnd: {

@@ -1,3 +1,5 @@
+import Basics
+
 /// Escapes text for one line of a log, so that no value can forge a line, a field or a terminal's control sequence.
 enum TextEscaping {
     /// The most bytes of one value that are written.
@@ -49,8 +51,7 @@ enum TextEscaping {
     private static func appendEscape(_ value: UInt32, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: "\\u".utf8)
         for shift in [12, 8, 4, 0] as [UInt32] {
-            let digit = UInt8((value >> shift) & 0xF)
-            bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            bytes.append(Hexadecimal.digit(UInt8((value >> shift) & 0xF)))
         }
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Synchronization
 
 /// Sorts durations into fixed buckets.
@@ -25,7 +26,7 @@ public final class Histogram: Instrument {
     ///
     /// - Parameter bounds: Inclusive upper bounds; sorted here, repeats dropped. One more bucket holds what is above the last.
     public init(bounds: [Duration]) {
-        let sorted = Set(bounds.map(Self.nanoseconds)).sorted()
+        let sorted = Set(bounds.map(\.wholeNanoseconds)).sorted()
         self.bounds = sorted
         self.buckets = (0...sorted.count).map { _ in Counter() }
     }
@@ -38,7 +39,7 @@ public final class Histogram: Instrument {
 
     /// Counts one duration.
     public func observe(_ duration: Duration) {
-        observe(nanoseconds: Self.nanoseconds(duration))
+        observe(nanoseconds: duration.wholeNanoseconds)
     }
 
     /// The number of observations so far.
@@ -52,15 +53,6 @@ public final class Histogram: Instrument {
             if nanoseconds <= bounds[middle] { high = middle } else { low = middle + 1 }
         }
         return low
-    }
-
-    /// Whole nanoseconds of `duration`; beyond 292 years it is the largest number.
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (total, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        guard !overflow, !carried else { return seconds < 0 ? .min : .max }
-        return total
     }
 
     /// The word `histogram` of a `# TYPE` line.

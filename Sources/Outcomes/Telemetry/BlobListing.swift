@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 public import PushModel
 
@@ -23,7 +24,7 @@ public struct BlobListing: Sendable, Equatable {
         /// `20261121` before the name.
         public var age: String {
             let digits = Array(name.utf8.prefix(8))
-            guard digits.count == 8, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return name }
+            guard digits.count == 8, digits.allSatisfy(\.isDigit) else { return name }
             return String(decoding: digits[4...] + digits[..<4], as: UTF8.self) + name
         }
     }

@@ -1,3 +1,5 @@
+import Basics
+
 /// The link to a hub's feedback container. It carries a signature that opens the container, so no description shows it.
 public struct FeedbackLink: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Scheme, host, port and path, without a slash at the end.
@@ -47,15 +49,12 @@ public struct FeedbackLink: Sendable, Equatable, CustomStringConvertible, Custom
 
     /// Escapes all but unreserved characters (RFC 3986, 2.3).
     private static func escaped(_ text: String, keeping kept: Set<UInt8>) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
+            if byte.isUnreserved || kept.contains(byte) {
                 bytes.append(byte)
-            case _ where kept.contains(byte): bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            } else {
+                bytes += [UInt8(ascii: "%"), Hexadecimal.capitalDigit(byte >> 4), Hexadecimal.capitalDigit(byte & 15)]
             }
         }
         return String(decoding: bytes, as: UTF8.self)

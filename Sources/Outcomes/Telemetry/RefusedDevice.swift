@@ -1,3 +1,4 @@
+import Basics
 public import PushModel
 
 /// A device that a push service refused, as the hub's error details and feedback list it (page HubProtocol, "Feedback").
@@ -118,6 +119,6 @@ extension RefusedDevice {
     }
 
     private static func isWord(_ text: String) -> Bool {
-        text.utf8.count <= 64 && text.utf8.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 }
+        text.utf8.count <= 64 && text.utf8.allSatisfy(\.isLetterOrDigit)
     }
 }

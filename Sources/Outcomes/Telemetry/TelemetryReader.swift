@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 extension NotificationTelemetry {
@@ -108,13 +109,13 @@ private struct TelemetryReader: ~Escapable {
 
     private static func word(_ bytes: [UInt8]) throws(TelemetryFault) -> String {
         guard (1...maximumWordLength).contains(bytes.count),
-            bytes.allSatisfy({ $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 })
+            bytes.allSatisfy(\.isLetterOrDigit)
         else { throw .invalidWord }
         return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func number(_ bytes: [UInt8]) throws(TelemetryFault) -> Int {
-        guard bytes.allSatisfy({ $0 &- 0x30 < 10 }), let number = Int(String(decoding: bytes, as: UTF8.self)) else {
+        guard bytes.allSatisfy(\.isDigit), let number = Int(String(decoding: bytes, as: UTF8.self)) else {
             throw .invalidCount
         }
         return number

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 extension XMLScanner {
@@ -91,7 +92,7 @@ extension XMLScanner {
             guard name.hasPrefix("#") else { throw .malformed(offset: start) }
             let isHexadecimal = name.dropFirst().hasPrefix("x")
             let digits = name.dropFirst(isHexadecimal ? 2 : 1)
-            guard digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: isHexadecimal ? 16 : 10),
+            guard digits.utf8.allSatisfy(\.isHexadecimalDigit), let value = UInt32(digits, radix: isHexadecimal ? 16 : 10),
                 let scalar = Unicode.Scalar(value)
             else { throw .malformed(offset: start) }
             bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)

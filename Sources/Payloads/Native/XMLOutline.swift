@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Finds the root element of an XML text and sees that what is opened is closed.
 ///
 /// It is no parser: names of closing tags, entities and namespaces are the hub's to judge. It takes no document type, which no
@@ -99,15 +101,10 @@ private struct Tag {
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: ":"),
-            0x80...:
-            true
-        default: isDigitOrSign(byte)
-        }
+        byte.isLetter || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":") || byte >= 0x80 || isDigitOrSign(byte)
     }
 
     private static func isDigitOrSign(_ byte: UInt8) -> Bool {
-        (byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+        byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 }

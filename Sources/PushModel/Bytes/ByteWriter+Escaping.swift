@@ -1,3 +1,5 @@
+import Basics
+
 /// The replacement character U+FFFD, for what cannot be represented.
 private let replacement: StaticString = "\u{FFFD}"
 
@@ -64,8 +66,8 @@ extension ByteWriter {
         case 0x0D: append(UInt8(ascii: "r"))
         default:
             append("u00")
-            append(hexDigit(byte >> 4))
-            append(hexDigit(byte & 15))
+            append(Hexadecimal.digit(byte >> 4))
+            append(Hexadecimal.digit(byte & 15))
         }
     }
 
@@ -89,9 +91,4 @@ extension ByteWriter {
         default: return nil
         }
     }
-}
-
-/// The lower-case hexadecimal digit of `value`, 0–15.
-func hexDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// Bytes under construction: reused room with the few ways of appending that requests, payloads and results need.
 ///
 /// Nothing here allocates once the room has grown to the size of what is usually written. All of the room is initialised, so that
@@ -151,7 +153,9 @@ extension ByteWriter {
     /// Appends `value` as 16 small hexadecimal digits.
     public mutating func append(hexadecimal value: UInt64) {
         var digits = InlineArray<16, UInt8>(repeating: 0)
-        for index in digits.indices { digits[index] = hexDigit(UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * index) & 15)) }
+        for index in digits.indices {
+            digits[index] = Hexadecimal.digit(UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * index) & 15))
+        }
         append(digits.span)
     }
 }

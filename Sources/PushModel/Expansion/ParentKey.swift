@@ -1,3 +1,5 @@
+import Basics
+
 /// The name of a large request in the topic of parents: the keys of all records that belong to it begin with it.
 ///
 /// A request that came as a record is named by its place, which no two requests share even where their ids are the same; one that came
@@ -65,11 +67,7 @@ public struct ParentKey: Sendable, Hashable {
     }
 
     /// The 64-bit FNV-1a digest of the key.
-    public var digest: UInt64 {
-        var state: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in text.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        return state
-    }
+    public var digest: UInt64 { FNV1a.hash(of: text.utf8) }
 
     /// The partition, of `count`, that holds the records of the request. Its parts carry the number with them, so that it stays
     /// theirs when the topic gets more partitions.

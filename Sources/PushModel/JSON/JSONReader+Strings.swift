@@ -1,3 +1,5 @@
+import Basics
+
 extension JSONReader {
     /// Reads a string with its quotes.
     @inline(__always) mutating func readString(
@@ -92,13 +94,8 @@ extension JSONReader {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard index < source.count else { throw .unexpectedEnd }
-            let byte = source[index]
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt32(byte - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = value << 4 | UInt32(byte - UInt8(ascii: "A") + 10)
-            default: return nil
-            }
+            guard let digit = source[index].hexadecimalValue else { return nil }
+            value = value << 4 | UInt32(digit)
             index += 1
         }
         return value

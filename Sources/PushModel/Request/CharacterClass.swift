@@ -1,3 +1,5 @@
+import Basics
+
 /// A class of characters that a name may be made of, ASCII only.
 struct CharacterClass: Sendable {
     /// A bit for each character of ASCII.
@@ -61,27 +63,24 @@ struct CharacterClass: Sendable {
     /// The same for a text that may be empty; of a class in which the first character is like all others.
     var patternOrEmpty: String { "^\(allowed.bracket)*$" }
 
-    static let identifier = CharacterClass("letters, digits and . _ : -") { isAlphanumeric($0) || isOne(of: "._:-", $0) }
+    static let identifier = CharacterClass("letters, digits and . _ : -") { $0.isLetterOrDigit || isOne(of: "._:-", $0) }
     static let slug = CharacterClass(
         "small letters, digits and . _ -, and must start with a letter or digit",
-        start: { isSmallLetter($0) || isDigit($0) }, { isSmallLetter($0) || isDigit($0) || isOne(of: "._-", $0) })
-    static let tag = CharacterClass("letters, digits and _ @ # . : -") { isAlphanumeric($0) || isOne(of: "_@#.:-", $0) }
+        start: { $0.isSmallLetter || $0.isDigit }, { $0.isSmallLetter || $0.isDigit || isOne(of: "._-", $0) })
+    static let tag = CharacterClass("letters, digits and _ @ # . : -") { $0.isLetterOrDigit || isOne(of: "_@#.:-", $0) }
     static let labelName = CharacterClass(
-        "small letters, digits and _, and must start with a letter", start: isSmallLetter,
-        { isSmallLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") })
+        "small letters, digits and _, and must start with a letter", start: { $0.isSmallLetter },
+        { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "_") })
     /// A header's name: a token of RFC 9110, section 5.6.2.
     static let headerName = CharacterClass("letters, digits and ! # $ % & ' * + - . ^ _ ` | ~") {
-        isAlphanumeric($0) || isOne(of: "!#$%&'*+-.^_`|~", $0)
+        $0.isLetterOrDigit || isOne(of: "!#$%&'*+-.^_`|~", $0)
     }
     /// A scheme of RFC 3986, section 3.1.
     static let scheme = CharacterClass(
-        "letters, digits and + - ., and must start with a letter", start: { isSmallLetter($0 | 0x20) },
-        { isAlphanumeric($0) || isOne(of: "+-.", $0) })
+        "letters, digits and + - ., and must start with a letter", start: { $0.isLetter },
+        { $0.isLetterOrDigit || isOne(of: "+-.", $0) })
     static let printable = CharacterClass("printable ASCII characters") { $0 >= 0x20 && $0 <= 0x7E }
     static let visible = CharacterClass("visible ASCII characters, no blanks") { $0 > 0x20 && $0 <= 0x7E }
 
-    private static func isSmallLetter(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z") }
-    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool { isSmallLetter(byte | 0x20) || isDigit(byte) }
     private static func isOne(of characters: String, _ byte: UInt8) -> Bool { characters.utf8.contains(byte) }
 }

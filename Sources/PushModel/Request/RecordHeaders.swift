@@ -1,3 +1,5 @@
+import Basics
+
 /// The record headers that requests may have (page Requests, "CloudEvents"), copied out of one Kafka record and reused from
 /// record to record.
 public struct RecordHeaders: Sendable {
@@ -66,9 +68,7 @@ public struct RecordHeaders: Sendable {
 
     private static func equalIgnoringCase(_ name: Span<UInt8>, _ spelling: [UInt8]) -> Bool {
         for index in spelling.indices {
-            let byte = name[index]
-            let lower = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-            if lower != spelling[index] { return false }
+            if name[index].lowercased != spelling[index] { return false }
         }
         return true
     }
@@ -94,9 +94,5 @@ public struct RecordOrigin: Sendable, Hashable {
     }
 
     /// The 64-bit FNV-1a hash by which ids of results name a topic, whose own name may be longer than an id.
-    public static func hash(of topic: String) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in topic.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return hash
-    }
+    public static func hash(of topic: String) -> UInt64 { FNV1a.hash(of: topic.utf8) }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// W3C Trace Context: `<version>-<32 hex>-<16 hex>-<2 hex>`, small letters, neither id all zeros, any version but `ff`.
 enum TraceParent {
     static func isValid(_ text: Span<UInt8>) -> Bool {
@@ -8,8 +10,7 @@ enum TraceParent {
                 if byte != UInt8(ascii: "-") { return false }
                 continue
             }
-            let isDigit = byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-            guard isDigit || (byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f")) else { return false }
+            guard byte.isDigit || byte &- UInt8(ascii: "a") < 6 else { return false }
         }
         return !isAll("0", text, 3..<35) && !isAll("0", text, 36..<52) && !isAll("f", text, 0..<2)
     }

@@ -1,3 +1,4 @@
+import Basics
 public import PushModel
 import ResultQuery
 
@@ -137,7 +138,7 @@ public struct SettledResult: Sendable {
 
 /// The platforms of a list of calls, in order, as one number.
 public struct PlatformSequence: Sendable, Hashable {
-    private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+    private var hash = FNV1a()
 
     /// No calls.
     public init() {}
@@ -145,15 +146,14 @@ public struct PlatformSequence: Sendable, Hashable {
     /// The list that `text` stands for.
     public init?(_ text: String) {
         guard let state = UInt64(text, radix: 16) else { return nil }
-        self.state = state
+        hash = FNV1a(after: state)
     }
 
     /// The number in hexadecimal digits.
-    public var text: String { String(state, radix: 16) }
+    public var text: String { String(hash.value, radix: 16) }
 
     /// Adds a call. Nil stands for a template's, which is for all platforms.
     public mutating func append(_ platform: Platform?) {
-        // FNV-1a, 64 bits (draft-eastlake-fnv, section 2).
-        state = (state ^ UInt64(platform.map { $0.rawValue + 1 } ?? 0xFF)) &* 0x100_0000_01B3
+        hash.add(platform.map { $0.rawValue + 1 } ?? 0xFF)
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import CurlHTTP
 import FanOut
 import Observability
@@ -70,7 +71,7 @@ extension SettingType where Value == String {
             let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let bitCount = Host.bitCount(ofAddress: parts[0]) else { throw SettingFault("is not an address") }
             guard parts.count > 1 else { return text }
-            guard parts[1].utf8.allSatisfy(SettingLetters.isDigit), let length = Int(parts[1]), length <= bitCount else {
+            guard parts[1].utf8.allSatisfy(\.isDigit), let length = Int(parts[1]), length <= bitCount else {
                 throw SettingFault("is not a range of addresses")
             }
             return text

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Observability
 import PushModel
@@ -7,7 +8,7 @@ extension SettingType where Value == Int {
     static func integer(_ range: ClosedRange<Int>) -> SettingType {
         text("a whole number from \(range.lowerBound) to \(range.upperBound)") { (text) throws(SettingFault) -> Int in
             let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-            guard !digits.isEmpty, digits.utf8.allSatisfy(SettingLetters.isDigit) else {
+            guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit) else {
                 throw SettingFault("is not a whole number")
             }
             guard let number = Int(text), range.contains(number) else { throw SettingFault("is out of range") }
@@ -20,7 +21,7 @@ extension SettingType where Value == Double {
     /// A decimal number without exponent.
     static func decimal(_ range: ClosedRange<Double>) -> SettingType {
         text("a number from \(range.lowerBound) to \(range.upperBound)") { (text) throws(SettingFault) -> Double in
-            guard text.utf8.allSatisfy({ SettingLetters.isDigit($0) || $0 == UInt8(ascii: ".") }), let number = Double(text)
+            guard text.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }), let number = Double(text)
             else {
                 throw SettingFault("is not a number")
             }
@@ -66,8 +67,7 @@ struct SettingDuration {
 
     /// The shortest way to write a duration of whole milliseconds.
     static func text(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        let milliseconds = duration.wholeMilliseconds
         let unit = units.first { milliseconds % $0.milliseconds == 0 && milliseconds != 0 } ?? ("s", 1000)
         return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
     }
@@ -84,15 +84,8 @@ extension SettingType where Value == Redacted<String> {
 
 /// Which bytes names may be made of.
 enum SettingLetters {
-    static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
-
-    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        let folded = byte | 0x20
-        return isDigit(byte) || (folded >= UInt8(ascii: "a") && folded <= UInt8(ascii: "z"))
-    }
-
     static func consists(_ text: String, ofLettersDigitsAnd others: String) -> Bool {
-        text.utf8.allSatisfy { isLetterOrDigit($0) || others.utf8.contains($0) }
+        text.utf8.allSatisfy { $0.isLetterOrDigit || others.utf8.contains($0) }
     }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Foundation
 import Kafka
@@ -91,7 +92,7 @@ final class FleetChannel: Sendable {
         }
         closing.signal()
         outlet?.producer.close(timeout: limit)
-        _ = ended.wait(timeout: .now() + .nanoseconds(Int(limit.nanoseconds)))
+        _ = ended.wait(timeout: .now() + .nanoseconds(Int(limit.wholeNanoseconds)))
     }
 
     private var isClosed: Bool { state.withLock { $0.isClosed } }

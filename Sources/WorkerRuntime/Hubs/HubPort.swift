@@ -61,7 +61,7 @@ final class HubPort {
         self.settings = settings
         self.metrics = metrics
         self.health = health
-        requestNanoseconds = settings.requestTimeout.nanoseconds
+        requestNanoseconds = settings.requestTimeout.wholeNanoseconds
         resultMember = ResultWriter.hub(settings.name)
         connections = try ConnectionPool(settings.connections, poller: poller, tokenBase: Self.tokenBase(of: number))
         client = try HubClient(settings.hub, userAgent: "pushfan/\(configuration.version)")

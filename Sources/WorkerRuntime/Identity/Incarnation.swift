@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 
 /// One run of a worker. Its name outlives it, and this does not.
@@ -21,7 +22,7 @@ public struct Incarnation: Sendable, Hashable {
     ///   - start: When the process began.
     ///   - number: A number by chance.
     init(place: String?, process: Int32, start: UInt64?, number: UInt64) {
-        self.place = place.map(Self.hash)
+        self.place = place.map { FNV1a.hash(of: $0.utf8) }
         self.process = process
         self.start = start
         self.number = number
@@ -68,15 +69,10 @@ public struct Incarnation: Sendable, Hashable {
 
     /// The address of a worker's name among the processes beside this run: at most 100 bytes.
     func address(of name: String, in group: String) -> String {
-        "pushfan \(String(place ?? 0, radix: 16)) \(String(Self.hash("\(group)\n\(name)"), radix: 16))"
+        "pushfan \(String(place ?? 0, radix: 16)) \(String(FNV1a.hash(of: "\(group)\n\(name)".utf8), radix: 16))"
     }
 
     private static let mark = "i"
-
-    /// FNV-1a of 64 bits.
-    private static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-    }
 }
 
 /// The holder of a worker's name in its group, as far as one look can show.

@@ -33,7 +33,7 @@ struct NameKeeper {
         self.health = health
         self.control = control
         clock = services.clock
-        dispute = NameDispute(session: configuration.sessionTimeout.nanoseconds)
+        dispute = NameDispute(session: configuration.sessionTimeout.wholeNanoseconds)
     }
 
     /// Waits until the name is free.

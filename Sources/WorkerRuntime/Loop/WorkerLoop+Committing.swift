@@ -268,7 +268,7 @@ extension WorkerLoop {
     func watchCommitter() {
         guard let since = committer.busySince else { return }
         let duration = MonotonicTime.now() - since
-        guard duration > configuration.committerTimeout.nanoseconds else { return }
+        guard duration > configuration.committerTimeout.wholeNanoseconds else { return }
         log.error(
             .commitFailed, "Kafka call timed out; producer abandoned and replaced",
             [.durationMilliseconds: LogValue(duration / 1_000_000)])

@@ -96,10 +96,3 @@ extension WorkerLoop {
         membership.failed()
     }
 }
-
-extension Duration {
-    /// The whole duration in nanoseconds.
-    var nanoseconds: Int64 {
-        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
-    }
-}

@@ -119,7 +119,7 @@ final class Committer: Sendable {
     /// Closes the producer and waits for the thread's end, but no longer than `limit`.
     func stop(within limit: Duration) {
         submit(.stop)
-        _ = ended.wait(timeout: .now() + .nanoseconds(Int(limit.nanoseconds)))
+        _ = ended.wait(timeout: .now() + .nanoseconds(Int(limit.wholeNanoseconds)))
     }
 
     private func work(_ dispatcher: inout JobDispatcher) {

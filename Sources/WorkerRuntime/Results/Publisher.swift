@@ -231,7 +231,7 @@ extension Publisher {
     /// works at once. Only a second process fences again and again.
     mutating func isTakenOver(_ error: KafkaError) -> Bool {
         guard error.isFenced else { return false }
-        let limit = configuration.transactionTimeout.nanoseconds / 10 * 9
+        let limit = configuration.transactionTimeout.wholeNanoseconds / 10 * 9
         if let begun = transactionBegun, MonotonicTime.now().nanoseconds(since: begun) >= limit { return false }
         fencedCount += 1
         return fencedCount >= Self.fencingLimit

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import PushModel
 
@@ -12,7 +13,7 @@ struct RepetitionRules {
 
     init(_ configuration: WorkerConfiguration.Dedupe) {
         reach = configuration.reach
-        window = configuration.window.nanoseconds / 1_000_000
+        window = configuration.window.wholeMilliseconds
     }
 
     /// The names that a request is known by.

@@ -17,7 +17,7 @@ public final class WorkerClock: Sendable {
     /// Moves the clock on. Running workers see it within 200 ms, the longest time between two turns of a loop. Safe from any thread.
     ///
     /// - Parameter duration: How far, at least nothing.
-    public func advance(by duration: Duration) { ahead.wrappingAdd(max(0, duration.nanoseconds), ordering: .relaxed) }
+    public func advance(by duration: Duration) { ahead.wrappingAdd(max(0, duration.wholeNanoseconds), ordering: .relaxed) }
 
     /// A moment that never goes back, comparable with other readings of this clock only.
     public var monotonic: MonotonicTime { MonotonicTime.now() + ahead.load(ordering: .relaxed) }

@@ -1,3 +1,4 @@
+import Basics
 import CurlHTTP
 import Delivery
 import HTTP1

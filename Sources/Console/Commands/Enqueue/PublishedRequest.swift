@@ -91,7 +91,7 @@ final class PublishedRequests: Sendable {
         guard let follower else { return }
         while state.withLock({ $0.openCount > 0 }), !deadline.hasPassed, !Interruption.isRequested {
             if follower.problem?.isAuthorization == true { return }
-            let step = deadline.step.components.attoseconds / 1_000_000_000
+            let step = deadline.step.wholeNanoseconds
             _ = completed.wait(timeout: .now() + .nanoseconds(Int(step)))
         }
     }

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 package import Replay
 import ResultQuery
@@ -119,12 +120,12 @@ package struct ReplayPlanReader {
     /// - Throws: The file cannot be read.
     package static func digest(_ path: String) throws(JobFailure) -> String {
         let lines = try LineReader(path)
-        var state: UInt64 = 0xCBF2_9CE4_8422_2325
+        var hash = FNV1a()
         while let line = try lines.next() {
-            for byte in line { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            state = (state ^ 0x0A) &* 0x100_0000_01B3
+            hash.add(line)
+            hash.add(0x0A)
         }
-        return String(state, radix: 16)
+        return String(hash.value, radix: 16)
     }
 
     private func parse() -> Line? {

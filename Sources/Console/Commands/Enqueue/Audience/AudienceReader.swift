@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 
 /// Reads a file of any length line by line, with little memory: the lines are places in a room that is used again and again.
@@ -20,7 +21,8 @@ struct AudienceReader: ~Copyable {
     /// The number of the line, from 1.
     private(set) var number = 0
     /// The 64-bit FNV-1a digest of what was read; at the end, of the file.
-    private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+    var digest: UInt64 { hash.value }
+    private var hash = FNV1a()
 
     /// What changes when the file is written to.
     private struct Identity: Equatable {
@@ -126,7 +128,7 @@ struct AudienceReader: ~Copyable {
             guard count >= 0 else { throw InputFile.failure(path) }
             isAtEnd = count == 0
             rest = 0..<kept + count
-            for index in kept..<kept + count { digest = (digest ^ UInt64(room[index])) &* 0x100_0000_01B3 }
+            hash.add(room[kept..<rest.upperBound])
             return
         }
     }

@@ -1,3 +1,4 @@
+import Basics
 import FanOut
 import Publishing
 import PushModel
@@ -49,13 +50,11 @@ struct AudienceRequest {
     static func digest(
         _ arguments: Arguments, _ survey: AudienceSurvey, _ planner: FanOutPlanner, _ request: PushRequest
     ) throws(CommandFailure) -> String {
-        var state = survey.digest
-        func add(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        for byte in try RequestFlags.json(arguments, now: 0) { add(byte) }
-        add(planner.platforms(of: request).rawValue)
-        add(UInt8(truncatingIfNeeded: planner.maximumCalls))
-        for hub in survey.spread?.hubs ?? [] { for byte in [0] + Array(hub.utf8) { add(byte) } }
-        let digits = String(state, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        var hash = FNV1a(after: survey.digest)
+        hash.add(try RequestFlags.json(arguments, now: 0))
+        hash.add(planner.platforms(of: request).rawValue)
+        hash.add(UInt8(truncatingIfNeeded: planner.maximumCalls))
+        for hub in survey.spread?.hubs ?? [] { hash.add([0] + Array(hub.utf8)) }
+        return Hexadecimal.text(hash.value)
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Jobs
 import PushModel
 import Replay

@@ -1,3 +1,4 @@
+import Basics
 import Jobs
 
 /// Says how far a replay is: all the time on a terminal, now and then elsewhere.
