@@ -112,12 +112,14 @@ let package = Package(
             name: "Publishing", dependencies: ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka"],
             swiftSettings: strict),
         .target(
-            name: "Intake", dependencies: ["Basics", "PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "HubREST", "Publishing"],
+            name: "Intake",
+            dependencies: ["Basics", "PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "HubREST", "Publishing"],
             swiftSettings: strict),
         .target(
             name: "Jobs",
             dependencies: [
-                "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite", "Publishing",
+                "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite",
+                "Publishing",
             ],
             swiftSettings: strict),
         .target(

@@ -53,8 +53,8 @@ struct Publication: Sendable {
     }
 
     private init(
-        _ request: borrowing PushRequest, _ event: CloudEvent?, _ isEnvelope: Bool, _ submission: Submission, _ publisher: Publisher,
-        _ newID: () -> String
+        _ request: borrowing PushRequest, _ event: CloudEvent?, _ isEnvelope: Bool, _ submission: Submission,
+        _ publisher: Publisher, _ newID: () -> String
     ) throws(APIProblem) {
         let id = try Self.id(of: request, submission, publisher) ?? newID()
         let json = Self.json(of: request, in: submission.body, isEnvelope: isEnvelope, id: id, tenant: publisher.tenant)

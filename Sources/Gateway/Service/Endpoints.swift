@@ -32,7 +32,7 @@ protocol Endpoints: Sendable {
     /// Writes nothing more, and answers those whose requests may be written with what is known. Called once, when the server's
     /// time for answers is over and it still takes them.
     func settle()
-    /// Ends the rest. Called when no more calls come and nobody hears answers, before the lanes end.
+    /// Ends the rest. Called when no more calls come and answers reach no client, before the lanes end.
     func stop()
 }
 

@@ -123,7 +123,7 @@ public final class GatewayService: Sendable {
 
     /// Takes no new connections, waits for the answers to those that came, and ends; what it answers meanwhile ends its connection.
     ///
-    /// Nobody waits for states of requests any more, so that a publish gets the 202 of its record at once. At the limit those
+    /// No call waits for states of requests any more, so that a publish gets the 202 of its record at once. At the limit those
     /// whose requests may be written are answered with what is known. Of all others, which get 503 then, nothing is
     /// written.
     ///

@@ -8,7 +8,7 @@ public struct CallPreview: Sendable, Equatable {
     public let platform: Platform?
     /// The place of the call among those of its platform, from 1.
     public let part: Int
-    /// Whom it reaches, in words that name nobody.
+    /// Whom it reaches, in words without names.
     public let audience: String
     /// The lines of the head, in their order, from the request line on.
     public let head: [String]
