@@ -28,11 +28,14 @@ public struct PresentedKey: Sendable {
     ///
     /// - Parameter authorization: The header's value; nil when there is none.
     public init?(authorization: String?) {
-        guard let bytes = authorization.map({ Array($0.utf8) }) else { return nil }
-        let (scheme, rest) = (bytes.prefix { $0 != UInt8(ascii: " ") }, bytes.drop { $0 != UInt8(ascii: " ") })
+        let blank = UInt8(ascii: " ")
+        guard let bytes = authorization.map({ Array($0.utf8) })?.drop(while: { $0 == blank }) else { return nil }
+        let (scheme, rest) = (bytes.prefix { $0 != blank }, bytes.drop { $0 != blank })
         // The bit tells small letters from others.
         guard scheme.elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }) else { return nil }
-        self.init(bytes: rest.drop { $0 == UInt8(ascii: " ") })
+        var key = rest.drop { $0 == blank }
+        while key.last == blank { key.removeLast() }
+        self.init(bytes: key)
     }
 
     private init?(bytes: ArraySlice<UInt8>) {

@@ -82,7 +82,8 @@ import Testing
         #expect(
             SchemaCheck.violations(of: answer.body, by: try #require(APIOperation.explain.row.answers.first?.content?.schema))
                 .isEmpty)
-        return String(decoding: answer.body, as: UTF8.self)
+        #expect(answer.body.last == UInt8(ascii: "\n"))
+        return String(decoding: answer.body.dropLast(), as: UTF8.self)
     }
 
     @Test(arguments: requests) func theGatewayAnswersWhatTheCommandPrints(request: String, words: [String]) throws {
