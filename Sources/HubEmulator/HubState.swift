@@ -1,6 +1,6 @@
 import HTTPServing
 
-/// Everything that a hub remembers. One lock guards it; every method is short, and none blocks.
+/// The whole memory of a hub. One lock guards it. Every method is short, and none blocks.
 struct HubState: Sendable {
     /// A message that waits for its time.
     struct Scheduled: Sendable {
@@ -40,7 +40,7 @@ struct HubState: Sendable {
     /// - Parameters:
     ///   - notification: What is delivered.
     ///   - now: Milliseconds since 1970.
-    ///   - limit: Most devices, chosen at random among those that match; `nil` for all.
+    ///   - limit: Most devices, chosen at random among those that match, or `nil` for all.
     /// - Returns: What became of it.
     @discardableResult
     mutating func deliver(_ notification: Notification, now: Int64, limit: Int? = nil) -> Reach {
@@ -109,7 +109,7 @@ struct HubState: Sendable {
         devices.meet(registration.deviceKey, handle: registration.handle)
     }
 
-    /// Begins the telemetry of a notification; only the standard tier has any.
+    /// Begins the telemetry of a notification, in the standard tier only.
     private mutating func remember(_ notification: Notification, _ call: HubCall, due: Int64? = nil) {
         guard keepsRecords, call.tier == .standard else { return }
         telemetry.append(TelemetryRecord(notification, call, progress: plan.progress(for: call.request), due: due))

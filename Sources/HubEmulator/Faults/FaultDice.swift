@@ -1,4 +1,4 @@
-/// Decides by chance which calls a fault strikes; the same seed decides the same again (SplitMix64).
+/// Decides by chance which calls a fault strikes. The same seed gives the same decisions (SplitMix64).
 struct FaultDice: Sendable {
     private static let step: UInt64 = 0x9e37_79b9_7f4a_7c15
     private var state: UInt64

@@ -27,7 +27,7 @@ struct Registration: Sendable {
     }
 
     var id: String
-    /// Counts the writes, from 1; the number in `W/"1"`.
+    /// The number of writes, from 1, as in `W/"1"`.
     var etag = 1
     var platform: HubPlatform
     /// The handle as it was registered.

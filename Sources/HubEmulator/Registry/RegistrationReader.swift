@@ -1,6 +1,6 @@
 import HTTPServing
 
-/// Reads a registration from an Atom entry; both spellings of its type are understood, the element's name and `i:type`.
+/// Reads a registration from an Atom entry. Both spellings of its type are understood, the element's name and `i:type`.
 enum RegistrationReader {
     /// The registration that `body` describes, without id and version.
     ///

@@ -1,14 +1,14 @@
 import HTTPServing
 import PushModel
 
-/// What the hub answers to a call, before it becomes HTTP.
+/// The hub's answer to a call, before it becomes HTTP.
 struct HubAnswer: Sendable {
     var status: Int
     var headers: HTTPFields = [:]
     var body: [UInt8] = []
-    /// The detail of an error; the tracking id and the time are added when it is written.
+    /// The detail of an error. The tracking id and the time are added on writing.
     var detail: String?
-    /// What the call's record says about it.
+    /// The notification's id for the call's record.
     var notificationID: String?
     var rungCount = 0
     var collapseKey: String?
