@@ -14,7 +14,7 @@ final class ConnectionDeadlines: Sendable {
         var local: ConnectionPlaces?
         /// The sockets of those.
         var locals: Set<Int32> = []
-        /// Whether the timer is going to look.
+        /// True while the timer checks the deadlines.
         var isWatched = false
 
         mutating func change<Result>(_ isLocal: Bool, _ change: (inout ConnectionPlaces) -> Result) -> Result {
@@ -72,7 +72,7 @@ final class ConnectionDeadlines: Sendable {
     /// The request was answered before its body came, which is only read past.
     func decline(_ socket: Int32) { change(socket) { $0.decline(socket) } }
 
-    /// The answer has gone; the next request may come.
+    /// Notes that the answer was sent and the next request may come.
     func beginIdle(_ socket: Int32) { change(socket) { $0.rest(socket, at: DelayTimer.now()) } }
 
     /// The client waits for us.
