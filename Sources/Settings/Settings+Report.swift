@@ -5,7 +5,7 @@ import Observability
 
 /// From settings to the worker whose calls a report shows.
 extension Settings {
-    /// The worker as these settings describe it; for a hub that is not set stand names that say so.
+    /// The worker as these settings describe it. A hub that is not set gets names that say so.
     ///
     /// - Throws: What is wrong with a hub that is set.
     public func workerSketch() throws(HubAuthError) -> WorkerSketch {

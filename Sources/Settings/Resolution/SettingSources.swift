@@ -2,9 +2,9 @@
 public struct SettingFlag: Sendable {
     /// The dotted name of the key.
     public let key: String
-    /// What was given.
+    /// The text as it was given.
     public let value: String
-    /// The flag as it was spelled, for messages; `--log-level`.
+    /// The flag as it was spelled, such as `--log-level`, for messages.
     public let spelling: String
 
     /// Names a flag.
@@ -86,7 +86,7 @@ struct SettingSources {
         candidates[definition.name] = SettingCandidate(input: .text(text), origin: origin)
     }
 
-    /// The content of a file without its last line break; nil, and a problem, when it cannot be read.
+    /// The content of a file without its last line break, or nil and a problem when it cannot be read.
     private mutating func secret(in path: String, of definition: SettingDefinition, at origin: SettingOrigin) -> String? {
         do {
             guard var text = String(validating: try readFile(path), as: UTF8.self) else {
