@@ -13,8 +13,8 @@ extension CancelRecord {
     /// Cancels a request.
     ///
     /// - Parameters:
-    ///   - requestID: The request's id; 1 to 288 bytes.
-    ///   - reason: Why; at most 100 characters.
+    ///   - requestID: The request's id, 1 to 288 bytes.
+    ///   - reason: The reason, at most 100 characters.
     /// - Throws: What of it is at fault.
     public init(checking requestID: String, reason: String?) throws(Fault) {
         guard (1...Self.maximumIDByteCount).contains(requestID.utf8.count) else { throw .id }
@@ -27,7 +27,7 @@ extension CancelRecord {
     /// - Parameters:
     ///   - producer: Writes it.
     ///   - topic: The control topic.
-    ///   - moment: Until when a request was published that is meant; becomes the record's time.
+    ///   - moment: The latest time of publication of the request that is meant. Becomes the record's time.
     ///   - report: Called once with what became of the record, unless this throws.
     /// - Throws: The record was not taken: the queue is full, the producer is closed.
     public func write(
@@ -45,7 +45,7 @@ extension CancelRecord {
     /// - Parameters:
     ///   - producer: Writes it.
     ///   - topic: The control topic.
-    ///   - moment: Until when a request was published that is meant; becomes the record's time.
+    ///   - moment: The latest time of publication of the request that is meant. Becomes the record's time.
     /// - Throws: The record was not taken.
     public func write(with producer: Producer, to topic: Producer.Topic, at moment: Timestamp) throws(KafkaError) {
         let (key, value) = (key, value(at: moment))

@@ -3,12 +3,12 @@
 /// A follower asks it for each result that is read, and before those who wait get that result. Both methods are called in the
 /// follower's thread. They must not block, nor close the follower.
 public protocol ResultListener: AnyObject, Sendable {
-    /// Whether it wants the results of a request. One look-up, because most results are another's.
+    /// True if it wants the results of a request. One look-up, because most results are another's.
     ///
     /// - Parameter id: The request's id.
     /// - Returns: True if ``take(_:)`` gets its results.
     func wants(_ id: String) -> Bool
 
-    /// Takes a result of a request that it wants; one that was written again comes again.
+    /// Takes a result of a request that it wants. A result that was written again comes again.
     func take(_ result: ResultRecord)
 }
