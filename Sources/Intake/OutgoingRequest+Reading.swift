@@ -7,7 +7,7 @@ extension OutgoingRequest {
     /// - Parameters:
     ///   - json: What was read.
     ///   - request: What it says.
-    ///   - isEvent: Whether it is a CloudEvent in structured mode; its own id is then there.
+    ///   - isEvent: Whether it is a CloudEvent in structured mode, which contains its own id.
     public init(_ json: [UInt8], saying request: borrowing PushRequest, isEvent: Bool) {
         self.init(
             json: json, id: request.hasOwnID ? request.document.string(request.id) : nil,

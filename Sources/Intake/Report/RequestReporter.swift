@@ -38,7 +38,7 @@ public struct RequestReporter: Sendable {
     ///
     /// - Parameters:
     ///   - outgoing: A request that was read without faults.
-    ///   - reader: Reads it; it has the headers of its record.
+    ///   - reader: Reads it, with the headers of its record.
     ///   - now: When it would be written.
     /// - Returns: The report.
     public mutating func report(
