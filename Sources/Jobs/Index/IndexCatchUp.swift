@@ -7,7 +7,7 @@ import SQLite
 /// Of each partition the newest record of the index is read again: if it stands where it stood, everything before it does too, because
 /// records never change. If it does not, the topic was recreated, or its records were replaced by others.
 struct IndexCatchUp {
-    /// How it ended.
+    /// The end of the run.
     enum Ending {
         case done
         /// The index tells of other records than the topic has.
@@ -62,7 +62,7 @@ struct IndexCatchUp {
         if try !index.removeRecords(below: bounds.map(\.lowerBound)) { ending = .indexIsAnother }
     }
 
-    /// Whether to go on.
+    /// Takes a record. Returns true to go on.
     private mutating func take(_ record: borrowing ConsumedRecord) -> Bool {
         let copy = IndexedRecord(record)
         if let witness = witnesses.removeValue(forKey: copy.partition) {

@@ -7,7 +7,8 @@ import SQLite
 extension ResultIndex {
     /// Lets `body` ask questions of one state of the index.
     ///
-    /// - Returns: What `body` returns; nil when another command has rebuilt the index, and may not have filled it yet.
+    /// - Returns: The value that `body` returns, or nil when another command has rebuilt the index, and may not have filled it
+    ///   yet.
     /// - Throws: What SQLite says.
     func ask<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer? {
         try database.read { () throws(SQLiteError) in try isSame() ? try body() : nil }
@@ -116,7 +117,7 @@ extension ResultIndex {
         try database.execute("DELETE FROM temp.chosen")
     }
 
-    /// Counts what matches of requests that were replayed; the table `chosen` then holds their rows.
+    /// Counts the matches among requests that were replayed. The table `chosen` then holds their rows.
     private func addReplayed(
         _ condition: IndexCondition, _ history: ReplayHistory, to repairs: inout RepairTally
     ) throws(SQLiteError) {
@@ -187,7 +188,7 @@ extension ResultIndex {
 
     private static let recordOfRow = "SELECT value FROM record WHERE id = ?"
 
-    /// The result that a row stands for; nil when its record is not to be read.
+    /// The result of a row, or nil when its record cannot be read.
     private static func result(in rows: Statement, _ records: Statement) throws(SQLiteError) -> ResultRecord? {
         guard let id = rows.integer(0), let partition = rows.integer(1), let offset = rows.integer(2), let time = rows.integer(3)
         else { return nil }

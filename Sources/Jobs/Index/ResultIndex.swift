@@ -9,9 +9,9 @@ import SQLite
 /// are added, and partitions cleared of what retention has removed, in transactions, and never changed. One value of this class belongs
 /// to one thread at a time.
 final class ResultIndex {
-    /// The layout of the tables; a file with another one is rebuilt.
+    /// The layout of the tables. A file with another one is rebuilt.
     private static let version = 2
-    /// How long to wait for another command that writes.
+    /// The longest wait for another command that writes.
     private static let patience = Duration.seconds(2)
 
     private static let tables = """
@@ -39,7 +39,7 @@ final class ResultIndex {
     let database: Database
     /// A number that no other making of this index has.
     private var epoch: Int64 = 0
-    /// The reason why everything that the file held was given up; nil if nothing was.
+    /// The reason for which the whole content of the file was given up, or nil if nothing was.
     private(set) var flaw: IndexFlaw?
 
     /// Opens the index of a topic, and makes it where there is none.
@@ -77,7 +77,7 @@ final class ResultIndex {
         try database.execute("PRAGMA application_id = \(IndexLocation.applicationID)")
     }
 
-    /// Whether no command has rebuilt the index since it was opened; asked in the transaction that relies on it.
+    /// True if no command has rebuilt the index since it was opened. Called in the transaction that relies on it.
     func isSame() throws(SQLiteError) -> Bool {
         try database.integer("SELECT epoch FROM source") == epoch
     }
@@ -90,7 +90,7 @@ final class ResultIndex {
         if count != 6 { try database.execute(Self.indices) }
     }
 
-    /// The reason why the file is of no use; nil when it is, or is empty.
+    /// The reason for which the file is of no use, or nil when it is usable or empty.
     private func findFlaw(_ cluster: [UInt8], _ topic: [UInt8]) throws(SQLiteError) -> IndexFlaw? {
         try database.read { () throws(SQLiteError) in
             if try database.integer("SELECT count(*) FROM sqlite_schema") == 0 { return nil }

@@ -16,7 +16,7 @@ package struct ResultAnswers: Sendable {
 
     /// - Parameters:
     ///   - context: Where the topics are.
-    ///   - index: The index's file; nil to read the topic.
+    ///   - index: The index's file, or nil to read the topic.
     package init(_ context: JobContext, index: IndexChoice? = nil) {
         self.context = context
         scan = TopicScan(context, topic: context.topics.results)
@@ -81,7 +81,7 @@ package struct ResultAnswers: Sendable {
     /// Reads new results of a request until its final one is there or the deadline has passed.
     ///
     /// - Parameters:
-    ///   - reader: Reads what comes; opened by `scan` before the first question.
+    ///   - reader: The reader of new records, opened by `scan` before the first question.
     ///   - life: The results so far, and those that come.
     ///   - deadline: When to give up.
     ///   - report: Gets each result that comes before the final one.

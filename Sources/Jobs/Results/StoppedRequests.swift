@@ -3,7 +3,7 @@ import Kafka
 import PushModel
 
 extension JobContext {
-    /// Reads the requests that were cancelled until now from the control topic; none where there is no such topic.
+    /// Reads the requests that were cancelled until now from the control topic, or none if there is no such topic.
     ///
     /// - Throws: The topic cannot be read, so it is unknown what was cancelled.
     package func cancellations() throws(JobFailure) -> Cancellations {

@@ -5,9 +5,9 @@ package import Kafka
 /// One of these is Kafka's own for the positions of groups. It is created when a group is asked about for the first time. Until its
 /// partitions have leaders, or have them again, groups have no coordinator.
 package enum FreshTopics {
-    /// How long a topic may be unknown before it counts as missing.
+    /// The time for which a topic may be unknown before it counts as missing.
     private static let patience = Duration.seconds(2)
-    /// How long a group may be without its coordinator.
+    /// The time for which a group may be without its coordinator.
     private static let coordinatorPatience = Duration.seconds(8)
 
     /// Does something again for a while if it fails because a topic is not known, or it or a group has no leader yet.

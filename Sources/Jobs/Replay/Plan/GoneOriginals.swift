@@ -6,14 +6,14 @@ package struct GoneOriginals {
     /// Those that are shown.
     private static let sampleCount = 10
 
-    /// How many of them there are.
+    /// The number of originals that are gone.
     package private(set) var count = 0
     /// The first of them.
     package private(set) var samples: [ReplayItem] = []
     /// The partitions concerned, and where they begin now.
     package private(set) var beginnings: [RecordPlace] = []
 
-    /// Looks where the topics of the originals begin now; no record is read.
+    /// Queries the present first offsets of the originals' topics. No record is read.
     ///
     /// - Parameters:
     ///   - plan: The plan, none of it read yet.
@@ -44,7 +44,7 @@ package struct GoneOriginals {
 }
 
 extension JobContext {
-    /// The first offset of each partition of a topic; none of a topic that is no more.
+    /// The first offset of each partition of a topic, or none of a topic that no longer exists.
     ///
     /// - Throws: The brokers cannot be asked.
     package func firstOffsets(of topic: String) throws(JobFailure) -> [Int32: Int64] {

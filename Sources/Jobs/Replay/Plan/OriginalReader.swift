@@ -17,7 +17,7 @@ struct OriginalReader {
         self.timeout = timeout
     }
 
-    /// The record at a place; nil when it is gone.
+    /// The record at a place, or nil when it is gone.
     ///
     /// - Throws: The brokers cannot be reached, or do not allow it. A topic that is no more has no records.
     func record(at place: RecordPlace) throws(KafkaError) -> FetchedRecord? {

@@ -14,9 +14,9 @@ struct PlanCandidates {
         let plannedCount: Int32
         let platforms: PlatformSequence
         let requestID: String
-        /// What must be repaired first.
+        /// The error that must be repaired first.
         let repair: ErrorCode?
-        /// What would be repeated if no replay had done so before.
+        /// The sends that would be repeated if no replay had done so before.
         var sends: SendSet
     }
 
@@ -26,7 +26,7 @@ struct PlanCandidates {
     private var matcher: ResultMatcher
     private var reading = JSONDocument()
     private var topics: [String] = []
-    /// What was replayed before.
+    /// The earlier replays.
     private(set) var history: ReplayHistory
     /// In the order of their places once all were gathered.
     private(set) var list: [Candidate] = []
@@ -93,15 +93,15 @@ struct PlanCandidates {
         return Int32(topics.count - 1)
     }
 
-    /// Where a candidate stands.
+    /// The place of a candidate.
     func place(of candidate: Candidate) -> RecordPlace {
         RecordPlace(topic: topics[Int(candidate.topic)], partition: candidate.partition, offset: candidate.offset)
     }
 
     /// Puts the candidates into the order in which they are read back, and joins those of one request.
     ///
-    /// With exactly-once delivery a request has one final result. Where it has two, only what failed in both is repeated; what the hub's
-    /// telemetry tells later comes on top.
+    /// With exactly-once delivery a request has one final result. If it has two, only the sends that failed in both are repeated.
+    /// Later reports of the hub's telemetry are added to them.
     mutating func close() {
         let ranks = topics.indices.map { index in Int32(topics.count { $0 < topics[index] }) }
         list.sort {

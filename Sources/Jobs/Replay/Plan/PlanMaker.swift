@@ -11,7 +11,7 @@ package import ResultQuery
 package struct PlanMaker {
     /// The samples that are shown.
     package static let sampleCount = 10
-    /// What may wait in memory when the originals are read back.
+    /// The bytes that may wait in memory when the originals are read back.
     private static let readAhead = 64 << 20
 
     private let context: JobContext

@@ -10,11 +10,11 @@ import Replay
 final class JobSession {
     /// The producer, between transactions.
     var producer: Producer { session.producer }
-    /// Where the new requests go.
+    /// The topic of the new requests.
     var requests: Producer.Topic { session.topics[0] }
-    /// What the topic tells, up to the claim.
+    /// The content of the topic up to the claim.
     private(set) var log: JobLog
-    /// Where the job stands.
+    /// The state of the job.
     private(set) var record: JobRecord
 
     private let session: TransactionalSession
@@ -22,9 +22,9 @@ final class JobSession {
     private let context: JobContext
     private var claimCount = 0
     private var isOpen = false
-    /// When the latest transaction was begun.
+    /// The time at which the latest transaction was begun.
     private var begun = ContinuousClock.now
-    /// Who is fenced after so long was so by a time-out, that of 15 s which producers have.
+    /// A session that is fenced after so long was fenced by a time-out, namely the 15 s of producers.
     private static let overlong = Duration.milliseconds(13_500)
     /// The job as its last runner left it.
     private var before: JobRecord?
@@ -61,7 +61,7 @@ final class JobSession {
         try yieldToOthers()
     }
 
-    /// What is known of the job itself.
+    /// The job's own entry in the log.
     var job: JobLog.Job? { log.jobs[record.jobID] }
 
     /// Writes that the job runs, and reads the topic up to that.
@@ -128,7 +128,7 @@ final class JobSession {
             let id = Self.transactionalID(other.record.jobID)
             try ReplayFailure.catching { () throws(KafkaError) in try session.fence(id) }
         }
-        // What they had committed before they were fenced lies before this claim.
+        // The records that they had committed before they were fenced lie before this claim.
         try claim()
     }
 

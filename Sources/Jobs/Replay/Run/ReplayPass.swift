@@ -6,7 +6,7 @@ import Replay
 
 /// The work of one session: from where the job stands to its end, a pause or an interruption.
 struct ReplayPass {
-    /// How it ended.
+    /// The end of the pass.
     enum End {
         /// There is nothing more to do, or an operator wants it so.
         case ended
@@ -14,13 +14,13 @@ struct ReplayPass {
         case again
     }
 
-    /// What may wait in memory when the originals are read back.
+    /// The bytes that may wait in memory when the originals are read back.
     private static let readAhead = 32 << 20
     /// The most items and bytes of one transaction, and how long it may stay open.
     private static let batchCount = 500
     private static let batchByteCount = 256 << 10
     private static let batchTime = Duration.milliseconds(500)
-    /// How often a runner says that it is there.
+    /// The interval at which a runner records that it is alive.
     private static let heartbeat = Duration.seconds(5)
 
     private let runner: ReplayRunner
@@ -63,7 +63,7 @@ struct ReplayPass {
         reporter.begin(at: session.record.next)
     }
 
-    /// Where the job stands, and what was passed over.
+    /// The state of the job, and the skipped items.
     var ending: ReplayRunner.Ending {
         var counts: [Leftover: Int] = [:]
         for reason in skipped.values { counts[reason, default: 0] += 1 }
@@ -115,7 +115,7 @@ struct ReplayPass {
         }
     }
 
-    /// Waits until an operator resumes the job; then a new session looks what happened meanwhile.
+    /// Waits until an operator resumes the job. Then a new session reads the records of the pause.
     private mutating func waitForResumption() throws(ReplayFailure) -> End {
         try commit(.paused)
         runner.context.note(.paused(next: batch.next, count: session.record.requests))
@@ -146,7 +146,7 @@ struct ReplayPass {
         }
     }
 
-    /// Writes the new request of an item; the reason when it is left.
+    /// Writes the new request of an item, or returns the reason when it is left.
     private mutating func write(_ item: ReplayItem) throws(ReplayFailure) -> Leftover? {
         guard item.sends.intersection(history.replayed(item.place)).isEmpty else { return .replayed }
         let originals = originals
