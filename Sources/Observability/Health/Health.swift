@@ -5,7 +5,7 @@ import Synchronization
 /// Checks are declared when the program is put together and then set by whoever knows. Safe from every thread. Time is monotonic and
 /// comes in as an argument, in nanoseconds.
 public final class Health: Sendable {
-    /// Protects all checks; no other lock is taken while it is held.
+    /// Protects all checks. No other lock is taken while it is held.
     private let state = Mutex(State())
 
     private struct Entry: Sendable {
@@ -51,7 +51,7 @@ public final class Health: Sendable {
     /// - Parameters:
     ///   - name: The loop's name.
     ///   - limit: The longest time between two turns.
-    ///   - now: Monotonic nanoseconds; counts as the first turn.
+    ///   - now: Monotonic nanoseconds. Counts as the first turn.
     /// - Returns: What the loop calls on each turn.
     public func heartbeat(_ name: String, limit: Duration, now: Int64) -> Heartbeat {
         let heartbeat = Heartbeat(name: name, limit: limit, now: now)
@@ -117,7 +117,7 @@ public struct HealthCheck: Sendable {
     public func fail(_ reason: String) -> Bool { health.set(index, failing: reason) }
 }
 
-/// Shows that a loop still turns; one relaxed store per turn.
+/// Shows that a loop still turns, by one relaxed store per turn.
 public final class Heartbeat: Sendable {
     let name: String
     private let limit: Duration

@@ -1,6 +1,6 @@
-/// How much a log line matters.
+/// The severity of a log line.
 public enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
-    /// One line per hub call; for a search after a fault.
+    /// One line per hub call, for a search after a fault.
     case debug
     /// One line per request, and what the program does.
     case info
@@ -23,9 +23,9 @@ public enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
     public static func < (one: LogLevel, other: LogLevel) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// What happened, as a closed list that alerts and searches can rely on.
+/// An event, from a closed list that alerts and searches can rely on.
 public enum LogEvent: String, Sendable, CaseIterable {
-    /// The program started; the line names its version.
+    /// The program started. The line names its version.
     case started
     /// The program was asked to stop and finishes what is in flight.
     case draining
@@ -35,7 +35,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case configurationLoaded = "configuration_loaded"
     /// A setting is legal and yet likely to be a mistake.
     case configurationDoubtful = "configuration_doubtful"
-    /// An HTTP listener is open; the line names its address.
+    /// An HTTP listener is open. The line names its address.
     case listening
     /// Kafka gave or took partitions.
     case rebalanced
@@ -79,7 +79,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case answerFile = "answer_file"
     /// A health check changed its state.
     case healthChanged = "health_changed"
-    /// Lines of an event were left out; the line says how many.
+    /// Lines of an event were left out. The line has their number.
     case suppressed
     /// The program broke a rule of its own.
     case internalFault = "internal_fault"
@@ -93,11 +93,11 @@ public enum LogKey: String, Sendable, CaseIterable {
     case hub
     /// The platform's hub word.
     case platform
-    /// The number of the attempt of a call, from 1; with a final result, the attempts of the call that had most.
+    /// The number of the attempt of a call, from 1. With a final result, the attempts of the call that had most.
     case attempt
     /// The error code, or the answer's status.
     case code
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     case durationMilliseconds = "duration_ms"
     /// The Kafka topic.
     case topic
@@ -109,11 +109,11 @@ public enum LogKey: String, Sendable, CaseIterable {
     case worker
     /// The result's outcome.
     case outcome
-    /// Why, in plain words of our own or of a library; never what a peer sent.
+    /// The reason, in plain words of our own or of a library, never a peer's text.
     case reason
     /// A number of things.
     case count
-    /// How long will be waited, in milliseconds.
+    /// The delay ahead, in milliseconds.
     case delayMilliseconds = "delay_ms"
     /// A network address.
     case address
