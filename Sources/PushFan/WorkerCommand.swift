@@ -122,7 +122,7 @@ struct WorkerProgram {
 }
 
 extension BuildFacts {
-    /// What is running.
+    /// The facts of the running program.
     static var ofProgram: BuildFacts { BuildFacts(version: Program.version, swift: swiftVersion) }
 
     private static var swiftVersion: String {
@@ -165,7 +165,7 @@ final class Reloading: Sendable {
     private let worker: Worker
     private let log: Log
     private let read: @Sendable () throws(SettingsError) -> Settings
-    /// What the worker was started with; nothing else is locked while it is held, so that one reload follows the other.
+    /// The settings that the worker was started with. No other lock is taken while it is held, so reloads follow one another.
     private let started: Mutex<Settings>
 
     init(_ worker: Worker, _ settings: Settings, _ log: Log, _ read: @escaping @Sendable () throws(SettingsError) -> Settings) {
@@ -202,7 +202,7 @@ final class StopRequest: Sendable {
         var stop: (@Sendable () -> Void)?
     }
 
-    /// Protects the two; nothing else is locked while it is held.
+    /// Protects both. No other lock is taken while it is held.
     private let state = Mutex(State())
 
     func ask() {
@@ -213,7 +213,7 @@ final class StopRequest: Sendable {
         stop?()
     }
 
-    /// Says what stops the worker; it is called at once for each signal that came before.
+    /// Sets the call that stops the worker. It is made at once for each signal that came before.
     func reaches(_ stop: @escaping @Sendable () -> Void) {
         let waiting = state.withLock { state in
             state.stop = stop

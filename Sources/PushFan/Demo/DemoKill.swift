@@ -8,7 +8,7 @@ struct DemoKill {
     /// Nothing came for so long: there is nothing more.
     private static let quiet = Duration.milliseconds(500)
 
-    /// What was counted.
+    /// The final counts.
     struct Ending {
         var results = 0
         var repeatedResults = 0

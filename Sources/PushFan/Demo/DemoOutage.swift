@@ -8,7 +8,7 @@ struct DemoOutage {
     private static let prefix = "seat-"
     private static let plan = "outage.ndjson"
 
-    /// What was counted.
+    /// The final counts.
     struct Ending {
         var failed = 0
         var waited = 0
