@@ -31,7 +31,7 @@ public struct ResultRecord: Sendable {
     public let errorCode: String?
     /// The error in a sentence.
     public let errorMessage: String?
-    /// The safety of a replay (``ReplaySafety``).
+    /// The safety of a replay (`ReplaySafety`).
     public let replaySafety: String?
     /// The attempts of the call that had most, or 0 when no call was made.
     public let attemptCount: Int64
