@@ -3,9 +3,8 @@ import Settings
 
 /// Reads a command line by the flags of one command.
 ///
-/// `--name value`, `--name=value`, `-n value`, `-nvalue`; switches take no value, and where it is optional
-/// it is joined by the equals sign; `--` ends the flags; `-` is an operand, and where
-/// a filter may stand, `-hub:shop` is one.
+/// `--name value`, `--name=value`, `-n value`, `-nvalue`. Switches take no value, and an optional value is joined by the equals
+/// sign. `--` ends the flags. `-` is an operand, and if a filter may stand there, so is `-hub:shop`.
 struct ArgumentParser {
     private let command: Command
     private var result = Arguments()

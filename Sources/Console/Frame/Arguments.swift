@@ -2,7 +2,7 @@ public import Settings
 
 /// A command line after it was understood.
 public struct Arguments: Sendable {
-    /// What stands behind the flags.
+    /// The words behind the flags.
     public internal(set) var operands: [String] = []
     /// Flags that set settings.
     public internal(set) var settings: [SettingFlag] = []

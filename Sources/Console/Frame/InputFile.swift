@@ -33,7 +33,7 @@ enum InputFile {
         path == "-" ? try streams.input() : try read(path)
     }
 
-    /// Why a file cannot be read, as `errno` has it.
+    /// The reason for which a file cannot be read, as `errno` has it.
     static func failure(_ path: String) -> CommandFailure {
         .usage("the file \(Sanitised.quoted(path)) cannot be read: \(String(cString: strerror(errno)))")
     }

@@ -9,7 +9,7 @@ public struct Program: Sendable {
     /// Every command, in the order of the overview.
     public let commands: [Command]
 
-    /// A program with these commands; `help` is among them or not, `--help` always works.
+    /// A program with these commands. `help` is among them or not, `--help` always works.
     public init(commands: [Command]) {
         self.commands = commands
     }

@@ -1,16 +1,16 @@
 import Delivery
 
-/// What our settings ask of the brokers'.
+/// The demands of our settings on the brokers.
 struct BrokerDemands: Equatable {
-    /// When the group gives a silent worker up, in milliseconds.
+    /// The time after which the group gives a silent worker up, in milliseconds.
     var sessionTimeout = 10_000
-    /// When a transaction times out, in milliseconds.
+    /// The time-out of a transaction, in milliseconds.
     var transactionTimeout = 15_000
     /// The longest text that travels with a committed position.
     static let metadataByteCount = FinishedOffsets.longestText
 }
 
-/// Whether the brokers allow what our settings ask of them.
+/// The findings on whether the brokers allow the demands of our settings.
 struct BrokerFindings {
     private let settings: [String: String]
     private let tool: KafkaTool

@@ -17,7 +17,7 @@ enum HubProbe {
     ///   - own: The hub.
     ///   - now: Milliseconds since 1970.
     ///   - timeout: How long to wait.
-    /// - Returns: What came of it; every failure is a fact as well.
+    /// - Returns: The result. Every failure is a fact as well.
     static func ask(_ settings: Settings, _ own: HubSettings, now: Int64, timeout: Duration) -> HubFacts {
         guard own.connectionString != nil || own.name != nil else { return HubFacts(outcome: .unset) }
         let hub: HubConfiguration

@@ -1,13 +1,13 @@
 import Kafka
 
-/// Why a question to Kafka was not answered, as far as findings depend on it.
+/// The reason for which a query to Kafka failed, as far as findings depend on it.
 struct Refusal: Error, Equatable {
     enum Kind: Equatable {
         case unreachable, tls, login, rights, missing, configuration, other
     }
 
     let kind: Kind
-    /// What the library said, without secrets.
+    /// The library's text, without secrets.
     let text: String
 
     init(_ kind: Kind, _ text: String) {
@@ -15,7 +15,7 @@ struct Refusal: Error, Equatable {
         self.text = text
     }
 
-    /// What an error of the library means.
+    /// The meaning of an error of the library.
     init(_ error: KafkaError) {
         text = Sanitised.line(error.description)
         kind =

@@ -3,7 +3,7 @@ import Kafka
 import PushModel
 import ResultQuery
 
-/// Which records of some partitions workers are done with, as the topics tell that workers write.
+/// The records of some partitions that workers are done with, by the topics that workers write.
 ///
 /// Done is what has a final result or became a dead letter, and what waits elsewhere: in a delay lane, as a held request, or as one that
 /// was divided into parts. The continuation of a large request is done when the part that it begins with is a record of its own, because
@@ -12,20 +12,20 @@ import ResultQuery
 struct FinishedPlaces {
     private struct Place {
         let offset: Int64
-        /// When the record was published, milliseconds since 1970; -1 when that is not told.
+        /// The time of the record's publication, milliseconds since 1970, or -1 when that is not known.
         let time: Int64
     }
 
-    /// Whose waiting requests count.
+    /// The group whose waiting requests count.
     private let group: String
-    /// What is known of requests that wait.
+    /// The state of requests that wait.
     private(set) var copies: WaitingCopies
-    /// What is known of large requests.
+    /// The state of large requests.
     private(set) var wholes: WholeStarts
     private var places: [TopicPartition: [Place]] = [:]
     private var lows: [TopicPartition: Int64] = [:]
     private var document = JSONDocument()
-    /// Whether a newer version wrote some of it, so that this one does not know what is finished.
+    /// True if a newer version wrote some of it, so that this one does not know what is finished.
     private(set) var isNewer = false
     /// The parts that are records of their own, and the continuations.
     private var parts: Set<PartName> = []
@@ -53,7 +53,7 @@ struct FinishedPlaces {
         }
     }
 
-    /// Whether a topic tells something.
+    /// True if a topic has such records.
     static func areTold(by role: TopicRole) -> Bool {
         switch role.kind {
         case .delayed, .held, .parents: true
@@ -155,12 +155,12 @@ struct FinishedPlaces {
         for partition in lows.keys { places[partition]?.sort { $0.offset < $1.offset } }
     }
 
-    /// Whether workers are done with a record.
+    /// True if workers are done with a record.
     ///
     /// - Parameters:
     ///   - offset: Its offset.
     ///   - partition: Its partition.
-    ///   - time: When it was published, milliseconds since 1970; nil when that is not known.
+    ///   - time: Its publication, milliseconds since 1970, or nil when that is not known.
     /// - Returns: Whether its place is known as finished, and a known time is the same.
     func contains(_ offset: Int64, of partition: TopicPartition, publishedAt time: Int64?) -> Bool {
         guard let list = places[partition] else { return false }

@@ -3,13 +3,13 @@ import Jobs
 import Kafka
 import Settings
 
-/// What a consumer group that is no more has left, and its move to the group of the settings.
+/// The state that a former consumer group has left, and its move to the group of the settings.
 ///
 /// Moved are its positions in topics that have one reader for each record, and the requests that wait for it in topics that groups share.
 /// Both groups must have no members, so no worker moves their positions. Each transaction holds requests that were rewritten for the new
 /// group, and the old group's position behind them. So a run that dies anywhere is begun again and repeats nothing.
 final class GroupAdoption {
-    /// What became of one topic.
+    /// The result for one topic.
     struct Row {
         let topic: String
         /// The partitions whose position the new group has from the old one.
@@ -23,12 +23,12 @@ final class GroupAdoption {
     /// The most records and bytes of one transaction.
     private static let batchCount = 500
     private static let batchByteCount = 1 << 20
-    /// Whose a record is that waits (`DelayRecorder`).
+    /// The header with the group whose record waits (`DelayRecorder`).
     private static let owner = Array("pushfan-group".utf8)
 
-    /// What was done in each topic; or would be.
+    /// The work that was done, or would be, in each topic.
     private(set) var rows: [Row] = []
-    /// Whether the old group has a position anywhere; without one it is not there, or was forgotten, and nothing is taken over.
+    /// True if the old group has a position anywhere. Without one it does not exist, or was forgotten, and nothing is taken over.
     private(set) var hasPositions = false
 
     private let old: String
@@ -59,7 +59,7 @@ final class GroupAdoption {
         try session?.fence()
     }
 
-    /// The members of both groups together; while there are any, nothing must be moved.
+    /// The members of both groups together. While there are any, nothing must be moved.
     func memberCount() throws(KafkaError) -> Int {
         let admin = try TopicAdmin(configuration)
         var count = 0
@@ -121,7 +121,7 @@ final class GroupAdoption {
         _ their: CommittedOffset, _ our: CommittedOffset, to end: Int64, _ fetcher: RecordFetcher, _ row: inout Row
     ) throws(KafkaError) {
         guard let start = their.offset, let finished = try? FinishedOffsets(decoding: their.metadata) else {
-            // Where it never was, it has not written anything either, as long as nothing stands there.
+            // A group without a position in the partition has not written anything there either, as long as it is empty.
             if end > 0 { row.unknown += 1 }
             return
         }
@@ -172,7 +172,8 @@ final class GroupAdoption {
         return headers.reduce(byteCount) { $0 + $1.name.count + ($1.value?.count ?? 0) }
     }
 
-    /// Commits a batch, and with it that the old group is behind what was rewritten; what it has finished further behind stays finished.
+    /// Commits a batch, and with it the old group's position behind the rewritten records. Offsets that it has finished further
+    /// behind stay finished.
     private func finish(
         _ batch: inout Batch, at offset: Int64, from start: Int64, _ finished: FinishedOffsets, _ partition: TopicPartition,
         _ session: TransactionalSession

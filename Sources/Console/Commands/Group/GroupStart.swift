@@ -5,7 +5,7 @@ import PushModel
 import ResultQuery
 import Settings
 
-/// Where a group is to begin that has no position.
+/// The place at which a group without a position begins.
 enum StartPlace: Equatable {
     case beginning
     case end
@@ -34,7 +34,7 @@ enum StartPlace: Equatable {
         }
     }
 
-    /// The rule of workers (`kafka.start`) that begins at the same place; nil of `finished`.
+    /// The rule of workers (`kafka.start`) that begins at the same place, or nil of `finished`.
     var rule: StartRule? {
         switch self {
         case .beginning: .beginning
@@ -48,8 +48,8 @@ enum StartPlace: Equatable {
     ///
     /// - Parameters:
     ///   - position: The partition.
-    ///   - since: The first offset that is not older than a moment; nil when all are older.
-    /// - Returns: The offset; nil of `finished`.
+    ///   - since: The first offset that is not older than a moment, or nil when all are older.
+    /// - Returns: The offset, or nil of `finished`.
     func offset(in position: GroupPosition, since: Int64?) -> Int64? {
         guard case .offset(let offset) = rule?.decision(low: position.low, high: position.high, since: since) else { return nil }
         return min(max(offset, position.low), position.high)
@@ -72,19 +72,19 @@ struct GroupStart {
         var finished: Int64 = 0
         /// The records behind it that are finished and will be repeated, because the position's metadata has no room for them.
         var repeated: Int64 = 0
-        /// Whether large requests are counted, whose one result is written or not.
+        /// True if large requests are counted, whose one result is written or not.
         var isOfParents = false
     }
 
     let invocation: Invocation
     let settings: Settings
-    /// How long each question may take.
+    /// The time limit of each query.
     let timeout: Duration
 
     private var group: String { settings.kafka.groupID }
     private var configuration: KafkaConfiguration { settings.kafkaConfiguration() }
 
-    /// The group's members; while there are any, nothing must be written.
+    /// The group's members. While there are any, nothing must be written.
     func memberCount() throws(CommandFailure) -> Int {
         try asking("ask who is in the group") { () throws(KafkaError) -> Int in
             let admin = try TopicAdmin(configuration)
@@ -99,8 +99,8 @@ struct GroupStart {
         Set(TopicRole.all(settings.kafka.topics).filter { $0.kind == .requests }.map(\.name))
     }
 
-    /// Where the group stands in every partition of the topics of requests, of what waits and of large requests, in the order of the
-    /// topics.
+    /// The positions of the group in every partition of the topics of requests, of waiting requests and of large requests, in the
+    /// order of the topics.
     func positions() throws(CommandFailure) -> [GroupPosition] {
         let topics = try existing { $0.kind != .common && $0.kind != .other }
             .map { (topic: $0.role.name, partitionCount: $0.partitionCount) }
@@ -191,7 +191,7 @@ struct GroupStart {
         }
     }
 
-    /// Whether workers are done with a record; nil of one that is another group's, which waits for nothing of ours.
+    /// True if workers are done with a record, or nil for another group's record, which waits for nothing of ours.
     private func isFinished(
         _ record: borrowing ConsumedRecord, of partition: TopicPartition, _ role: TopicRole, _ places: FinishedPlaces
     ) -> Bool? {

@@ -10,7 +10,7 @@ import Settings
 ///
 /// The link to it is a key of its own. It is asked for again when it opens nothing any more, and is in no message.
 final class FeedbackContainer {
-    /// What stands in a blob from some place on.
+    /// The content of a blob from some place on.
     enum Reading {
         /// Bytes, and whether the blob ends with them.
         case piece([UInt8], isLast: Bool)
@@ -26,7 +26,7 @@ final class FeedbackContainer {
     static let pieceByteCount: Int64 = 1 << 20
     /// The most blobs that a container may have here.
     private static let maximumBlobs = 100_000
-    /// How many names a page may have; the service allows 5,000.
+    /// The most names of a page. The service allows 5,000.
     private static let pageCount = 1000
 
     /// The hub: `contoso.servicebus.windows.net/newshub`.
@@ -123,7 +123,8 @@ final class FeedbackContainer {
         }
     }
 
-    /// Asks the storage account; once more with a new link when the present one opens nothing any more. Nil when there is nothing to ask.
+    /// Queries the storage account, and once more with a new link when the present one opens nothing any more. Nil when there is
+    /// nothing to query.
     private func fetch(
         _ range: Range<Int64>? = nil, _ uri: (FeedbackLink) -> String?
     ) throws(CommandFailure) -> Answer? {
@@ -210,9 +211,9 @@ final class FeedbackContainer {
 
 /// `bytes 0-99/1234` (RFC 9110, section 14.4).
 struct ContentRange: Equatable {
-    /// Which byte is the first one.
+    /// The offset of the first byte.
     let start: Int64
-    /// How many bytes there are; nil when the server does not say.
+    /// The number of bytes, or nil when the server does not report it.
     let total: Int64?
 
     init?(_ text: String) {

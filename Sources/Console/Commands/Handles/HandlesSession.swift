@@ -6,7 +6,7 @@ import Settings
 
 /// A dead handle to list.
 struct FoundHandle {
-    /// What the hub tells of the device.
+    /// The hub's report of the device.
     let device: RefusedDevice
     /// The SHA-256 of its handle, as 64 small hexadecimal digits.
     let fingerprint: [UInt8]
@@ -16,7 +16,7 @@ struct FoundHandle {
 ///
 /// The transactional id comes from the hub's (`TransactionalSession`).
 final class HandlesSession {
-    /// How far the blobs were read.
+    /// The positions up to which the blobs were read.
     private(set) var marks: FeedbackMarks
 
     private let session: TransactionalSession

@@ -2,7 +2,7 @@ import Basics
 import Glibc
 import HTTP1
 
-/// One call over plain HTTP on a connection of its own; blocks until the answer is there or time is up.
+/// One call over plain HTTP on a connection of its own. Blocks until the answer is there or time is up.
 public enum PlainRequest {
     /// Makes a call, and reads the answer.
     ///
@@ -10,7 +10,7 @@ public enum PlainRequest {
     ///   - method: A token such as `POST`.
     ///   - url: `http://host:port/path?query`, percent-encoded.
     ///   - fields: Header fields besides `Host`, `Connection` and `Content-Length`.
-    ///   - body: The body; all methods but GET say how long it is.
+    ///   - body: The body. All methods but GET send its length.
     ///   - timeout: How long connecting, and each step after it, may take.
     /// - Returns: The status and the body.
     /// - Throws: `usage` for what cannot be asked, `unreachable` naming the address, `failed` for an answer that is no HTTP.

@@ -1,15 +1,15 @@
 import Kafka
 import PushModel
 
-/// What waits in a partition.
+/// The counts of waiting requests in a partition.
 struct WaitingCount: Equatable {
     /// The requests that wait, as far as records were read.
     var requests: Int64 = 0
-    /// How many of them were cancelled, and have not ended.
+    /// The number of them that were cancelled and have not ended.
     var cancelled: Int64 = 0
     /// The offsets that were not read: no more requests than these wait besides.
     var unread: Int64 = 0
-    /// Since when the oldest waits; of what must not be sent yet, when the first is due.
+    /// The time since which the oldest waits, or of requests that must not be sent yet the first due time.
     var oldest: Timestamp?
 
     /// The requests that wait, at most.

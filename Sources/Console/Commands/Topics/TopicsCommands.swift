@@ -142,7 +142,7 @@ private enum TopicsCommands {
     }
 }
 
-/// What became of each topic.
+/// The result for each topic.
 private struct TopicReport {
     private var table = Table("TOPIC", "ROLE", "STATE", "DETAIL")
     private var objects: [[UInt8]] = []

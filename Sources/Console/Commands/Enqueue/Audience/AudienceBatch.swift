@@ -2,10 +2,10 @@ import PushModel
 
 /// The names or handles of some lines, which are looked up together.
 struct AudienceBatch {
-    /// What stands in a line.
+    /// The content of a line.
     struct Entry {
         let line: Int
-        /// Where in the file it begins.
+        /// The offset in the file at which it begins.
         let offset: Int64
         /// The platform of a handle.
         let platform: Platform
@@ -20,7 +20,7 @@ struct AudienceBatch {
     private(set) var hashes: [UInt64] = []
     private var bytes = ByteWriter()
 
-    /// Whether there are enough of them.
+    /// True if there are enough of them.
     var isFull: Bool { entries.count >= Self.count }
 
     /// Adds what a line holds.

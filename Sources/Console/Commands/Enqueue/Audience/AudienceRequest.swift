@@ -4,7 +4,7 @@ import Publishing
 import PushModel
 import Settings
 
-/// What is sent to the audience of a file: the request of the command line, to which no audience belongs yet.
+/// The request that is sent to the audience of a file: the request of the command line, without an audience yet.
 struct AudienceRequest {
     /// The request as JSON, with its id.
     let json: [UInt8]

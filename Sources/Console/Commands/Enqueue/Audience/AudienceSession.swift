@@ -7,7 +7,7 @@ import Settings
 ///
 /// The transactional id comes from the request's, and a claim stands in every partition of the topic of parents (`TransactionalSession`).
 final class AudienceSession {
-    /// What the topic says of the request; nil when nothing of it was ever written.
+    /// The progress of the request in the topic, or nil when nothing of it was ever written.
     private(set) var found: AudienceProgress?
     /// The partitions of the topic of parents.
     let parentPartitions: Int32
@@ -23,7 +23,7 @@ final class AudienceSession {
     /// - Parameters:
     ///   - id: The request's id.
     ///   - settings: Where the topics are.
-    ///   - batchByteCount: The bytes that a batch of records may have; nil for as many as the client likes.
+    ///   - batchByteCount: The bytes that a batch of records may have, or nil for the client's own limit.
     ///   - timeout: How long to wait for the brokers.
     /// - Throws: Kafka does not do it.
     init(_ id: String, _ settings: Settings, batchByteCount: Int? = nil, timeout: Duration) throws(KafkaError) {

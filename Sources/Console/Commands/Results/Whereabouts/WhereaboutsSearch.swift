@@ -11,7 +11,7 @@ struct WhereaboutsSearch {
     static let limit: Int64 = 20_000
 
     private let id: String
-    /// Where it stands, if its id is that.
+    /// The place of the request, if its id is one.
     private let place: RecordPlace?
     private let scan: TopicScan
     private let settings: Settings
@@ -40,7 +40,7 @@ struct WhereaboutsSearch {
     ///
     /// - Parameter invocation: Reads what was cancelled.
     /// - Returns: Where the request is, and what was searched for it.
-    /// - Throws: `interrupted` alone; what cannot be read is named.
+    /// - Throws: `interrupted` alone. Unreadable topics are named.
     mutating func run(_ invocation: Invocation) throws(CommandFailure) -> WhereaboutsTelling {
         var cancellations = Cancellations()
         do throws(CommandFailure) {
@@ -68,7 +68,7 @@ struct WhereaboutsSearch {
         troubles.append("\(topic): \(failure.message)")
     }
 
-    /// Where the group stands in each partition; topics that are not there hold nothing.
+    /// The positions of the group in each partition. Missing topics hold nothing.
     private mutating func positions(of roles: [TopicRole]) -> [GroupPosition] {
         do throws(KafkaError) {
             let configuration = settings.kafkaConfiguration()
@@ -128,12 +128,12 @@ struct WhereaboutsSearch {
 struct SearchWindow: Equatable {
     /// The partition's number.
     let partition: Int32
-    /// What is read.
+    /// The offsets that are read.
     let offsets: Range<Int64>
-    /// How many offsets could hold the request.
+    /// The number of offsets that could hold the request.
     let total: Int64
 
-    /// How many of them are read.
+    /// The number of offsets that are read.
     var searchedCount: Int64 { offsets.upperBound - offsets.lowerBound }
 
     /// The newest offsets of each partition of a topic, the same number of each.
