@@ -66,7 +66,7 @@ public final class Poller {
     /// - Parameters:
     ///   - fileDescriptor: An open descriptor that is not watched yet.
     ///   - token: Comes back with each of its events.
-    ///   - interest: What to wait for.
+    ///   - interest: The events to wait for.
     /// - Throws: `SystemCallError`.
     public func add(_ fileDescriptor: Int32, token: UInt64, interest: Interest) throws(SystemCallError) {
         try control(EPOLL_CTL_ADD, fileDescriptor, token, interest)
@@ -77,7 +77,7 @@ public final class Poller {
     /// - Parameters:
     ///   - fileDescriptor: A watched descriptor.
     ///   - token: Its token, which may be a new one.
-    ///   - interest: What to wait for from now on.
+    ///   - interest: The events to wait for from now on.
     /// - Throws: `SystemCallError`.
     public func modify(_ fileDescriptor: Int32, token: UInt64, interest: Interest) throws(SystemCallError) {
         try control(EPOLL_CTL_MOD, fileDescriptor, token, interest)

@@ -2,8 +2,9 @@ import Basics
 import Glibc
 import Synchronization
 
-/// By when the peer of each connection must have sent a whole request or taken a whole answer, and who goes when all places are taken. A
-/// connection that is late is ended, however often a byte has come or gone: libmicrohttpd knows only a limit for silence.
+/// The deadlines by which the peer of each connection must have sent a whole request or taken a whole answer, and the order in
+/// which connections make room. A late connection is ended, however often a byte has come or gone: libmicrohttpd knows only a
+/// limit for silence.
 ///
 /// A socket is shut down under the same lock under which it is taken out before the library closes it (``leave(_:)``). So its number
 /// cannot be that of another one by then.
@@ -31,7 +32,7 @@ final class ConnectionDeadlines: Sendable {
 
     /// - Parameters:
     ///   - configuration: The places, and how long nothing may come between two requests.
-    ///   - request: How long a request may take, and an answer.
+    ///   - request: The time limit of a request, and of an answer.
     ///   - timer: Looks when a connection is late.
     init(_ configuration: HTTPServerConfiguration, request: Duration, _ timer: DelayTimer) {
         self.timer = timer

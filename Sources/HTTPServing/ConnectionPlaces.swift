@@ -17,21 +17,21 @@ struct ConnectionPlaces {
     private let maximum: Int
     private let requestLimit: UInt64
     private let idleLimit: UInt64
-    /// Those that have a place.
+    /// The connections that have a place.
     private var held: Set<Int32> = []
-    /// Those that were ended and not closed yet.
+    /// The connections that were ended and not closed yet.
     private var ending: Set<Int32> = []
-    /// Since when the server waits for each of them, in nanoseconds.
+    /// The beginning of the server's wait for each of them, in nanoseconds.
     private var since: [Int32: UInt64] = [:]
-    /// Those whose request or answer is on its way, the first to be late first.
+    /// The connections whose request or answer is on its way, the first to be late first.
     private var requests = SocketQueue()
-    /// Those among them that have not brought one whole head yet, or whose request was declined.
+    /// The connections among them without a whole head yet, or with a declined request.
     private var silent = SocketQueue()
-    /// Those between two requests, the first to be late first.
+    /// The connections between two requests, the first to be late first.
     private var idle = SocketQueue()
 
     /// - Parameters:
-    ///   - maximum: How many may have a place.
+    ///   - maximum: The number of places.
     ///   - request: Nanoseconds for a request, and for an answer.
     ///   - idle: Nanoseconds from an answer to the next request's first line, or 0 for no limit.
     init(maximum: Int, request: UInt64, idle: UInt64) {

@@ -2,7 +2,7 @@ import Basics
 import CMicroHTTPD
 import Glibc
 
-/// One thread that wakes suspended connections when their time has come, and looks after the deadlines of those that run.
+/// One thread that wakes suspended connections when their time has come, and checks the deadlines of the running ones.
 ///
 /// A connection is suspended by its own server thread and then handed over. From then on it belongs to the timer until it is
 /// resumed, so no other thread touches it or its socket meanwhile.

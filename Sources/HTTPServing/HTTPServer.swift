@@ -115,7 +115,7 @@ public final class HTTPServer: Sendable {
     /// long as `settle` does, and then for at most 5 s until those answers are sent. A second call does nothing.
     ///
     /// - Parameters:
-    ///   - limit: How long to wait for answers. Default 5 s.
+    ///   - limit: The longest wait for answers. Default 5 s.
     ///   - settle: Called once where the server was running, after the wait and before the rest is answered 503: the last time to
     ///     give other answers. It must not start or stop the server.
     public func stop(within limit: Duration = .seconds(5), settling settle: () -> Void = {}) {

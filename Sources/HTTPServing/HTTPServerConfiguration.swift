@@ -89,7 +89,7 @@ public struct HTTPServerConfiguration: Sendable {
     /// The limits of a port for health probes and scrapes, which are short and few: whoever connects there must neither take the
     /// descriptors that other things need, nor make probes wait behind it.
     ///
-    /// - Parameter listen: Where to listen, as ``listen``.
+    /// - Parameter listen: The address to listen on, as ``listen``.
     /// - Returns: A configuration with these limits.
     public static func probes(listen: String) -> HTTPServerConfiguration {
         var configuration = HTTPServerConfiguration(listen: listen)

@@ -10,7 +10,7 @@ struct IncomingBody: ~Copyable {
         case noRoom
         /// It should be gzip, and is not.
         case broken
-        /// So much has come that it is not worth reading past.
+        /// The body is too long to be worth discarding to its end.
         case endless
     }
 

@@ -27,7 +27,7 @@ final class ServerCore: Sendable {
     let streams = OpenStreams()
     /// Requests whose answer has not left yet.
     let activeCount = Atomic<Int>(0)
-    /// Those among them that were given to a deferred handler.
+    /// The requests among them that were given to a deferred handler.
     let waitingCount = Atomic<Int>(0)
     /// Set once the server is stopping: every answer then ends its connection.
     let isDraining = Atomic<Bool>(false)

@@ -1,7 +1,7 @@
 import Basics
 import HTTPServing
 
-/// One authorised call of the hub, with what every operation needs to know.
+/// One authorised call of the hub, with the facts that every operation needs.
 struct HubCall {
     let request: HTTPServerRequest
     /// The call's number in the records.

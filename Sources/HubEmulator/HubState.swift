@@ -38,10 +38,10 @@ struct HubState: Sendable {
     /// Rings on every device that a notification reaches and no push service refuses.
     ///
     /// - Parameters:
-    ///   - notification: What is delivered.
+    ///   - notification: The notification to deliver.
     ///   - now: Milliseconds since 1970.
     ///   - limit: Most devices, chosen at random among those that match, or `nil` for all.
-    /// - Returns: What became of it.
+    /// - Returns: The devices that it reached, and its outcome there.
     @discardableResult
     mutating func deliver(_ notification: Notification, now: Int64, limit: Int? = nil) -> Reach {
         var reach = notification.reach(in: registrations)

@@ -5,8 +5,8 @@ extension OutgoingRequest {
     /// A request that was read without faults, with what its record is made of.
     ///
     /// - Parameters:
-    ///   - json: What was read.
-    ///   - request: What it says.
+    ///   - json: The bytes that were read.
+    ///   - request: The request that they contain.
     ///   - isEvent: Whether it is a CloudEvent in structured mode, which contains its own id.
     public init(_ json: [UInt8], saying request: borrowing PushRequest, isEvent: Bool) {
         self.init(

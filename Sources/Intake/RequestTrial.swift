@@ -30,7 +30,7 @@ public struct RequestTrial: Sendable {
     ///
     /// - Parameters:
     ///   - planner: Plans by them.
-    ///   - routes: Where the names of hubs lead.
+    ///   - routes: The targets of the names of hubs.
     ///   - hubNames: The names of the hubs by number, with nil for a hub without one.
     public init(_ planner: FanOutPlanner, routes: HubRoutes, hubNames: [String?]) {
         self.init(planner, lenient: Self.lenientPlanner, routes, hubNames)
@@ -62,7 +62,7 @@ public struct RequestTrial: Sendable {
     ///
     /// - Parameters:
     ///   - request: A request that was read without faults.
-    ///   - now: When it would be written.
+    ///   - now: The time at which it would be written.
     /// - Returns: The findings, empty for a request that can be sent.
     public mutating func findings(in request: PushRequest, now: Timestamp) -> [Finding] {
         var findings: [Finding] = []

@@ -33,9 +33,9 @@ public struct StrictReader: Sendable {
     ///
     /// - Parameters:
     ///   - json: The record's value.
-    ///   - now: When it would be written.
+    ///   - now: The time at which it would be written.
     ///   - request: Is overwritten.
-    /// - Returns: What it is, and whether it is an event that holds the request.
+    /// - Returns: The request, and whether an event holds it.
     public func read(
         _ json: [UInt8], now: Timestamp, into request: inout PushRequest
     ) -> (what: RequestReader.Reading, isEvent: Bool) {

@@ -52,7 +52,7 @@ public struct NewKey: Sendable {
     /// Makes a key with an id and a secret of its own.
     ///
     /// - Parameters:
-    ///   - terms: What it is for.
+    ///   - terms: The purpose of the key.
     ///   - seconds: The present, in seconds since 1970.
     /// - Throws: `CryptoError.openSSL` when there is no entropy.
     public init(_ terms: KeyTerms, at seconds: Int64) throws(CryptoError) {

@@ -36,7 +36,7 @@ public struct KnownKeys: Sendable {
     /// Checks a key. It costs one SHA-256 and one comparison, whether or not there is such a key, and however many there are.
     ///
     /// - Parameters:
-    ///   - presented: What a client sent.
+    ///   - presented: The key that a client sent.
     ///   - seconds: The present, in seconds since 1970.
     /// - Returns: Whether it is right.
     /// - Throws: `CryptoError.openSSL` when there is no memory for it.
@@ -61,7 +61,7 @@ public final class KeySource: Sendable {
     /// Reads the file for the first time.
     ///
     /// - Parameters:
-    ///   - path: Where it is.
+    ///   - path: The path of the file.
     ///   - now: The present moment.
     ///   - tell: Gets what later readings came to, on the thread that asked.
     /// - Throws: The file is missing or not right.

@@ -12,7 +12,7 @@ public struct KeyTerms: Sendable, Equatable {
     public var rate: Int?
     /// The time from which it is refused, in seconds since 1970, or nil for never.
     public var expiresAt: Int64?
-    /// Says for people whose it is.
+    /// The owner, in words for people.
     public var comment: String?
 
     /// Terms with these scopes and nothing else.

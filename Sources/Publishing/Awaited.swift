@@ -50,7 +50,7 @@ public struct Awaited: Sendable {
 
     /// Nothing is known yet.
     ///
-    /// - Parameter goal: What is wanted.
+    /// - Parameter goal: The goal of the wait.
     public init(_ goal: Goal) {
         self.goal = goal
     }

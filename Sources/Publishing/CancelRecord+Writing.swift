@@ -15,7 +15,7 @@ extension CancelRecord {
     /// - Parameters:
     ///   - requestID: The request's id, 1 to 288 bytes.
     ///   - reason: The reason, at most 100 characters.
-    /// - Throws: What of it is at fault.
+    /// - Throws: The faulty part.
     public init(checking requestID: String, reason: String?) throws(Fault) {
         guard (1...Self.maximumIDByteCount).contains(requestID.utf8.count) else { throw .id }
         guard reason?.count ?? 0 <= Self.maximumReasonLength else { throw .reason }

@@ -75,7 +75,7 @@ public struct RequestWriter: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - moment: The present moment.
-    /// - Returns: What is written to Kafka.
+    /// - Returns: The record for Kafka.
     public mutating func record(of request: OutgoingRequest, at moment: Timestamp) -> RequestRecord {
         var time = ByteWriter()
         time.append(moment)

@@ -48,7 +48,7 @@ extension ResultFollower {
     public enum Refusal: Error, Sendable, Equatable {
         /// The results topic was not read yet.
         case notReading
-        /// So many wait already as may.
+        /// The most waiters are reached.
         case full
         /// The follower is closed.
         case closed

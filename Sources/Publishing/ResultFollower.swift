@@ -4,7 +4,7 @@ import Foundation
 public import Kafka
 import Synchronization
 
-/// Tells those who wait what became of their requests: one reader of the results topic, in one thread of its own, however many wait.
+/// Delivers results to waiters: one reader of the results topic, in one thread of its own, however many wait.
 ///
 /// It reads the committed records from "now" on, without a group. A result has its request's id as the record's key, so a result
 /// without a waiter costs one look-up in a dictionary, two with a listener, and is not read further. Waiting is refused before it
@@ -23,7 +23,7 @@ public final class ResultFollower: Sendable {
         var isClosed = false
         var isToOpenAgain = false
         var problem: KafkaError?
-        /// Those who wait for the end of the attempt to open.
+        /// The waiters for the end of the attempt to open.
         var attempted: [DispatchSemaphore] = []
     }
 
@@ -45,7 +45,7 @@ public final class ResultFollower: Sendable {
     /// A follower that begins to read in a thread of its own. What cannot be opened is tried again until `close()`.
     ///
     /// - Parameters:
-    ///   - configuration: How results are followed.
+    ///   - configuration: The limits and intervals.
     ///   - listener: Hears the results of the ids that it keeps. Nothing of an id is missed that it wants since before the request was
     ///     written, and after results were read for the first time.
     public convenience init(_ configuration: Configuration, listener: (any ResultListener)? = nil) {
@@ -84,7 +84,7 @@ public final class ResultFollower: Sendable {
 
     /// Waits until results are read, or the attempt to read them has failed. The next attempt begins by itself.
     ///
-    /// - Throws: Why it has failed, as `TopicReader` throws it.
+    /// - Throws: The reason for the failure, as `TopicReader` throws it.
     public func waitUntilReading() throws(KafkaError) {
         let attempted = DispatchSemaphore(value: 0)
         let isToWait = state.withLock { state -> Bool in
@@ -102,10 +102,10 @@ public final class ResultFollower: Sendable {
     ///
     /// - Parameters:
     ///   - id: The request's id.
-    ///   - awaited: What is wanted.
+    ///   - awaited: The goal of the wait.
     ///   - deadline: The end of the wait, or `never` for no limit but `close()`.
     ///   - then: Called once, in the follower's thread or the one that closes it. It must not block, and must not close the follower.
-    /// - Returns: What `forget` needs.
+    /// - Returns: The ticket for `forget`.
     /// - Throws: Waiting is refused now. `then` is not called.
     @discardableResult
     public func expect(
@@ -212,7 +212,7 @@ extension ResultFollower {
         }
     }
 
-    /// Tells those whose time is over.
+    /// Ends the waits whose time is over.
     ///
     /// - Returns: The next deadline, or nil when there is nothing to read any more.
     @discardableResult

@@ -1,4 +1,4 @@
-/// One who hears the results of many requests without a wait for each of them, because it keeps the ids itself.
+/// A receiver of the results of many requests without a wait for each of them, because it keeps the ids itself.
 ///
 /// A follower asks it for each result that is read, and before those who wait get that result. Both methods are called in the
 /// follower's thread. They must not block, nor close the follower.

@@ -2,7 +2,7 @@ public import Kafka
 import PushModel
 import ResultQuery
 
-/// One record of the results topic, as far as lists and those who wait need it (page Results).
+/// One record of the results topic, as far as lists and waiters need it (page Results).
 public struct ResultRecord: Sendable {
     /// The record's value.
     public let json: [UInt8]
@@ -57,7 +57,7 @@ public struct ResultRecord: Sendable {
     ///   - json: The record's value.
     ///   - partition: The partition in which it stands.
     ///   - offset: Its offset there.
-    ///   - timestamp: When it was written, in milliseconds since 1970.
+    ///   - timestamp: The time of writing, in milliseconds since 1970.
     public init?(json: [UInt8], partition: Int32, offset: Int64, timestamp: Int64) {
         var document = JSONDocument()
         guard document.readResult(json.span) else { return nil }

@@ -14,7 +14,7 @@ protocol ResultSource: AnyObject {
     /// Removes the next event of the client, or returns nil if there is none.
     func nextEvent() -> ClientEvent?
 
-    /// Asks whether the topic has got more partitions, and reads those from their beginning.
+    /// Queries the topic's partitions, and reads new ones from their beginning.
     ///
     /// - Returns: The number of partitions that were added.
     /// - Throws: The brokers do not say.

@@ -4,12 +4,12 @@ import Basics
 struct Waiters {
     typealias Then = @Sendable (ResultFollower.Ending) -> Void
 
-    /// One whose wait is over, to be told when nothing is locked.
+    /// A waiter whose wait is over, called when nothing is locked.
     struct Told {
         fileprivate let then: Then
         fileprivate let ending: ResultFollower.Ending
 
-        /// Tells it.
+        /// Calls the waiter.
         func tell() { then(ending) }
     }
 
@@ -62,7 +62,7 @@ struct Waiters {
     /// - Parameters:
     ///   - result: The result.
     ///   - now: The present moment.
-    ///   - patience: How long a `duplicate` waits for the result of the first record with its id.
+    ///   - patience: The time for which a `duplicate` waits for the result of the first record with its id.
     /// - Returns: Those who know now what they wanted.
     mutating func take(_ result: ResultRecord, at now: MonotonicTime, patience: Duration) -> [Told] {
         guard var left = waiters.removeValue(forKey: result.requestID) else { return [] }

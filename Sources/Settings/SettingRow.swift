@@ -1,6 +1,6 @@
 import Observability
 
-/// One key, its value and where that came from, for a person.
+/// One key, its value and its source, for a person.
 public struct SettingRow: Sendable, Equatable {
     /// The dotted name.
     public let key: String

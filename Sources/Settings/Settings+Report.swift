@@ -7,7 +7,7 @@ import Observability
 extension Settings {
     /// The worker as these settings describe it. A hub that is not set gets names that say so.
     ///
-    /// - Throws: What is wrong with a hub that is set.
+    /// - Throws: The fault of a hub that is set.
     public func workerSketch() throws(HubAuthError) -> WorkerSketch {
         var hubs: [WorkerSketch.Hub] = []
         for settings in allHubs { hubs.append(try sketch(settings)) }

@@ -16,7 +16,7 @@ struct ArgumentParser {
     }
 
     /// - Parameters:
-    ///   - arguments: What stands behind the command's name.
+    ///   - arguments: The words behind the command's name.
     ///   - command: The command.
     /// - Returns: The flags and operands.
     /// - Throws: A usage failure that says what is wrong and what may have been meant.

@@ -26,7 +26,7 @@ public struct Arguments: Sendable {
     ///
     /// - Parameters:
     ///   - name: The flag.
-    ///   - range: What is allowed.
+    ///   - range: The allowed range.
     /// - Returns: nil when the flag is absent.
     /// - Throws: A usage failure that names the flag and the range.
     public func integer(_ name: String, in range: ClosedRange<Int>) throws(CommandFailure) -> Int? {

@@ -1,4 +1,4 @@
-/// One command, as data: what it is called, what it takes, how it is explained, and what it does.
+/// One command, as data: its name, its arguments, its explanation, and its action.
 public struct Command: Sendable {
     /// The audience of a command, by which the overview is ordered.
     public enum Section: String, Sendable, CaseIterable {
@@ -35,14 +35,14 @@ public struct Command: Sendable {
     ///
     /// - Parameters:
     ///   - name: One or two words.
-    ///   - section: Whom it is for.
+    ///   - section: The audience of the command.
     ///   - summary: One sentence without a full stop.
-    ///   - operands: What stands behind the flags in the usage line.
+    ///   - operands: The operands behind the flags in the usage line.
     ///   - maximumOperands: The most operands there may be.
     ///   - acceptsFilter: Whether the operands are a filter.
     ///   - examples: At least three lines that can be run as they are.
     ///   - groups: The flags, grouped, to which `--help` is added.
-    ///   - readOn: Where to read on.
+    ///   - readOn: The command or page with more.
     ///   - acceptsSettings: Whether every setting is a flag as well.
     ///   - run: Does the work.
     public init(

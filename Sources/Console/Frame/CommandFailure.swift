@@ -29,9 +29,9 @@ extension CommandFailure {
     /// The meaning of an error of Kafka for a command that cannot go on without it.
     ///
     /// - Parameters:
-    ///   - error: What the library said.
+    ///   - error: The library's error.
     ///   - brokers: The addresses that were asked.
-    ///   - action: What was asked for, such as `create the topics`.
+    ///   - action: The attempted action, such as `create the topics`.
     public init(_ error: KafkaError, brokers: String, action: String) {
         let told = Sanitised.line(error.description)
         if error.isAuthentication || error.isAuthorization {

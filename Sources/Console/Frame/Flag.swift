@@ -30,7 +30,7 @@ public struct Flag: Sendable {
     ///   - placeholder: The word for the value, or nil for a switch.
     ///   - summary: One sentence without a full stop.
     ///   - letter: The one-letter name.
-    ///   - defaultText: What counts when the flag is absent.
+    ///   - defaultText: The value of an absent flag.
     ///   - variable: The environment variable that says the same.
     ///   - choices: The only values there are.
     ///   - isRepeatable: The flag may be given more than once.
@@ -56,7 +56,7 @@ public struct Flag: Sendable {
     ///
     /// - Parameters:
     ///   - name: The long name, without dashes.
-    ///   - placeholder: What stands for the value.
+    ///   - placeholder: The word for the value.
     ///   - definition: The setting.
     public init(_ name: String, _ placeholder: String, for definition: SettingDefinition) {
         self.name = name

@@ -26,7 +26,7 @@ enum InputFile {
     ///
     /// - Parameters:
     ///   - path: The file, or `-`.
-    ///   - streams: Where standard input is.
+    ///   - streams: The streams with standard input.
     /// - Returns: The bytes.
     /// - Throws: As `read` does.
     static func read(_ path: String, or streams: Streams) throws(CommandFailure) -> [UInt8] {

@@ -19,7 +19,7 @@ public struct Program: Sendable {
     /// - Parameters:
     ///   - line: Everything behind the program's name.
     ///   - surroundings: Streams, environment, clock.
-    /// - Returns: What the program ends with.
+    /// - Returns: The exit code of the program.
     public func run(_ line: [String], _ surroundings: Surroundings) -> ExitCode {
         do throws(CommandFailure) {
             let code = try start(line, surroundings)

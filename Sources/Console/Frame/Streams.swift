@@ -34,7 +34,7 @@ public final class Streams: Sendable {
     /// Streams made of closures.
     ///
     /// - Parameters:
-    ///   - traits: What is known of the outputs.
+    ///   - traits: The traits of the outputs.
     ///   - write: Writes data. Returns false when no one reads it any more.
     ///   - writeError: Writes messages, as well as it can.
     ///   - readInput: Reads all of standard input.

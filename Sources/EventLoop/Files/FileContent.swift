@@ -12,7 +12,7 @@ public protocol FileContent: Sendable, Equatable {
     /// Reads a file.
     ///
     /// - Parameter bytes: All of it.
-    /// - Throws: What is wrong first.
+    /// - Throws: The first fault.
     init(_ bytes: [UInt8]) throws(Fault)
 
     /// The file.

@@ -24,7 +24,7 @@ public struct FileStore<Content: FileContent>: Sendable {
 
     /// Reads the file.
     ///
-    /// - Returns: What is in it.
+    /// - Returns: The content of the file.
     /// - Throws: `.unreadable` or `.fault`.
     public func read() throws(Failure) -> Content {
         try Content(Content.find(path))
@@ -36,9 +36,9 @@ public struct FileStore<Content: FileContent>: Sendable {
     /// same. Where the change changes nothing, nothing is written.
     ///
     /// - Parameters:
-    ///   - patience: How long to wait for another process that changes it.
+    ///   - patience: The longest wait for another process that changes it.
     ///   - change: Changes what is in it.
-    /// - Returns: What `change` returned.
+    /// - Returns: The value that `change` returned.
     /// - Throws: `.locked`, `.unreadable`, `.notWritten`, or `.fault`. The file is as it was then.
     public func change<Outcome>(
         patience: Duration = Self.patience, _ change: (inout Content) throws(Content.Fault) -> Outcome
@@ -92,7 +92,7 @@ public struct FileStore<Content: FileContent>: Sendable {
 
     private static func replace(_ path: String, by bytes: [UInt8], owner: stat?) throws(Failure) {
         let newPath = path + ".new"
-        // One that somebody left, perhaps with other rights.
+        // A file that another process left, perhaps with other rights.
         unlink(newPath)
         let descriptor = open(newPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .notWritten(reason: FoundFile.reason(errno)) }

@@ -39,7 +39,7 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     /// Reads the file for the first time.
     ///
     /// - Parameters:
-    ///   - path: Where it is.
+    ///   - path: The path of the file.
     ///   - now: The present moment.
     ///   - make: Makes what is known.
     ///   - tell: Gets what later readings came to, on the thread that asked.

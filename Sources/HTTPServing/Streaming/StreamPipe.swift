@@ -11,7 +11,7 @@ import Synchronization
 final class StreamPipe: Sendable {
     /// The result of the library's request for bytes.
     enum Next: Equatable {
-        /// So many bytes.
+        /// The number of bytes that were read.
         case bytes(Int)
         /// None yet. The connection is suspended.
         case later

@@ -24,7 +24,7 @@ final class StreamReader {
 
     /// Reads the next bytes. Its client has the time of an answer to take them. While there are none, no time counts.
     ///
-    /// - Returns: How many, 0 for none yet, or a negative number of the library for the end.
+    /// - Returns: The number of bytes, 0 for none yet, or a negative number of the library for the end.
     func read(into room: UnsafeMutableRawBufferPointer) -> Int {
         let next = pipe.read(into: room)
         if next == .later { core.deadlines?.end(socket) } else { core.deadlines?.begin(socket) }

@@ -1,4 +1,4 @@
-/// One scripted fault: what goes wrong, and with which calls.
+/// One scripted fault: its effect, and the calls that it strikes.
 ///
 /// Written as fields joined by commas, on the command line and at run time alike: `status=429,retry-after=2,count=3`.
 /// ``FaultParser`` lists the fields.
@@ -68,7 +68,7 @@ public struct Fault: Sendable, Equatable {
     public var body = Body.error
     /// The conditions that a call must meet.
     public var conditions = Conditions()
-    /// So many calls that it would meet pass first.
+    /// The number of matching calls that pass first.
     public var after = 0
     /// Only every so many-th call is met.
     public var every = 1

@@ -18,7 +18,7 @@ struct FaultScript: Sendable {
         ///
         /// - Parameters:
         ///   - fault: The fault.
-        ///   - place: Where it stands among those that are armed, from 0 on.
+        ///   - place: The place of the fault among the armed ones, from 0 on.
         init(_ fault: Fault, place: Int) {
             self.fault = fault
             dice = FaultDice(seed: fault.seed, place: place)

@@ -23,7 +23,7 @@ enum InstallationPatch {
     ///
     /// - Parameters:
     ///   - body: The patch.
-    ///   - installation: What it changes.
+    ///   - installation: The installation that it changes.
     /// - Throws: An answer with 400 naming the first operation that cannot be applied.
     static func apply(_ body: [UInt8], to installation: inout Installation) throws(Refusal) {
         var patched = installation

@@ -50,7 +50,7 @@ struct CallLog: Sendable {
 
     /// - Parameters:
     ///   - capacity: Calls that are kept.
-    ///   - detailedCount: How many of them keep their headers and bodies.
+    ///   - detailedCount: The number of calls that keep their headers and bodies.
     init(capacity: Int, detailedCount: Int) {
         calls = BoundedQueue(capacity: capacity)
         self.detailedCount = detailedCount

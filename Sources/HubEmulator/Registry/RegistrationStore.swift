@@ -36,7 +36,7 @@ struct RegistrationStore: Sendable {
 
     /// Removes the registration called `id`.
     ///
-    /// - Returns: What was removed.
+    /// - Returns: The removed registration.
     @discardableResult
     mutating func remove(_ id: String) -> Registration? {
         guard let position = slotOfID.removeValue(forKey: id) else { return nil }
@@ -57,7 +57,7 @@ struct RegistrationStore: Sendable {
     ///   - devices: The devices whose registrations count, or `nil` for all.
     ///   - cursor: The beginning of the page, or 0 for the first page.
     ///   - limit: Most registrations on the page.
-    ///   - condition: Which registrations count.
+    ///   - condition: The condition that registrations must meet.
     /// - Returns: The page, and where the next one begins if there is one.
     func page(
         of devices: [DeviceKey]? = nil, from cursor: Int, limit: Int, where condition: (Registration) -> Bool

@@ -57,7 +57,7 @@ extension Notification {
     /// A device with several templates gets each of them. The same template twice on one handle is one delivery.
     ///
     /// - Parameter store: The hub's registrations.
-    /// - Returns: What each device gets.
+    /// - Returns: The deliveries to each device.
     func reach(in store: RegistrationStore) -> Reach {
         var seen: Set<DeliveryKey> = []
         var reach = Reach()

@@ -54,7 +54,7 @@ extension EmulatedHub {
     ///
     /// - Parameters:
     ///   - name: The blob's name.
-    ///   - bytes: What it holds, whatever that is.
+    ///   - bytes: The content, of any form.
     ///   - isAppended: Whether it is added to what is there.
     public func putFeedback(_ name: String, _ bytes: [UInt8], isAppended: Bool = false) {
         let now = clock()

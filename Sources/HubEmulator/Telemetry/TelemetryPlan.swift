@@ -7,7 +7,7 @@ struct TelemetryPlan: Sendable {
         let script: TelemetryScript
         /// Notifications or devices that the line is for.
         var metCount = 0
-        /// Those that it applied to.
+        /// The number of sends or devices that it applied to.
         var struckCount = 0
     }
 

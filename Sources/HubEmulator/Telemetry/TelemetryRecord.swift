@@ -38,7 +38,7 @@ struct TelemetryRecord: Sendable {
     /// - Parameters:
     ///   - notification: The notification, with its id.
     ///   - call: The send.
-    ///   - progress: What to show when.
+    ///   - progress: The telemetry to show over time.
     ///   - due: The time of a scheduled notification.
     init(_ notification: Notification, _ call: HubCall, progress: TelemetryScript.Progress, due: Int64? = nil) {
         id = notification.id

@@ -1,4 +1,4 @@
-/// One line of the telemetry's script: how the telemetry of notifications comes about, or which devices a push service refuses.
+/// One line of the telemetry's script: the progress of notifications' telemetry, or the devices that a push service refuses.
 ///
 /// Written as fields joined by commas, on the command line and at run time alike: `hidden=10s,state=Processing/20s` or
 /// `refuse=ExpiredChannel,device=abc`. ``TelemetryParser`` lists the fields.
@@ -35,7 +35,7 @@ public struct TelemetryScript: Sendable, Equatable {
     let effect: Effect
     /// The sends that a progress applies to.
     var conditions = Fault.Conditions()
-    /// So many notifications, or devices, that it is for pass first.
+    /// The number of matching notifications, or devices, that pass first.
     var after = 0
     /// Only every so many-th is met.
     var every = 1

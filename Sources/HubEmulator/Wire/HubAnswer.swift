@@ -29,7 +29,7 @@ struct HubAnswer: Sendable {
     /// - Parameters:
     ///   - moment: Now.
     ///   - trackingID: The id that header and error detail name.
-    /// - Returns: What goes to the client.
+    /// - Returns: The response for the client.
     func response(at moment: Moment, trackingID: String) -> HTTPServerResponse {
         var fields = HTTPFields(capacity: headers.all.count + 4)
         if headers["Content-Type"] == nil { fields.append("Content-Type", "application/xml; charset=utf-8") }

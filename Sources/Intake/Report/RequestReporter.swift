@@ -39,7 +39,7 @@ public struct RequestReporter: Sendable {
     /// - Parameters:
     ///   - outgoing: A request that was read without faults.
     ///   - reader: Reads it, with the headers of its record.
-    ///   - now: When it would be written.
+    ///   - now: The time at which it would be written.
     /// - Returns: The report.
     public mutating func report(
         on outgoing: OutgoingRequest, read reader: StrictReader, at now: Timestamp

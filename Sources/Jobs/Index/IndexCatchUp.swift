@@ -38,7 +38,7 @@ struct IndexCatchUp {
     /// - Parameters:
     ///   - reader: Knows where the partitions begin and end.
     ///   - scan: Reads them.
-    /// - Returns: How it ended.
+    /// - Returns: The end of the run.
     /// - Throws: The topic cannot be read.
     mutating func run(_ reader: TopicReader, _ scan: TopicScan) throws(JobFailure) -> Ending {
         attempt { catchUp throws(SQLiteError) in try catchUp.prepare(reader.bounds) }

@@ -27,7 +27,7 @@ struct IndexCondition {
 
     /// Rows that match a filter. Fills the table `wanted`.
     ///
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     init(_ filter: ResultFilter, in database: Database) throws(SQLiteError) {
         self.init(timeOf: filter, results: true)
         try database.execute("DELETE FROM temp.wanted")
@@ -41,7 +41,7 @@ struct IndexCondition {
     /// Fills in the values.
     ///
     /// - Returns: The place of the next value.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     @discardableResult
     func bind(to statement: Statement, at start: Int = 0) throws(SQLiteError) -> Int {
         for (index, value) in values.enumerated() {

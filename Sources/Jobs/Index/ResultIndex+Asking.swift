@@ -9,7 +9,7 @@ extension ResultIndex {
     ///
     /// - Returns: The value that `body` returns, or nil when another command has rebuilt the index, and may not have filled it
     ///   yet.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func ask<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer? {
         try database.read { () throws(SQLiteError) in try isSame() ? try body() : nil }
     }
@@ -18,9 +18,9 @@ extension ResultIndex {
     ///
     /// - Parameters:
     ///   - limit: The most results.
-    ///   - filter: Which results.
+    ///   - filter: The filter of the results.
     /// - Returns: The results, oldest first.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func newest(_ limit: Int, _ filter: ResultFilter) throws(SQLiteError) -> [ResultRecord] {
         let condition = try IndexCondition(filter, in: database)
         let rows = try database.prepare(
@@ -44,7 +44,7 @@ extension ResultIndex {
     ///   - id: The request's id.
     ///   - filter: The time in which results were written.
     /// - Returns: Its results and those of its replays.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func life(of id: String, _ filter: ResultFilter) throws(SQLiteError) -> RequestLife {
         var life = RequestLife(id: id)
         let bytes = Array(id.utf8)
@@ -73,10 +73,10 @@ extension ResultIndex {
     /// The results that match, by what they failed of and what became of them since, and the number of records in the filter's time.
     ///
     /// - Parameters:
-    ///   - filter: Which results.
-    ///   - history: What was replayed, as the jobs tell it.
+    ///   - filter: The filter of the results.
+    ///   - history: The earlier replays, from the records of the jobs.
     /// - Returns: The counts.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func failures(
         _ filter: ResultFilter, _ history: ReplayHistory = ReplayHistory()
     ) throws(SQLiteError) -> (tally: FailureTally, count: Int) {

@@ -18,7 +18,7 @@ extension ResultIndex {
 
     /// The newest record of a partition, or nil when there is none.
     ///
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func newestRecord(of partition: Int32) throws(SQLiteError) -> IndexedRecord? {
         let newest = try database.prepare(
             """
@@ -32,7 +32,7 @@ extension ResultIndex {
 
     /// The number of partitions of which there are records, counted to the last.
     ///
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func partitionCount() throws(SQLiteError) -> Int {
         Int(try database.integer("SELECT max(topic_partition) FROM result") ?? -1) + 1
     }
@@ -56,7 +56,7 @@ extension ResultIndex {
     ///
     /// - Parameter lows: The oldest offset that each partition keeps.
     /// - Returns: False when another command has rebuilt the index.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func removeRecords(below lows: [Int64]) throws(SQLiteError) -> Bool {
         let oldest = try database.prepare("SELECT min(topic_offset) FROM result WHERE topic_partition = ?")
         var stale: [(partition: Int64, low: Int64)] = []

@@ -48,7 +48,7 @@ final class ResultIndex {
     ///   - path: The file.
     ///   - cluster: The id of the cluster.
     ///   - topic: The topic.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     init(path: String, cluster: String, topic: String) throws(SQLiteError) {
         database = try Database(path: path, waiting: Self.patience)
         // Temporary tables and sorting stay in memory. The log grows to 64 MiB before it is worked off, for the first reading's sake.
@@ -69,7 +69,7 @@ final class ResultIndex {
     /// Empties a file of which `init` or a question found that it is damaged.
     ///
     /// - Parameter path: The file.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     static func reset(path: String) throws(SQLiteError) {
         let database = try Database(path: path, waiting: patience)
         try database.reset()
@@ -84,7 +84,7 @@ final class ResultIndex {
 
     /// Makes what questions need, unless it is there.
     ///
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func finishFilling() throws(SQLiteError) {
         let count = try database.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
         if count != 6 { try database.execute(Self.indices) }

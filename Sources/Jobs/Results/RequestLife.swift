@@ -12,7 +12,7 @@ package struct RequestLife {
     package let id: String
     /// Its results, oldest first.
     package private(set) var own: [ResultRecord] = []
-    /// Those of its replays, oldest first.
+    /// The results of its replays, oldest first.
     package private(set) var replays: [ResultRecord] = []
     private var matcher: FamilyMatcher
 

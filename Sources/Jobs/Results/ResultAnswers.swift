@@ -15,7 +15,7 @@ package struct ResultAnswers: Sendable {
     private let index: IndexedResults?
 
     /// - Parameters:
-    ///   - context: Where the topics are.
+    ///   - context: The names of the topics, and the way to Kafka.
     ///   - index: The index's file, or nil to read the topic.
     package init(_ context: JobContext, index: IndexChoice? = nil) {
         self.context = context
@@ -83,7 +83,7 @@ package struct ResultAnswers: Sendable {
     /// - Parameters:
     ///   - reader: The reader of new records, opened by `scan` before the first question.
     ///   - life: The results so far, and those that come.
-    ///   - deadline: When to give up.
+    ///   - deadline: The end of the wait.
     ///   - report: Gets each result that comes before the final one.
     /// - Throws: The topic cannot be read, or `cancelled`.
     package func follow(
@@ -102,7 +102,7 @@ package struct ResultAnswers: Sendable {
     ///
     /// - Parameters:
     ///   - filter: Selects results.
-    ///   - history: What was replayed.
+    ///   - history: The earlier replays.
     /// - Returns: The counts, and the number of records in the filter's time.
     /// - Throws: The topic cannot be read.
     package func failures(
@@ -130,8 +130,8 @@ package struct ResultAnswers: Sendable {
     /// Counts the records that could not be understood, and were not given back since.
     ///
     /// - Parameters:
-    ///   - times: When they were written.
-    ///   - history: What was given back.
+    ///   - times: The times between which they were written.
+    ///   - history: The earlier returns of dead letters.
     /// - Returns: nil when there is no such topic.
     /// - Throws: The topic cannot be read.
     package func deadLetters(_ times: ResultFilter, _ history: ReplayHistory) throws(JobFailure) -> DeadLetterCount? {

@@ -15,8 +15,8 @@ package enum FreshTopics {
     /// - Parameters:
     ///   - isCancelled: Ends the attempts when true.
     ///   - body: The attempt.
-    /// - Returns: What the attempt returns.
-    /// - Throws: What it throws for another reason, or at last.
+    /// - Returns: The value that the attempt returns.
+    /// - Throws: The error that it throws for another reason, or at last.
     package static func retrying<Value: ~Copyable>(
         unless isCancelled: () -> Bool, _ body: () throws(KafkaError) -> Value
     ) throws(KafkaError) -> Value {

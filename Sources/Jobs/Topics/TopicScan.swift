@@ -79,7 +79,7 @@ package struct TopicScan: Sendable {
     /// Reads to where the reader stops, or until `body` has enough.
     ///
     /// - Parameters:
-    ///   - reader: What to read.
+    ///   - reader: The reader to continue.
     ///   - body: Gets each record, and returns whether to go on.
     /// - Throws: The topic cannot be read, or not to its end.
     package func readOn(_ reader: TopicReader, while body: (borrowing ConsumedRecord) -> Bool) throws(JobFailure) {

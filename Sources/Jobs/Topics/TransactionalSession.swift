@@ -86,7 +86,7 @@ package final class TransactionalSession {
 
     /// Writes in one transaction, which is aborted if anything fails.
     ///
-    /// - Throws: What `body` throws, or Kafka did not confirm it.
+    /// - Throws: The error that `body` throws, or Kafka did not confirm it.
     package func transact(_ body: () throws(KafkaError) -> Void) throws(KafkaError) {
         try producer.beginTransaction()
         do throws(KafkaError) {

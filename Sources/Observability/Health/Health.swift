@@ -26,10 +26,10 @@ public final class Health: Sendable {
     /// Declares a check, which fails until it is passed.
     ///
     /// - Parameters:
-    ///   - name: What is checked, as one word such as `consumer_group`.
+    ///   - name: The subject of the check, as one word such as `consumer_group`.
     ///   - probe: `ready` or `startup`. Liveness has heartbeats only, so that nothing outside the process can have it restarted.
-    ///   - reason: Why it does not pass yet.
-    /// - Returns: What sets the check.
+    ///   - reason: The reason for which it does not pass yet.
+    /// - Returns: The handle that sets the check.
     public func check(_ name: String, for probe: ConditionProbe, until reason: String) -> HealthCheck {
         let index = state.withLock { state in
             state.entries.append(Entry(name: name, probe: probe == .ready ? .ready : .startup, reason: reason))
@@ -52,7 +52,7 @@ public final class Health: Sendable {
     ///   - name: The loop's name.
     ///   - limit: The longest time between two turns.
     ///   - now: Monotonic nanoseconds. Counts as the first turn.
-    /// - Returns: What the loop calls on each turn.
+    /// - Returns: The handle that the loop calls on each turn.
     public func heartbeat(_ name: String, limit: Duration, now: Int64) -> Heartbeat {
         let heartbeat = Heartbeat(name: name, limit: limit, now: now)
         state.withLock { $0.heartbeats.append(heartbeat) }
@@ -67,7 +67,7 @@ public final class Health: Sendable {
     /// Answers a probe. Readiness includes the start: a process that has not started is not ready.
     ///
     /// - Parameters:
-    ///   - probe: What is asked.
+    ///   - probe: The kind of the probe.
     ///   - now: Monotonic nanoseconds.
     /// - Returns: The state of every check the probe looks at.
     public func report(_ probe: HealthProbe, now: Int64) -> HealthReport {
@@ -103,13 +103,13 @@ public struct HealthCheck: Sendable {
     fileprivate let health: Health
     fileprivate let index: Int
 
-    /// Says that all is well.
+    /// Sets the check to passing.
     ///
     /// - Returns: Whether the check failed before, so that the change can be logged once.
     @discardableResult
     public func pass() -> Bool { health.set(index, failing: nil) }
 
-    /// Says what is wrong.
+    /// Sets the check to failing, with a reason.
     ///
     /// - Parameter reason: In plain words, without secrets: it is shown to whoever may ask.
     /// - Returns: Whether the check passed before, so that the change can be logged once.

@@ -36,7 +36,7 @@ public struct Log: Sendable {
     /// Makes a log.
     ///
     /// - Parameters:
-    ///   - format: How a line looks.
+    ///   - format: The format of a line.
     ///   - level: The lowest level that is written. Default `info`.
     ///   - sampler: Limits warnings and errors.
     ///   - now: The wall clock, in milliseconds since 1970.

@@ -61,7 +61,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case requestDelayed = "request_delayed"
     /// A large request was divided into parts, or its parts cannot be counted.
     case requestExpanded = "request_expanded"
-    /// It is known what became of a call that the hub had accepted.
+    /// The outcome of a call that the hub had accepted is known.
     case outcomeKnown = "outcome_known"
     /// The outcome of calls cannot be followed.
     case outcomesUnavailable = "outcomes_unavailable"

@@ -34,7 +34,7 @@ public struct GatewayMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - registry: The registry that declares them, once.
-    ///   - build: What is running.
+    ///   - build: The facts of the running program.
     ///   - process: Reads the process's own figures, for each exposition.
     public init(
         registry: MetricsRegistry = MetricsRegistry(), build: BuildFacts, process: @escaping @Sendable () -> ProcessReadings

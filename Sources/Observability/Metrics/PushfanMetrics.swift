@@ -79,7 +79,7 @@ public struct PushfanMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - registry: The registry that declares them, once.
-    ///   - build: What is running.
+    ///   - build: The facts of the running program.
     ///   - process: Reads the process's own figures, for each exposition, never on the hot path.
     public init(
         registry: MetricsRegistry = MetricsRegistry(), build: BuildFacts, process: @escaping @Sendable () -> ProcessReadings

@@ -15,9 +15,9 @@ struct DemoConsole {
     /// Runs a command.
     ///
     /// - Parameters:
-    ///   - words: What stands behind the program's name.
+    ///   - words: The words behind the program's name.
     ///   - path: A file's path among them.
-    ///   - name: What is shown in place of the path.
+    ///   - name: The name that is shown in place of the path.
     ///   - lines: The most lines of its output that are shown.
     /// - Throws: The command failed.
     func run(_ words: [String], path: String = "", shownAs name: String = "", lines: Int = .max) throws {

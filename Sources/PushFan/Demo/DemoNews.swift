@@ -45,9 +45,9 @@ struct DemoNews {
     /// The value of an `Authorization` header for the demo's hub.
     ///
     /// - Parameters:
-    ///   - hubURL: Where the emulator is.
-    ///   - policy: Whose key signs.
-    ///   - lifetime: How long it is valid, in seconds.
+    ///   - hubURL: The address of the emulator.
+    ///   - policy: The policy whose key signs.
+    ///   - lifetime: The lifetime, in seconds.
     /// - Returns: The value, a secret like the key. The demo's values are none.
     /// - Throws: `HubAuthError` when OpenSSL cannot sign.
     static func token(_ hubURL: String, _ policy: HubEmulatorPolicy, lifetime: Int64) throws -> String {

@@ -9,10 +9,10 @@ enum DemoPatience {
     /// The longest wait. Nothing takes nearly as long.
     static let limit = Duration.seconds(60)
 
-    /// Asks every 20 ms, until nothing is missing any more.
+    /// Checks every 20 ms, until nothing is missing any more.
     ///
     /// - Parameters:
-    ///   - name: What is waited for.
+    ///   - name: The name of the awaited thing.
     ///   - missing: The reason for which it is not there yet, or nil when it is.
     /// - Throws: `temporary` after the longest wait.
     static func wait(for name: String, missing: () throws -> String?) throws {

@@ -26,7 +26,7 @@ public enum SettingOrigin: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// One thing that is wrong with the settings.
+/// One fault of the settings.
 public struct SettingProblem: Sendable, Equatable, CustomStringConvertible {
     /// The key, as far as there is one.
     public let key: String?

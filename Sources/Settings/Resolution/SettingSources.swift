@@ -11,7 +11,7 @@ public struct SettingFlag: Sendable {
     ///
     /// - Parameters:
     ///   - key: The dotted name of the key.
-    ///   - value: What was given.
+    ///   - value: The text as it was given.
     ///   - spelling: The flag as it was spelled.
     public init(key: String, value: String, spelling: String) {
         self.key = key
@@ -105,7 +105,7 @@ struct SettingSources {
 
     /// - Parameters:
     ///   - path: The settings file.
-    ///   - origin: What named it.
+    ///   - origin: The source that named it.
     mutating func add(file path: String, namedBy origin: SettingOrigin) {
         do {
             try add(file: path, root: YAMLReader.read(try readFile(path)))

@@ -5,7 +5,7 @@ struct SettingValues: Sendable {
     let named: NamedSettings
 
     /// - Parameters:
-    ///   - candidates: What the sources offer.
+    ///   - candidates: The values that the sources offer.
     ///   - named: The keys of what the file names.
     ///   - hostName: The default of `worker.id`.
     init(_ candidates: [String: SettingCandidate], named: NamedSettings, hostName: String) {

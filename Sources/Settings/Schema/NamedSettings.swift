@@ -21,7 +21,7 @@ struct NamedSettings: Sendable {
     /// Takes a name in.
     ///
     /// - Parameters:
-    ///   - name: What stands in the file.
+    ///   - name: The name as the file has it.
     ///   - section: One of `sections`.
     /// - Returns: The fault of the name, or nil when there is none.
     mutating func add(_ name: String, to section: String) -> String? {

@@ -34,7 +34,7 @@ struct SettingKey<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - name: The dotted name.
-    ///   - type: How its value is read.
+    ///   - type: The reading of its value.
     ///   - defaultText: The default, as it would be written, or nil for none.
     ///   - unit: The unit of a number.
     ///   - summary: One sentence.

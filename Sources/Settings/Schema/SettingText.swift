@@ -28,7 +28,7 @@ enum SettingText {
     /// - Parameters:
     ///   - name: As it was typed.
     ///   - known: Every name of the same kind.
-    ///   - separator: What stands between a section and a key.
+    ///   - separator: The text between a section and a key.
     /// - Returns: A name that differs in few letters, or the only one that ends with what was typed.
     static func nearest(to name: String, among known: [String], separator: String) -> String? {
         let endings = known.filter { $0.hasSuffix(separator + name) }

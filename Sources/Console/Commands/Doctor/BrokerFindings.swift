@@ -17,10 +17,10 @@ struct BrokerFindings {
     private var findings: [Finding] = []
 
     /// - Parameters:
-    ///   - settings: What a broker is set to, or why that is unknown.
-    ///   - demands: What ours ask for.
+    ///   - settings: A broker's settings, or the refusal to report them.
+    ///   - demands: The demands of our settings.
     ///   - tool: Writes the remedies.
-    /// - Returns: What is wrong, or one finding that nothing is.
+    /// - Returns: The faults, or one finding that there are none.
     static func of(_ settings: Result<[String: String], Refusal>, _ demands: BrokerDemands, _ tool: KafkaTool) -> [Finding] {
         switch settings {
         case .success(let settings):

@@ -30,9 +30,9 @@ struct ConnectionFacts: Equatable {
 /// Findings about the connection to the brokers.
 enum ConnectionFindings {
     /// - Parameters:
-    ///   - facts: How the connection is made.
+    ///   - facts: The facts of the connection.
     ///   - brokerCount: The brokers in service, or why that is unknown.
-    ///   - brokerSettings: What a broker is set to, or why that is unknown.
+    ///   - brokerSettings: A broker's settings, or the refusal to report them.
     /// - Returns: One finding each for reachability, encryption, the library and the sizes of records.
     static func of(
         _ facts: ConnectionFacts, brokerCount: Result<Int, Refusal>, brokerSettings: Result<[String: String], Refusal>

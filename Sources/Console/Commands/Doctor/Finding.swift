@@ -1,14 +1,14 @@
-/// One thing that was looked at, and what there is to say about it.
+/// One checked subject, and the finding on it.
 struct Finding: Equatable {
     /// The state of the subject.
     enum State: String, CaseIterable {
         /// As it should be.
         case ok
-        /// It works, and something should be done about it.
+        /// It works, but needs attention.
         case warning
         /// It does not work, or will lose something.
         case failed
-        /// It could not be asked, or was not.
+        /// It could not be checked, or was not.
         case unasked = "not asked"
     }
 

@@ -46,9 +46,9 @@ struct GroupFacts {
 /// Findings about the workers' consumer group.
 enum GroupFindings {
     /// - Parameters:
-    ///   - facts: What is known of the group.
+    ///   - facts: The facts of the group.
     ///   - tool: Writes the remedies.
-    /// - Returns: What is wrong, or one finding that nothing is.
+    /// - Returns: The faults, or one finding that there are none.
     static func of(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
         let findings = positions(facts, tool) + members(facts, tool)
         guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {

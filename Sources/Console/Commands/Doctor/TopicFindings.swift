@@ -30,10 +30,10 @@ struct TopicFindings {
     private var findings: [Finding] = []
 
     /// - Parameters:
-    ///   - facts: What is known of the topic.
+    ///   - facts: The facts of the topic.
     ///   - brokerCount: The brokers in service.
     ///   - tool: Writes the remedies.
-    /// - Returns: What is wrong, or one finding that nothing is.
+    /// - Returns: The faults, or one finding that there are none.
     static func of(_ facts: TopicFacts, brokerCount: Int, _ tool: KafkaTool) -> [Finding] {
         var judge = TopicFindings(facts: facts, tool: tool, brokerCount: brokerCount)
         judge.judge()

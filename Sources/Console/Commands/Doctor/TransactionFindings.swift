@@ -11,7 +11,7 @@ struct TransactionFacts {
 /// Findings about the right to transactions.
 enum TransactionFindings {
     /// - Parameters:
-    ///   - facts: What is known of the right.
+    ///   - facts: The facts of the right.
     ///   - tool: Writes the remedies.
     /// - Returns: The faults, empty when there are none.
     static func of(_ facts: TransactionFacts, _ tool: KafkaTool) -> [Finding] {

@@ -130,7 +130,7 @@ struct FinishedPlaces {
         }
     }
 
-    /// Takes that a request has its result, or became a dead letter.
+    /// Notes that a request has its result, or became a dead letter.
     private mutating func finish(_ topic: String?, _ partition: Int64?, _ offset: Int64?, _ time: Int64?) {
         add(topic, partition, offset, time)
         guard let topic, let offset, let number = partition.flatMap({ Int32(exactly: $0) }) else { return }

@@ -41,9 +41,9 @@ final class GroupAdoption {
 
     /// - Parameters:
     ///   - old: The group that is no more.
-    ///   - settings: Where the topics are, and the group that gets what it left.
+    ///   - settings: The names of the topics, and the group that continues the old one.
     ///   - isDry: Whether nothing may be written.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     /// - Throws: The brokers do not let us.
     init(of old: String, _ settings: Settings, isDry: Bool, timeout: Duration) throws(KafkaError) {
         self.old = old

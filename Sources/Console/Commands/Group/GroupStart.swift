@@ -17,7 +17,7 @@ enum StartPlace: Equatable {
     /// Reads a word, a moment, or how long ago it was: `15m`, `now-15m`.
     ///
     /// - Parameters:
-    ///   - text: What was typed.
+    ///   - text: The text as it was typed.
     ///   - now: Milliseconds since 1970.
     init?(_ text: String, now: Int64) {
         switch text {
@@ -56,7 +56,7 @@ enum StartPlace: Equatable {
     }
 }
 
-/// Says where a group begins in partitions of requests, of requests that wait, and of large requests.
+/// Sets the start of a group in partitions of requests, of waiting requests, and of large requests.
 ///
 /// The group must have no members, so nothing moves while it is looked for.
 struct GroupStart {
@@ -112,7 +112,7 @@ struct GroupStart {
     /// Finds out where the group begins in some partitions.
     ///
     /// - Parameters:
-    ///   - place: What was asked for.
+    ///   - place: The place that was requested.
     ///   - chosen: The partitions.
     ///   - all: Every partition of their topics.
     /// - Returns: A row for each, in the same order.
@@ -231,7 +231,7 @@ struct GroupStart {
         return places
     }
 
-    /// Those topics that are there, with their numbers of partitions.
+    /// The existing topics, with their numbers of partitions.
     private func existing(
         where isWanted: (TopicRole) -> Bool
     ) throws(CommandFailure) -> [(role: TopicRole, partitionCount: Int)] {

@@ -117,7 +117,7 @@ private enum GroupStartCommand {
         return all.filter { wanted.contains($0.partition) }
     }
 
-    /// Asks a person who sits there.
+    /// Asks the person at the terminal.
     private static func confirm(
         _ rows: [GroupStart.Row], _ place: StartPlace, _ invocation: Invocation
     ) throws(CommandFailure) {

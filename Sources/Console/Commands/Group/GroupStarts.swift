@@ -26,8 +26,8 @@ struct GroupStarts {
     /// Plans as a worker would that has all partitions.
     ///
     /// - Parameters:
-    ///   - positions: Where the group stands.
-    ///   - starts: Where its partitions begin.
+    ///   - positions: The positions of the group.
+    ///   - starts: The starts of its partitions.
     ///   - kind: The kind of a topic's records.
     init(_ positions: [GroupPosition], _ starts: PartitionStarts, kind: (String) -> AssignmentPlan.Kind) {
         let assigned = positions.map { position in
@@ -44,15 +44,15 @@ struct GroupStarts {
         }
     }
 
-    /// Asks Kafka.
+    /// Queries Kafka.
     ///
     /// - Parameters:
-    ///   - positions: Where the group stands in the topics that its members share.
+    ///   - positions: The positions of the group in the topics that its members share.
     ///   - settings: The group, its topics, and what workers do where it has no position.
     ///   - now: Milliseconds since 1970.
     ///   - admin: Asks for offsets.
     ///   - configuration: The brokers.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     /// - Returns: The beginnings of these partitions, and of those of held and of large requests as far as they are known.
     /// - Throws: As `StartFinder.starts` does.
     static func ask(

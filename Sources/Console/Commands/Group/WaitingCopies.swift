@@ -52,10 +52,10 @@ struct WaitingCopies {
         last[request] = copy
     }
 
-    /// Takes that a request has its outcome.
+    /// Notes that a request has its outcome.
     ///
     /// - Parameters:
-    ///   - topic: Where it was published.
+    ///   - topic: The topic of publication.
     ///   - partition: The partition's number.
     ///   - offset: Its offset.
     ///   - time: Its publication, milliseconds since 1970, or nil when that is not known.
@@ -96,7 +96,7 @@ struct WaitingCopies {
     /// - Parameters:
     ///   - headers: The record's headers.
     ///   - lane: The place of its lane in `DelayLanes.lengths`, or nil for a held request.
-    ///   - written: When it was written, milliseconds since 1970.
+    ///   - written: The time of writing, milliseconds since 1970.
     ///   - now: The same for the present moment.
     /// - Returns: False only if its time has not come.
     static func mayHaveGoneOn(_ headers: [String: String], in lane: Int?, written: Int64?, now: Int64) -> Bool {

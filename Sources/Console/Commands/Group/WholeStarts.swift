@@ -55,7 +55,7 @@ struct WholeStarts {
         }
     }
 
-    /// Takes that what was published at a place has its outcome.
+    /// Notes that the record published at a place has its outcome.
     ///
     /// - Parameters:
     ///   - topic: Its topic.

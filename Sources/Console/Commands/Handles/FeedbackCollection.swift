@@ -146,7 +146,7 @@ struct FeedbackCollection {
     }
 }
 
-/// Says how far a collection is: all the time on a terminal, now and then elsewhere.
+/// Shows the progress of a collection: all the time on a terminal, now and then elsewhere.
 final class CollectionProgress {
     private let streams: Streams
     private var next: ContinuousClock.Instant

@@ -42,9 +42,9 @@ final class FeedbackContainer {
     private var storage: (address: WebAddress, peer: WebPeer)?
 
     /// - Parameters:
-    ///   - settings: How to reach it.
+    ///   - settings: The settings of the connection to it.
     ///   - own: The hub.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     ///   - now: Milliseconds since 1970.
     /// - Throws: The hub's settings cannot be used.
     init(_ settings: Settings, _ own: HubSettings, timeout: Duration, now: @escaping @Sendable () -> Int64) throws(CommandFailure)
@@ -99,8 +99,8 @@ final class FeedbackContainer {
     ///
     /// - Parameters:
     ///   - name: The blob.
-    ///   - position: How many bytes of it were read.
-    /// - Returns: What comes next in it.
+    ///   - position: The bytes of it that were read.
+    /// - Returns: The bytes that come next.
     /// - Throws: The storage account does not give it.
     func read(_ name: String, from position: Int64) throws(CommandFailure) -> Reading {
         let answer = try fetch(position..<position + Self.pieceByteCount) { $0.blob(name) }
@@ -168,7 +168,7 @@ final class FeedbackContainer {
             isForbidden ? .notAllowed : .failed, "\(storageName) does not give \(what): it answers \(status ?? 0)")
     }
 
-    /// Asks the hub for the link.
+    /// Requests the link from the hub.
     private func open() throws(CommandFailure) -> FeedbackLink {
         while true {
             var request = ByteWriter()

@@ -17,8 +17,8 @@ final class WebPeer {
 
     /// - Parameters:
     ///   - name: The name of the peer for messages, without secrets.
-    ///   - configuration: How to reach it.
-    ///   - timeout: How long each question may take.
+    ///   - configuration: The settings of the connection to it.
+    ///   - timeout: The time limit of each query.
     /// - Throws: The settings cannot work.
     init(_ name: String, _ configuration: ConnectionPoolConfiguration, timeout: Duration) throws(CommandFailure) {
         self.name = name

@@ -7,7 +7,7 @@ struct LastUses {
     /// No key was used.
     init() {}
 
-    /// Asks the gateways that flags name.
+    /// Queries the gateways that flags name.
     ///
     /// - Throws: `usage` for what is no URL of metrics, else why one does not answer.
     init(_ arguments: Arguments) throws(CommandFailure) {

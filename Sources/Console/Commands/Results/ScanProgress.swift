@@ -19,9 +19,9 @@ struct ScanProgress {
     /// A reading that begins now.
     ///
     /// - Parameters:
-    ///   - topic: What is read.
+    ///   - topic: The topic that is read.
     ///   - total: The number of records, as far as it can be known.
-    ///   - streams: Where the terminal is.
+    ///   - streams: The streams with the terminal.
     init(topic: String, total: Int64, _ streams: Streams) {
         self.topic = topic
         self.total = total

@@ -11,7 +11,7 @@ public enum PlainRequest {
     ///   - url: `http://host:port/path?query`, percent-encoded.
     ///   - fields: Header fields besides `Host`, `Connection` and `Content-Length`.
     ///   - body: The body. All methods but GET send its length.
-    ///   - timeout: How long connecting, and each step after it, may take.
+    ///   - timeout: The time limit of connecting, and of each step after it.
     /// - Returns: The status and the body.
     /// - Throws: `usage` for what cannot be asked, `unreachable` naming the address, `failed` for an answer that is no HTTP.
     public static func call(
@@ -21,11 +21,11 @@ public enum PlainRequest {
         return try call(method, target, fields, body, timeout)
     }
 
-    /// Asks, and reads the answer.
+    /// Sends the call, and reads the answer.
     ///
     /// - Parameters:
-    ///   - target: Whom to ask.
-    ///   - timeout: How long connecting, and each step after it, may take.
+    ///   - target: The address and path to call.
+    ///   - timeout: The time limit of connecting, and of each step after it.
     /// - Returns: The status and the body.
     /// - Throws: `unreachable` naming the address, or `failed` for an answer that is no HTTP.
     static func get(_ target: HealthTarget, timeout: Duration) throws(CommandFailure) -> (status: Int, body: String) {

@@ -62,7 +62,7 @@ extension GroupPosition {
     ///
     /// - Parameters:
     ///   - fetcher: Fetches records.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     /// - Returns: The record, or nil when all that is there has its outcome.
     /// - Throws: As `RecordFetcher.firstRecord` does.
     func next(_ fetcher: RecordFetcher, timeout: Duration) throws(KafkaError) -> FetchedRecord? {
@@ -80,14 +80,14 @@ extension GroupPosition {
         return nil
     }
 
-    /// Asks where a group stands in every partition of some topics, without joining it.
+    /// Queries the positions of a group in every partition of some topics, without joining it.
     ///
     /// - Parameters:
     ///   - group: The group's name.
     ///   - topics: The topics' names, and how many partitions each has.
     ///   - admin: Asks for the offsets.
     ///   - configuration: The brokers, for the group's coordinator.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     /// - Returns: One position for each partition, in the order of the topics.
     /// - Throws: `isAuthorization`, `isUnreachable` and the like. A time-out also comes from a hanging transaction that blocks
     ///   positions.
@@ -111,14 +111,14 @@ extension GroupPosition {
         }
     }
 
-    /// Asks where a group stands in a topic that it may do without.
+    /// Queries the positions of a group in an optional topic.
     ///
     /// - Parameters:
     ///   - group: The group's name.
     ///   - topic: The topic's name.
     ///   - admin: Asks for the offsets.
     ///   - configuration: The brokers, for the group's coordinator.
-    ///   - timeout: How long each question may take, 5 s at most.
+    ///   - timeout: The time limit of each query, at most 5 s.
     /// - Returns: One position for each partition, or none if the topic does not exist, or no broker answers.
     static func known(
         of group: String, in topic: String, _ admin: TopicAdmin, _ configuration: KafkaConfiguration, timeout: Duration

@@ -8,13 +8,13 @@ enum NewerRecords {
     /// The remedy for an operator.
     static let remedy = "start workers of the version that wrote it; see `pushfan help upgrading`"
 
-    /// Asks which they are. Publishers may give their records any header, so only what pushfan writes itself is asked for.
+    /// Finds the partitions. Publishers may give their records any header, so only pushfan's own records are checked.
     ///
     /// - Parameters:
-    ///   - positions: Where the group stands in partitions of its topics.
+    ///   - positions: The positions of the group in partitions of its topics.
     ///   - settings: The topics' names, and the group's.
     ///   - configuration: The brokers.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     /// - Returns: Their names, in the order of the positions.
     /// - Throws: As `RecordFetcher.firstRecord` does.
     static func ask(

@@ -4,7 +4,7 @@ import Kafka
 import PushModel
 import Settings
 
-/// Asks Kafka and workers how things stand.
+/// Queries the present state from Kafka and from workers.
 struct StatusQuestions {
     let settings: Settings
     /// The time limit of each query.

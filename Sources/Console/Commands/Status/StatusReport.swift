@@ -26,7 +26,7 @@ struct StatusReport {
         var mayBeFewer: Bool { counted.map { $0.unread > 0 } ?? ((isDelayed || isHeld) && lag > 0) }
     }
 
-    /// One worker that was asked.
+    /// One queried worker.
     struct Worker {
         let url: String
         /// Its page, or why there is none.
@@ -100,7 +100,7 @@ struct StatusReport {
     /// The wait of the oldest request of a partition, in milliseconds: 0 before it is due, nil when none waits.
     func age(of partition: Partition) -> Int64? { partition.oldest.map { max(0, now.milliseconds(since: $0)) } }
 
-    /// Those partitions of a topic that have no consumer although the group is stable.
+    /// The partitions of a topic that have no consumer although the group is stable.
     func orphans(of topic: [Partition]) -> [Partition] {
         guard let group = group.answer, group.state == .stable, !group.members.isEmpty else { return [] }
         // Held requests are read by whoever has the partition of requests that they belong to.

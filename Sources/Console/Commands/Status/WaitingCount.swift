@@ -37,7 +37,7 @@ struct WaitingCounter {
     /// - Parameters:
     ///   - fetcher: Fetches records.
     ///   - reader: Reads them.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     ///   - now: Stands for the time of a record without one.
     init(_ fetcher: RecordFetcher, _ reader: WaitingReader, timeout: Duration, now: Timestamp) {
         self.fetcher = fetcher
@@ -49,8 +49,8 @@ struct WaitingCounter {
     /// Counts what waits in a partition.
     ///
     /// - Parameters:
-    ///   - position: Where the group stands in it.
-    ///   - kind: What its topic is for.
+    ///   - position: The position of the group in it.
+    ///   - kind: The purpose of its topic.
     /// - Returns: The counts.
     /// - Throws: As `RecordFetcher.firstRecord` does.
     mutating func count(_ position: GroupPosition, _ kind: TopicRole.Kind) throws(KafkaError) -> WaitingCount {

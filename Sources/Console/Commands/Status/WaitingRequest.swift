@@ -25,7 +25,7 @@ struct WaitingReader {
 
     /// - Parameters:
     ///   - group: The group's name. Requests that wait for another group are skipped.
-    ///   - cancellations: What was cancelled.
+    ///   - cancellations: The cancellations.
     init(of group: String, _ cancellations: Cancellations) {
         self.group = group
         self.cancellations = cancellations
@@ -35,7 +35,7 @@ struct WaitingReader {
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - kind: What its topic is for.
+    ///   - kind: The purpose of its topic.
     ///   - place: Its partition.
     /// - Returns: Nil for what is no request of the group: another group's, or a question for an outcome.
     mutating func read(_ record: FetchedRecord, of kind: TopicRole.Kind, in place: TopicPartition) -> WaitingRequest? {

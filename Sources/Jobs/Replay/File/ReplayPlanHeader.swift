@@ -51,11 +51,11 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     package var includesAmbiguous = false
     /// The requests that are repeated because the filter names them.
     package var exceptions = Exceptions()
-    /// Until when the new requests are of use.
+    /// The expiry of the new requests.
     package var expiry: NewExpiry?
     /// The edits, as they were typed.
     package var edits: [String] = []
-    /// Up to where the jobs' records were read.
+    /// The offset up to which the jobs' records were read.
     package var jobsOffset: Int64 = 0
     /// The totals of the plan.
     package var counts = ReplayCounts()
@@ -149,7 +149,7 @@ package struct ReplayPlanHeader: Sendable, Equatable {
 package struct ReplayCounts: Sendable, Equatable {
     /// The results that the filter wants.
     package var matched = 0
-    /// Those of which something is replayed.
+    /// The requests of which something is replayed.
     package var eligible = 0
     /// The new requests.
     package var requests = 0

@@ -19,7 +19,7 @@ package struct ReplayItem: Sendable, Equatable {
     package var callCount = 0
     /// The platforms that it is for.
     package var platforms: [String] = []
-    /// Until when it is of use.
+    /// The expiry of the new request.
     package var expiresAt: String?
 
     /// A list of calls, as far as it has to be the same again.

@@ -52,7 +52,7 @@ package struct JobLog {
     /// Nothing was read yet.
     ///
     /// - Parameters:
-    ///   - start: What was repeated before this offset is known otherwise.
+    ///   - start: The offset before which the repetitions are known otherwise.
     ///   - besides: A job whose own repetitions are known otherwise.
     package init(from start: Int64 = 0, besides: String? = nil) {
         self.start = start

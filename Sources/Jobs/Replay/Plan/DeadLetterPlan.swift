@@ -5,7 +5,7 @@ package import ResultQuery
 
 /// Finds the dead letters that can be given back, and writes them into a plan's file.
 package struct DeadLetterPlan {
-    /// One of those that are shown.
+    /// A dead letter that is shown.
     package struct Sample {
         /// Its place in the dead-letter topic.
         package let place: RecordPlace
@@ -27,10 +27,10 @@ package struct DeadLetterPlan {
     private let path: String
 
     /// - Parameters:
-    ///   - header: What is known before.
-    ///   - edits: What is changed.
-    ///   - history: What was given back before.
-    ///   - context: Where the dead-letter topic is.
+    ///   - header: The facts that are known before.
+    ///   - edits: The edits.
+    ///   - history: The earlier returns of dead letters.
+    ///   - context: The name of the dead-letter topic, and the way to Kafka.
     ///   - path: The plan's file.
     package init(
         _ header: ReplayPlanHeader, _ edits: [RequestEdit], _ history: ReplayHistory, _ context: JobContext, path: String
@@ -45,7 +45,7 @@ package struct DeadLetterPlan {
     /// Reads the topic and writes the file.
     ///
     /// - Parameters:
-    ///   - range: When they were written.
+    ///   - range: The times between which they were written.
     ///   - codes: The reasons for which they could not be understood, or any reason, when none is named.
     /// - Throws: The topic cannot be read, or the file not be written.
     package mutating func make(_ range: ResultFilter, codes: [String]) throws(JobFailure) {

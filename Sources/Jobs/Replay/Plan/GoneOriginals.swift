@@ -3,7 +3,7 @@ package import Replay
 
 /// Finds the requests of a plan whose originals retention has removed since it was made.
 package struct GoneOriginals {
-    /// Those that are shown.
+    /// The number of originals that are shown.
     private static let sampleCount = 10
 
     /// The number of originals that are gone.
@@ -17,7 +17,7 @@ package struct GoneOriginals {
     ///
     /// - Parameters:
     ///   - plan: The plan, none of it read yet.
-    ///   - number: What lies before this item was dealt with.
+    ///   - number: The number of the first item that was not handled yet.
     ///   - starts: The first offset of each partition of a topic.
     /// - Throws: The plan is damaged, or what `starts` throws.
     package init(

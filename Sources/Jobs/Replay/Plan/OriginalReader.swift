@@ -9,8 +9,8 @@ struct OriginalReader {
 
     /// - Parameters:
     ///   - configuration: The brokers.
-    ///   - readAhead: How many bytes may wait in memory.
-    ///   - timeout: How long to wait for one record.
+    ///   - readAhead: The bytes that may wait in memory.
+    ///   - timeout: The longest wait for one record.
     /// - Throws: A configuration that was refused.
     init(_ configuration: KafkaConfiguration, readAhead: Int, timeout: Duration) throws(KafkaError) {
         fetcher = try RecordFetcher(configuration, readAhead: readAhead)

@@ -38,9 +38,9 @@ struct PlanCandidates {
     /// Nothing is gathered yet.
     ///
     /// - Parameters:
-    ///   - filter: Which results.
-    ///   - policy: What is allowed.
-    ///   - history: What was replayed before, as the jobs tell it.
+    ///   - filter: The filter of the results.
+    ///   - policy: The replays that are allowed.
+    ///   - history: The earlier replays, from the records of the jobs.
     ///   - limit: The most candidates.
     init(_ filter: ResultFilter, _ policy: ReplayPolicy, _ history: ReplayHistory, limit: Int) {
         matcher = ResultMatcher(filter)
@@ -49,7 +49,7 @@ struct PlanCandidates {
         self.limit = limit
     }
 
-    /// Looks at a record of the results topic.
+    /// Takes a record of the results topic.
     ///
     /// - Parameters:
     ///   - record: The record.

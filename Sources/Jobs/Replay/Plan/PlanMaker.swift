@@ -27,9 +27,9 @@ package struct PlanMaker {
     private let namesHub: Bool
 
     /// - Parameters:
-    ///   - context: Where the topics are.
-    ///   - planning: How audiences become calls.
-    ///   - header: What is known before.
+    ///   - context: The names of the topics, and the way to Kafka.
+    ///   - planning: The configuration by which audiences become calls.
+    ///   - header: The facts that are known before.
     ///   - path: The plan's file.
     /// - Throws: The file cannot be made.
     package init(
@@ -45,7 +45,7 @@ package struct PlanMaker {
     /// Plans the replay of what a filter wants.
     ///
     /// - Parameters:
-    ///   - filter: Which results.
+    ///   - filter: The filter of the results.
     ///   - limit: The most requests to replay.
     /// - Throws: The topics cannot be read, there is too much, or the file cannot be written.
     package mutating func plan(_ filter: ResultFilter, limit: Int) throws(JobFailure) {

@@ -37,7 +37,7 @@ final class JobSession {
     /// - Parameters:
     ///   - record: The job, as a first run would begin it.
     ///   - plannedAt: The offset up to which the plan knows what was replayed.
-    ///   - context: Where the topics are.
+    ///   - context: The names of the topics, and the way to Kafka.
     /// - Throws: Kafka does not answer, the job was ended, or another one is running.
     init(
         _ record: JobRecord, plannedAt: Int64, _ context: JobContext
@@ -135,8 +135,8 @@ final class JobSession {
     /// Writes in one transaction: where the job stands, what was dealt with, and whatever was handed to the producer since it began.
     ///
     /// - Parameters:
-    ///   - record: Where the job stands then.
-    ///   - batch: What was dealt with.
+    ///   - record: The state of the job then.
+    ///   - batch: The work that was done.
     /// - Throws: Kafka did not confirm it. Whether it took place, the next session finds out.
     func write(_ record: JobRecord, _ batch: JobBatch?) throws(ReplayFailure) {
         var record = record
@@ -175,7 +175,7 @@ final class JobSession {
         }
     }
 
-    /// Looks whether an operator has a new wish for the job since the session began.
+    /// The operator's new wish for the job since the session began, if any.
     func nextWish() -> JobWish.Kind? {
         let known = job?.wish?.offset
         while case .record = reader.read(timeout: .zero, { log.take($0) }) {}

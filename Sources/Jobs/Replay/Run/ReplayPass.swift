@@ -89,7 +89,7 @@ struct ReplayPass {
 
     /// Waits until the next request is due, and does meanwhile what cannot wait.
     ///
-    /// - Returns: How the pass ends, if an operator wants it to.
+    /// - Returns: The end of the pass, if an operator wants one.
     private mutating func waitForTurn() throws(ReplayFailure) -> End? {
         let due = start + .nanoseconds(Int64(Double(doneCount) * 1e9 / runner.rate))
         while true {

@@ -43,8 +43,8 @@ package struct ReplayRunner {
     let rate: Double
 
     /// - Parameters:
-    ///   - context: Where the topics are.
-    ///   - planning: How audiences become calls.
+    ///   - context: The names of the topics, and the way to Kafka.
+    ///   - planning: The configuration by which audiences become calls.
     ///   - path: The plan's file.
     ///   - header: The plan's first line, with the reason and the actor of the run.
     ///   - digest: The digest of the plan's file.
@@ -64,7 +64,7 @@ package struct ReplayRunner {
     /// Runs the job to its end, or until an operator stops it.
     ///
     /// - Parameter report: Gets the progress, some 20 times a second.
-    /// - Returns: How it ended.
+    /// - Returns: The end of the run.
     /// - Throws: The job cannot go on. Running the plan again continues it.
     package func run(report: @escaping (RunProgress) -> Void) throws(JobFailure) -> Ending {
         var failures = 0

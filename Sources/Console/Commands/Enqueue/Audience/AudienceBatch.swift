@@ -12,7 +12,7 @@ struct AudienceBatch {
         fileprivate let text: Range<Int>
     }
 
-    /// So many lines are looked up together.
+    /// The number of lines that are looked up together.
     private static let count = 32
 
     private(set) var entries: [Entry] = []
@@ -27,9 +27,9 @@ struct AudienceBatch {
     ///
     /// - Parameters:
     ///   - format: Has read the line.
-    ///   - salt: What has to be the same besides the text.
+    ///   - salt: The mark that must be equal besides the text.
     ///   - line: The line's number.
-    ///   - offset: Where in the file it begins.
+    ///   - offset: The offset in the file at which it begins.
     mutating func append(_ format: borrowing AudienceFormat, salt: UInt8, line: Int, offset: Int64) {
         let start = bytes.count
         bytes.append(format.text)

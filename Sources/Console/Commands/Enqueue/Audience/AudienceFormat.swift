@@ -179,7 +179,7 @@ struct AudienceFormat {
 
     /// Takes a column up to the next comma.
     ///
-    /// - Returns: Where it ends.
+    /// - Returns: The index of the end.
     private mutating func plain(_ line: Span<UInt8>, _ start: Int) -> Int {
         var end = start
         while end < line.count, line[end] != UInt8(ascii: ",") { end += 1 }

@@ -15,7 +15,7 @@ struct AudienceRequest {
     ///
     /// - Parameters:
     ///   - json: The request, with its id and any audience.
-    ///   - moment: When it was published, from which its life counts.
+    ///   - moment: The time of publication, from which its life counts.
     /// - Throws: The first fault.
     init(_ json: [UInt8], publishedAt moment: Int64) throws(CommandFailure) {
         var request = PushRequest()

@@ -172,8 +172,8 @@ extension PartWriter {
     ///   - planner: Plans as the workers do.
     ///   - id: The request's id.
     ///   - partition: The partition of the topic of parents that holds its records.
-    ///   - chunks: How many parts there are.
-    ///   - publishedAt: When it began, milliseconds since 1970.
+    ///   - chunks: The number of parts.
+    ///   - publishedAt: The time of its beginning, milliseconds since 1970.
     init(
         _ request: PushRequest, to survey: AudienceSurvey, _ planner: FanOutPlanner, id: String, partition: Int32, chunks: Int,
         publishedAt: Int64

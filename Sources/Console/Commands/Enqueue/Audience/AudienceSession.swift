@@ -22,9 +22,9 @@ final class AudienceSession {
     ///
     /// - Parameters:
     ///   - id: The request's id.
-    ///   - settings: Where the topics are.
+    ///   - settings: The names of the topics, and the way to Kafka.
     ///   - batchByteCount: The bytes that a batch of records may have, or nil for the client's own limit.
-    ///   - timeout: How long to wait for the brokers.
+    ///   - timeout: The longest wait for the brokers.
     /// - Throws: Kafka does not do it.
     init(_ id: String, _ settings: Settings, batchByteCount: Int? = nil, timeout: Duration) throws(KafkaError) {
         var configuration = settings.kafkaConfiguration()

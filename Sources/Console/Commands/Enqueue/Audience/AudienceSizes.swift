@@ -55,7 +55,7 @@ struct AudienceSizes {
     /// Asks what the topics take.
     ///
     /// - Parameters:
-    ///   - settings: Where the topics are.
+    ///   - settings: The names of the topics, and the way to Kafka.
     ///   - timeout: The longest wait for brokers, at most 10 s.
     /// - Returns: The limits, without those that brokers do not tell: for want of the right to read them, or because they are away.
     static func limits(_ settings: Settings, timeout: Duration) -> Limits {

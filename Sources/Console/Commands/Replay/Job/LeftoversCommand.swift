@@ -55,7 +55,7 @@ enum LeftoversCommand {
     ///
     /// - Parameters:
     ///   - standing: The state of the job, or nil if the plan was never run.
-    ///   - openCount: How many requests no run has come to.
+    ///   - openCount: The number of requests that no run has come to.
     ///   - run: The command that runs the plan.
     ///   - rest: The command that plans what is left.
     /// - Returns: The words behind the number of what is left.

@@ -32,7 +32,7 @@ struct PlanSummary {
     ///   - header: The plan's numbers.
     ///   - samples: Some of its items.
     ///   - path: Its file.
-    ///   - pace: How fast it would be run.
+    ///   - pace: The pace at which it would be run.
     init(_ header: ReplayPlanHeader, _ samples: [ReplayItem], path: String, _ pace: Pace) {
         self.header = header
         self.samples = samples

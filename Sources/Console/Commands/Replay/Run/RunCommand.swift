@@ -55,7 +55,7 @@ enum RunCommand {
         return try invocation.perform(settings) { () throws(JobFailure) in try runner.run { progress.show($0) } }
     }
 
-    /// Says of a job that is done when that was, and that this run has sent nothing.
+    /// Reports the time at which a finished job ended, and that this run has sent nothing.
     private static func reportFinished(
         _ job: JobLog.Job, _ path: String, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {

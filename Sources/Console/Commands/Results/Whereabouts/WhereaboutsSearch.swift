@@ -25,7 +25,7 @@ struct WhereaboutsSearch {
     ///   - id: The request's id.
     ///   - scan: Reads topics.
     ///   - settings: The topics' names, and the group's.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     ///   - now: The present moment.
     init(for id: String, _ scan: TopicScan, _ settings: Settings, timeout: Duration, now: Timestamp) {
         self.id = id
@@ -39,7 +39,7 @@ struct WhereaboutsSearch {
     /// Searches.
     ///
     /// - Parameter invocation: Reads what was cancelled.
-    /// - Returns: Where the request is, and what was searched for it.
+    /// - Returns: The place of the request, and the searched parts of the topics.
     /// - Throws: `interrupted` alone. Unreadable topics are named.
     mutating func run(_ invocation: Invocation) throws(CommandFailure) -> WhereaboutsTelling {
         var cancellations = Cancellations()
@@ -139,9 +139,9 @@ struct SearchWindow: Equatable {
     /// The newest offsets of each partition of a topic, the same number of each.
     ///
     /// - Parameters:
-    ///   - positions: Where the group stands in the partitions.
+    ///   - positions: The positions of the group in the partitions.
     ///   - keepsDone: Whether records that the group is done with are of interest.
-    ///   - place: Where the request must be, if that is known.
+    ///   - place: The place of the request, if known.
     ///   - limit: The most offsets of the topic.
     /// - Returns: A window for each partition, some empty.
     static func all(of positions: [GroupPosition], keepsDone: Bool, place: RecordPlace?, limit: Int64) -> [SearchWindow] {

@@ -1,7 +1,7 @@
 import Kafka
 import PushModel
 
-/// Tells where a request is that has no result yet.
+/// Describes the place of a request that has no result yet.
 struct WhereaboutsTelling {
     /// The searched part of a topic.
     struct Extent: Equatable {
