@@ -72,7 +72,7 @@ public final class Poller {
         try control(EPOLL_CTL_ADD, fileDescriptor, token, interest)
     }
 
-    /// Changes what a watched descriptor is watched for.
+    /// Changes the events of a watched descriptor.
     ///
     /// - Parameters:
     ///   - fileDescriptor: A watched descriptor.

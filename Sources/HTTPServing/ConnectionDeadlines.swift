@@ -26,7 +26,7 @@ final class ConnectionDeadlines: Sendable {
     }
 
     private let timer: DelayTimer
-    /// Nanoseconds between two looks.
+    /// Nanoseconds between two checks.
     private let interval: UInt64
     private let state: Mutex<State>
 
@@ -79,8 +79,8 @@ final class ConnectionDeadlines: Sendable {
     /// The client waits for us.
     func end(_ socket: Int32) { change(socket) { $0.work(socket) } }
 
-    /// Makes room for one more connection, for which another one may be ended (``ConnectionPlaces/makeRoom(at:)``). So whoever sends at
-    /// once is answered, however many slow ones came before.
+    /// Makes room for one more connection, for which another one may be ended (``ConnectionPlaces/makeRoom(at:)``). So a client
+    /// that sends at once is answered, however many slow ones came before.
     ///
     /// - Parameter isLocal: Whether it is one of this machine.
     /// - Returns: Whether there is room.
@@ -121,7 +121,7 @@ final class ConnectionDeadlines: Sendable {
         watch { state in state.change(state.locals.contains(socket), change) }
     }
 
-    /// Has the timer look from now on, where something can be late after the change.
+    /// Starts the timer's checks if something can be late after the change.
     private func watch(_ change: (inout State) -> Void) {
         let isFirst = state.withLock { state -> Bool in
             change(&state)

@@ -14,7 +14,7 @@ final class DelayTimer: @unchecked Sendable {
     enum Duty {
         /// Resume the connection.
         case resume
-        /// Look whether the peer has gone: resume then, else look again.
+        /// Check whether the peer has gone: resume then, else check again.
         case watch(socket: Int32)
         /// Write the next piece of a raw answer to the socket. Resume after the last.
         case drip(socket: Int32, bytes: [UInt8], written: Int, pieceByteCount: Int, interval: UInt64)
@@ -28,7 +28,7 @@ final class DelayTimer: @unchecked Sendable {
         let duty: Duty
     }
 
-    /// Nanoseconds between two looks at a silent connection.
+    /// Nanoseconds between two checks of a silent connection.
     private static let watchInterval: UInt64 = 500_000_000
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

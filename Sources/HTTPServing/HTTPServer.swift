@@ -82,7 +82,7 @@ public final class HTTPServer: Sendable {
 
     /// Binds the address and serves.
     ///
-    /// - Returns: The bound address, with the real port where 0 was asked for.
+    /// - Returns: The bound address, with the real port in place of 0.
     /// - Throws: An ``HTTPServingError``. The server can then be thrown away, because nothing is left open.
     @discardableResult
     public func start() throws(HTTPServingError) -> Address {

@@ -86,8 +86,8 @@ public struct HTTPServerConfiguration: Sendable {
         self.identity = identity
     }
 
-    /// The limits of a port for health probes and scrapes, which are short and few: whoever connects there must neither take the
-    /// descriptors that other things need, nor make probes wait behind it.
+    /// The limits of a port for health probes and scrapes, which are short and few: its clients must neither take the descriptors
+    /// that other things need, nor make probes wait behind it.
     ///
     /// - Parameter listen: The address to listen on, as ``listen``.
     /// - Returns: A configuration with these limits.

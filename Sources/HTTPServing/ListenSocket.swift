@@ -5,7 +5,7 @@ import Glibc
 struct ListenSocket {
     let descriptor: Int32
     let isIPv6: Bool
-    /// Host and port as bound: the port is the real one where 0 was asked for.
+    /// Host and port as bound: the port is the real one in place of 0.
     let host: String
     let port: Int
 

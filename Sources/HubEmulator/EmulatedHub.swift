@@ -54,7 +54,7 @@ public final class EmulatedHub: Sendable {
 
     /// Serves HTTP on the configured address.
     ///
-    /// - Returns: The bound address, with the real port where 0 was asked for.
+    /// - Returns: The bound address, with the real port in place of 0.
     /// - Throws: ``HubEmulatorError``: `unreadableFile`, `noCertificate`, `cannotListen` or `cannotServe`.
     @discardableResult
     public func start() throws(HubEmulatorError) -> HTTPServer.Address {

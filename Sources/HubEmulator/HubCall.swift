@@ -25,7 +25,7 @@ struct HubCall {
         return query.isEmpty ? "\(baseURL)/\(path)" : "\(baseURL)/\(path)?\(query)"
     }
 
-    /// An error with 403 for what the tier does not include.
+    /// An error with 403 for operations that the tier does not include.
     func refusedByTier() -> HubAnswer {
         .error(403, "The requested operation is not available for the \(tier.rawValue.capitalized) tier of this hub")
     }

@@ -123,7 +123,7 @@ public enum HubEmulatorError: Error, Equatable, Sendable, CustomStringConvertibl
     case unreadableFile(path: String)
     /// A file cannot be written. The reason is the system's own text.
     case unwritableFile(path: String, reason: String)
-    /// The devices file does not hold what it must.
+    /// The devices file has faulty content.
     case invalidDevices(path: String, reason: String)
     /// The certificate could not be made.
     case noCertificate(reason: String)

@@ -89,9 +89,9 @@ struct HubState: Sendable {
         return true
     }
 
-    /// Delivers what has become due.
+    /// Delivers the notifications that have become due.
     ///
-    /// It is called before anything else looks at the state or changes it, so that no caller can tell that no clock ran.
+    /// Called before every other reading or change of the state, so that no caller notices the missing clock.
     mutating func deliverDue(now: Int64) {
         guard let first = scheduled.first, first.due <= now else { return }
         let ready = scheduled.prefix { $0.due <= now }

@@ -2,7 +2,7 @@ public import Publishing
 public import PushModel
 
 extension OutgoingRequest {
-    /// A request that was read without faults, with what its record is made of.
+    /// A request that was read without faults, with the parts of its record.
     ///
     /// - Parameters:
     ///   - json: The bytes that were read.

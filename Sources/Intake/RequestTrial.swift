@@ -4,7 +4,8 @@ public import HubREST
 internal import Payloads
 public import PushModel
 
-/// Finds what workers would refuse of a request that was read without faults: its audience, its content for each platform, its expiry.
+/// Finds the faults for which workers would refuse a request that was read without faults: its audience, its content for each
+/// platform, its expiry.
 public struct RequestTrial: Sendable {
     /// Something for which a request would not be sent.
     public struct Finding: Sendable, Equatable {
@@ -36,7 +37,7 @@ public struct RequestTrial: Sendable {
         self.init(planner, lenient: Self.lenientPlanner, routes, hubNames)
     }
 
-    /// A trial that finds what every worker would refuse, whatever its settings are.
+    /// A trial that finds the faults that every worker would refuse, whatever its settings are.
     public init() {
         let planner = Self.lenientPlanner
         self.init(planner, lenient: planner, nil, [])
@@ -83,7 +84,7 @@ public struct RequestTrial: Sendable {
 
     /// The hub that a request goes to. A publisher need not know the worker's hubs: an unknown name goes to the first.
     ///
-    /// - Parameter request: Only what it says of hub and tenant matters.
+    /// - Parameter request: Only its hub and tenant matter.
     /// - Returns: The way.
     /// - Throws: A hub that there is not, where several are known.
     public func way(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Way {

@@ -29,7 +29,7 @@ public struct StrictReader: Sendable {
         announcing = headers
     }
 
-    /// Reads one request in place of what `request` held.
+    /// Reads one request in place of the earlier content of `request`.
     ///
     /// - Parameters:
     ///   - json: The record's value.

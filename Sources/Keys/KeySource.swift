@@ -63,7 +63,7 @@ public final class KeySource: Sendable {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - now: The present moment.
-    ///   - tell: Gets what later readings came to, on the thread that asked.
+    ///   - tell: Gets the reports of later readings, on the calling thread.
     /// - Throws: The file is missing or not right.
     public init(_ path: String, now: MonotonicTime, tell: @escaping @Sendable (Report) -> Void) throws(KeysError) {
         file = try WatchedFile(path, now: now, make: Self.make, tell: tell)

@@ -61,7 +61,7 @@ public struct KeysFile: FileContent {
     /// Revokes a key. A revoked key stays as it is.
     ///
     /// - Parameters:
-    ///   - id: Which.
+    ///   - id: The key's id.
     ///   - seconds: The present, in seconds since 1970.
     /// - Returns: The key as it was before, or nil if there is none.
     public mutating func revoke(_ id: String, at seconds: Int64) -> APIKey? {

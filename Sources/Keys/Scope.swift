@@ -1,6 +1,6 @@
 /// An operation that a key permits.
 public enum Scope: String, CaseIterable, Sendable {
-    /// Publish requests, and see what became of them.
+    /// Publish requests, and read their outcomes.
     case publish = "publish"
     /// Publish to every device, or to all of a platform.
     case broadcast = "publish:broadcast"

@@ -28,7 +28,7 @@ extension CancelRecord {
     ///   - producer: Writes it.
     ///   - topic: The control topic.
     ///   - moment: The latest time of publication of the request that is meant. Becomes the record's time.
-    ///   - report: Called once with what became of the record, unless this throws.
+    ///   - report: Called once with the delivery of the record, unless this throws.
     /// - Throws: The record was not taken: the queue is full, the producer is closed.
     public func write(
         with producer: Producer, to topic: Producer.Topic, at moment: Timestamp,
@@ -40,7 +40,7 @@ extension CancelRecord {
             report: report)
     }
 
-    /// Hands the record to a producer whose `failedDeliveries` say later what was not written.
+    /// Hands the record to a producer whose `failedDeliveries` report failures later.
     ///
     /// - Parameters:
     ///   - producer: Writes it.

@@ -19,7 +19,7 @@ public struct OutgoingRequest: Sendable {
     /// True if `json` is a CloudEvent in structured mode, whose data is the request. Such an event has an id.
     public var isEvent: Bool
 
-    /// A request and what its record is made of.
+    /// A request and the parts of its record.
     ///
     /// - Parameters:
     ///   - json: The request, with or without an id.

@@ -6,7 +6,7 @@ public struct RequestTopics: Sendable, Equatable {
     public var high: String
     /// The topic of all others (`kafka.topics.requests`).
     public var normal: String
-    /// The topic of what may wait (`kafka.topics.requests_bulk`).
+    /// The topic of requests that may wait (`kafka.topics.requests_bulk`).
     public var bulk: String
 
     /// The topics by their names.

@@ -20,7 +20,7 @@ public struct RequestRecord: Sendable {
     ///   - producer: Writes it.
     ///   - topic: The topic of that producer whose name is `topic`.
     ///   - moment: The record's timestamp, or nil for the present.
-    ///   - report: Told once what became of the record, unless this throws.
+    ///   - report: Called once with the delivery of the record, unless this throws.
     /// - Throws: The record was not taken: it is too large, the queue is full, the producer is closed.
     public func write(
         with producer: Producer, to topic: Producer.Topic, at moment: Timestamp? = nil,

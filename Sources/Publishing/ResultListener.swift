@@ -1,6 +1,6 @@
 /// A receiver of the results of many requests without a wait for each of them, because it keeps the ids itself.
 ///
-/// A follower asks it for each result that is read, and before those who wait get that result. Both methods are called in the
+/// A follower calls it for each result that is read, and before the waiters get that result. Both methods are called in the
 /// follower's thread. They must not block, nor close the follower.
 public protocol ResultListener: AnyObject, Sendable {
     /// True if it wants the results of a request. One look-up, because most results are another's.

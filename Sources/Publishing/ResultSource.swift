@@ -6,7 +6,7 @@ protocol ResultSource: AnyObject {
     /// The position of the reader in each partition.
     var positions: [Int32: Int64] { get }
 
-    /// Waits for the next record, and lets `body` look at its key and value, unless it lacks one of them.
+    /// Waits for the next record, and passes its key and value to `body`, unless it lacks one of them.
     func read(
         timeout: Duration, _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) -> Void
     ) -> ReadResult
@@ -17,7 +17,7 @@ protocol ResultSource: AnyObject {
     /// Queries the topic's partitions, and reads new ones from their beginning.
     ///
     /// - Returns: The number of partitions that were added.
-    /// - Throws: The brokers do not say.
+    /// - Throws: The brokers do not answer.
     func refreshPartitions(timeout: Duration) throws(KafkaError) -> Int
 
     /// Stops reading.

@@ -63,7 +63,7 @@ struct Waiters {
     ///   - result: The result.
     ///   - now: The present moment.
     ///   - patience: The time for which a `duplicate` waits for the result of the first record with its id.
-    /// - Returns: Those who know now what they wanted.
+    /// - Returns: The waiters whose goal is reached.
     mutating func take(_ result: ResultRecord, at now: MonotonicTime, patience: Duration) -> [Told] {
         guard var left = waiters.removeValue(forKey: result.requestID) else { return [] }
         var told: [Told] = []

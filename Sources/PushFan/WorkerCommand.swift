@@ -145,7 +145,7 @@ extension WorkerFailure {
 }
 
 extension Log {
-    /// A log on standard error: text on a terminal, else JSON, unless the settings say otherwise.
+    /// A log on standard error: text on a terminal, else JSON, unless the settings differ.
     static func standardError(_ settings: LogSettings, isTerminal: Bool) -> Log {
         let format: Format =
             switch settings.format {
@@ -160,7 +160,7 @@ extension Log {
     }
 }
 
-/// Reads the settings again, and lets a worker use what they say of hubs.
+/// Reads the settings again, and lets a worker use their hubs.
 final class Reloading: Sendable {
     private let worker: Worker
     private let log: Log
@@ -195,7 +195,7 @@ final class Reloading: Sendable {
     }
 }
 
-/// Carries what signals ask for to the worker, also what came before there was one.
+/// Carries signals to the worker, also those from before its start.
 final class StopRequest: Sendable {
     private struct State {
         var waiting = 0

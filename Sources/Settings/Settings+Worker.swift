@@ -7,7 +7,7 @@ import Outcomes
 import PushModel
 public import WorkerRuntime
 
-/// From settings to what each module wants to be told.
+/// The configurations of each module, made of settings.
 extension Settings {
     /// The configuration of connections to Kafka, for workers and for commands alike.
     public func kafkaConfiguration() -> KafkaConfiguration {

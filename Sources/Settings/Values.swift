@@ -42,7 +42,7 @@ public struct KafkaProperty: Sendable, Equatable {
     public let value: Redacted<String>
 }
 
-/// A spelling of the headers that say where a dead letter came from.
+/// A spelling of the headers that name the origin of a dead letter.
 public enum DeadLetterSpelling: String, Sendable, CaseIterable {
     /// pushfan's own.
     case native

@@ -19,7 +19,7 @@ struct ArgumentParser {
     ///   - arguments: The words behind the command's name.
     ///   - command: The command.
     /// - Returns: The flags and operands.
-    /// - Throws: A usage failure that says what is wrong and what may have been meant.
+    /// - Throws: A usage failure with the fault and a likely correction.
     static func parse(_ arguments: [String], for command: Command) throws(CommandFailure) -> Arguments {
         var parser = ArgumentParser(command, arguments)
         while let argument = parser.rest.popFirst() { try parser.take(argument) }
@@ -43,7 +43,7 @@ struct ArgumentParser {
         }
     }
 
-    /// More than one letter before a colon: no flag with its value looks like that.
+    /// More than one letter before a colon: no flag with its value has this form.
     private func isNegatedTerm(_ argument: String) -> Bool {
         guard command.acceptsFilter, let colon = argument.firstIndex(of: ":") else { return false }
         let name = argument[..<colon].dropFirst()

@@ -30,7 +30,7 @@ extension CommandFailure {
     ///
     /// - Parameters:
     ///   - error: The library's error.
-    ///   - brokers: The addresses that were asked.
+    ///   - brokers: The addresses that were called.
     ///   - action: The attempted action, such as `create the topics`.
     public init(_ error: KafkaError, brokers: String, action: String) {
         let told = Sanitised.line(error.description)

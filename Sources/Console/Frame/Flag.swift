@@ -12,7 +12,7 @@ public struct Flag: Sendable {
     public let summary: String
     /// The value of an absent flag, as it would be written.
     public let defaultText: String?
-    /// The environment variable that says the same.
+    /// The environment variable of the same setting.
     public let variable: String?
     /// The setting that the flag sets.
     public let key: String?
@@ -31,7 +31,7 @@ public struct Flag: Sendable {
     ///   - summary: One sentence without a full stop.
     ///   - letter: The one-letter name.
     ///   - defaultText: The value of an absent flag.
-    ///   - variable: The environment variable that says the same.
+    ///   - variable: The environment variable of the same setting.
     ///   - choices: The only values there are.
     ///   - isRepeatable: The flag may be given more than once.
     ///   - isValueOptional: The flag may stand alone.

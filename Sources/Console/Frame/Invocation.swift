@@ -30,7 +30,7 @@ public struct Invocation: Sendable {
     public let arguments: Arguments
     /// The surroundings of the command.
     public let surroundings: Surroundings
-    /// Hears whether a broker answers, and says it on standard error when none does.
+    /// Watches whether a broker answers, and reports on standard error when none does.
     public var brokerWatch: BrokerWatch?
 
     /// The streams of data and messages.

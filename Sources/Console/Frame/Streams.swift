@@ -10,7 +10,7 @@ public final class Streams: Sendable {
         public var isTerminal = false
         /// Standard error is a terminal.
         public var isErrorTerminal = false
-        /// Standard input is a terminal: a user can be asked.
+        /// Standard input is a terminal: a user can answer.
         public var isInputTerminal = false
         /// The columns of the terminal, or nil when there is none.
         public var width: Int?

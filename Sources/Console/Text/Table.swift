@@ -137,7 +137,7 @@ public struct Table {
 }
 
 extension Streams {
-    /// Writes data in the form that was asked for.
+    /// Writes data in the requested form.
     ///
     /// - Parameters:
     ///   - format: The form.

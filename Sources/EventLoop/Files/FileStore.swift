@@ -37,7 +37,7 @@ public struct FileStore<Content: FileContent>: Sendable {
     ///
     /// - Parameters:
     ///   - patience: The longest wait for another process that changes it.
-    ///   - change: Changes what is in it.
+    ///   - change: Changes the content.
     /// - Returns: The value that `change` returned.
     /// - Throws: `.locked`, `.unreadable`, `.notWritten`, or `.fault`. The file is as it was then.
     public func change<Outcome>(

@@ -23,7 +23,7 @@ final class FoundFile {
 
     /// Opens the file.
     init(_ path: String) throws(Failure) {
-        // A pipe without a writer must not hold anybody up.
+        // A pipe without a writer must not block the caller.
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard opened >= 0 else {
             let code = errno

@@ -16,10 +16,10 @@ public enum FileReport<Fault: Error & Sendable & Equatable & CustomStringConvert
 public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable {
     /// The reason for which the file cannot be used.
     public typealias Failure = FileError<Content.Fault>
-    /// Makes what is known of a file's content and a number, which counts how often the file was read well.
+    /// Makes the known value of a file's content and a number, which counts how often the file was read well.
     public typealias Making = @Sendable (Content, _ generation: Int) throws(Failure) -> Known
 
-    /// The shortest time between two looks at the file.
+    /// The shortest time between two checks of the file.
     public static var interval: Duration { .seconds(2) }
 
     private struct Watch {
@@ -41,8 +41,8 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - now: The present moment.
-    ///   - make: Makes what is known.
-    ///   - tell: Gets what later readings came to, on the thread that asked.
+    ///   - make: Makes the known value.
+    ///   - tell: Gets the reports of later readings, on the calling thread.
     /// - Throws: The file is missing or not right.
     public init(
         _ path: String, now: MonotonicTime, make: @escaping Making,

@@ -41,7 +41,7 @@ extension HTTPServerResponse {
     ///   - capacity: Bytes that may be written and not taken yet, beside what the system keeps for the connection. Default 64 KiB.
     ///   - onEnd: Called once, when the stream has ended and has no connection any more: its last byte was sent, or its client
     ///     has gone, or the answer was never sent. Called on any thread. It should not block.
-    /// - Returns: The answer, which can be given once, and what writes its body.
+    /// - Returns: The answer, which can be given once, and the stream that writes its body.
     public static func stream(
         status: Int = 200, headers: HTTPFields = [:], capacity: Int = 64 << 10, onEnd: @escaping @Sendable () -> Void = {}
     ) -> (response: HTTPServerResponse, stream: AnswerStream) {

@@ -14,7 +14,7 @@ extension Fault {
     /// The answer in place of the hub's own, or `nil` when the fault makes none.
     ///
     /// - Parameters:
-    ///   - request: The call, whose api-version decides how throttling looks.
+    ///   - request: The call, whose api-version decides the answer to throttling.
     ///   - moment: Now.
     /// - Returns: The answer.
     func answer(to request: HTTPServerRequest, at moment: Moment) -> HubAnswer? {

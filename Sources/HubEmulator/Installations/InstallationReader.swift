@@ -19,7 +19,7 @@ struct InstallationReader {
     ///
     /// - Parameter id: The id in the path, which the body must not contradict. With `nil`, the body's id counts.
     /// - Returns: The installation.
-    /// - Throws: An answer with 400 naming what is wrong.
+    /// - Throws: An answer with 400 naming the fault.
     func installation(id: String?) throws(Refusal) -> Installation {
         try installation(at: document.root, id: id)
     }

@@ -69,7 +69,7 @@ final class CallJournal: Sendable {
         if !hasRoom { lose(1, reason: "it is written too slowly") }
     }
 
-    /// Hands what was added so far to the system.
+    /// Hands the lines added so far to the system.
     func flush() {
         let failure: (count: Int, reason: String)? = output.withLock { output in
             let lines = pending.withLock { report -> [UInt8] in

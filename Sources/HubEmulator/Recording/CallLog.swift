@@ -10,8 +10,8 @@ public struct RecordedCall: Sendable {
     public let method: String
     /// Path and query as sent.
     public let target: String
-    /// `send`, `send.batch`, `schedule`, `installation.put` and so on, `probe` for a question whether the hub works, and `unknown` for
-    /// what is no operation.
+    /// `send`, `send.batch`, `schedule`, `installation.put` and so on, `probe` for a health probe of the hub, and `unknown` for
+    /// any other call.
     public internal(set) var operation: StaticString
     /// True if the call had to send a notification.
     public internal(set) var isSend = false

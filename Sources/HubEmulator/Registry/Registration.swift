@@ -43,6 +43,6 @@ struct Registration: Sendable {
 
     var deviceKey: DeviceKey { DeviceKey(platform: platform, handle: handle) }
 
-    /// The tags in lower case: what matching looks at.
+    /// The tags in lower case, for matching.
     var foldedTags: [String] { tags.map { $0.lowercased() } }
 }

@@ -1,6 +1,6 @@
 import HTTPServing
 
-/// A `$filter` that looks registrations up by handle, in the spelling of every client.
+/// A `$filter` that finds registrations by handle, in the spelling of every client.
 struct RegistrationFilter {
     private let terms: [(element: String, values: [String])]
 
@@ -9,7 +9,7 @@ struct RegistrationFilter {
     /// A missing first quote is forgiven, because the JavaScript client omits it for Baidu. A value that is percent-encoded once
     /// more is accepted both ways, because the same client encodes channel URIs twice.
     ///
-    /// - Returns: `nil` for anything that does not look handles up.
+    /// - Returns: `nil` for any other filter.
     init?(_ text: String) {
         var terms: [(String, [String])] = []
         var rest = text.trimmingBlanks[...]

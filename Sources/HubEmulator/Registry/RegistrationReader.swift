@@ -4,7 +4,7 @@ import HTTPServing
 enum RegistrationReader {
     /// The registration that `body` describes, without id and version.
     ///
-    /// - Throws: An answer with 400 naming what is wrong.
+    /// - Throws: An answer with 400 naming the fault.
     static func read(_ body: [UInt8]) throws(Refusal) -> Registration {
         guard let root = Markup.read(body) else { throw Refusal(400, "The body is not well-formed XML") }
         guard let description = root.first(where: { $0.hasSuffix("RegistrationDescription") }) else {

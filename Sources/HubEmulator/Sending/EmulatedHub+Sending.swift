@@ -40,7 +40,7 @@ extension EmulatedHub {
         }
     }
 
-    /// `POST /schedulednotifications`: kept until its time, then delivered to whoever is registered by then.
+    /// `POST /schedulednotifications`: kept until its time, then delivered to the devices registered by then.
     func schedule(_ call: HubCall) -> HubAnswer {
         guard call.tier == .standard else { return call.refusedByTier() }
         return answering { () throws(Refusal) in

@@ -40,7 +40,7 @@ struct Notification: Sendable {
     }
 }
 
-/// A device that a notification reaches, and what it gets.
+/// A device that a notification reaches, and its content.
 struct Delivery: Sendable {
     let device: DeviceKey
     let handle: String

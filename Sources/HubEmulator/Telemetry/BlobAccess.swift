@@ -14,7 +14,7 @@ struct BlobAccess: Sendable {
         key = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
-    /// Signs a link to what lies at `path`, good for an hour.
+    /// Signs a link to the content of `path`, valid for an hour.
     ///
     /// - Parameters:
     ///   - path: A path of the emulator.

@@ -51,7 +51,7 @@ struct TelemetryRecord: Sendable {
         queuedAt = due ?? acceptedAt
     }
 
-    /// Notes what became of the notification.
+    /// Notes the outcome of the notification.
     mutating func delivered(_ reach: Reach, refused: [PNSFeedback]) {
         counts = reach.counts
         self.refused = refused

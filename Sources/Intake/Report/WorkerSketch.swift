@@ -38,7 +38,7 @@ public struct WorkerSketch: Sendable {
         self.routes = routes
     }
 
-    /// A worker for one hub, which gets whatever names it or no hub.
+    /// A worker for one hub, which gets every request that names it or no hub.
     public init(only hub: Hub) {
         self.init([hub], routes: HubRoutes(hubs: hub.name.map { [($0, 0)] } ?? [], defaultName: hub.name))
     }

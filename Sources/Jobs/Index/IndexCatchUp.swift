@@ -2,7 +2,7 @@ import Kafka
 import ResultQuery
 import SQLite
 
-/// Reads what was written since an index was filled last, and removes what the topic does not keep any more.
+/// Reads the records since an index was filled last, and removes those that the topic does not keep any more.
 ///
 /// Of each partition the newest record of the index is read again: if it stands where it stood, everything before it does too, because
 /// records never change. If it does not, the topic was recreated, or its records were replaced by others.
@@ -10,7 +10,7 @@ struct IndexCatchUp {
     /// The end of the run.
     enum Ending {
         case done
-        /// The index tells of other records than the topic has.
+        /// The index has other records than the topic.
         case topicIsAnother
         /// Another command has rebuilt the index.
         case indexIsAnother

@@ -29,7 +29,7 @@ struct IndexLocation {
     }
 
     private static func cacheFolder(_ environment: [String: String]) throws(IndexAbsence) -> String {
-        // A path that is not absolute is to be ignored, says the specification.
+        // The specification demands that a path that is not absolute is ignored.
         let named = [environment["XDG_CACHE_HOME"], environment["HOME"].map { $0 + "/.cache" }].compactMap(\.self)
         guard let cache = named.first(where: { $0.hasPrefix("/") }) else {
             throw .noFolder

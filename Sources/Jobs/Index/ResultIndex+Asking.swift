@@ -5,7 +5,7 @@ import ResultQuery
 import SQLite
 
 extension ResultIndex {
-    /// Lets `body` ask questions of one state of the index.
+    /// Lets `body` query one state of the index.
     ///
     /// - Returns: The value that `body` returns, or nil when another command has rebuilt the index, and may not have filled it
     ///   yet.

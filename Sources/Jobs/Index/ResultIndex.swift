@@ -1,7 +1,7 @@
 import ResultQuery
 import SQLite
 
-/// The results of one topic in a database on this machine, so that a question need not read them all again.
+/// The results of one topic in a database on this machine, so that a query need not read them all again.
 ///
 /// It is a cache: everything in it is in Kafka, and it is rebuilt whenever there is a doubt. Each record of the topic has a row, complete
 /// from the oldest record of each partition to the newest one in the index. The next reading goes on behind that. What many
@@ -25,7 +25,7 @@ final class ResultIndex {
         CREATE TABLE record(id INTEGER PRIMARY KEY, value BLOB);
         """
 
-    /// Made when the first reading is done, which takes half the time then. The first two hold all that most questions ask for.
+    /// Made when the first reading is done, which takes half the time then. The first two are enough for most queries.
     private static let indices = """
         CREATE INDEX IF NOT EXISTS by_time
             ON result(time, topic_partition, topic_offset, ending, sender, handling);
@@ -66,7 +66,7 @@ final class ResultIndex {
         try make(cluster, topic)
     }
 
-    /// Empties a file of which `init` or a question found that it is damaged.
+    /// Empties a file that `init` or a query found damaged.
     ///
     /// - Parameter path: The file.
     /// - Throws: SQLite's error.
@@ -82,7 +82,7 @@ final class ResultIndex {
         try database.integer("SELECT epoch FROM source") == epoch
     }
 
-    /// Makes what questions need, unless it is there.
+    /// Makes the indices that queries need, unless they exist.
     ///
     /// - Throws: SQLite's error.
     func finishFilling() throws(SQLiteError) {

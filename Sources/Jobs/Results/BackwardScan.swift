@@ -1,7 +1,8 @@
 import Kafka
 import ResultQuery
 
-/// Reads results piece by piece backwards in time, because what people look for is mostly new: first the last minutes, then further back.
+/// Reads results piece by piece backwards in time, because people mostly search for new results: first the last minutes, then
+/// further back.
 ///
 /// The pieces join without a gap: each ends at the very offsets where the one before began.
 struct BackwardScan {

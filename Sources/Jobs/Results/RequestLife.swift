@@ -27,7 +27,7 @@ package struct RequestLife {
         own.last { $0.kind == "final" && !$0.isRepetition } ?? own.last { $0.kind == "final" }
     }
 
-    /// The result that says where the request stands: the newest, but none that came too late to be true, or is a repetition's.
+    /// The result with the state of the request: the newest, but none that came too late to be true, or is a repetition's.
     package var latest: ResultRecord? {
         own.last { $0.kind != "interim" && !$0.isRepetition } ?? own.last { $0.kind != "interim" } ?? own.last
     }

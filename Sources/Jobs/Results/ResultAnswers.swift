@@ -4,10 +4,10 @@ package import Replay
 package import ResultQuery
 import SQLite
 
-/// Answers questions about results: from an index where the caller wants one, else from the topic.
+/// Answers queries for results: from an index if the caller wants one, else from the topic.
 ///
-/// Several threads may ask one value at once: each question opens a Kafka client and the index's file for itself. One of several
-/// questions that fill the same index at once may read the topic instead.
+/// Several threads may query one value at once: each query opens a Kafka client and the index's file for itself. One of several
+/// queries that fill the same index at once may read the topic instead.
 package struct ResultAnswers: Sendable {
     /// Reads the topic of results.
     package let scan: TopicScan
@@ -81,7 +81,7 @@ package struct ResultAnswers: Sendable {
     /// Reads new results of a request until its final one is there or the deadline has passed.
     ///
     /// - Parameters:
-    ///   - reader: The reader of new records, opened by `scan` before the first question.
+    ///   - reader: The reader of new records, opened by `scan` before the first query.
     ///   - life: The results so far, and those that come.
     ///   - deadline: The end of the wait.
     ///   - report: Gets each result that comes before the final one.

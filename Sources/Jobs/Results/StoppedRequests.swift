@@ -5,7 +5,7 @@ import PushModel
 extension JobContext {
     /// Reads the requests that were cancelled until now from the control topic, or none if there is no such topic.
     ///
-    /// - Throws: The topic cannot be read, so it is unknown what was cancelled.
+    /// - Throws: The topic cannot be read, so the cancellations are unknown.
     package func cancellations() throws(JobFailure) -> Cancellations {
         let scan = TopicScan(self, topic: topics.control)
         let now = Timestamp(milliseconds: self.now())

@@ -2,8 +2,8 @@ package import Kafka
 
 /// Patience with topics that were created a moment ago: brokers learn of them one after another.
 ///
-/// One of these is Kafka's own for the positions of groups. It is created when a group is asked about for the first time. Until its
-/// partitions have leaders, or have them again, groups have no coordinator.
+/// One of these is Kafka's own for the positions of groups. It is created on the first query for a group. Until its partitions
+/// have leaders, or have them again, groups have no coordinator.
 package enum FreshTopics {
     /// The time for which a topic may be unknown before it counts as missing.
     private static let patience = Duration.seconds(2)

@@ -68,7 +68,7 @@ package final class TransactionalSession {
         try TopicReader(configuration, topic: topic.name, start: .beginning, timeout: timeout)
     }
 
-    /// Reads a topic until `isRead` says that the claim was read.
+    /// Reads a topic until `isRead` reports that the claim was read.
     ///
     /// - Throws: The topic may not be read, or the claim does not come in time.
     package func readBack(

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Knows whether the process lives, has started, and can do its job, and if not, why.
 ///
-/// Checks are declared when the program is put together and then set by whoever knows. Safe from every thread. Time is monotonic and
-/// comes in as an argument, in nanoseconds.
+/// Checks are declared when the program is put together and then set by their owners. Safe from every thread. Time is monotonic
+/// and comes in as an argument, in nanoseconds.
 public final class Health: Sendable {
     /// Protects all checks. No other lock is taken while it is held.
     private let state = Mutex(State())
@@ -69,7 +69,7 @@ public final class Health: Sendable {
     /// - Parameters:
     ///   - probe: The kind of the probe.
     ///   - now: Monotonic nanoseconds.
-    /// - Returns: The state of every check the probe looks at.
+    /// - Returns: The state of every check of the probe.
     public func report(_ probe: HealthProbe, now: Int64) -> HealthReport {
         let state = state.withLock { $0 }
         switch probe {
@@ -111,7 +111,7 @@ public struct HealthCheck: Sendable {
 
     /// Sets the check to failing, with a reason.
     ///
-    /// - Parameter reason: In plain words, without secrets: it is shown to whoever may ask.
+    /// - Parameter reason: In plain words, without secrets: probes show it.
     /// - Returns: Whether the check passed before, so that the change can be logged once.
     @discardableResult
     public func fail(_ reason: String) -> Bool { health.set(index, failing: reason) }

@@ -27,7 +27,7 @@ public struct HealthReport: Sendable, Equatable {
         public let reason: String?
     }
 
-    /// Every check the probe looks at, in the order in which they were declared.
+    /// Every check of the probe, in the order in which they were declared.
     public let checks: [Check]
 
     /// True if every check passes.

@@ -80,7 +80,7 @@ public struct Log: Sendable {
         write(.warning, event, message, fields)
     }
 
-    /// Writes a line about a fault that a person must look at.
+    /// Writes a line about a fault that needs a person.
     public func error(_ event: LogEvent, _ message: StaticString, _ fields: KeyValuePairs<LogKey, LogValue> = [:]) {
         write(.error, event, message, fields)
     }

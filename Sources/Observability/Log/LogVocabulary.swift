@@ -2,11 +2,11 @@
 public enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
     /// One line per hub call, for a search after a fault.
     case debug
-    /// One line per request, and what the program does.
+    /// One line per request, and the program's actions.
     case info
     /// Something went wrong and the program deals with it.
     case warning
-    /// Something went wrong and a person must look.
+    /// Something went wrong and needs a person.
     case error
 
     /// The word in the field `level`, which is also the word in the setting `log.level`.
@@ -27,7 +27,7 @@ public enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
 public enum LogEvent: String, Sendable, CaseIterable {
     /// The program started. The line names its version.
     case started
-    /// The program was asked to stop and finishes what is in flight.
+    /// The program got a signal to stop and finishes the requests in flight.
     case draining
     /// The program ended.
     case stopped

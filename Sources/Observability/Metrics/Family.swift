@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One metric name with labels: an instrument for each combination of label values that was asked for.
+/// One metric name with labels: an instrument for each requested combination of label values.
 ///
 /// A request for a series takes a lock and may allocate, so it is made when a hub, a topic or a partition appears. The holder
 /// keeps the instrument and updates that. The number of series is bounded: from `limit` on, every new combination shares one

@@ -10,12 +10,12 @@ public struct GatewayMetrics: Sendable {
     public let requests: Family<Counter, 2>
     /// From a request to its answer, by route.
     public let requestDuration: Family<Histogram, 1>
-    /// From giving a record to Kafka's client to its delivery report, by what that says (`persisted`, `not_persisted`,
+    /// From giving a record to Kafka's client to its delivery report, by its outcome (`persisted`, `not_persisted`,
     /// `possibly_persisted`).
     public let ack: Family<Histogram, 1>
-    /// Credentials looked at, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `held`, `overloaded`.
+    /// Checked credentials, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `held`, `overloaded`.
     public let signIns: Family<Counter, 1>
-    /// Keys of publishers looked at, by outcome: `accepted`, `refused`, `ended`, `held`, `limited`, `unchecked`.
+    /// Checked keys of publishers, by outcome: `accepted`, `refused`, `ended`, `held`, `limited`, `unchecked`.
     public let keyChecks: Family<Counter, 1>
     /// The time of a key's last use, in seconds since 1970, by its id.
     public let keyLastUsed: Family<Gauge, 1>
@@ -23,7 +23,7 @@ public struct GatewayMetrics: Sendable {
     public let hubCalls: Family<Counter, 2>
     /// The duration of hub calls, by operation.
     public let hubCallDuration: Family<Histogram, 1>
-    /// Calls with an `Idempotency-Key`, by what they got: `first`, `replayed`, `mismatch`, `in_flight`.
+    /// Calls with an `Idempotency-Key`, by answer: `first`, `replayed`, `mismatch`, `in_flight`.
     public let idempotencyKeys: Family<Counter, 1>
     /// Answers that could not be kept in the file of answers.
     public let idempotencyLost: Counter

@@ -37,7 +37,7 @@ public struct PushfanMetrics: Sendable {
     public let rateWait: Family<SecondsCounter, 1>
     /// The hub's circuit, by hub: 0 closed, 1 half-open, 2 open.
     public let circuitState: Family<Gauge, 1>
-    /// Time spent waiting because the hub asked for it, by hub.
+    /// Time spent waiting on the hub's demand, by hub.
     public let throttledTime: Family<SecondsCounter, 1>
     /// Retries scheduled, by hub and reason.
     public let retriesScheduled: Family<Counter, 2>
@@ -50,7 +50,7 @@ public struct PushfanMetrics: Sendable {
     public let outcomePolls: Family<Counter, 2>
     /// Calls whose outcome is known, by hub and reason (`delivered`, `some_refused`, `abandoned` …).
     public let outcomes: Family<Counter, 2>
-    /// Lists of devices that push services refused, by hub and what came of reading them (`read`, `failed`, `skipped`).
+    /// Lists of devices that push services refused, by hub and result of reading (`read`, `failed`, `skipped`).
     public let errorDetails: Family<Counter, 2>
     /// Cancellations that a loop of this worker remembers.
     public let cancellations: Gauge

@@ -22,7 +22,7 @@ struct DemoApps {
         try send("gus", "wns", to: "fay", "Lunch?")
         try api("fay", "POST", "/notifications")
         try sendSecretly("gus", to: "fay", "The code is 4711")
-        // The hub gives up: nothing rings, and its telemetry says so.
+        // The hub gives up: nothing rings, and its telemetry reports this.
         stage.hub.script([
             try TelemetryScript(parsing: "state=Abandoned,tags=username:gus,count=1"),
             try TelemetryScript(parsing: "refuse=AbandonedNotificationMessages,device=gus-registration-token,count=1"),

@@ -2,7 +2,7 @@ import Console
 import Foundation
 import HubEmulator
 
-/// Makes HTTP calls and shows each: who makes it, what is answered, and what rang.
+/// Makes HTTP calls and shows each: its user, the answer, and the rings.
 struct DemoCalls {
     /// Columns for the user, and for the call. The answer to a longer call stands in the next line.
     private static let userWidth = 5

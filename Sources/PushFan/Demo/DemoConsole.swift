@@ -2,7 +2,7 @@ import Console
 import Glibc
 import Synchronization
 
-/// Runs commands of pushfan's inside this process, and shows what they print.
+/// Runs commands of pushfan's inside this process, and shows their output.
 struct DemoConsole {
     private let environment: [String: String]
     private let text: DemoText
@@ -44,7 +44,7 @@ struct DemoConsole {
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     }
 
-    /// Remembers what is written.
+    /// Remembers the written bytes.
     private final class Sink: Sendable {
         private let bytes = Mutex<[UInt8]>([])
 

@@ -1,7 +1,7 @@
 import Console
 import HubEmulator
 
-/// Publishes ten thousand requests, kills a worker in the middle, and counts what became of them.
+/// Publishes ten thousand requests, kills a worker in the middle, and counts their outcomes.
 struct DemoKill {
     static let count = 10_000
     private static let prefix = "order-"

@@ -2,7 +2,7 @@ import Console
 import Foundation
 import HubEmulator
 
-/// Lets the hub fail for a while, and repairs what failed with one replay.
+/// Lets the hub fail for a while, and repairs the failures with one replay.
 struct DemoOutage {
     private static let count = 300
     private static let prefix = "seat-"

@@ -4,7 +4,7 @@ import EventLoop
 import Glibc
 import Observability
 
-/// Waits for what takes a while.
+/// Waits for slow events.
 enum DemoPatience {
     /// The longest wait. Nothing takes nearly as long.
     static let limit = Duration.seconds(60)

@@ -104,7 +104,7 @@ final class DemoStage {
         return found
     }
 
-    /// Forgets what rang, so that later scenes do not look through all of it.
+    /// Forgets the rings, so that later scenes do not search all of them.
     func forgetRings() throws {
         _ = try PlainRequest.call("DELETE", "\(emulatorURL)/devices/rung", timeout: .seconds(10))
     }
@@ -144,7 +144,7 @@ final class DemoStage {
         // Shorter than brokers allow, so that nobody waits long for the killed worker's partitions. A rebalance of this broker takes 3 s.
         configuration.sessionTimeout = .milliseconds(4500)
         configuration.rateLimit = hubRate
-        // The emulator tells at once what became of a notification.
+        // The emulator reports the outcome of a notification at once.
         configuration.outcomes.firstWait = 100
         return configuration
     }

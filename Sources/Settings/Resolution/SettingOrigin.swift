@@ -44,7 +44,7 @@ public struct SettingProblem: Sendable, Equatable, CustomStringConvertible {
         self.expected = expected
     }
 
-    /// `place: key: what is wrong; expected …`.
+    /// `place: key: fault; expected …`.
     public var description: String {
         let subject = key.map { "\($0): " } ?? ""
         return "\(origin): \(subject)\(message)" + (expected.map { "; expected \($0)" } ?? "")

@@ -26,13 +26,13 @@ struct SettingCandidate: Sendable {
     let origin: SettingOrigin
 }
 
-/// Gathers what flags, environment and file say, the strongest source last.
+/// Gathers the values of flags, environment and file, the strongest source last.
 struct SettingSources {
     typealias ReadFile = (String) throws -> [UInt8]
 
     private(set) var candidates: [String: SettingCandidate] = [:]
     private(set) var problems: [SettingProblem] = []
-    /// The keys of what the file names.
+    /// The keys of the sections that the file names.
     private(set) var named = NamedSettings()
     private var definitions = SettingsSchema.all
     private let readFile: ReadFile

@@ -1,12 +1,12 @@
 /// The value of every key after the sources were weighed.
 struct SettingValues: Sendable {
     private let chosen: [String: SettingCandidate]
-    /// The keys of what the file names.
+    /// The keys of the sections that the file names.
     let named: NamedSettings
 
     /// - Parameters:
     ///   - candidates: The values that the sources offer.
-    ///   - named: The keys of what the file names.
+    ///   - named: The keys of the sections that the file names.
     ///   - hostName: The default of `worker.id`.
     init(_ candidates: [String: SettingCandidate], named: NamedSettings, hostName: String) {
         self.named = named

@@ -118,8 +118,8 @@ extension SettingType where Value == ListenAddress {
 }
 
 extension SettingType where Value == [KafkaProperty] {
-    /// Properties of librdkafka: a file's mapping, or `name=value` separated by commas or line breaks. A piece without `=` goes on
-    /// with the value before it, so that `debug=broker,topic` is one property.
+    /// Properties of librdkafka: a file's mapping, or `name=value` separated by commas or line breaks. A piece without `=`
+    /// continues the value before it, so that `debug=broker,topic` is one property.
     static var properties: SettingType {
         SettingType(allowed: "name=value pairs separated by commas or line breaks, each name once", shape: .map, isSecret: true) {
             (input) throws(SettingFault) -> [KafkaProperty] in

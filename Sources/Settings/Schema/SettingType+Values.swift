@@ -32,7 +32,7 @@ extension SettingType where Value == Double {
 }
 
 extension SettingType where Value == Bool {
-    /// `true` or `false`, and nothing that merely looks like it.
+    /// `true` or `false`, and nothing merely similar.
     static var boolean: SettingType { word([("true", true), ("false", false)]) }
 }
 

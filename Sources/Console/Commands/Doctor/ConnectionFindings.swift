@@ -1,6 +1,6 @@
 /// The facts of the connection to the brokers.
 struct ConnectionFacts: Equatable {
-    /// The addresses that are asked first.
+    /// The bootstrap addresses.
     var brokers: String
     /// `PLAINTEXT`, `SSL`, `SASL_PLAINTEXT` or `SASL_SSL`.
     var securityProtocol = "PLAINTEXT"

@@ -12,7 +12,7 @@ struct GroupFacts {
 
     /// The topics of delay lanes.
     var delays: Set<String> = []
-    /// The rule of workers where no position says where to begin.
+    /// The rule of workers for partitions without a position.
     var rule = StartRule.safe
     /// The starts of partitions, or the refusal to report them, or nil without a query.
     var starts: Result<GroupStarts, Refusal>?

@@ -11,7 +11,7 @@ struct KafkaExamination {
     let timeout: Duration
     /// Milliseconds since 1970.
     let now: Int64
-    /// The right to write is asked for, too.
+    /// True if the right to write is checked, too.
     let probesWriting: Bool
 
     private var configuration: KafkaConfiguration { settings.kafkaConfiguration() }

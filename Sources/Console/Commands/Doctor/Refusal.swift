@@ -36,7 +36,7 @@ struct Refusal: Error, Equatable {
 }
 
 extension Result where Failure == Refusal {
-    /// The answer to a question, or why there is none.
+    /// The answer to a query, or the refusal.
     init(asking question: () throws(KafkaError) -> Success) {
         do throws(KafkaError) { self = .success(try question()) } catch { self = .failure(Refusal(error)) }
     }

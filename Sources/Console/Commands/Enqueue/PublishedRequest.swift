@@ -57,7 +57,7 @@ final class PublishedRequests: Sendable {
     /// No requests.
     ///
     /// - Parameters:
-    ///   - capacity: How many are expected.
+    ///   - capacity: The expected number of requests.
     ///   - follower: Waits for their results, until it is closed, or nil if they are not wanted.
     init(capacity: Int, _ follower: ResultFollower? = nil) {
         var state = State()
@@ -71,7 +71,7 @@ final class PublishedRequests: Sendable {
 
     /// Adds the request with this identity, and the topic that it is written to. Its result is awaited from now on.
     ///
-    /// - Returns: What to call with its delivery.
+    /// - Returns: The callback for its delivery.
     @discardableResult
     func add(_ id: String, in topic: String? = nil) -> @Sendable (Producer.Delivery) -> Void {
         let index = state.withLock { state -> Int in

@@ -36,7 +36,7 @@ extension InputFault {
     }
 }
 
-/// Takes requests in, and says what is wrong with the others.
+/// Accepts requests, and reports the faults of the others.
 struct RequestChecker {
     private let reader: StrictReader
     private let now: Timestamp

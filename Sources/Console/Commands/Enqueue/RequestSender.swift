@@ -4,7 +4,7 @@ import Kafka
 import Publishing
 import PushModel
 
-/// Writes requests to Kafka, as often and as fast as was asked for.
+/// Writes requests to Kafka, as often and as fast as requested.
 struct RequestSender {
     /// The number, the rate and the identity of the requests.
     struct Plan {
@@ -26,10 +26,10 @@ struct RequestSender {
         writer = RequestWriter(topics: topics, source: plan.source)
     }
 
-    /// Writes every request as often as the plan says, and waits until Kafka has them. It ends early when a signal comes.
+    /// Writes every request as often as the plan demands, and waits until Kafka has them. It ends early when a signal comes.
     ///
     /// - Parameters:
-    ///   - requests: What to write.
+    ///   - requests: The requests to write.
     ///   - producer: Writes it.
     ///   - handles: The topics of that producer, by their names, with each that a request belongs to.
     ///   - timeout: How long the last of them may take.

@@ -6,7 +6,7 @@ import Publishing
 import PushModel
 
 extension Command {
-    /// `pushfan explain`: what a request would become, what an error code means, what each answer of a hub means.
+    /// `pushfan explain`: a request's calls, an error code's meaning, the meaning of a hub's answers.
     static let explain = Command(
         "explain", .publishers, "Show what a request would become, or what an error code means", operands: "FILE|-|CODE",
         maximumOperands: 1,

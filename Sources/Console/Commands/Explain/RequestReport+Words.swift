@@ -43,7 +43,7 @@ extension PlanEstimate {
 }
 
 extension CallPreview {
-    /// One line that says what it is.
+    /// One line that names it.
     fileprivate var title: String {
         let whole = part > 1 ? "\(platformName), part \(part)" : platformName
         return "\(whole), to \(audience), \(body.count) of at most \(maximumBodyByteCount) bytes"

@@ -5,10 +5,10 @@ import ResultQuery
 
 /// The records of some partitions that workers are done with, by the topics that workers write.
 ///
-/// Done is what has a final result or became a dead letter, and what waits elsewhere: in a delay lane, as a held request, or as one that
-/// was divided into parts. The continuation of a large request is done when the part that it begins with is a record of its own, because
-/// one transaction wrote that and counted the continuation as read. A place counts together with the time of its record, so that what
-/// stood in a topic that was recreated since says nothing about the new one.
+/// Done is what has a final result or became a dead letter, and what waits elsewhere: in a delay lane, as a held request, or as
+/// one that was divided into parts. The continuation of a large request is done when the part that it begins with is a record of
+/// its own, because one transaction wrote that and counted the continuation as read. A place counts together with the time of its
+/// record, so that the records of a topic that was recreated since do not count for the new one.
 struct FinishedPlaces {
     private struct Place {
         let offset: Int64
@@ -90,7 +90,7 @@ struct FinishedPlaces {
     private mutating func takeDeadLetter(_ record: borrowing ConsumedRecord) {
         let headers = OwnHeaders.of(record)
         guard headers["pushfan-dlq-group"] == group else { return }
-        // One in place of a result tells when that was refused.
+        // A dead letter in place of a result has the time of the refusal.
         let time = headers["pushfan-dlq-reason"] == "not_taken" ? nil : headers["pushfan-dlq-timestamp-ms"]
         finish(
             headers["pushfan-dlq-topic"], headers["pushfan-dlq-partition"].flatMap { Int64($0) },
@@ -147,7 +147,7 @@ struct FinishedPlaces {
         places[partition]?.append(Place(offset: offset, time: time ?? -1))
     }
 
-    /// Puts them in order, once all were taken and before the first is asked about.
+    /// Puts them in order, once all were taken and before the first query.
     mutating func close() {
         for (part, place, offset, time) in continuations where parts.contains(part) {
             add(place.topic, Int64(place.partition), offset, time)

@@ -14,7 +14,7 @@ final class GroupAdoption {
         let topic: String
         /// The partitions whose position the new group has from the old one.
         var positions = 0
-        /// The requests and questions that waited for the old group, and wait for the new one now.
+        /// The requests and polls that waited for the old group, and wait for the new one now.
         var moved = 0
         /// The partitions where the old group has no position, or one of another program, so what it has done is unknown.
         var unknown = 0
@@ -73,7 +73,7 @@ final class GroupAdoption {
 
     /// Does it.
     ///
-    /// - Throws: The same command goes on.
+    /// - Throws: The same command continues.
     func run() throws(KafkaError) {
         let admin = try TopicAdmin(configuration)
         let found = try admin.describe(topics: roles.map(\.name), timeout: timeout).topics
@@ -106,7 +106,7 @@ final class GroupAdoption {
         }
     }
 
-    /// Gives the new group the old one's positions, with what they say is finished behind them.
+    /// Gives the new group the old one's positions, with the finished offsets behind them.
     private func adopt(_ positions: [CommittedOffset], _ row: inout Row) throws(KafkaError) {
         row.positions += positions.count
         guard let session, !positions.isEmpty else { return }
@@ -125,7 +125,7 @@ final class GroupAdoption {
             if end > 0 { row.unknown += 1 }
             return
         }
-        // The new group has nothing to look for in front of what waited for the old one.
+        // The new group has nothing to read in front of the records that waited for the old one.
         if our.offset == nil { try adopt([their], &row) }
         var batch = Batch()
         var offset = start

@@ -58,7 +58,7 @@ enum StartPlace: Equatable {
 
 /// Sets the start of a group in partitions of requests, of waiting requests, and of large requests.
 ///
-/// The group must have no members, so nothing moves while it is looked for.
+/// The group must have no members, so nothing moves during the search.
 struct GroupStart {
     /// The position of one partition.
     struct Row {
@@ -203,11 +203,11 @@ struct GroupStart {
         return places.copies.isDone(headers, at: partition, record.offset, mayHaveGoneOn: mayHaveGoneOn)
     }
 
-    /// Reads what workers have written: which requests they are done with.
+    /// Reads from the records of workers which requests they are done with.
     private func gather(_ chosen: [GroupPosition], _ scan: TopicScan) throws(CommandFailure) -> FinishedPlaces {
         var places = FinishedPlaces(of: chosen, group: group, parents: settings.kafka.topics.parents)
         let told = try existing { role in
-            // Our own requests tell of themselves alone.
+            // Records of our own requests count for these requests alone.
             FinishedPlaces.areTold(by: role)
                 || role.kind == .requests && role.isWritten
                     && chosen.contains { $0.partition.topic == role.name }

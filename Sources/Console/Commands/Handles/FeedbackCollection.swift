@@ -168,6 +168,6 @@ final class CollectionProgress {
         if streams.traits.isErrorTerminal { streams.showStatus(text) } else { streams.note(text) }
     }
 
-    /// Takes away what was shown.
+    /// Removes the shown text.
     func end() { streams.showStatus(nil) }
 }

@@ -6,9 +6,10 @@ import Outcomes
 import PushModel
 import Settings
 
-/// The container in which a hub lists the devices that push services refused: the hub says where it is, and a storage account serves it.
+/// The container in which a hub lists the devices that push services refused: the hub names its address, and a storage account
+/// serves it.
 ///
-/// The link to it is a key of its own. It is asked for again when it opens nothing any more, and is in no message.
+/// The link to it is a key of its own. It is requested again when it opens nothing any more, and is in no message.
 final class FeedbackContainer {
     /// The content of a blob from some place on.
     enum Reading {
@@ -71,7 +72,7 @@ final class FeedbackContainer {
 
     /// Every blob there is now, each once, the oldest day first.
     ///
-    /// - Throws: The hub or the storage account does not tell.
+    /// - Throws: The hub or the storage account does not answer.
     func blobs() throws(CommandFailure) -> [BlobListing.Blob] {
         var blobs: [BlobListing.Blob] = []
         var names: Set<String> = []

@@ -4,7 +4,7 @@ import EventLoop
 import HTTP1
 import Jobs
 
-/// A server that is asked by HTTP, one request after another.
+/// A server that is called by HTTP, one request after another.
 final class WebPeer {
     /// The pauses after the calls of a busy server, one for each attempt.
     private static let pauses: [Duration] = [.milliseconds(500), .milliseconds(900), .zero]
@@ -62,7 +62,7 @@ final class WebPeer {
         }
     }
 
-    /// Puts a question once, and waits for what becomes of it.
+    /// Sends a request once, and waits for its outcome.
     ///
     /// - Parameter request: Head and body.
     /// - Returns: The answer, or why there is none.

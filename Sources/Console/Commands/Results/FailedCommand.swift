@@ -6,7 +6,7 @@ import ResultQuery
 import Settings
 
 extension Command {
-    /// `pushfan failed`: what failed and is not repaired, grouped by cause.
+    /// `pushfan failed`: failures without a repair, grouped by cause.
     static let failed = Command(
         "failed", .results, "Group what failed and is not repaired by its cause, and say what to do", operands: "[FILTER...]",
         maximumOperands: .max, acceptsFilter: true,

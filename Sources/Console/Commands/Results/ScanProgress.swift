@@ -38,7 +38,7 @@ struct ScanProgress {
         streams.showStatus(Self.text(topic: topic, done: total - remaining, total: total, after: now - start))
     }
 
-    /// Takes away what was shown.
+    /// Removes the shown text.
     func end() {
         if isShown { streams.showStatus(nil) }
     }

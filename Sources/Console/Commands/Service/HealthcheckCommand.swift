@@ -1,7 +1,7 @@
 import Settings
 
 extension Command {
-    /// `pushfan healthcheck`: asks a worker how it is, for containers without curl.
+    /// `pushfan healthcheck`: calls a worker's health check, for containers without curl.
     static let healthcheck = Command(
         "healthcheck", .operators, "Ask a running worker whether it is well", operands: "[URL]", maximumOperands: 1,
         examples: [

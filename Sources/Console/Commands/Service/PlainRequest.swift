@@ -13,7 +13,7 @@ public enum PlainRequest {
     ///   - body: The body. All methods but GET send its length.
     ///   - timeout: The time limit of connecting, and of each step after it.
     /// - Returns: The status and the body.
-    /// - Throws: `usage` for what cannot be asked, `unreachable` naming the address, `failed` for an answer that is no HTTP.
+    /// - Throws: `usage` for an impossible call, `unreachable` naming the address, `failed` for an answer that is no HTTP.
     public static func call(
         _ method: String, _ url: String, fields: [(name: String, value: String)] = [], body: [UInt8] = [], timeout: Duration
     ) throws(CommandFailure) -> (status: Int, body: String) {

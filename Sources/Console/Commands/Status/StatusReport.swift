@@ -40,7 +40,7 @@ struct StatusReport {
     let group: Result<GroupDescription, Refusal>
     let partitions: [Partition]
     let workers: [Worker]
-    /// Topics that could not be asked about, each with the reason.
+    /// Topics that could not be queried, each with the reason.
     var unknownTopics: [String] = []
     /// The starts of partitions, or nil when they are unknown.
     var starts: GroupStarts?
@@ -103,7 +103,7 @@ struct StatusReport {
     /// The partitions of a topic that have no consumer although the group is stable.
     func orphans(of topic: [Partition]) -> [Partition] {
         guard let group = group.answer, group.state == .stable, !group.members.isEmpty else { return [] }
-        // Held requests are read by whoever has the partition of requests that they belong to.
+        // Held requests are read by the owner of their partition of requests.
         return topic.filter { $0.owner == nil && !$0.isHeld }
     }
 

@@ -18,8 +18,8 @@ struct WaitingCount: Equatable {
 
 /// Counts the requests that wait in the partitions of a topic by reading them, up to a limit.
 ///
-/// Offsets alone say too much: the ends of transactions take an offset each, and delay lanes also hold what waits for other groups, and
-/// questions for outcomes.
+/// Offsets alone count too much: the ends of transactions take an offset each, and delay lanes also hold requests of other
+/// groups, and polls for outcomes.
 struct WaitingCounter {
     /// The most records of a topic that are read.
     private static let recordLimit = 2000

@@ -37,7 +37,7 @@ struct WaitingReader {
     ///   - record: The record.
     ///   - kind: The purpose of its topic.
     ///   - place: Its partition.
-    /// - Returns: Nil for what is no request of the group: another group's, or a question for an outcome.
+    /// - Returns: Nil for what is no request of the group: another group's, or a poll for an outcome.
     mutating func read(_ record: FetchedRecord, of kind: TopicRole.Kind, in place: TopicPartition) -> WaitingRequest? {
         var origin = RecordOrigin(
             topic: place.topic, partition: place.partition, offset: record.offset,

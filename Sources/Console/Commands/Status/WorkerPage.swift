@@ -129,7 +129,7 @@ private struct PageReader {
                 loop.hubs[loop.hubs.count - 1].trouble = text("trouble", $0)
             }
         } else {
-            // A worker of an earlier version has one, and tells of it with the loop.
+            // A worker of an earlier version has one, and reports it with the loop.
             loop.hubs = [loop.total]
         }
         if let list = document.member("partitions", of: node) {

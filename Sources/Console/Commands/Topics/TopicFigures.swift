@@ -1,6 +1,6 @@
 import Kafka
 
-/// The partitions and replicas that were asked for, against those of topics that are there already.
+/// The requested partitions and replicas, against those of topics that are there already.
 struct TopicFigures {
     private static let keys = "; requests with an ordering key then go to other partitions than those before"
 
@@ -26,7 +26,7 @@ struct TopicFigures {
     /// - Parameters:
     ///   - role: The topic.
     ///   - there: Its partitions, empty if they are not known.
-    /// - Returns: Nothing where all is as it was asked for.
+    /// - Returns: Nothing if all is as requested.
     func warnings(_ role: TopicRole, _ there: [PartitionReplicas]) -> [String] {
         guard !there.isEmpty else { return [] }
         var warnings: [String] = []

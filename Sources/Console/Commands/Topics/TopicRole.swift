@@ -11,7 +11,7 @@ struct TopicRole {
         case requests
         /// Requests that wait in a delay lane.
         case delayed
-        /// Requests with ordering keys that wait, which whoever owns their partition of requests reads beside it.
+        /// Requests with ordering keys that wait, which the owner of their partition of requests reads beside it.
         case held
         /// Large requests, which the group's members count.
         case parents

@@ -3,7 +3,7 @@ import Glibc
 
 /// A text file that is written line by line, and takes its name only when it is whole.
 ///
-/// The first line is written last, because it tells what the others came to.
+/// The first line is written last, because it has the totals of the others.
 package final class LineFile {
     private let path: String
     private let temporaryPath: String

@@ -2,7 +2,7 @@ package import PushModel
 package import Replay
 package import ResultQuery
 
-/// The first line of a plan's file: which job it is, what it was made from, and what it comes to.
+/// The first line of a plan's file: the job, the source and the totals.
 package struct ReplayPlanHeader: Sendable, Equatable {
     /// The beginning of the file, with the version of the form.
     package static let kind = "pushfan.replay.plan"
@@ -10,7 +10,7 @@ package struct ReplayPlanHeader: Sendable, Equatable {
 
     /// The kind of records that are replayed.
     package enum Source: String, Sendable {
-        /// Sends that failed, as results tell it.
+        /// Sends that failed, by their results.
         case results
         /// Records that could not be understood.
         case deadletter

@@ -35,7 +35,7 @@ package struct JobLog {
         }
     }
 
-    /// A runner that says nothing for so long, in milliseconds, is gone.
+    /// The silence, in milliseconds, after which a runner counts as gone.
     package static let patience: Int64 = 30_000
 
     /// The jobs by their ids.

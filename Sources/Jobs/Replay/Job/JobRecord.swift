@@ -82,7 +82,7 @@ package struct JobRecord: Sendable, Equatable {
     /// Reads one.
     package init?(_ document: JSONDocument) {
         let root = document.root
-        // Sums and differences of what anybody may have written must not overflow.
+        // Sums and differences of foreign numbers must not overflow.
         func number(_ name: StaticString) -> Int { Int(min(max(document.integer(name, of: root) ?? 0, 0), 1 << 53)) }
         func time(_ name: StaticString) -> Timestamp {
             document.text(name, of: root).flatMap { Timestamp(Array($0.utf8).span) } ?? Timestamp(milliseconds: 0)
@@ -120,7 +120,7 @@ package struct JobBatch: Sendable {
     package let first: Int
     /// The sends that were repeated.
     package private(set) var replayed: [(place: RecordPlace, sends: SendSet)] = []
-    /// The items that were passed over.
+    /// The skipped items.
     package private(set) var skipped: [(number: Int, reason: Leftover)] = []
     /// Bytes of the record so far.
     package private(set) var byteCount = 0
@@ -146,7 +146,7 @@ package struct JobBatch: Sendable {
         byteCount += place.topic.utf8.count + 32 + (sends == .all ? 0 : sends.indices.count * 4)
     }
 
-    /// Notes an item that was passed over.
+    /// Notes a skipped item.
     package mutating func addSkipped(_ number: Int, _ reason: Leftover) {
         skipped.append((number, reason))
         byteCount += 32

@@ -46,7 +46,7 @@ package struct GoneOriginals {
 extension JobContext {
     /// The first offset of each partition of a topic, or none of a topic that no longer exists.
     ///
-    /// - Throws: The brokers cannot be asked.
+    /// - Throws: The brokers do not answer.
     package func firstOffsets(of topic: String) throws(JobFailure) -> [Int32: Int64] {
         do throws(KafkaError) {
             // To stop at the very first record is to read nothing.

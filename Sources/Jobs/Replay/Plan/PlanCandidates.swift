@@ -3,7 +3,7 @@ import PushModel
 import Replay
 import ResultQuery
 
-/// Gathers from the results what may be replayed, in as little memory as the number of candidates needs.
+/// Gathers from the results the sends that may be replayed, in as little memory as the number of candidates needs.
 struct PlanCandidates {
     /// A request of which something may be replayed, or was replayed before.
     struct Candidate {
@@ -53,7 +53,7 @@ struct PlanCandidates {
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - leave: Takes what can never be replayed.
+    ///   - leave: Takes the requests that can never be replayed.
     mutating func take(_ record: borrowing ConsumedRecord, leave: (ReplayLeft) -> Void) {
         guard let value = record.value else { return }
         if ReplayHistory.mayConcern(value), reading.readResult(value) { history.noteResult(reading) }
@@ -117,7 +117,7 @@ struct PlanCandidates {
                 joined.append(candidate)
                 continue
             }
-            // Each outcome tells of another send, and of one that the final result holds for accepted.
+            // Each outcome is of another send, which the final result has as accepted.
             joined[joined.count - 1].sends =
                 candidate.isOutcome ? last.sends.union(candidate.sends) : last.sends.intersection(candidate.sends)
         }

@@ -5,7 +5,7 @@ import PushModel
 import Replay
 package import ResultQuery
 
-/// Makes a plan: finds what failed, reads the originals back, and writes what to do into a file.
+/// Makes a plan: finds the failures, reads the originals back, and writes the work into a file.
 ///
 /// One value belongs to one thread at a time. Several plans may be made at once, each in a file of its own.
 package struct PlanMaker {
@@ -19,7 +19,7 @@ package struct PlanMaker {
     private let file: LineFile
     /// The file's first line, as far as it is known.
     package private(set) var header: ReplayPlanHeader
-    /// Some of what is replayed, evenly spread.
+    /// Some of the replayed requests, evenly spread.
     package private(set) var samples: [ReplayItem] = []
     private var number = 0
     private var stopped = Cancellations()
@@ -42,7 +42,7 @@ package struct PlanMaker {
         file = try LineFile(path)
     }
 
-    /// Plans the replay of what a filter wants.
+    /// Plans the replay of the results that a filter wants.
     ///
     /// - Parameters:
     ///   - filter: The filter of the results.
@@ -73,7 +73,7 @@ package struct PlanMaker {
         try file.finish(header: header.json)
     }
 
-    /// Reads the results up to now, those that the filter does not want as well: later ones say what was replayed since.
+    /// Reads the results up to now, those that the filter does not want as well: later results show the replays since.
     private func gather(_ filter: ResultFilter, into candidates: inout PlanCandidates) throws(JobFailure) {
         let scan = TopicScan(context, topic: context.topics.results)
         let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, .end)

@@ -36,7 +36,7 @@ final class JobSession {
     ///
     /// - Parameters:
     ///   - record: The job, as a first run would begin it.
-    ///   - plannedAt: The offset up to which the plan knows what was replayed.
+    ///   - plannedAt: The offset up to which the plan knows the earlier replays.
     ///   - context: The names of the topics, and the way to Kafka.
     /// - Throws: Kafka does not answer, the job was ended, or another one is running.
     init(
@@ -115,7 +115,7 @@ final class JobSession {
         try write(withdrawn, nil)
     }
 
-    /// Passes over claims of runners that are gone, and gives way to one that is not.
+    /// Ignores claims of runners that are gone, and yields to a running one.
     private func yieldToOthers() throws(ReplayFailure) {
         let own = job?.seenAt ?? context.now()
         let others = log.jobs.values.filter { $0.record.jobID != record.jobID && $0.record.state == .running }
@@ -132,7 +132,8 @@ final class JobSession {
         try claim()
     }
 
-    /// Writes in one transaction: where the job stands, what was dealt with, and whatever was handed to the producer since it began.
+    /// Writes in one transaction the state of the job, the work that was done, and all records handed to the producer since it
+    /// began.
     ///
     /// - Parameters:
     ///   - record: The state of the job then.

@@ -10,7 +10,7 @@ struct ReplayPass {
     enum End {
         /// There is nothing more to do, or an operator wants it so.
         case ended
-        /// The job goes on with another session.
+        /// The job continues with another session.
         case again
     }
 
@@ -39,7 +39,7 @@ struct ReplayPass {
     private let start = ContinuousClock.now
     private var doneCount = 0
 
-    /// Prepares to go on where the session says.
+    /// Prepares to continue at the session's position.
     ///
     /// - Throws: The plan or Kafka's settings are not right.
     init(_ runner: ReplayRunner, _ session: JobSession, _ reporter: RunReporter) throws(ReplayFailure) {

@@ -4,7 +4,7 @@ import Kafka
 import PushModel
 package import Replay
 
-/// Does what a plan says, exactly once, however often it is begun.
+/// Carries out a plan exactly once, however often it is begun.
 ///
 /// Each transaction holds new requests together with the record of what they repeat and how far the job is. A run that dies anywhere
 /// leaves either all of a transaction or nothing of it, and the next run goes on behind it.

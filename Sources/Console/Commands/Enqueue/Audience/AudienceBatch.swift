@@ -23,7 +23,7 @@ struct AudienceBatch {
     /// True if there are enough of them.
     var isFull: Bool { entries.count >= Self.count }
 
-    /// Adds what a line holds.
+    /// Adds the content of a line.
     ///
     /// - Parameters:
     ///   - format: Has read the line.

@@ -89,7 +89,7 @@ struct AudienceFormat {
         return true
     }
 
-    /// Finds out from the first line what the file is.
+    /// Finds the kind of the file by its first line.
     ///
     /// - Returns: Whether that line is one of the audience already.
     private mutating func begin() throws(Fault) -> Bool {

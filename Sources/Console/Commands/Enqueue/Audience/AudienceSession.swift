@@ -42,7 +42,7 @@ final class AudienceSession {
         try readBack()
     }
 
-    /// Reads what earlier sessions have committed.
+    /// Reads the records that earlier sessions have committed.
     private func readBack() throws(KafkaError) {
         let name = Array(session.claim.utf8)
         let reader = try session.reader(of: parents)

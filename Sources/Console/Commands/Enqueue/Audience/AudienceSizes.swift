@@ -52,12 +52,12 @@ struct AudienceSizes {
             part: writer.maximumByteCount(audience: survey.largestAudience), whole: max(parent.count, progress.json.count))
     }
 
-    /// Asks what the topics take.
+    /// Queries the limits of the topics.
     ///
     /// - Parameters:
     ///   - settings: The names of the topics, and the way to Kafka.
     ///   - timeout: The longest wait for brokers, at most 10 s.
-    /// - Returns: The limits, without those that brokers do not tell: for want of the right to read them, or because they are away.
+    /// - Returns: The limits, without those that brokers do not report, for want of the right to read them or of a connection.
     static func limits(_ settings: Settings, timeout: Duration) -> Limits {
         let configuration = settings.kafkaConfiguration()
         var limits = Limits()
@@ -81,7 +81,7 @@ struct AudienceSizes {
     /// Refuses records that are too long.
     ///
     /// - Parameters:
-    ///   - limits: What topics and client take.
+    ///   - limits: The limits of topics and client.
     ///   - topics: The topics' names.
     /// - Throws: A record is longer.
     func check(_ limits: Limits, _ topics: KafkaSettings.Topics) throws(CommandFailure) {

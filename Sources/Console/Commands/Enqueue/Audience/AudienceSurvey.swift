@@ -43,7 +43,7 @@ struct AudienceSurvey {
     /// - Parameters:
     ///   - path: The file.
     ///   - planner: Plans as the workers do.
-    ///   - request: What to send.
+    ///   - request: The request to send.
     ///   - spread: The hubs that share the audience, or nil for one hub.
     /// - Throws: The file cannot be read.
     init(
@@ -151,7 +151,7 @@ struct AudienceSurvey {
 }
 
 extension FanOutPlanner {
-    /// Parts for what a file holds.
+    /// Parts for the content of a file.
     func parts(of kind: AudienceFormat.Kind, for request: PushRequest, over spread: HubSpread?) -> AudienceParts {
         switch kind {
         case .names(let names): parts(of: names, for: request, over: spread)
@@ -161,10 +161,10 @@ extension FanOutPlanner {
 }
 
 extension AudienceParts {
-    /// Adds what a line holds.
+    /// Adds the content of a line.
     ///
     /// - Returns: Whether a part is complete with it.
-    /// - Throws: What is wrong with the name or handle.
+    /// - Throws: The fault of the name or handle.
     mutating func add(_ format: AudienceFormat) throws(AudienceFormat.Fault) -> Bool {
         try add(format.text.span, format.kind, format.platform)
     }
@@ -172,7 +172,7 @@ extension AudienceParts {
     /// Adds a name, or a platform's handle.
     ///
     /// - Returns: Whether a part is complete with it.
-    /// - Throws: What is wrong with it.
+    /// - Throws: The fault of the name or handle.
     mutating func add(
         _ text: Span<UInt8>, _ kind: AudienceFormat.Kind?, _ platform: Platform
     ) throws(AudienceFormat.Fault) -> Bool {

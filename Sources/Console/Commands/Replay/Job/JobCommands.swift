@@ -5,7 +5,7 @@ import Replay
 import ResultQuery
 import Settings
 
-/// `pushfan replay list`, `status`, `pause`, `resume`, `stop`: looks at jobs, and tells their runners what to do.
+/// `pushfan replay list`, `status`, `pause`, `resume`, `stop`: shows jobs, and commands their runners.
 enum JobCommands {
     static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try invocation.settings()

@@ -49,7 +49,7 @@ final class ReplayProgress {
         }
     }
 
-    /// Takes away what was shown.
+    /// Removes the shown text.
     func end() {
         if isShown { streams.showStatus(nil) }
     }

@@ -7,7 +7,7 @@ import Settings
 
 /// `pushfan replay run`.
 enum RunCommand {
-    /// Up to so many requests there is no question.
+    /// The most requests that need no confirmation.
     private static let unaskedCount = 1000
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {

@@ -48,7 +48,7 @@ struct RequestWhereabouts: Equatable {
         case delayed
         /// In the topic of held requests.
         case held
-        /// The group is done with it, and its result is not where results were looked for.
+        /// The group is done with it, and its result is not among the searched results.
         case done
         /// No record of it was found.
         case unknown
