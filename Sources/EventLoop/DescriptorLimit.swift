@@ -13,7 +13,7 @@ public struct DescriptorLimit: Sendable, Equatable {
         self.hard = hard
     }
 
-    /// The limits of this process, or nil where they cannot be asked.
+    /// The limits of this process, or nil if they cannot be read.
     public static func current() -> DescriptorLimit? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }

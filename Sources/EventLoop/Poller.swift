@@ -47,7 +47,7 @@ public final class Poller {
 
     /// Creates a poller.
     ///
-    /// - Parameter maximumEvents: Events taken by one wait, at least 1; more stay for the next. Default 256.
+    /// - Parameter maximumEvents: Events taken by one wait, at least 1. More stay for the next. Default 256.
     /// - Throws: `SystemCallError` when the process has no descriptor left.
     public init(maximumEvents: Int = 256) throws(SystemCallError) {
         descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -66,18 +66,18 @@ public final class Poller {
     /// - Parameters:
     ///   - fileDescriptor: An open descriptor that is not watched yet.
     ///   - token: Comes back with each of its events.
-    ///   - interest: What to wait for.
+    ///   - interest: The events to wait for.
     /// - Throws: `SystemCallError`.
     public func add(_ fileDescriptor: Int32, token: UInt64, interest: Interest) throws(SystemCallError) {
         try control(EPOLL_CTL_ADD, fileDescriptor, token, interest)
     }
 
-    /// Changes what a watched descriptor is watched for.
+    /// Changes the events of a watched descriptor.
     ///
     /// - Parameters:
     ///   - fileDescriptor: A watched descriptor.
     ///   - token: Its token, which may be a new one.
-    ///   - interest: What to wait for from now on.
+    ///   - interest: The events to wait for from now on.
     /// - Throws: `SystemCallError`.
     public func modify(_ fileDescriptor: Int32, token: UInt64, interest: Interest) throws(SystemCallError) {
         try control(EPOLL_CTL_MOD, fileDescriptor, token, interest)
@@ -92,8 +92,9 @@ public final class Poller {
 
     /// Waits until a descriptor is ready or `deadline` has come, in steps of 1 ms, never returning early.
     ///
-    /// - Parameter deadline: When to give up; a past one only looks, `never` waits without end.
-    /// - Returns: The indices of the events, to be read by subscript before the next wait; empty at the deadline and after a signal.
+    /// - Parameter deadline: The end of the wait. A past one only polls, `never` waits without end.
+    /// - Returns: The indices of the events, to be read by subscript before the next wait. Empty at the deadline and after a
+    ///   signal.
     /// - Throws: `SystemCallError`, which only a programming error can cause.
     public func wait(until deadline: MonotonicTime) throws(SystemCallError) -> Range<Int> {
         let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), Self.milliseconds(until: deadline))

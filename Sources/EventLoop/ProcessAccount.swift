@@ -6,7 +6,7 @@ public enum ProcessAccount {
     public static var name: String? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
-        // Room for the texts of one entry; one that needs more counts as missing.
+        // Room for the texts of one entry. An entry that needs more counts as missing.
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { texts in
             guard let room = texts.baseAddress, getpwuid_r(getuid(), &entry, room, texts.count, &found) == 0,
                 let name = found?.pointee.pw_name

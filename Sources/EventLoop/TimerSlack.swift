@@ -11,8 +11,8 @@ public enum TimerSlack {
     /// as before.
     ///
     /// - Parameter body: Starts the threads.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: The error that `body` throws.
     public static func coarse<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         let usual = timer_slack()
         if usual >= 0 { set_timer_slack(1_000_000) }

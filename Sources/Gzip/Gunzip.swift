@@ -10,7 +10,7 @@ public final class Gunzip {
     private static let pieceByteCount = 16 << 10
 
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether the last byte that came was the last one of a member.
+    /// True if the last byte that came was the last of a member.
     public private(set) var isComplete = false
 
     /// Begins.
@@ -36,7 +36,7 @@ public final class Gunzip {
     /// - Parameters:
     ///   - packed: 0 to 4,294,967,295 bytes.
     ///   - take: Called for each piece of what they become, of 1 to 16,384 bytes. It returns whether it goes on.
-    /// - Throws: ``GzipError/broken``, for whatever comes behind a member and is none, too; ``GzipError/noMemory``.
+    /// - Throws: ``GzipError/noMemory``, or ``GzipError/broken``, also for bytes behind a member that are no member.
     public func unpack(_ packed: RawSpan, take: (RawSpan) -> Bool) throws(GzipError) {
         let error = packed.withUnsafeBytes { packed -> GzipError? in
             withUnsafeTemporaryAllocation(byteCount: Self.pieceByteCount, alignment: 1) { room in
@@ -52,7 +52,7 @@ public final class Gunzip {
         guard let input = packed.baseAddress, let output = room.baseAddress else { return nil }
         stream.pointee.next_in = input.assumingMemoryBound(to: UInt8.self)
         stream.pointee.avail_in = uInt(clamping: packed.count)
-        // What has been unpacked may be kept back for want of room.
+        // Unpacked bytes may be kept back for want of room.
         while stream.pointee.avail_in > 0 || stream.pointee.avail_out == 0 {
             if isComplete {
                 guard stream.pointee.avail_in > 0 else { break }

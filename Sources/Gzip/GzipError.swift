@@ -1,4 +1,4 @@
-/// Why bytes could not be unpacked.
+/// The reason for which bytes could not be unpacked.
 public enum GzipError: Error, Equatable, Sendable, CustomStringConvertible {
     /// They are not what RFC 1952 says, or their checksum or their length is another one.
     case broken

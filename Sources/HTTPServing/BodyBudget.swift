@@ -15,7 +15,7 @@ final class BodyBudget: Sendable {
 
     /// Takes bytes, all of them or none.
     ///
-    /// - Parameter count: How many, at least 0.
+    /// - Parameter count: The number of bytes, at least 0.
     /// - Returns: Whether there were so many.
     func take(_ count: Int) -> Bool {
         guard taken.add(count, ordering: .relaxed).newValue > limit else { return true }

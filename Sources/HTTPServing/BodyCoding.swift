@@ -1,4 +1,4 @@
-/// What has been done to a body before it was sent (RFC 9110, 8.4).
+/// The coding of a body before it was sent (RFC 9110, 8.4).
 enum BodyCoding: Equatable {
     /// Nothing.
     case none

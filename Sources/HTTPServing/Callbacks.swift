@@ -6,7 +6,7 @@ import Synchronization
 // context would trap on a thread that Swift does not know. `context` is always the unretained `ServerCore`, which the
 // `HTTPServer` keeps until the library has stopped.
 
-/// Says whether a new connection is taken, for which another one may be ended; else it is closed at once.
+/// Decides on a new connection. To accept one, another may be ended. A refused connection is closed at once.
 func peerArrived(_ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ byteCount: socklen_t) -> MHD_Result {
     guard let context, let address else { return .YES }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
@@ -14,7 +14,7 @@ func peerArrived(_ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<s
     return deadlines.makeRoom(isLocal: PeerName.isLocal(PeerName.read(address).host)) ? .YES : .NO
 }
 
-/// Counts a new connection's requests, remembers its peer and begins its time; gives that back when the connection ends.
+/// Counts a new connection's requests, remembers its peer and begins its time. All of it is released when the connection ends.
 func connectionChanged(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode
@@ -86,7 +86,7 @@ func requestAdvanced(
     return current.advanced(method: method, piece: piece) ? .YES : .NO
 }
 
-/// Collects one header field; `context` is the `HeadReader` on the stack of ``Exchange``.
+/// Collects one header field. `context` is the `HeadReader` on the stack of ``Exchange``.
 func headerFound(
     _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameByteCount: Int,
     _ value: UnsafePointer<CChar>?, _ valueByteCount: Int
@@ -98,7 +98,7 @@ func headerFound(
     return .YES
 }
 
-/// Gives the library the bytes of a body that is going to be cut off; then makes it end the connection.
+/// Gives the library the bytes of a body that is going to be cut off, then makes it end the connection.
 func truncatedBodyRead(
     _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int
 ) -> Int {

@@ -2,8 +2,9 @@ import Basics
 import Glibc
 import Synchronization
 
-/// By when the peer of each connection must have sent a whole request or taken a whole answer, and who goes when all places are taken. A
-/// connection that is late is ended, however often a byte has come or gone: libmicrohttpd knows only a limit for silence.
+/// The deadlines by which the peer of each connection must have sent a whole request or taken a whole answer, and the order in
+/// which connections make room. A late connection is ended, however often a byte has come or gone: libmicrohttpd knows only a
+/// limit for silence.
 ///
 /// A socket is shut down under the same lock under which it is taken out before the library closes it (``leave(_:)``). So its number
 /// cannot be that of another one by then.
@@ -14,7 +15,7 @@ final class ConnectionDeadlines: Sendable {
         var local: ConnectionPlaces?
         /// The sockets of those.
         var locals: Set<Int32> = []
-        /// Whether the timer is going to look.
+        /// True while the timer checks the deadlines.
         var isWatched = false
 
         mutating func change<Result>(_ isLocal: Bool, _ change: (inout ConnectionPlaces) -> Result) -> Result {
@@ -25,13 +26,13 @@ final class ConnectionDeadlines: Sendable {
     }
 
     private let timer: DelayTimer
-    /// Nanoseconds between two looks.
+    /// Nanoseconds between two checks.
     private let interval: UInt64
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - configuration: The places, and how long nothing may come between two requests.
-    ///   - request: How long a request may take, and an answer.
+    ///   - request: The time limit of a request, and of an answer.
     ///   - timer: Looks when a connection is late.
     init(_ configuration: HTTPServerConfiguration, request: Duration, _ timer: DelayTimer) {
         self.timer = timer
@@ -72,14 +73,14 @@ final class ConnectionDeadlines: Sendable {
     /// The request was answered before its body came, which is only read past.
     func decline(_ socket: Int32) { change(socket) { $0.decline(socket) } }
 
-    /// The answer has gone; the next request may come.
+    /// Notes that the answer was sent and the next request may come.
     func beginIdle(_ socket: Int32) { change(socket) { $0.rest(socket, at: DelayTimer.now()) } }
 
     /// The client waits for us.
     func end(_ socket: Int32) { change(socket) { $0.work(socket) } }
 
-    /// Makes room for one more connection, for which another one may be ended (``ConnectionPlaces/makeRoom(at:)``). So whoever sends at
-    /// once is answered, however many slow ones came before.
+    /// Makes room for one more connection, for which another one may be ended (``ConnectionPlaces/makeRoom(at:)``). So a client
+    /// that sends at once is answered, however many slow ones came before.
     ///
     /// - Parameter isLocal: Whether it is one of this machine.
     /// - Returns: Whether there is room.
@@ -120,7 +121,7 @@ final class ConnectionDeadlines: Sendable {
         watch { state in state.change(state.locals.contains(socket), change) }
     }
 
-    /// Has the timer look from now on, where something can be late after the change.
+    /// Starts the timer's checks if something can be late after the change.
     private func watch(_ change: (inout State) -> Void) {
         let isFirst = state.withLock { state -> Bool in
             change(&state)

@@ -1,10 +1,10 @@
-/// Who has a place among a bounded number of connections, since when the server waits for each of them, and which one goes when another
-/// needs its place. Nothing in it grows with time, and no operation's cost with the number of connections.
+/// The connections that have a place among a bounded number, since when the server waits for each of them, and the order in which
+/// they make room. Nothing in it grows with time, and no operation's cost with the number of connections.
 ///
 /// The server waits for a connection from its first byte to the end of its request, while its answer goes, and between two requests. It
 /// does not while the client waits for the server.
 struct ConnectionPlaces {
-    /// What becomes of one more connection.
+    /// The decision on one more connection.
     enum Room: Equatable {
         /// There is a place.
         case free
@@ -17,33 +17,34 @@ struct ConnectionPlaces {
     private let maximum: Int
     private let requestLimit: UInt64
     private let idleLimit: UInt64
-    /// Those that have a place.
+    /// The connections that have a place.
     private var held: Set<Int32> = []
-    /// Those that were ended and not closed yet.
+    /// The connections that were ended and not closed yet.
     private var ending: Set<Int32> = []
-    /// Since when the server waits for each of them, in nanoseconds.
+    /// The beginning of the server's wait for each of them, in nanoseconds.
     private var since: [Int32: UInt64] = [:]
-    /// Those whose request or answer is on its way, the first to be late first.
+    /// The connections whose request or answer is on its way, the first to be late first.
     private var requests = SocketQueue()
-    /// Those among them that have not brought one whole head yet, or whose request was declined.
+    /// The connections among them without a whole head yet, or with a declined request.
     private var silent = SocketQueue()
-    /// Those between two requests, the first to be late first.
+    /// The connections between two requests, the first to be late first.
     private var idle = SocketQueue()
 
     /// - Parameters:
-    ///   - maximum: How many may have a place.
+    ///   - maximum: The number of places.
     ///   - request: Nanoseconds for a request, and for an answer.
-    ///   - idle: Nanoseconds from an answer to the next request's first line; 0 for any time.
+    ///   - idle: Nanoseconds from an answer to the next request's first line, or 0 for no limit.
     init(maximum: Int, request: UInt64, idle: UInt64) {
         self.maximum = maximum
         requestLimit = request
         idleLimit = idle
     }
 
-    /// How many connections beyond `maximum` may be open: those that were ended keep their descriptors until their thread's next turn.
+    /// The number of connections beyond `maximum` that may be open. Ended connections keep their descriptors until their thread's
+    /// next turn.
     static func spare(for maximum: Int) -> Int { max(4, maximum / 128) }
 
-    /// Whether some may be late one day.
+    /// True if a connection can become late.
     var canBeLate: Bool { requests.first != nil || (idleLimit > 0 && idle.first != nil) }
 
     /// A connection has come, and its first request begins to come.
@@ -68,12 +69,12 @@ struct ConnectionPlaces {
     /// A whole head has come.
     mutating func speak(_ socket: Int32) { silent.remove(socket) }
 
-    /// The request was answered before its body came; only that is read past. It keeps its time.
+    /// Notes that the request was answered before its body came, which is then read and discarded. The connection keeps its time.
     mutating func decline(_ socket: Int32) {
         if since[socket] != nil { silent.append(socket) }
     }
 
-    /// The answer has gone; the next request may come.
+    /// Notes that the answer was sent and the next request may come.
     mutating func rest(_ socket: Int32, at now: UInt64) {
         if wait(for: socket, at: now) { idle.append(socket) }
     }
@@ -81,8 +82,9 @@ struct ConnectionPlaces {
     /// The client waits for the server.
     mutating func work(_ socket: Int32) { forget(socket) }
 
-    /// Makes room for one more: first goes one that has said nothing, then one between two requests, then one that has taken an eighth of
-    /// its time and more for its request or its answer; of each the one that is late first. Whoever waits for its answer stays.
+    /// Makes room for one more. A connection that has sent nothing goes first, then one between two requests, then one that has
+    /// taken an eighth of its time and more for its request or its answer. Of each kind, the connection that is late first goes.
+    /// A connection whose request is being answered stays.
     mutating func makeRoom(at now: UInt64) -> Room {
         guard held.count + ending.count < maximum + Self.spare(for: maximum) else { return .none }
         guard held.count >= maximum else { return .free }
@@ -93,7 +95,7 @@ struct ConnectionPlaces {
         return .inPlaceOf(socket)
     }
 
-    /// Takes out one that is late; nil when none is.
+    /// Takes out a late connection, or returns nil when none is late.
     mutating func removeLate(at now: UInt64) -> Int32? {
         let restless = idleLimit > 0 ? first(of: idle, after: idleLimit, at: now) : nil
         guard let socket = first(of: requests, after: requestLimit, at: now) ?? restless else { return nil }

@@ -2,33 +2,33 @@ import Basics
 import CMicroHTTPD
 import Glibc
 
-/// One thread that wakes suspended connections when their time has come, and looks after the deadlines of those that run.
+/// One thread that wakes suspended connections when their time has come, and checks the deadlines of the running ones.
 ///
-/// A connection is suspended by its own server thread and then handed over; from there on it belongs to the timer until it is
+/// A connection is suspended by its own server thread and then handed over. From then on it belongs to the timer until it is
 /// resumed, so no other thread touches it or its socket meanwhile.
 ///
-/// `@unchecked Sendable`: `waiting` and `isStopped` are read and written only while `mutex` is held; the three pthread objects
+/// `@unchecked Sendable`: `waiting` and `isStopped` are read and written only while `mutex` is held. The three pthread objects
 /// are made in `init`, never moved and destroyed in `deinit`, after the thread has been joined.
 final class DelayTimer: @unchecked Sendable {
-    /// What happens at the deadline.
+    /// The action at the deadline.
     enum Duty {
         /// Resume the connection.
         case resume
-        /// Look whether the peer has gone: resume then, else look again.
+        /// Check whether the peer has gone: resume then, else check again.
         case watch(socket: Int32)
-        /// Write the next piece of a raw answer to the socket; resume after the last.
+        /// Write the next piece of a raw answer to the socket. Resume after the last.
         case drip(socket: Int32, bytes: [UInt8], written: Int, pieceByteCount: Int, interval: UInt64)
-        /// End the connections that are late; look again while there are any others.
+        /// End the late connections. Check again while there are any others.
         case look(ConnectionDeadlines, every: UInt64)
     }
 
     private struct Entry {
-        /// Suspended; nil where the duty is of no connection.
+        /// The suspended connection, or nil for a duty without one.
         let connection: OpaquePointer?
         let duty: Duty
     }
 
-    /// Nanoseconds between two looks at a silent connection.
+    /// Nanoseconds between two checks of a silent connection.
     private static let watchInterval: UInt64 = 500_000_000
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -53,7 +53,7 @@ final class DelayTimer: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Starts the thread; it holds `self` until ``stop()``.
+    /// Starts the thread, which holds `self` until ``stop()``.
     func start() -> Bool {
         let context = Unmanaged.passRetained(self).toOpaque()
         guard pthread_create(&thread, nil, runDelayTimer, context) == 0 else {
@@ -63,7 +63,7 @@ final class DelayTimer: @unchecked Sendable {
         return true
     }
 
-    /// Takes over a connection that its server thread has just suspended; once stopped, it is resumed at once.
+    /// Takes over a connection that its server thread has just suspended. After the stop, it is resumed at once.
     func take(_ connection: OpaquePointer, after nanoseconds: UInt64, _ duty: Duty) {
         pthread_mutex_lock(mutex)
         guard !isStopped else {
@@ -76,7 +76,7 @@ final class DelayTimer: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Begins to look after `deadlines`; once stopped, does nothing.
+    /// Begins to check `deadlines`. After the stop, does nothing.
     func look(after deadlines: ConnectionDeadlines, every interval: UInt64) {
         pthread_mutex_lock(mutex)
         if !isStopped {
@@ -119,7 +119,7 @@ final class DelayTimer: @unchecked Sendable {
         for entry in left { if let connection = entry.connection { MHD_resume_connection(connection) } }
     }
 
-    /// Does what is due; returns the entry to keep and until when, or resumes the connection.
+    /// Does what is due. Returns the entry to keep and its next deadline, or resumes the connection.
     private static func perform(_ entry: Entry) -> (entry: Entry, deadline: UInt64)? {
         switch entry.duty {
         case .resume:
@@ -156,7 +156,7 @@ final class DelayTimer: @unchecked Sendable {
     }
 }
 
-/// The thread's entry point; takes back the reference that ``DelayTimer/start()`` gave.
+/// The thread's entry point, which takes back the reference that ``DelayTimer/start()`` gave.
 private func runDelayTimer(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context else { return nil }
     Unmanaged<DelayTimer>.fromOpaque(context).takeRetainedValue().run()

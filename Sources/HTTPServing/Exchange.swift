@@ -5,14 +5,14 @@ import Synchronization
 
 /// One request and its answer.
 ///
-/// Touched only by callbacks of its own connection; while the connection is suspended nothing touches it.
+/// Touched only by callbacks of its own connection. While the connection is suspended nothing touches it.
 final class Exchange {
     private enum Phase {
         /// The head is about to be read.
         case head
         /// The body is coming.
         case body
-        /// The answer was given before the body had come; what comes of it is read past.
+        /// The answer was given before the body came. The rest of the body is read and discarded.
         case declined
         /// The answer is not there yet.
         case deferred(PendingAnswer)
@@ -27,7 +27,7 @@ final class Exchange {
     private let target: String
     private let remoteAddress: String
     private let ordinal: Int
-    /// Whether the request is among `waitingCount`.
+    /// True if the request is among `waitingCount`.
     private(set) var isDeferred = false
     private var phase = Phase.head
     /// The request from its head until the handler has it.
@@ -35,7 +35,7 @@ final class Exchange {
     private var announcesBody = false
     private var isHEAD = false
     private var body: IncomingBody
-    /// The answer that stands before the handler is asked; given when the body has ended.
+    /// The answer that is fixed before the handler is called. Given when the body has ended.
     private var earlyAnswer: HTTPServerResponse?
     private var response = HTTPServerResponse(status: 500)
 
@@ -53,8 +53,8 @@ final class Exchange {
     ///
     /// - Parameters:
     ///   - method: The method, a C string.
-    ///   - piece: The next bytes of the body; empty for the head, the end and the call after a suspension.
-    /// - Returns: Whether the library may go on; `false` ends the connection without an answer.
+    ///   - piece: The next bytes of the body, empty for the head, the end and the call after a suspension.
+    /// - Returns: Whether the library may go on. `false` ends the connection without an answer.
     func advanced(method: UnsafePointer<CChar>, piece: UnsafeRawBufferPointer) -> Bool {
         switch phase {
         case .head:
@@ -164,7 +164,7 @@ final class Exchange {
             response = earlyAnswer
             return queue(body: response.body)
         }
-        // The request may wait for long; it has its own reference.
+        // The request may wait for long. It has its own reference.
         guard var request = request.take() else { return false }
         request.body = body.giveBytes()
         switch core.handler {
@@ -194,7 +194,7 @@ final class Exchange {
         return wait(given.delay, .resume)
     }
 
-    /// Suspends the connection until the timer has done `duty`; then ``advanced(method:piece:)`` is called again.
+    /// Suspends the connection until the timer has done `duty`. Then ``advanced(method:piece:)`` is called again.
     private func wait(_ duration: Duration, _ duty: DelayTimer.Duty) -> Bool {
         phase = .waiting
         MHD_suspend_connection(connection)
@@ -233,7 +233,7 @@ final class Exchange {
             response.closesConnection = true
             return wait(interval * (bytes.count / byteCount), .resume)
         }
-        // The timer writes the whole answer itself; what is left to do afterwards is to end the connection.
+        // The timer writes the whole answer itself. Afterwards only the connection must be ended.
         response.delivery = .truncated(keeping: -1)
         let socket = pushfan_mhd_socket(connection)
         return wait(
@@ -251,7 +251,7 @@ final class Exchange {
         return queue(made)
     }
 
-    /// Sends the head; the body is what is written into `pipe`.
+    /// Sends the head, and as the body the bytes that are written into `pipe`.
     private func stream(_ pipe: StreamPipe) -> Bool {
         let socket = pushfan_mhd_socket(connection)
         guard pipe.open(ConnectionHandle(pointer: connection), socket: socket) else {

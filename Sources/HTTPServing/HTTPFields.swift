@@ -19,7 +19,7 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// Every field, in the order of the message.
     public private(set) var all: [Field]
 
-    /// Fields in the order of the literal; a repeated name stays repeated.
+    /// Fields in the order of the literal. A repeated name stays repeated.
     public init(dictionaryLiteral elements: (String, String)...) {
         all = elements.map { Field(name: $0.0, value: $0.1) }
     }
@@ -36,7 +36,7 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
         return nil
     }
 
-    /// How many fields are called `name`, in any case.
+    /// The number of fields called `name`, in any case.
     public func count(of name: String) -> Int {
         all.count { $0.name.equalsIgnoringCase(name) }
     }
@@ -53,12 +53,12 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
 }
 
 extension String {
-    /// Whether both are the same but for the case of ASCII letters.
+    /// True if both are the same but for the case of ASCII letters.
     public func equalsIgnoringCase(_ other: String) -> Bool {
         utf8.count == other.utf8.count && startsIgnoringCase(with: other)
     }
 
-    /// Whether it begins with `prefix`, in any case of ASCII letters.
+    /// True if it begins with `prefix`, in any case of ASCII letters.
     public func startsIgnoringCase(with prefix: String) -> Bool {
         let mine = utf8.span
         let wanted = prefix.utf8.span

@@ -9,9 +9,9 @@ import Synchronization
 /// returns. HTTP is libmicrohttpd's in its strict mode. On top of that, requests with two lengths, with a length and a transfer coding, or with a control character in a header are refused. They get
 /// 400, and their connection ends.
 public final class HTTPServer: Sendable {
-    /// Where a server listens.
+    /// The address at which a server listens.
     public struct Address: Sendable, Equatable, CustomStringConvertible {
-        /// The numeric host; IPv6 in brackets.
+        /// The numeric host, with IPv6 in brackets.
         public let host: String
         /// The port, never 0.
         public let port: Int
@@ -38,7 +38,7 @@ public final class HTTPServer: Sendable {
 
     private let configuration: HTTPServerConfiguration
     private let core: ServerCore
-    /// Protects the server's life; held while starting and stopping, never by callbacks.
+    /// Protects the server's life. Held while starting and stopping, never by callbacks.
     private let state = Mutex(State.idle)
 
     /// Makes a server that does not listen yet.
@@ -82,8 +82,8 @@ public final class HTTPServer: Sendable {
 
     /// Binds the address and serves.
     ///
-    /// - Returns: The bound address, with the real port where 0 was asked for.
-    /// - Throws: An ``HTTPServingError``; the server can then be thrown away, nothing is left open.
+    /// - Returns: The bound address, with the real port in place of 0.
+    /// - Throws: An ``HTTPServingError``. The server can then be thrown away, because nothing is left open.
     @discardableResult
     public func start() throws(HTTPServingError) -> Address {
         try state.withLock { state throws(HTTPServingError) in
@@ -110,13 +110,12 @@ public final class HTTPServer: Sendable {
 
     /// Stops: no new connections, then requests in progress are waited for, then every connection ends.
     ///
-    /// Bodies that are still being written (``AnswerStream``) end at once, behind what was written.
-    /// Requests whose ``Responder`` has not answered within `limit` are answered 503 (``HTTPServerConfiguration/refusal``).
-    /// Blocks for at most `limit` and as long as `settle` does, and then for at most 5 s until those answers have left; a second
-    /// call does nothing.
+    /// Bodies that are still being written (``AnswerStream``) end at once, behind the written bytes. Requests whose ``Responder``
+    /// has not answered within `limit` are answered 503 (``HTTPServerConfiguration/refusal``). Blocks for at most `limit` and as
+    /// long as `settle` does, and then for at most 5 s until those answers are sent. A second call does nothing.
     ///
     /// - Parameters:
-    ///   - limit: How long to wait for answers. Default 5 s.
+    ///   - limit: The longest wait for answers. Default 5 s.
     ///   - settle: Called once where the server was running, after the wait and before the rest is answered 503: the last time to
     ///     give other answers. It must not start or stop the server.
     public func stop(within limit: Duration = .seconds(5), settling settle: () -> Void = {}) {
@@ -133,8 +132,8 @@ public final class HTTPServer: Sendable {
         let deadline = ContinuousClock.now + limit
         while core.activeCount.load(ordering: .acquiring) > 0, ContinuousClock.now < deadline { usleep(2000) }
         settle()
-        // The library aborts the process when it is stopped while connections are suspended. So all of them are resumed first;
-        // later ones are answered unsuspended, and the timer resumes at once what it is given.
+        // The library aborts the process when it is stopped while connections are suspended. So all of them are resumed first.
+        // Later requests are answered unsuspended, and the timer resumes at once whatever it gets.
         core.suspended.close(with: configuration.refusal(503))
         core.timer.stop()
         let lastDeadline = ContinuousClock.now + .seconds(5)
@@ -183,7 +182,8 @@ public final class HTTPServer: Sendable {
             option(.CONNECTION_LIMIT, configuration.connectionLimit),
             option(.PER_IP_CONNECTION_LIMIT, max(0, configuration.maximumConnectionsPerPeer)),
             option(.CONNECTION_TIMEOUT, Int(configuration.idleTimeout.components.seconds)),
-            // One pool holds a connection's header fields and its buffers; it is cleared before every request, so that room costs time.
+            // One pool holds a connection's header fields and its buffers. It is cleared before every request, so that room costs
+            // time.
             option(.CONNECTION_MEMORY_LIMIT, configuration.maximumHeaderByteCount + (12 << 10)),
         ]
         if configuration.threadCount > 1 { options.append(option(.THREAD_POOL_SIZE, min(64, configuration.threadCount))) }

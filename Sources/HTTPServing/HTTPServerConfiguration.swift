@@ -7,36 +7,36 @@ public struct HTTPServerConfiguration: Sendable {
         /// The private key, unencrypted.
         public let privateKey: String
 
-        /// Makes an identity of PEM texts; they are checked when the server starts.
+        /// Makes an identity of PEM texts, which are checked when the server starts.
         public init(certificateChain: String, privateKey: String) {
             self.certificateChain = certificateChain
             self.privateKey = privateKey
         }
 
-        /// Says that it is an identity; never the key.
+        /// The kind of the value, never the key.
         public var description: String { "Identity(private key hidden)" }
     }
 
-    /// Where to listen: `host:port`, IPv6 in brackets; port 0 takes a free one. Default `127.0.0.1:0`.
+    /// The address to listen on: `host:port`, IPv6 in brackets. Port 0 takes a free port. Default `127.0.0.1:0`.
     public var listen: String
-    /// The certificate to serve TLS with; `nil` serves plain HTTP.
+    /// The certificate to serve TLS with, or `nil` for plain HTTP.
     public var identity: Identity?
     /// Threads that serve connections. Default 1, range 1 to 64.
     public var threadCount = 1
     /// Connections at a time. Default 4,096. Without `requestTimeout` more wait in the backlog.
     ///
-    /// With `requestTimeout` one more ends another: the first to go is one that has said nothing yet, which is no whole head of a request;
-    /// then one between two requests; then one that has taken an eighth of its time and more to send a request or to take an answer. Of
-    /// each kind that one goes whose time would be up first. So a client that sends its request at once is answered, however many others
-    /// hold places. Whose request is being answered stays; where all do, one more is closed as it comes. `descriptorCount` includes those
-    /// few that were ended and are not closed yet.
+    /// With `requestTimeout` a further connection ends another. The first to go is a connection that has not sent a whole head of
+    /// a request, then one between two requests, then one that has taken an eighth of its time and more to send a request or to
+    /// take an answer. Of each kind, the connection whose time would be up first goes. So a client that sends its request at once
+    /// is answered, however many others hold places. A connection whose request is being answered stays. If all are such, a
+    /// further connection is closed as it comes. `descriptorCount` includes the few that were ended and are not closed yet.
     public var maximumConnections = 4096
-    /// Connections of 127.0.0.1 and ::1 at a time, where they have places of their own; `maximumConnections` is for all others then, and
-    /// each of both kinds ends only its own. Counts only with `requestTimeout`. Default 0, for no such places.
+    /// Connections of 127.0.0.1 and ::1 at a time, if they have places of their own. `maximumConnections` is then for all others,
+    /// and each of both kinds ends only its own. Counts only with `requestTimeout`. Default 0, for no such places.
     public var reservedForLoopback = 0
-    /// Connections from one address at a time; more are ended as they come. Default 0, for no limit but the one above.
+    /// Connections from one address at a time. Further ones are ended as they come. Default 0, for no limit but the one above.
     public var maximumConnectionsPerPeer = 0
-    /// Bytes of a request's body; a longer one is answered 413. Default 1 MiB.
+    /// Bytes of a request's body. A longer body is answered 413. Default 1 MiB.
     public var maximumBodyByteCount = 1 << 20
     /// Bytes of all bodies together that the server keeps at a time, beyond the first `uncountedBodyByteCount` of each. Default: no limit.
     ///
@@ -45,36 +45,39 @@ public struct HTTPServerConfiguration: Sendable {
     public var maximumBodyByteCountInAll = Int.max
     /// Bytes of each body that always find room, so that large bodies, however many and slow, keep no small one out. Default 4 KiB.
     public var uncountedBodyByteCount = 4 << 10
-    /// Bytes of a request's header fields; more are answered 431. Default 32 KiB.
+    /// Bytes of a request's header fields. More are answered 431. Default 32 KiB.
     public var maximumHeaderByteCount = 32 << 10
-    /// How long a connection may be idle. Default 120 s, whole seconds.
+    /// The longest time for which a connection may be idle. Default 120 s, whole seconds.
     public var idleTimeout: Duration = .seconds(120)
-    /// How long a client may take to send a whole request, and then to take the whole answer. Default `nil`, for as long as it is
+    /// The time that a client has to send a whole request, and then to take the whole answer. Default `nil`, for as long as it is
     /// not idle.
     ///
-    /// Up to an eighth of it later, the connection is ended, however often a byte has come or gone meanwhile. The time of a request
-    /// begins with its connection; for a later one on the same connection, when its first line is there, for which `idleTimeout` is
-    /// allowed from the answer before. While the handler is at work, and until the answer is there, no time counts.
+    /// Up to an eighth of it later, the connection is ended, however often a byte has come or gone meanwhile. The time of a
+    /// request begins with its connection. For a later request on the same connection it begins with its first line, for which
+    /// `idleTimeout` is allowed from the answer before. While the handler is at work, and until the answer is there, no time
+    /// counts.
     public var requestTimeout: Duration?
-    /// Whether a connection may bring more than one request. Default true.
+    /// True if a connection may bring more than one request. Default true.
     public var keepsConnections = true
     /// Decides about a request when its head is there, before a byte of its body is kept. Default `nil`: every body is read.
     ///
-    /// Called once for each request that is valid HTTP and announces no body of more than `maximumBodyByteCount`, on a server thread, by
-    /// several at a time; it should not block. The request has no body yet.
+    /// Called once for each request that is valid HTTP and announces no body of more than `maximumBodyByteCount`, on a server
+    /// thread, concurrently. It should not block. The request has no body yet.
     public var admission: (@Sendable (_ head: HTTPServerRequest) -> HTTPAdmission)?
-    /// What a request is answered whose body is beyond `maximumBodyByteCountInAll`. Default: 503 with `Retry-After: 1` and an empty body.
+    /// The answer to a request whose body is beyond `maximumBodyByteCountInAll`. Default: 503 with `Retry-After: 1` and an empty
+    /// body.
     ///
-    /// Called on any thread; it should not block. The request has no body. Delivery and delay do not count, and the connection ends.
+    /// Called on any thread. It should not block. The request has no body. Delivery and delay do not count, and the connection
+    /// ends.
     public var overload: @Sendable (_ head: HTTPServerRequest) -> HTTPServerResponse = { _ in
         HTTPServerResponse(status: 503, headers: ["Retry-After": "1"])
     }
-    /// What the server answers by itself, by status. Default: that status and an empty body.
+    /// The server's own answer, by status. Default: that status and an empty body.
     ///
-    /// It is asked for 400, 413, 415 and 431, where a request is refused and its connection ends; for 500, where a ``Responder`` was
-    /// dropped; and for 503, where the server stops. Called on any thread; it should not block. The delivery and delay of refused
-    /// requests' answers do not count. What libmicrohttpd refuses before a request has begun, such as a head that is no HTTP or
-    /// has no Host, carries that library's own page.
+    /// It is called for 400, 413, 415 and 431, on which a request is refused and its connection ends, for 500 after a
+    /// ``Responder`` was dropped, and for 503 while the server stops. Called on any thread. It should not block. The delivery and
+    /// delay of refused requests' answers do not count. If libmicrohttpd refuses a request before it has begun, such as a head
+    /// that is no HTTP or has no Host, the answer is that library's own page.
     public var refusal: @Sendable (_ status: Int) -> HTTPServerResponse = { HTTPServerResponse(status: $0) }
 
     /// The defaults, listening on `listen`.
@@ -83,10 +86,10 @@ public struct HTTPServerConfiguration: Sendable {
         self.identity = identity
     }
 
-    /// The limits of a port for health probes and scrapes, which are short and few: whoever connects there must neither take the
-    /// descriptors that other things need, nor make probes wait behind it.
+    /// The limits of a port for health probes and scrapes, which are short and few: its clients must neither take the descriptors
+    /// that other things need, nor make probes wait behind it.
     ///
-    /// - Parameter listen: Where to listen, as ``listen``.
+    /// - Parameter listen: The address to listen on, as ``listen``.
     /// - Returns: A configuration with these limits.
     public static func probes(listen: String) -> HTTPServerConfiguration {
         var configuration = HTTPServerConfiguration(listen: listen)
@@ -107,19 +110,19 @@ public struct HTTPServerConfiguration: Sendable {
         return kinds.reduce(0) { $0 + $1 + ConnectionPlaces.spare(for: $1) } + threadCount
     }
 
-    /// How many connections the library takes: with `requestTimeout` more than there are places on each of its threads, which share its limit
-    /// evenly, so that it never leaves one in the backlog by itself.
+    /// The number of connections that the library accepts: with `requestTimeout` more than there are places on each of its
+    /// threads, which share its limit evenly, so that it never leaves one in the backlog by itself.
     var connectionLimit: Int { requestTimeout == nil ? descriptorCount : descriptorCount * max(1, threadCount) + threadCount }
 
-    /// The host of a listen address, brackets removed; `nil` when the text is no listen address.
+    /// The host of a listen address, brackets removed, or `nil` when the text is no listen address.
     public static func host(of listen: String) -> String? { ListenSocket.split(listen)?.host }
 }
 
-/// Why a server could not start.
+/// The reason for which a server could not start.
 public enum HTTPServingError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The listen address is not `host:port`, or its host is unknown.
     case badListenAddress(String)
-    /// The system refused the address; the reason is its own text, and names the process that has the port where that can be seen.
+    /// The system refused the address. The reason is its own text, and names the process that has the port, if known.
     case cannotListen(address: String, reason: String)
     /// The HTTP library refused to start: a bad certificate or key, or no threads left.
     case cannotServe(reason: String)

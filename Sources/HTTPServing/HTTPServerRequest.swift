@@ -1,16 +1,16 @@
-/// One request: complete, as a handler sees it; without its body, as it is asked for at its head (``HTTPAdmission``).
+/// One request. A handler gets it complete, ``HTTPAdmission`` without its body.
 public struct HTTPServerRequest: Sendable {
-    /// One `name=value` of a query; a bare name has no value.
+    /// One `name=value` of a query. A bare name has no value.
     public struct QueryItem: Sendable, Equatable {
         /// The decoded name.
         public let name: String
-        /// The decoded value; `nil` when there was no `=`.
+        /// The decoded value, or `nil` when there was no `=`.
         public let value: String?
     }
 
-    /// The method as sent; any token.
+    /// The method as sent, which may be any token.
     public let method: String
-    /// The target of the request line as sent, path and query; an absolute form has lost its scheme and host.
+    /// The target of the request line as sent, path and query. An absolute form has lost its scheme and host.
     public let target: String
     /// The path with its percent escapes decoded once.
     public let path: String
@@ -22,12 +22,12 @@ public struct HTTPServerRequest: Sendable {
     public internal(set) var body: [UInt8]
     /// The peer, as `address:port`.
     public let remoteAddress: String
-    /// Which request of its connection this is, from 1.
+    /// The number of the request on its connection, from 1.
     public let ordinalOnConnection: Int
-    /// Whether it came over TLS.
+    /// True if it came over TLS.
     public let isSecure: Bool
 
-    /// Makes a request from its parts; the path and the query are read from `target`.
+    /// Makes a request from its parts. The path and the query are read from `target`.
     public init(
         method: String, target: String, headers: HTTPFields = [:], body: [UInt8] = [],
         remoteAddress: String = "127.0.0.1:0", ordinalOnConnection: Int = 1, isSecure: Bool = false
@@ -53,7 +53,7 @@ public struct HTTPServerRequest: Sendable {
 
     private var queryMark: String.Index? { target.utf8.firstIndex(of: UInt8(ascii: "?")) }
 
-    /// The value of the first query item called `name`, in any case; an item without a value gives "".
+    /// The value of the first query item called `name`, in any case. An item without a value gives "".
     public func queryValue(_ name: String) -> String? {
         for item in query where item.name.equalsIgnoringCase(name) { return item.value ?? "" }
         return nil

@@ -1,6 +1,6 @@
-/// What a handler answers, and how the answer travels.
+/// The answer of a handler, and its way of delivery.
 public struct HTTPServerResponse: Sendable {
-    /// How the answer reaches the client; everything but `whole` imitates a fault.
+    /// The way in which the answer reaches the client. Every other than `whole` imitates a fault.
     public enum Delivery: Sendable, Equatable {
         /// As HTTP wants it.
         case whole
@@ -8,7 +8,8 @@ public struct HTTPServerResponse: Sendable {
         case reset
         /// Not at all: the connection stays open and silent until the client or the server goes.
         case hang
-        /// The head promises the whole body, and more than there is; `keeping` bytes come, at least one, then the connection ends.
+        /// The head promises the whole body, and more than there is. `keeping` bytes come, at least one, then the connection
+        /// ends.
         case truncated(keeping: Int)
         /// Head and body, `byteCount` bytes at a time with `every` between, then the connection ends.
         /// Over TLS the whole answer comes at once, after the time all this would have taken.
@@ -17,15 +18,15 @@ public struct HTTPServerResponse: Sendable {
 
     /// The status code, 200 to 599.
     public var status: Int
-    /// Header fields; length, date and connection are the server's own.
+    /// Header fields. Length, date and connection are the server's own.
     public var headers: HTTPFields
     /// The body's bytes.
     public var body: [UInt8]
-    /// How the answer travels. Default: whole.
+    /// The way of delivery. Default: whole.
     public var delivery: Delivery
-    /// How long the answer waits before it leaves, no thread waiting with it. Default: not at all.
+    /// The delay before the answer is sent, in which no thread waits. Default: none.
     public var delay: Duration
-    /// Whether the connection ends after this answer. Default: no.
+    /// True if the connection ends after this answer. Default: no.
     public var closesConnection: Bool
     /// The body of an answer that is written later (``stream(status:headers:capacity:onEnd:)``), in place of `body`.
     var streamed: StreamedBody?

@@ -2,8 +2,8 @@ import Basics
 
 /// Collects a request's header fields and notices what a safe server must not serve.
 ///
-/// libmicrohttpd serves requests with two lengths, and with both a length and a transfer coding; behind a proxy that reads them
-/// the other way, that smuggles a request in (RFC 9112, 6.3 and 11.2).
+/// libmicrohttpd serves requests with two lengths, and with both a length and a transfer coding. Behind a proxy that reads them
+/// the other way, a request can be smuggled in so (RFC 9112, 6.3 and 11.2).
 struct HeadReader {
     private(set) var fields = HTTPFields(capacity: 12)
     private(set) var byteCount = 0
@@ -12,12 +12,12 @@ struct HeadReader {
     private var codingCount = 0
     private var hasForbiddenCharacter = false
 
-    /// Whether the head must be refused with 400.
+    /// True if the head must be refused with 400.
     var isUnsafe: Bool {
         hasForbiddenCharacter || lengthCount > 1 || codingCount > 1 || (lengthCount > 0 && codingCount > 0)
     }
 
-    /// Whether a body follows.
+    /// True if a body follows.
     var announcesBody: Bool { codingCount > 0 || lengthCount > 0 && contentLength != 0 }
 
     /// Takes one field as the library gives it.
@@ -37,7 +37,7 @@ struct HeadReader {
         }
     }
 
-    /// What names are made of (RFC 9110, 5.6.2); a blank before the colon is read differently by every server.
+    /// True for the characters of names (RFC 9110, 5.6.2). A blank before the colon is read differently by every server.
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
         byte.isLetterOrDigit || byte == UInt8(ascii: "-") || "!#$%&'*+.^_`|~".utf8.contains(byte)
     }

@@ -1,8 +1,8 @@
 import Gzip
 
-/// The body of one request as it comes, and what it has taken of the server's budget; that is given back when this ends.
+/// The body of one request as it comes, and its share of the server's budget, which is given back when this ends.
 struct IncomingBody: ~Copyable {
-    /// Why a piece was not kept.
+    /// The reason for which a piece was not kept.
     enum Fault {
         /// The body is longer than `limit`.
         case tooLarge
@@ -10,24 +10,24 @@ struct IncomingBody: ~Copyable {
         case noRoom
         /// It should be gzip, and is not.
         case broken
-        /// So much has come that it is not worth reading past.
+        /// The body is too long to be worth discarding to its end.
         case endless
     }
 
-    /// How much is read at most for the sake of an answer.
+    /// The most bytes that are read for the sake of an answer.
     private let readingLimit: Int
     private let budget: BodyBudget
     private var bytes: [UInt8] = []
     private var countedByteCount = 0
-    /// Whether it comes packed.
+    /// True if the body comes packed.
     private var isPacked = false
-    /// What unpacks it, from its first byte on.
+    /// The decompressor of the body, from its first byte on.
     private var gunzip: Gunzip?
     /// Bytes that have come.
     private(set) var byteCount = 0
     /// The most bytes that it may have.
     private(set) var limit: Int
-    /// Whether bytes are kept, and not read past.
+    /// True if bytes are kept, false if they are discarded.
     private var isKept = true
 
     init(limit: Int, _ budget: BodyBudget) {
@@ -44,7 +44,7 @@ struct IncomingBody: ~Copyable {
     /// Keeps what the bytes are before they are packed with gzip.
     mutating func unpack() { isPacked = true }
 
-    /// Whether nothing is missing of what has come packed.
+    /// True if nothing is missing of a packed body.
     var isComplete: Bool { gunzip?.isComplete ?? true }
 
     /// Keeps nothing, from now on and of what has come.
@@ -98,7 +98,7 @@ struct IncomingBody: ~Copyable {
         return true
     }
 
-    /// Gives all bytes away; they count until this ends. What has unpacked them counts no more.
+    /// Gives all bytes away. They count until this ends. The decompressor counts no more.
     mutating func giveBytes() -> [UInt8] {
         defer { bytes = [] }
         if gunzip.take() != nil {

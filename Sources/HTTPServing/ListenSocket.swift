@@ -5,7 +5,7 @@ import Glibc
 struct ListenSocket {
     let descriptor: Int32
     let isIPv6: Bool
-    /// Host and port as bound: the port is the real one where 0 was asked for.
+    /// Host and port as bound: the port is the real one in place of 0.
     let host: String
     let port: Int
 
@@ -31,7 +31,7 @@ struct ListenSocket {
         (host, port) = Self.boundName(opened)
     }
 
-    /// "127.0.0.1:0" as host and port; brackets around IPv6 removed.
+    /// "127.0.0.1:0" as host and port, without brackets around IPv6.
     static func split(_ address: String) -> (host: String, port: String)? {
         guard let colon = address.lastIndex(of: ":") else { return nil }
         var host = address[..<colon]
@@ -80,7 +80,7 @@ struct ListenSocket {
 
 /// The text of a socket address.
 enum PeerName {
-    /// Numeric host and port of an IPv4 or IPv6 address; ("", 0) for any other.
+    /// The numeric host and port of an IPv4 or IPv6 address, or ("", 0) for any other.
     static func read(_ address: UnsafePointer<sockaddr>) -> (host: String, port: Int) {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         switch Int32(address.pointee.sa_family) {
@@ -101,8 +101,8 @@ enum PeerName {
         }
     }
 
-    /// Whether a host, as ``read(_:)`` writes it, is what this machine's own connections come from unless they choose another address
-    /// of 127.0.0.0/8.
+    /// True for the hosts, as ``read(_:)`` writes them, of this machine's own connections, unless they choose another address of
+    /// 127.0.0.0/8.
     static func isLocal(_ host: String) -> Bool { ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"].contains(host) }
 
     private static func decoded(_ text: [CChar]) -> String {

@@ -7,7 +7,7 @@ final class PendingAnswer: Sendable {
     private enum State {
         /// No answer, and the connection is not suspended: the handler is at work, or has just returned.
         case open
-        /// No answer; the connection is suspended.
+        /// No answer yet. The connection is suspended.
         case suspended(ConnectionHandle)
         /// The answer is there, and the connection runs or is being resumed.
         case answered(HTTPServerResponse)
@@ -22,7 +22,7 @@ final class PendingAnswer: Sendable {
         self.registry = registry
     }
 
-    /// Leaves the answer and resumes the connection; returns whether it was the first.
+    /// Leaves the answer and resumes the connection. Returns true for the first answer.
     @discardableResult
     func give(_ response: HTTPServerResponse) -> Bool {
         state.withLock { state -> Bool in
@@ -53,7 +53,7 @@ final class PendingAnswer: Sendable {
 
     /// Suspends the connection until there is an answer. Called once, by the library's access handler.
     ///
-    /// - Returns: The answer when it is there already; then nothing is suspended.
+    /// - Returns: The answer if it is already there. Then nothing is suspended.
     func suspend(_ connection: ConnectionHandle) -> HTTPServerResponse? {
         state.withLock { state -> HTTPServerResponse? in
             if case .answered(let response) = state {

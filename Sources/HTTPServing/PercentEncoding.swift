@@ -2,7 +2,7 @@ import Basics
 
 /// Percent escapes of URIs (RFC 3986, 2.1).
 public enum PercentEncoding {
-    /// Decodes escapes once; what is no valid escape stays as it is, and bad UTF-8 is repaired.
+    /// Decodes escapes once. An invalid escape stays as it is, and bad UTF-8 is repaired.
     ///
     /// - Parameters:
     ///   - bytes: The encoded text.

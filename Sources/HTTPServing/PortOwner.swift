@@ -31,7 +31,7 @@ struct PortOwner: Equatable, CustomStringConvertible {
     ///   - table: The table, with one line of headings.
     ///   - host: The address in hexadecimal digits, as the table has it.
     ///   - port: The port.
-    /// - Returns: The numbers, as the table has them; none for lines that are no sockets.
+    /// - Returns: The numbers, as the table has them, and none for lines that are no sockets.
     static func sockets(in table: String, at host: String, _ port: Int) -> [Substring] {
         table.split(separator: "\n").dropFirst().compactMap { line in
             let words = line.split(separator: " ")
@@ -42,7 +42,7 @@ struct PortOwner: Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether a listener at `taken` keeps others from its port at `host`.
+    /// True if a listener at `taken` keeps others from its port at `host`.
     private static func excludes(_ taken: Substring, _ host: String) -> Bool {
         let isEverywhere = taken.allSatisfy { $0 == "0" } || host.allSatisfy { $0 == "0" }
         return isEverywhere || taken == host || taken == "0000000000000000FFFF0000" + host
@@ -84,7 +84,7 @@ struct PortOwner: Equatable, CustomStringConvertible {
         String(decoding: name.utf8.filter { (0x20..<0x7F).contains($0) }, as: UTF8.self)
     }
 
-    /// The names in a folder; none where it cannot be read.
+    /// The names in a folder, or none if it cannot be read.
     private static func names(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
@@ -107,7 +107,7 @@ struct PortOwner: Equatable, CustomStringConvertible {
         }
     }
 
-    /// The beginning of a file; empty where it cannot be read.
+    /// The beginning of a file, empty if it cannot be read.
     private static func text(of path: String, limit: Int) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }

@@ -4,7 +4,7 @@ import Glibc
 extension HTTPServerResponse {
     /// The answer as it stands on the wire, for what is written beside libmicrohttpd. It ends its connection.
     ///
-    /// - Parameter hasBody: Whether its body comes, too; not after HEAD.
+    /// - Parameter hasBody: Whether its body comes, too. False after HEAD.
     /// - Returns: Head and body.
     func bytesOnTheWire(hasBody: Bool = true) -> [UInt8] {
         let reason = MHD_get_reason_phrase_for(UInt32(clamping: status)).map { String(cString: $0) } ?? ""

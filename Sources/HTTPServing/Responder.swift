@@ -11,13 +11,13 @@ public final class Responder: Sendable {
 
     deinit { pending.giveUp() }
 
-    /// Answers the request; what comes after the first answer is ignored.
+    /// Answers the request. Every answer after the first is ignored.
     ///
     /// Harmless when the client has gone, which is noticed only when its answer is written, and when the server has stopped, which
     /// answers all that wait.
     ///
     /// - Parameter response: The answer, with its delivery and delay.
-    /// - Returns: Whether this was the first answer; not whether the client gets it.
+    /// - Returns: Whether this was the first answer. The client may still not get it.
     @discardableResult
     public func answer(_ response: HTTPServerResponse) -> Bool { pending.give(response) }
 }

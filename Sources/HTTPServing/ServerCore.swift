@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the library's callbacks share: the handler, the limits and the counters of one running server.
+/// The state that the library's callbacks share: the handler, the limits and the counters of one running server.
 final class ServerCore: Sendable {
     /// The two forms of a handler.
     enum Handler {
@@ -14,20 +14,20 @@ final class ServerCore: Sendable {
     let admission: (@Sendable (HTTPServerRequest) -> HTTPAdmission)?
     let refusal: @Sendable (Int) -> HTTPServerResponse
     let overload: @Sendable (HTTPServerRequest) -> HTTPServerResponse
-    /// What all bodies may have together.
+    /// The budget of all bodies together.
     let bodies: BodyBudget
     let maximumBodyByteCount: Int
     let maximumHeaderByteCount: Int
     let isSecure: Bool
     let keepsConnections: Bool
     let timer: DelayTimer
-    /// By when peers must have sent or taken something, and who goes for others; nil where that does not count.
+    /// The deadlines of the peers, and the order in which they make room, or nil without such limits.
     let deadlines: ConnectionDeadlines?
     let suspended: SuspendedAnswers
     let streams = OpenStreams()
     /// Requests whose answer has not left yet.
     let activeCount = Atomic<Int>(0)
-    /// Those among them that were given to a deferred handler.
+    /// The requests among them that were given to a deferred handler.
     let waitingCount = Atomic<Int>(0)
     /// Set once the server is stopping: every answer then ends its connection.
     let isDraining = Atomic<Bool>(false)
@@ -52,7 +52,7 @@ final class ServerCore: Sendable {
     }
 }
 
-/// What is kept for one connection: its peer's name, and how many requests it brought.
+/// The state of one connection: its peer's name, and the number of its requests.
 ///
 /// Touched only by callbacks of its own connection, which the library never runs at the same time.
 final class ConnectionState {

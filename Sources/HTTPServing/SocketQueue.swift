@@ -10,7 +10,7 @@ struct SocketQueue {
     private(set) var first: Int32?
     private var last: Int32?
 
-    /// Puts a socket behind all others; one that is in it already leaves its place.
+    /// Puts a socket behind all others. A socket that is in it already leaves its place.
     mutating func append(_ socket: Int32) {
         remove(socket)
         neighbours[socket] = Neighbours(before: last)

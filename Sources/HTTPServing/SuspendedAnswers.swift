@@ -3,9 +3,10 @@ import Synchronization
 
 /// A connection, for suspending and resuming it.
 ///
-/// `@unchecked Sendable`: the pointer is used for two calls. `MHD_suspend_connection` comes from the access handler or
-/// the content reader, on the connection's own thread; `MHD_resume_connection` may come from any thread at any time while the connection is
-/// suspended (microhttpd.h), and comes once for each suspension. In between the library keeps the connection, so the pointer is good.
+/// `@unchecked Sendable`: the pointer is used for two calls. `MHD_suspend_connection` comes from the access handler or the
+/// content reader, on the connection's own thread. `MHD_resume_connection` may come from any thread at any time while the
+/// connection is suspended (microhttpd.h), and comes once for each suspension. In between the library keeps the connection, so
+/// the pointer is good.
 struct ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 }
@@ -21,7 +22,7 @@ final class SuspendedAnswers: Sendable {
         var closingAnswer: HTTPServerResponse?
     }
 
-    /// What the server answers by itself, by status.
+    /// The server's own answers, by status.
     let refusal: @Sendable (Int) -> HTTPServerResponse
     private let state = Mutex(State())
 
@@ -34,7 +35,7 @@ final class SuspendedAnswers: Sendable {
 
     /// Suspends a connection, called by its access handler.
     ///
-    /// - Returns: The closing answer, once closed; then nothing is suspended.
+    /// - Returns: The closing answer, once closed. Then nothing is suspended.
     func suspend(_ connection: ConnectionHandle, for answer: PendingAnswer) -> HTTPServerResponse? {
         state.withLock { state -> HTTPServerResponse? in
             if let closingAnswer = state.closingAnswer { return closingAnswer }
@@ -58,7 +59,7 @@ final class SuspendedAnswers: Sendable {
             state.closingAnswer = response
             return Array(state.answers.values)
         }
-        // Where another thread is just giving an answer, this waits until that has resumed the connection.
+        // If another thread is just giving an answer, this waits until that thread has resumed the connection.
         for answer in left { answer.give(response) }
     }
 }

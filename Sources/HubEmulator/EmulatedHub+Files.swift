@@ -18,7 +18,7 @@ extension EmulatedHub {
         }
     }
 
-    /// The certificate and key to serve with; `nil` for plain HTTP.
+    /// The certificate and key to serve with, or `nil` for plain HTTP.
     func identity() throws(HubEmulatorError) -> HTTPServerConfiguration.Identity? {
         switch configuration.tls {
         case .off:

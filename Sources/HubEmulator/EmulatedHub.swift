@@ -6,7 +6,8 @@ import Synchronization
 /// A notification hub in memory: its REST data plane, its answers, and a record of what would have rung on which device.
 ///
 /// It verifies tokens, evaluates tags and fills in templates as the service does, and can misbehave on demand (``Fault``). The
-/// hub's own paths begin with its name; `/devices`, `/calls`, `/faults` and `/telemetry` show and script the emulator, without a token.
+/// hub's own paths begin with its name. `/devices`, `/calls`, `/faults` and `/telemetry` show and script the emulator, without a
+/// token.
 public final class EmulatedHub: Sendable {
     let configuration: HubEmulatorConfiguration
     /// Milliseconds since 1970.
@@ -14,7 +15,7 @@ public final class EmulatedHub: Sendable {
     private let verifier: SASVerifier
     /// Protects all that the hub remembers. No other lock is taken and nothing blocks while it is held.
     let state: Mutex<HubState>
-    /// Protects the decisions about tokens; never held together with `state`.
+    /// Protects the decisions about tokens. Never held together with `state`.
     private let grants = Mutex(GrantCache())
     /// Protects the server's life.
     private let server = Mutex<HTTPServer?>(nil)
@@ -22,11 +23,11 @@ public final class EmulatedHub: Sendable {
     /// Signs the links to error details and feedback.
     let blobs: BlobAccess
 
-    /// Makes a hub that does not listen yet; ``handle(_:)`` works at once.
+    /// Makes a hub that does not listen yet. ``handle(_:)`` works at once.
     ///
     /// - Parameters:
     ///   - configuration: The settings.
-    ///   - clock: Milliseconds since 1970; the system's clock unless a test brings its own.
+    ///   - clock: Milliseconds since 1970, by default of the system's clock.
     ///   - complain: Takes one sentence when the journal cannot be written, on any thread. Default: it is dropped.
     /// - Throws: ``HubEmulatorError``: `invalidConfiguration`, or a problem of the devices file or of the journal.
     public init(
@@ -53,7 +54,7 @@ public final class EmulatedHub: Sendable {
 
     /// Serves HTTP on the configured address.
     ///
-    /// - Returns: The bound address, with the real port where 0 was asked for.
+    /// - Returns: The bound address, with the real port in place of 0.
     /// - Throws: ``HubEmulatorError``: `unreadableFile`, `noCertificate`, `cannotListen` or `cannotServe`.
     @discardableResult
     public func start() throws(HubEmulatorError) -> HTTPServer.Address {
@@ -61,7 +62,7 @@ public final class EmulatedHub: Sendable {
         settings.identity = try identity()
         settings.threadCount = configuration.threadCount
         settings.maximumBodyByteCount = 4 << 20
-        // As much as HTTP.sys takes (MaxRequestBytes); room for more would be cleared before every request.
+        // The limit of HTTP.sys (MaxRequestBytes). A larger buffer would be cleared before every request.
         settings.maximumHeaderByteCount = 16 << 10
         let server = HTTPServer(settings) { [weak self] request in
             self?.handle(request) ?? HTTPServerResponse(status: 503)
@@ -76,7 +77,7 @@ public final class EmulatedHub: Sendable {
         }
     }
 
-    /// Stops serving and writes out the journal; what the hub remembers stays.
+    /// Stops serving and writes out the journal. The hub keeps its state.
     public func stop(within limit: Duration = .seconds(2)) {
         let running = server.withLock { server in
             defer { server = nil }
@@ -86,13 +87,13 @@ public final class EmulatedHub: Sendable {
         journal?.flush()
     }
 
-    /// The calls that are missing in the journal because it could not be written; 0 without a journal.
+    /// The calls that are missing in the journal because of failed writes, or 0 without a journal.
     public var unjournaledCallCount: Int { journal?.lostCount ?? 0 }
 
     /// The address while the hub serves.
     public var address: HTTPServer.Address? { server.withLock { $0 }?.address }
 
-    /// The connection string of the first policy, for the address that is served; a secret like its key.
+    /// The connection string of the first policy, for the address that is served. A secret like its key.
     public var connectionString: String {
         let scheme = configuration.tls == .off ? "http" : "https"
         let authority = address?.description ?? configuration.listen

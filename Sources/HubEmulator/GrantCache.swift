@@ -15,7 +15,7 @@ struct GrantCache: Sendable {
     private var second: Int64 = .min
     private var granted: Set<Key> = []
 
-    /// Whether the same call was allowed in this second.
+    /// True if the same call was allowed in this second.
     mutating func isGranted(_ key: Key, second now: Int64) -> Bool {
         if now != second {
             second = now
@@ -24,7 +24,7 @@ struct GrantCache: Sendable {
         return granted.contains(key)
     }
 
-    /// Remembers that a call was allowed; at most 1,024 in one second.
+    /// Remembers an allowed call, at most 1,024 in one second.
     mutating func grant(_ key: Key, second now: Int64) {
         if now == second, granted.count < 1024 { granted.insert(key) }
     }

@@ -1,7 +1,7 @@
 import Basics
 import HTTPServing
 
-/// One authorised call of the hub, with what every operation needs to know.
+/// One authorised call of the hub, with the facts that every operation needs.
 struct HubCall {
     let request: HTTPServerRequest
     /// The call's number in the records.
@@ -13,7 +13,7 @@ struct HubCall {
     /// `https://host/hub`, for the links in answers.
     let baseURL: String
 
-    /// Whether the query has a flag; any value, and none, means yes.
+    /// True if the query has a flag, with any value or none.
     func hasFlag(_ name: String) -> Bool { request.queryValue(name) != nil }
 
     /// A header of the hub's own, without its prefix.
@@ -25,23 +25,23 @@ struct HubCall {
         return query.isEmpty ? "\(baseURL)/\(path)" : "\(baseURL)/\(path)?\(query)"
     }
 
-    /// An error with 403 for what the tier does not include.
+    /// An error with 403 for operations that the tier does not include.
     func refusedByTier() -> HubAnswer {
         .error(403, "The requested operation is not available for the \(tier.rawValue.capitalized) tier of this hub")
     }
 }
 
 extension String {
-    /// The first letter in upper case; ASCII.
+    /// The first letter in upper case (ASCII).
     fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
 }
 
 /// The api-version of a call: `YYYY-MM`.
 struct APIVersion: Comparable, Sendable {
-    /// The first version in which throttling is answered 429 instead of 403; the exact month is not documented.
+    /// The first version in which throttling is answered 429 instead of 403. The exact month is not documented.
     static let answers429 = APIVersion(unchecked: "2017-04")
 
-    /// The first version whose telemetry tells where the refused devices are named; the send must have it too.
+    /// The first version whose telemetry links to the refused devices. The send must have it too.
     static let namesErrorDetails = APIVersion(unchecked: "2016-07")
 
     let text: String
@@ -52,7 +52,7 @@ struct APIVersion: Comparable, Sendable {
 
     /// Reads a version.
     ///
-    /// - Parameter text: The query's value; `nil` for anything but four digits, a hyphen and a month.
+    /// - Parameter text: The query's value, or `nil` for anything but four digits, a hyphen and a month.
     init?(_ text: String?) {
         guard let text, text.utf8.count == 7 else { return nil }
         let bytes = Array(text.utf8)

@@ -2,12 +2,12 @@ public import HubAuth
 
 /// The settings of one ``EmulatedHub``.
 public struct HubEmulatorConfiguration: Sendable {
-    /// What the hub's price allows (hub pricing, "Features").
+    /// The pricing tier of the hub, which limits its features (hub pricing, "Features").
     public enum Tier: String, Sendable, CaseIterable {
         case free, basic, standard
     }
 
-    /// Where the certificate comes from.
+    /// The source of the certificate.
     public enum TLS: Sendable, Equatable {
         /// Plain HTTP.
         case off
@@ -17,19 +17,19 @@ public struct HubEmulatorConfiguration: Sendable {
         case files(certificate: String, key: String)
     }
 
-    /// How much of each call is kept for `GET /calls`.
+    /// The part of each call that is kept for `GET /calls`.
     public enum Recording: String, Sendable, CaseIterable {
-        /// Everything; headers and bodies for the newest 100,000 calls.
+        /// Everything, with headers and bodies for the newest 100,000 calls.
         case full
         /// Everything but headers and bodies.
         case light
-        /// Nothing, no telemetry either, and of what rang only the counts; for measurements.
+        /// Nothing, no telemetry either, and only the counts of rings. Meant for measurements.
         case off
     }
 
     /// The hub's name: the first segment of every path. Default `demo`.
     public var hubName = "demo"
-    /// Where to listen. Default `127.0.0.1:8800`; port 0 takes a free one.
+    /// The address to listen on. Default `127.0.0.1:8800`. Port 0 takes a free port.
     public var listen = "127.0.0.1:8800"
     /// Plain HTTP or TLS. Default plain.
     public var tls = TLS.off
@@ -37,25 +37,25 @@ public struct HubEmulatorConfiguration: Sendable {
     public var policies = [Self.defaultPolicy]
     /// The tier. Default standard.
     public var tier = Tier.standard
-    /// Whether a token's audience must name the host of the request. Default no.
+    /// True if a token's audience must name the host of the request. Default no.
     public var checksHost = false
-    /// Whether `X-Forwarded-Proto` decides the scheme of `Location`; only behind a front that sets it. Default no.
+    /// True if `X-Forwarded-Proto` decides the scheme of `Location`. Safe only behind a front that sets it. Default no.
     public var trustsForwardedProto = false
     /// Faults to begin with, in the order in which they are tried.
     public var faults: [Fault] = []
-    /// What telemetry is to show, and whom push services are to refuse; in the order in which the lines are tried.
+    /// The scripted telemetry and the refusals by push services, in the order in which the lines are tried.
     public var telemetry: [TelemetryScript] = []
     /// A file with a JSON array of installations to begin with.
     public var devicesFile: String?
     /// A file to which every call is appended as a line of JSON. Default: none.
     public var journalFile: String?
-    /// What is kept of the calls. Default full.
+    /// The part of the calls that is kept. Default full.
     public var recording = Recording.full
     /// Calls, rings and notifications that are kept, each. Default 1,000,000.
     public var maximumRecords = 1_000_000
     /// Threads that serve. Default 1, range 1 to 64.
     public var threadCount = 1
-    /// Begins the sequence of ids and of random choices; the same seed gives the same ones. Default: by the clock.
+    /// The seed of ids and of random choices. The same seed gives the same sequence. Default: by the clock.
     public var seed: UInt64?
 
     /// The default policy, `DefaultFullSharedAccessSignature`. Its key is no secret: it opens emulators only.
@@ -86,9 +86,9 @@ public struct HubEmulatorConfiguration: Sendable {
 public struct HubEmulatorPolicy: Sendable, CustomStringConvertible {
     /// The name that tokens give as `skn`.
     public let name: String
-    /// The key, as the connection string has it; the demo prints it, nothing else does.
+    /// The key, as the connection string has it. Only the demo prints it.
     public let key: String
-    /// What tokens of this policy may do.
+    /// The rights that tokens of this policy have.
     public let rights: SASRights
 
     /// Describes a policy.
@@ -98,7 +98,7 @@ public struct HubEmulatorPolicy: Sendable, CustomStringConvertible {
         self.rights = rights
     }
 
-    /// Reads `NAME=KEY:Listen,Send,Manage`, the form of the command line; without rights it has all of them.
+    /// Reads `NAME=KEY:Listen,Send,Manage`, the form of the command line. Without rights it has all of them.
     ///
     /// - Returns: `nil` when the name or the key is empty, or a right is unknown.
     public init?(parsing text: String) {
@@ -111,23 +111,23 @@ public struct HubEmulatorPolicy: Sendable, CustomStringConvertible {
         self.init(name: String(text[..<equals]), key: key, rights: rights)
     }
 
-    /// The name and the rights; never the key.
+    /// The name and the rights, never the key.
     public var description: String { "HubEmulatorPolicy(\(name), rights \(rights.rawValue))" }
 }
 
-/// Why an emulator could not be made or started.
+/// An error on making or starting an emulator.
 public enum HubEmulatorError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The settings are not usable; each problem is a sentence.
+    /// The settings are not usable. Each problem is a sentence.
     case invalidConfiguration([String])
     /// A file cannot be read.
     case unreadableFile(path: String)
-    /// A file cannot be written; the reason is the system's own text.
+    /// A file cannot be written. The reason is the system's own text.
     case unwritableFile(path: String, reason: String)
-    /// The devices file does not hold what it must.
+    /// The devices file has faulty content.
     case invalidDevices(path: String, reason: String)
     /// The certificate could not be made.
     case noCertificate(reason: String)
-    /// Nothing can listen at its address; the reason names the address, and who has it where that can be seen.
+    /// The address cannot be listened on. The reason names the address and, if known, the process that has it.
     case cannotListen(reason: String)
     /// The address, or TLS, could not be served.
     case cannotServe(reason: String)

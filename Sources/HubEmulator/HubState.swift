@@ -1,6 +1,6 @@
 import HTTPServing
 
-/// Everything that a hub remembers. One lock guards it; every method is short, and none blocks.
+/// The whole memory of a hub. One lock guards it. Every method is short, and none blocks.
 struct HubState: Sendable {
     /// A message that waits for its time.
     struct Scheduled: Sendable {
@@ -38,10 +38,10 @@ struct HubState: Sendable {
     /// Rings on every device that a notification reaches and no push service refuses.
     ///
     /// - Parameters:
-    ///   - notification: What is delivered.
+    ///   - notification: The notification to deliver.
     ///   - now: Milliseconds since 1970.
-    ///   - limit: Most devices, chosen at random among those that match; `nil` for all.
-    /// - Returns: What became of it.
+    ///   - limit: Most devices, chosen at random among those that match, or `nil` for all.
+    /// - Returns: The devices that it reached, and its outcome there.
     @discardableResult
     mutating func deliver(_ notification: Notification, now: Int64, limit: Int? = nil) -> Reach {
         var reach = notification.reach(in: registrations)
@@ -89,9 +89,9 @@ struct HubState: Sendable {
         return true
     }
 
-    /// Delivers what has become due.
+    /// Delivers the notifications that have become due.
     ///
-    /// It is called before anything else looks at the state or changes it, so that no caller can tell that no clock ran.
+    /// Called before every other reading or change of the state, so that no caller notices the missing clock.
     mutating func deliverDue(now: Int64) {
         guard let first = scheduled.first, first.due <= now else { return }
         let ready = scheduled.prefix { $0.due <= now }
@@ -109,7 +109,7 @@ struct HubState: Sendable {
         devices.meet(registration.deviceKey, handle: registration.handle)
     }
 
-    /// Begins the telemetry of a notification; only the standard tier has any.
+    /// Begins the telemetry of a notification, in the standard tier only.
     private mutating func remember(_ notification: Notification, _ call: HubCall, due: Int64? = nil) {
         guard keepsRecords, call.tier == .standard else { return }
         telemetry.append(TelemetryRecord(notification, call, progress: plan.progress(for: call.request), due: due))

@@ -2,12 +2,12 @@ public import Publishing
 public import PushModel
 
 extension OutgoingRequest {
-    /// A request that was read without faults, with what its record is made of.
+    /// A request that was read without faults, with the parts of its record.
     ///
     /// - Parameters:
-    ///   - json: What was read.
-    ///   - request: What it says.
-    ///   - isEvent: Whether it is a CloudEvent in structured mode; its own id is then there.
+    ///   - json: The bytes that were read.
+    ///   - request: The request that they contain.
+    ///   - isEvent: Whether it is a CloudEvent in structured mode, which contains its own id.
     public init(_ json: [UInt8], saying request: borrowing PushRequest, isEvent: Bool) {
         self.init(
             json: json, id: request.hasOwnID ? request.document.string(request.id) : nil,

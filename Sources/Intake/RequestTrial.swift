@@ -4,13 +4,14 @@ public import HubREST
 internal import Payloads
 public import PushModel
 
-/// Finds what workers would refuse of a request that was read without faults: its audience, its content for each platform, its expiry.
+/// Finds the faults for which workers would refuse a request that was read without faults: its audience, its content for each
+/// platform, its expiry.
 public struct RequestTrial: Sendable {
     /// Something for which a request would not be sent.
     public struct Finding: Sendable, Equatable {
-        /// What is wrong.
+        /// The fault that was found.
         public let fault: RequestFault
-        /// Whether this machine's settings make it a fault, while those of a worker may not.
+        /// True if this machine's settings make it a fault, while those of a worker may not.
         public let isBySettings: Bool
     }
 
@@ -22,7 +23,7 @@ public struct RequestTrial: Sendable {
     /// Plans by the settings under which most requests can be sent: what it refuses, every worker does.
     private let lenient: FanOutPlanner
     private var formatter = PayloadFormatter()
-    /// What the last request became; its memory serves the next.
+    /// The plan of the last request. Its memory serves the next.
     private var plan = FanOutPlan()
     private var payload = RenderedPayload()
 
@@ -30,13 +31,13 @@ public struct RequestTrial: Sendable {
     ///
     /// - Parameters:
     ///   - planner: Plans by them.
-    ///   - routes: Where the names of hubs lead.
-    ///   - hubNames: The names of the hubs by number; nil for a hub without one.
+    ///   - routes: The targets of the names of hubs.
+    ///   - hubNames: The names of the hubs by number, with nil for a hub without one.
     public init(_ planner: FanOutPlanner, routes: HubRoutes, hubNames: [String?]) {
         self.init(planner, lenient: Self.lenientPlanner, routes, hubNames)
     }
 
-    /// A trial that finds what every worker would refuse, whatever its settings are.
+    /// A trial that finds the faults that every worker would refuse, whatever its settings are.
     public init() {
         let planner = Self.lenientPlanner
         self.init(planner, lenient: planner, nil, [])
@@ -62,8 +63,8 @@ public struct RequestTrial: Sendable {
     ///
     /// - Parameters:
     ///   - request: A request that was read without faults.
-    ///   - now: When it would be written.
-    /// - Returns: What was found; nothing for a request that can be sent.
+    ///   - now: The time at which it would be written.
+    /// - Returns: The findings, empty for a request that can be sent.
     public mutating func findings(in request: PushRequest, now: Timestamp) -> [Finding] {
         var findings: [Finding] = []
         do throws(RequestFault) {
@@ -81,9 +82,9 @@ public struct RequestTrial: Sendable {
         return findings
     }
 
-    /// Where a request goes. Who publishes need not know the worker's hubs: what is not known here goes to the first.
+    /// The hub that a request goes to. A publisher need not know the worker's hubs: an unknown name goes to the first.
     ///
-    /// - Parameter request: Only what it says of hub and tenant matters.
+    /// - Parameter request: Only its hub and tenant matter.
     /// - Returns: The way.
     /// - Throws: A hub that there is not, where several are known.
     public func way(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Way {
@@ -137,7 +138,7 @@ extension RequestTrial {
         return findings
     }
 
-    /// Whether there is a platform that a worker could choose for a message.
+    /// True if there is a platform that a worker could choose for a message.
     private mutating func canBeSent(_ request: PushRequest, _ now: Timestamp) -> Bool {
         for platform in Platform.allCases where platform.formatsMessages {
             if request.payload(for: platform) != nil || fault(of: request, for: platform, now) == nil { return true }
@@ -145,7 +146,7 @@ extension RequestTrial {
         return false
     }
 
-    /// What is wrong with the content for a platform; of none, with the template.
+    /// The fault of the content for a platform, or with nil of the template.
     private mutating func fault(of request: PushRequest, for platform: Platform?, _ now: Timestamp) -> RequestFault? {
         do throws(PayloadError) {
             _ = try byteCount(of: request, for: platform, now)
@@ -155,7 +156,7 @@ extension RequestTrial {
         }
     }
 
-    /// The bytes of the content for a platform; of none, of the template.
+    /// The bytes of the content for a platform, or with nil of the template.
     mutating func byteCount(
         of request: PushRequest, for platform: Platform?, _ now: Timestamp
     ) throws(PayloadError) -> Int {
@@ -169,7 +170,7 @@ extension RequestTrial {
 }
 
 extension PushRequest {
-    /// Whether the request itself says which platforms it is for, rather than `hub.platforms` of the worker.
+    /// True if the request itself names its platforms, rather than `hub.platforms` of the worker.
     fileprivate var namesPlatforms: Bool {
         if case .devices = audience { return true }
         return !platforms.isEmpty

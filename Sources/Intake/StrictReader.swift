@@ -5,7 +5,7 @@ public import PushModel
 ///
 /// A CloudEvent in structured mode is known by its `specversion`, which no request has, because a file has no header that announces it. One that a header announces is read as such.
 public struct StrictReader: Sendable {
-    /// What is wrong with an event whose id cannot be a request's.
+    /// The fault of an event whose id cannot be a request's.
     public static let missingEventID = RequestFault(
         .schemaInvalid, "/id",
         "An event needs an id of 1 to 128 letters, digits and . _ : -, by which its result is found.")
@@ -14,12 +14,12 @@ public struct StrictReader: Sendable {
     private let headers: PushModel.RecordHeaders
     /// The headers of a structured event.
     private let announcing: PushModel.RecordHeaders
-    /// Whether the headers say that it is a structured event.
+    /// True if the headers announce a structured event.
     private let isAnnounced: Bool
 
     /// A reader of records with the given headers.
     ///
-    /// - Parameter list: The headers; a content type of `application/cloudevents+json` announces an event.
+    /// - Parameter list: The headers. A content type of `application/cloudevents+json` announces an event.
     public init(headers list: [(name: String, value: String)] = []) {
         var headers = PushModel.RecordHeaders()
         for (name, value) in list { headers.add(name: name.utf8Span.span, value: value.utf8Span.span) }
@@ -29,13 +29,13 @@ public struct StrictReader: Sendable {
         announcing = headers
     }
 
-    /// Reads one request in place of what `request` held.
+    /// Reads one request in place of the earlier content of `request`.
     ///
     /// - Parameters:
     ///   - json: The record's value.
-    ///   - now: When it would be written.
+    ///   - now: The time at which it would be written.
     ///   - request: Is overwritten.
-    /// - Returns: What it is, and whether it is an event that holds the request.
+    /// - Returns: The request, and whether an event holds it.
     public func read(
         _ json: [UInt8], now: Timestamp, into request: inout PushRequest
     ) -> (what: RequestReader.Reading, isEvent: Bool) {

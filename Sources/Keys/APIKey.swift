@@ -8,22 +8,22 @@ public struct APIKey: Sendable, Equatable {
     public let id: String
     /// The SHA-256 of the secret's characters, 32 bytes.
     let digest: [UInt8]
-    /// What it is for.
+    /// The purpose of the key.
     public let terms: KeyTerms
     /// The time of its making, in seconds since 1970.
     public let createdAt: Int64
-    /// From when on it is refused, in seconds since 1970; nil while it is not revoked.
+    /// The time from which it is refused, in seconds since 1970, or nil while it is not revoked.
     public internal(set) var revokedAt: Int64?
 
-    /// The source of what is published with it; its own where the terms name none.
+    /// The source of all that is published with it, which is its own if the terms name none.
     public var source: String { terms.source ?? "/pushfan/keys/\(id)" }
 
-    /// What has become of a key.
+    /// The state of a key.
     public enum State: String, Sendable {
         case active, expired, revoked
     }
 
-    /// Whether it is accepted.
+    /// The state of the key at a time, in seconds since 1970.
     ///
     /// - Parameter seconds: The present, in seconds since 1970.
     /// - Returns: The state at that time.
@@ -34,7 +34,7 @@ public struct APIKey: Sendable, Equatable {
 }
 
 extension APIKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says which it is; never the hash.
+    /// The id of the key, never the hash.
     public var description: String { "APIKey(\(id))" }
     /// The same as `description`.
     public var debugDescription: String { description }
@@ -44,7 +44,7 @@ extension APIKey: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 
 /// A key with its secret: to be shown once, and not kept.
 public struct NewKey: Sendable {
-    /// What the file keeps.
+    /// The part that the file keeps.
     public let key: APIKey
     /// `pf_ID_SECRET`, as a client sends it.
     public let text: String
@@ -52,7 +52,7 @@ public struct NewKey: Sendable {
     /// Makes a key with an id and a secret of its own.
     ///
     /// - Parameters:
-    ///   - terms: What it is for.
+    ///   - terms: The purpose of the key.
     ///   - seconds: The present, in seconds since 1970.
     /// - Throws: `CryptoError.openSSL` when there is no entropy.
     public init(_ terms: KeyTerms, at seconds: Int64) throws(CryptoError) {
@@ -65,7 +65,7 @@ public struct NewKey: Sendable {
 }
 
 extension NewKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says what it is; never the secret.
+    /// A fixed text, never the secret.
     public var description: String { "NewKey(redacted)" }
     /// The same as `description`.
     public var debugDescription: String { description }

@@ -3,10 +3,10 @@ import Crypto
 
 /// One line of a keys file: `NAME=VALUE` for each field that the key has, between single blanks.
 enum KeyLine {
-    /// The longest line without its end, in bytes; longer than any that is written.
+    /// The limit of a line without its end, in bytes. No written line is so long.
     static let maximumByteCount = 1024
 
-    /// Reads a line; what is wrong first is thrown, and nothing of the line is in it.
+    /// Reads a line. Throws the first fault, without any part of the line.
     static func read(_ line: ArraySlice<UInt8>) throws(KeysFileError.Reason) -> APIKey {
         let values = try fields(line)
         func value<Value>(_ field: KeyField, _ make: (String) -> Value?) throws(KeysFileError.Reason) -> Value? {

@@ -2,7 +2,7 @@ public import Basics
 public import Crypto
 public import EventLoop
 
-/// What came of a look at a key.
+/// The result of checking a key.
 public enum KeyVerdict: Sendable, Equatable {
     /// It is right.
     case right(APIKey)
@@ -14,11 +14,11 @@ public enum KeyVerdict: Sendable, Equatable {
 
 /// The keys at one moment, and the check of a presented one against them.
 public struct KnownKeys: Sendable {
-    /// Counts how often the file was read well; a later one stands for keys that may differ.
+    /// The number of successful reads of the file. With a later number the keys may differ.
     public let generation: Int
-    /// Which they are.
+    /// The keys themselves.
     public let file: KeysFile
-    /// What the secret of an unknown id is compared with.
+    /// The hash with which the secret of an unknown id is compared.
     private let nobody: [UInt8]
 
     /// Makes a check of a file's keys.
@@ -36,7 +36,7 @@ public struct KnownKeys: Sendable {
     /// Checks a key. It costs one SHA-256 and one comparison, whether or not there is such a key, and however many there are.
     ///
     /// - Parameters:
-    ///   - presented: What a client sent.
+    ///   - presented: The key that a client sent.
     ///   - seconds: The present, in seconds since 1970.
     /// - Returns: Whether it is right.
     /// - Throws: `CryptoError.openSSL` when there is no memory for it.
@@ -50,10 +50,10 @@ public struct KnownKeys: Sendable {
 
 /// The keys of a file, read again when the file changes.
 ///
-/// A file that is not right, or is gone, leaves the keys as they are until it is right again. Any thread may ask; one at a time
-/// looks at the file, and the others go on with what is known.
+/// A faulty or missing file leaves the keys as they are until it is right again. Any thread may call. One at a time checks the
+/// file, and the others go on with the known keys.
 public final class KeySource: Sendable {
-    /// What to report to the gateway's operator.
+    /// A report to the gateway's operator.
     public typealias Report = FileReport<KeysFileError>
 
     private let file: WatchedFile<KeysFile, KnownKeys>
@@ -61,9 +61,9 @@ public final class KeySource: Sendable {
     /// Reads the file for the first time.
     ///
     /// - Parameters:
-    ///   - path: Where it is.
+    ///   - path: The path of the file.
     ///   - now: The present moment.
-    ///   - tell: Gets what later readings came to, on the thread that asked.
+    ///   - tell: Gets the reports of later readings, on the calling thread.
     /// - Throws: The file is missing or not right.
     public init(_ path: String, now: MonotonicTime, tell: @escaping @Sendable (Report) -> Void) throws(KeysError) {
         file = try WatchedFile(path, now: now, make: Self.make, tell: tell)
@@ -71,8 +71,8 @@ public final class KeySource: Sendable {
 
     /// The keys that count now.
     ///
-    /// - Parameter now: The present moment; the file is looked at when 2 s have passed since it was last looked at.
-    /// - Returns: The keys; the same as before while nothing has changed.
+    /// - Parameter now: The present moment. The file is checked when 2 s have passed since the last check.
+    /// - Returns: The keys, the same as before while nothing has changed.
     public func keys(now: MonotonicTime) -> KnownKeys { file.current(now: now) }
 
     @Sendable private static func make(_ file: KeysFile, generation: Int) throws(KeysError) -> KnownKeys {

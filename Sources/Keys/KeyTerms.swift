@@ -1,18 +1,18 @@
 import Basics
 
-/// What a key is for, and how long; the part of it that a person chooses.
+/// The purpose and the lifetime of a key, which a person chooses.
 public struct KeyTerms: Sendable, Equatable {
-    /// What it allows; one at least.
+    /// The permitted operations, at least one.
     public var scopes: Set<Scope>
-    /// The tenant of all that is published with it; nil where requests name theirs.
+    /// The tenant of all that is published with it, or nil if requests name theirs.
     public var tenant: String?
-    /// The source of all that is published with it; nil for the key's own.
+    /// The source of all that is published with it, or nil for the key's own.
     public var source: String?
-    /// Calls per second; nil for no limit of its own.
+    /// Calls per second, or nil for no limit of its own.
     public var rate: Int?
-    /// From when on it is refused, in seconds since 1970; nil for never.
+    /// The time from which it is refused, in seconds since 1970, or nil for never.
     public var expiresAt: Int64?
-    /// Says for people whose it is.
+    /// The owner, in words for people.
     public var comment: String?
 
     /// Terms with these scopes and nothing else.
@@ -22,16 +22,16 @@ public struct KeyTerms: Sendable, Equatable {
 
     /// Calls per second that a key may have.
     public static let rates = 1...1_000_000
-    /// Moments that a key may have, in seconds since 1970; they end with the year 9999.
+    /// The range of a key's times, in seconds since 1970. It ends with the year 9999.
     public static let moments: ClosedRange<Int64> = 0...253_402_300_799
-    /// What a tenant has, for messages.
+    /// The rule for a tenant, for messages.
     public static let tenantRule = "1 to 63 lower-case letters, digits, '.', '_' and '-', of which the first is a letter or digit"
-    /// What a source has, for messages.
+    /// The rule for a source, for messages.
     public static let sourceRule = "1 to 256 visible ASCII characters"
-    /// What a comment has, for messages.
+    /// The rule for a comment, for messages.
     public static let commentRule = UserName.addressableRule
 
-    /// The first term that no key may have; nil where all are right.
+    /// The first term that no key may have, or nil if all are right.
     public var fault: KeyField? {
         if scopes.isEmpty { return .scopes }
         if let tenant, !Self.isTenant(tenant) { return .tenant }

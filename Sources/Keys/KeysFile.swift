@@ -1,18 +1,18 @@
 public import EventLoop
 
-/// The keys of publishers, one line each; a revoked key stays, so that its id never comes back.
+/// The keys of publishers, one line each. A revoked key stays, so that its id never comes back.
 ///
-/// Lines end with a line feed, with or without a carriage return before it; empty lines mean nothing. A byte order mark in front is passed
-/// over.
+/// Lines end with a line feed, with or without a carriage return before it. Empty lines are ignored, and so is a byte order mark
+/// in front.
 public struct KeysFile: FileContent {
-    /// The largest file, in bytes; larger than any with so many keys.
+    /// The limit of the file, in bytes. No file with so many keys is so large.
     public static let maximumByteCount = 12 << 20
     /// The most keys, revoked ones included.
     public static let maximumKeyCount = 10_000
 
     /// All of them, in the file's order.
     public private(set) var keys: [APIKey] = []
-    /// Where in `keys` an id is.
+    /// The index in `keys` of each id.
     private var places: [String: Int] = [:]
 
     /// A file without keys.
@@ -21,7 +21,7 @@ public struct KeysFile: FileContent {
     /// Reads a file.
     ///
     /// - Parameter bytes: All of it.
-    /// - Throws: What is wrong first, with the number of its line; nothing of the line itself.
+    /// - Throws: The first fault, with the number of its line, but without any part of the line.
     public init(_ bytes: [UInt8]) throws(KeysFileError) {
         guard bytes.count <= Self.maximumByteCount else { throw KeysFileError(nil, .tooLarge) }
         var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
@@ -43,10 +43,10 @@ public struct KeysFile: FileContent {
     /// The file: a line for each key.
     public var bytes: [UInt8] { keys.flatMap { Array("\(KeyLine.text($0))\n".utf8) } }
 
-    /// How many keys it has.
+    /// The number of keys.
     public var count: Int { keys.count }
 
-    /// The key with an id; nil for none.
+    /// The key with an id, or nil for none.
     public subscript(id: String) -> APIKey? { places[id].map { keys[$0] } }
 
     /// Adds a key.
@@ -58,12 +58,12 @@ public struct KeysFile: FileContent {
         do throws(KeysFileError.Reason) { try put(key) } catch { throw KeysFileError(nil, error) }
     }
 
-    /// Revokes a key; one that is revoked stays as it is.
+    /// Revokes a key. A revoked key stays as it is.
     ///
     /// - Parameters:
-    ///   - id: Which.
+    ///   - id: The key's id.
     ///   - seconds: The present, in seconds since 1970.
-    /// - Returns: The key as it was before; nil where there is none.
+    /// - Returns: The key as it was before, or nil if there is none.
     public mutating func revoke(_ id: String, at seconds: Int64) -> APIKey? {
         guard let place = places[id] else { return nil }
         let before = keys[place]
@@ -81,12 +81,12 @@ public struct KeysFile: FileContent {
 /// The keys file on a disk.
 public typealias KeysStore = FileStore<KeysFile>
 
-/// Why keys cannot be read or changed; no secret and no hash is in it.
+/// The reason for which keys cannot be read or changed, without any secret or hash.
 public typealias KeysError = FileError<KeysFileError>
 
-/// What is wrong with a keys file; nothing that stands in it.
+/// A fault of a keys file, without any part of its content.
 public struct KeysFileError: Error, Sendable, Equatable {
-    /// What may be wrong.
+    /// The kind of fault.
     public enum Reason: Error, Sendable, Equatable {
         /// The file has more than 12 MiB.
         case tooLarge
@@ -108,9 +108,9 @@ public struct KeysFileError: Error, Sendable, Equatable {
         case repeatedID
     }
 
-    /// The line, from 1; nil where it is none's.
+    /// The line, from 1, or nil for a fault of the whole file.
     public let line: Int?
-    /// What is wrong with it.
+    /// The kind of fault.
     public let reason: Reason
 
     init(_ line: Int?, _ reason: Reason) {

@@ -5,7 +5,7 @@ import Crypto
 ///
 /// The beginning is the same for all keys, so that scanners of repositories find those that leaked.
 public struct PresentedKey: Sendable {
-    /// What `WWW-Authenticate` says beside a 401 (RFC 6750, section 3).
+    /// The value of `WWW-Authenticate` in a 401 (RFC 6750, section 3).
     public static let challenge = #"Bearer realm="pushfan""#
     static let idLength = 8
     /// The digits of ids: those of base 32 that no one takes for others (without i, l, o and u).
@@ -14,19 +14,19 @@ public struct PresentedKey: Sendable {
     private static let prefix = Array("pf_".utf8)
     private static let length = prefix.count + idLength + 1 + secretLength
 
-    /// The id; perhaps no key has it.
+    /// The id, which may be of no existing key.
     public let id: String
     /// The secret's characters.
     let secret: [UInt8]
 
-    /// Reads a key; nil when it has another form.
+    /// Reads a key, or returns nil when it has another form.
     public init?(_ text: some StringProtocol) {
         self.init(bytes: Array(text.utf8.prefix(Self.length + 1))[...])
     }
 
-    /// Reads a header; nil when it has another scheme, or no key.
+    /// Reads a header, or returns nil when it has another scheme, or no key.
     ///
-    /// - Parameter authorization: The header's value; nil when there is none.
+    /// - Parameter authorization: The header's value, or nil when there is none.
     public init?(authorization: String?) {
         let blank = UInt8(ascii: " ")
         guard let bytes = authorization.map({ Array($0.utf8) })?.drop(while: { $0 == blank }) else { return nil }
@@ -46,7 +46,7 @@ public struct PresentedKey: Sendable {
         secret = Array(rest.dropFirst())
     }
 
-    /// Whether these characters can be an id.
+    /// True if these characters can be an id.
     static func isID(_ bytes: some Collection<UInt8>) -> Bool { bytes.count == idLength && bytes.allSatisfy(idAlphabet.contains) }
 
     /// The characters of 256 bits: base64url without padding (RFC 4648, section 5).
@@ -66,7 +66,7 @@ public struct PresentedKey: Sendable {
 }
 
 extension PresentedKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says what it is; never the secret.
+    /// A fixed text, never the secret.
     public var description: String { "PresentedKey(redacted)" }
     /// The same as `description`.
     public var debugDescription: String { description }

@@ -1,13 +1,13 @@
-/// What a key allows.
+/// An operation that a key permits.
 public enum Scope: String, CaseIterable, Sendable {
-    /// Publish requests, and see what became of them.
+    /// Publish requests, and read their outcomes.
     case publish = "publish"
     /// Publish to every device, or to all of a platform.
     case broadcast = "publish:broadcast"
     /// Read results that others' requests have, too.
     case read = "read"
 
-    /// Reads scopes that commas separate; nil for none, an unknown one, or the same one twice.
+    /// Reads scopes that commas separate, or returns nil for none, an unknown one, or the same one twice.
     public static func set(_ text: some StringProtocol) -> Set<Scope>? {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)
         let scopes = Set(words.compactMap { Scope(rawValue: String($0)) })

@@ -2,14 +2,14 @@ import CPages
 
 /// A page of the documentation, as the program carries it.
 ///
-/// The pages are the files of `Sources/PushFan/PushFan.docc`; `CPages` makes bytes of them.
+/// The pages are the files of `Sources/PushFan/PushFan.docc`. `CPages` makes bytes of them.
 public struct Page: Sendable {
     /// The file's name without its ending, such as `LargeRequests`.
     public let name: String
     /// The file, byte for byte: Markdown in UTF-8.
     public let bytes: [UInt8]
 
-    /// What a person types: the name in lower case.
+    /// The name in lower case, as a person types it.
     public var topic: String { name.lowercased() }
 
     /// The first sentence below the title.

@@ -1,7 +1,7 @@
 import PushModel
 import ResultQuery
 
-/// What one who waits for a request wants to know, and what of it is known; without clock and thread.
+/// The results of a request that a waiter needs, and those that have come. Has neither clock nor thread.
 ///
 /// Results may come in any order and more than once.
 ///
@@ -10,7 +10,7 @@ import ResultQuery
 ///   dedupe key, does.
 /// - Of a request that is tracked, each call that the hub accepted has an `outcome` result besides, later, under the same record key.
 public struct Awaited: Sendable {
-    /// What is wanted.
+    /// The goal of a wait.
     public enum Goal: Sendable {
         /// The final result.
         case finalResult
@@ -19,27 +19,27 @@ public struct Awaited: Sendable {
         case outcomes
     }
 
-    /// Whether all that is wanted is known.
+    /// The progress towards the goal.
     public enum Standing: Sendable, Equatable {
         /// Something is still to come.
         case incomplete
-        /// There is a `duplicate`; the result of the first record with the id may still come, or came before the wait began.
+        /// There is a `duplicate`. The result of the first record with the id may still come, or came before the wait began.
         case settling
         /// Nothing more is to come that would change anything.
         case complete
     }
 
-    /// The most outcomes that are kept and awaited; a request that is sent at once has fewer calls.
+    /// The most outcomes that are kept and awaited. A request that is sent at once has fewer calls.
     public static let maximumOutcomeCount = 1000
 
-    /// What is wanted.
+    /// The goal of the wait.
     public let goal: Goal
-    /// The final result that counts; nil until one came.
+    /// The final result that counts, or nil until one came.
     public private(set) var finalResult: ResultRecord?
     /// The call that each outcome is of.
     private var calls: [Call: Int] = [:]
     private var known: [ResultRecord] = []
-    /// What the final result says of its calls.
+    /// The accepted calls, as the final result names them.
     private var accepted: (place: String?, count: Int) = (nil, 0)
 
     /// A call of a request: where the request stands, and the call's index.
@@ -50,18 +50,18 @@ public struct Awaited: Sendable {
 
     /// Nothing is known yet.
     ///
-    /// - Parameter goal: What is wanted.
+    /// - Parameter goal: The goal of the wait.
     public init(_ goal: Goal) {
         self.goal = goal
     }
 
-    /// The outcomes of the calls of the final result, by their calls' index; before there is one, all that came.
+    /// The outcomes of the calls of the final result, by their calls' index. Before the final result, all that came.
     public var outcomes: [ResultRecord] {
         calls.filter { finalResult == nil || $0.key.place == accepted.place }.sorted { $0.key.index < $1.key.index }
             .map { known[$0.value] }
     }
 
-    /// Whether all that is wanted is known.
+    /// The progress towards the goal.
     public var standing: Standing {
         guard let finalResult else { return .incomplete }
         if finalResult.repeatsItsID { return .settling }
@@ -70,7 +70,7 @@ public struct Awaited: Sendable {
         return count >= min(accepted.count, Self.maximumOutcomeCount) ? .complete : .incomplete
     }
 
-    /// Takes a result of the request; one of another kind changes nothing.
+    /// Takes a result of the request. A result of another kind changes nothing.
     ///
     /// - Returns: Whether all that is wanted is known now.
     @discardableResult
@@ -109,7 +109,7 @@ public struct Awaited: Sendable {
         known.append(result)
     }
 
-    /// Where the request stands, as a result says it: topic, partition and offset.
+    /// The place of the request, as a result names it: topic, partition and offset.
     private static func place(_ document: JSONDocument) -> String? {
         guard let origin = document.member("origin", of: document.root), let topic = document.text("topic", of: origin),
             let partition = document.integer("partition", of: origin), let offset = document.text("offset", of: origin)

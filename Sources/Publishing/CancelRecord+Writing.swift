@@ -13,9 +13,9 @@ extension CancelRecord {
     /// Cancels a request.
     ///
     /// - Parameters:
-    ///   - requestID: The request's id; 1 to 288 bytes.
-    ///   - reason: Why; at most 100 characters.
-    /// - Throws: What of it is at fault.
+    ///   - requestID: The request's id, 1 to 288 bytes.
+    ///   - reason: The reason, at most 100 characters.
+    /// - Throws: The faulty part.
     public init(checking requestID: String, reason: String?) throws(Fault) {
         guard (1...Self.maximumIDByteCount).contains(requestID.utf8.count) else { throw .id }
         guard reason?.count ?? 0 <= Self.maximumReasonLength else { throw .reason }
@@ -27,8 +27,8 @@ extension CancelRecord {
     /// - Parameters:
     ///   - producer: Writes it.
     ///   - topic: The control topic.
-    ///   - moment: Until when a request was published that is meant; becomes the record's time.
-    ///   - report: Called once with what became of the record, unless this throws.
+    ///   - moment: The latest time of publication of the request that is meant. Becomes the record's time.
+    ///   - report: Called once with the delivery of the record, unless this throws.
     /// - Throws: The record was not taken: the queue is full, the producer is closed.
     public func write(
         with producer: Producer, to topic: Producer.Topic, at moment: Timestamp,
@@ -40,12 +40,12 @@ extension CancelRecord {
             report: report)
     }
 
-    /// Hands the record to a producer whose `failedDeliveries` say later what was not written.
+    /// Hands the record to a producer whose `failedDeliveries` report failures later.
     ///
     /// - Parameters:
     ///   - producer: Writes it.
     ///   - topic: The control topic.
-    ///   - moment: Until when a request was published that is meant; becomes the record's time.
+    ///   - moment: The latest time of publication of the request that is meant. Becomes the record's time.
     /// - Throws: The record was not taken.
     public func write(with producer: Producer, to topic: Producer.Topic, at moment: Timestamp) throws(KafkaError) {
         let (key, value) = (key, value(at: moment))

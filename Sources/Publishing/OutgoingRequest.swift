@@ -4,7 +4,7 @@ public import PushModel
 public struct OutgoingRequest: Sendable {
     /// The request as JSON, complete but for an id that must be made.
     public var json: [UInt8]
-    /// Its own id; nil when it has none.
+    /// Its own id, or nil when it has none.
     public var id: String?
     /// Its own source.
     public var source: String?
@@ -12,14 +12,14 @@ public struct OutgoingRequest: Sendable {
     public var orderingKey: String?
     /// Of requests with one key only the first is sent.
     public var dedupeKey: String?
-    /// How urgent it is; chooses the topic.
+    /// The priority, which chooses the topic.
     public var priority: PushRequest.Priority
     /// Headers of its own. One that the record has anyway, such as `ce_time`, gets this value.
     public var headers: [(name: String, value: String)] = []
-    /// Whether `json` is a CloudEvent in structured mode, whose data is the request; it has an id.
+    /// True if `json` is a CloudEvent in structured mode, whose data is the request. Such an event has an id.
     public var isEvent: Bool
 
-    /// A request and what its record is made of.
+    /// A request and the parts of its record.
     ///
     /// - Parameters:
     ///   - json: The request, with or without an id.

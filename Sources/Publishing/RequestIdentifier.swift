@@ -17,8 +17,8 @@ public struct RequestIdentifier: Sendable {
     /// The next identifier.
     ///
     /// - Parameters:
-    ///   - now: Milliseconds since 1970; the lower 48 bits count, and what is below 0 is 0.
-    ///   - generator: Where chance comes from.
+    ///   - now: Milliseconds since 1970. The lower 48 bits count, and a number below 0 is 0.
+    ///   - generator: The source of chance.
     /// - Returns: 36 characters in lower case, greater than the one before.
     public mutating func next(now: Int64, using generator: inout some RandomNumberGenerator) -> String {
         let now = UInt64(clamping: now) & 0xFFFF_FFFF_FFFF

@@ -6,7 +6,7 @@ public struct RequestTopics: Sendable, Equatable {
     public var high: String
     /// The topic of all others (`kafka.topics.requests`).
     public var normal: String
-    /// The topic of what may wait (`kafka.topics.requests_bulk`).
+    /// The topic of requests that may wait (`kafka.topics.requests_bulk`).
     public var bulk: String
 
     /// The topics by their names.
@@ -18,7 +18,7 @@ public struct RequestTopics: Sendable, Equatable {
 
     /// The topic that a request belongs to: its priority chooses the lane.
     ///
-    /// - Parameter priority: The request's priority; `normal` where it names none.
+    /// - Parameter priority: The request's priority, or `normal` if it names none.
     /// - Returns: The topic's name.
     public func name(for priority: PushRequest.Priority) -> String {
         switch priority {

@@ -7,7 +7,7 @@ public struct RequestRecord: Sendable {
     public let id: String
     /// The name of the topic that it belongs to.
     public let topic: String
-    /// The record's key; nil for none.
+    /// The record's key, or nil for none.
     public let key: String?
     /// The record's value: the request as JSON, with its id.
     public let value: [UInt8]
@@ -19,8 +19,8 @@ public struct RequestRecord: Sendable {
     /// - Parameters:
     ///   - producer: Writes it.
     ///   - topic: The topic of that producer whose name is `topic`.
-    ///   - moment: The record's timestamp; nil for the present.
-    ///   - report: Told once what became of the record, unless this throws.
+    ///   - moment: The record's timestamp, or nil for the present.
+    ///   - report: Called once with the delivery of the record, unless this throws.
     /// - Throws: The record was not taken: it is too large, the queue is full, the producer is closed.
     public func write(
         with producer: Producer, to topic: Producer.Topic, at moment: Timestamp? = nil,
@@ -75,7 +75,7 @@ public struct RequestWriter: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - moment: The present moment.
-    /// - Returns: What is written to Kafka.
+    /// - Returns: The record for Kafka.
     public mutating func record(of request: OutgoingRequest, at moment: Timestamp) -> RequestRecord {
         var time = ByteWriter()
         time.append(moment)

@@ -1,7 +1,7 @@
 public import Kafka
 
 extension ResultFollower {
-    /// How results are followed.
+    /// The limits and intervals by which results are followed.
     public struct Configuration: Sendable {
         /// The brokers and the user's properties.
         public var kafka: KafkaConfiguration
@@ -9,11 +9,12 @@ extension ResultFollower {
         public var topic: String
         /// The most bytes of results that are read ahead.
         public var readAhead = 32 << 20
-        /// How long each question may take that has to be answered before reading begins. Deadlines are late by as much when a client broke.
+        /// The time limit of each query that must be answered before reading begins. After a broken client, deadlines are late by
+        /// as much.
         public var openTimeout: Duration = .seconds(5)
-        /// How often new partitions are looked for, which are read from their beginning.
+        /// The interval of the search for new partitions, which are read from their beginning.
         public var refreshInterval: Duration = .seconds(30)
-        /// How long a `duplicate` waits for the result of the first record with its id.
+        /// The time for which a `duplicate` waits for the result of the first record with its id.
         public var patience: Duration = .seconds(2)
         /// The most that may wait at a time.
         public var maximumWaiterCount = 20_000
@@ -25,11 +26,11 @@ extension ResultFollower {
         }
     }
 
-    /// How a wait ended.
+    /// The end of a wait.
     public struct Ending: Sendable {
-        /// Why it ended.
+        /// The reason of the end.
         public enum Reason: Sendable, Equatable {
-            /// What was wanted is known. A final result that is a `duplicate` is the only one that came.
+            /// The goal is reached. A final result that is a `duplicate` is the only one that came.
             case complete
             /// Time was over.
             case timeOver
@@ -37,17 +38,17 @@ extension ResultFollower {
             case closed
         }
 
-        /// Why it ended.
+        /// The reason of the end.
         public let reason: Reason
-        /// What is known.
+        /// The results that have come.
         public let awaited: Awaited
     }
 
-    /// Why waiting is refused.
+    /// The reason for which waiting is refused.
     public enum Refusal: Error, Sendable, Equatable {
         /// The results topic was not read yet.
         case notReading
-        /// So many wait already as may.
+        /// The most waiters are reached.
         case full
         /// The follower is closed.
         case closed

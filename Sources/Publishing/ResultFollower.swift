@@ -4,11 +4,11 @@ import Foundation
 public import Kafka
 import Synchronization
 
-/// Tells those who wait what became of their requests: one reader of the results topic, in one thread of its own, however many wait.
+/// Delivers results to waiters: one reader of the results topic, in one thread of its own, however many wait.
 ///
-/// It reads from "now" on, without a group, what is committed. A result has its request's id as the record's key, so one without a waiter
-/// costs one look into a dictionary, two with a listener, and is not read further. Waiting is refused before it reads for the first time; from then on nothing
-/// is missed: when its client breaks, another one goes on where it was.
+/// It reads the committed records from "now" on, without a group. A result has its request's id as the record's key, so a result
+/// without a waiter costs one look-up in a dictionary, two with a listener, and is not read further. Waiting is refused before it
+/// reads for the first time. From then on nothing is missed: when its client breaks, another one continues at the same position.
 ///
 /// The thread ends with `close()`, and keeps the follower until then.
 public final class ResultFollower: Sendable {
@@ -23,18 +23,18 @@ public final class ResultFollower: Sendable {
         var isClosed = false
         var isToOpenAgain = false
         var problem: KafkaError?
-        /// Those who wait for the end of the attempt to open.
+        /// The waiters for the end of the attempt to open.
         var attempted: [DispatchSemaphore] = []
     }
 
     /// The longest wait for a record, so that a new deadline, or the end, is seen in time.
     private static let step: Int64 = 100_000_000
-    /// How often the client is asked what it says about itself.
+    /// The interval at which the client's events are polled.
     private static let lookInterval: Duration = .seconds(1)
-    /// How long the question for new partitions may take; deadlines are late by as much.
+    /// The time limit of the query for new partitions. Deadlines are late by as much.
     private static let refreshTimeout: Duration = .seconds(1)
 
-    /// Protects all of it; nothing else is locked while it is held, and no callback runs.
+    /// Protects all of it. No other lock is taken while it is held, and no callback runs.
     private let state = Mutex(State())
     private let closing = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
@@ -45,7 +45,7 @@ public final class ResultFollower: Sendable {
     /// A follower that begins to read in a thread of its own. What cannot be opened is tried again until `close()`.
     ///
     /// - Parameters:
-    ///   - configuration: How results are followed.
+    ///   - configuration: The limits and intervals.
     ///   - listener: Hears the results of the ids that it keeps. Nothing of an id is missed that it wants since before the request was
     ///     written, and after results were read for the first time.
     public convenience init(_ configuration: Configuration, listener: (any ResultListener)? = nil) {
@@ -73,18 +73,18 @@ public final class ResultFollower: Sendable {
         thread.start()
     }
 
-    /// Whether the results topic was read at least once, so that one may wait.
+    /// True after the results topic was read at least once, so that waiting is possible.
     public var isReading: Bool { state.withLock { $0.isReading } }
 
-    /// What was wrong last; nil while nothing is, as far as is known.
+    /// The last problem, or nil while none is known.
     public var problem: KafkaError? { state.withLock { $0.problem } }
 
-    /// How many wait.
+    /// The number of waiters.
     public var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Waits until results are read, or the attempt to read them has failed; the next attempt begins by itself.
+    /// Waits until results are read, or the attempt to read them has failed. The next attempt begins by itself.
     ///
-    /// - Throws: Why it has failed, as `TopicReader` throws it.
+    /// - Throws: The reason for the failure, as `TopicReader` throws it.
     public func waitUntilReading() throws(KafkaError) {
         let attempted = DispatchSemaphore(value: 0)
         let isToWait = state.withLock { state -> Bool in
@@ -102,11 +102,11 @@ public final class ResultFollower: Sendable {
     ///
     /// - Parameters:
     ///   - id: The request's id.
-    ///   - awaited: What is wanted.
-    ///   - deadline: When time is over; `never` for no limit but `close()`.
+    ///   - awaited: The goal of the wait.
+    ///   - deadline: The end of the wait, or `never` for no limit but `close()`.
     ///   - then: Called once, in the follower's thread or the one that closes it. It must not block, and must not close the follower.
-    /// - Returns: What `forget` needs.
-    /// - Throws: Waiting is refused now; `then` is not called.
+    /// - Returns: The ticket for `forget`.
+    /// - Throws: Waiting is refused now. `then` is not called.
     @discardableResult
     public func expect(
         _ id: String, _ awaited: Awaited = Awaited(.finalResult), until deadline: MonotonicTime,
@@ -124,12 +124,12 @@ public final class ResultFollower: Sendable {
         }
     }
 
-    /// Ends a wait without a word, for a request that was not written; does nothing if it has ended.
+    /// Ends a wait without a callback, for a request that was not written. Does nothing if it has ended.
     public func forget(_ ticket: Ticket) {
         state.withLock { $0.waiters.forget(ticket) }
     }
 
-    /// Tells all that wait, and ends the thread. Waits for its end, but not for an attempt to open; a second call tells none.
+    /// Ends all waits, and the thread. Waits for its end, but not for an attempt to open. A second call does nothing.
     public func close() {
         let (told, attempted, isToWait) = state.withLock { state -> ([Waiters.Told], [DispatchSemaphore], Bool) in
             state.isClosed = true
@@ -212,9 +212,9 @@ extension ResultFollower {
         }
     }
 
-    /// Tells those whose time is over.
+    /// Ends the waits whose time is over.
     ///
-    /// - Returns: The next deadline; nil when there is nothing to read any more.
+    /// - Returns: The next deadline, or nil when there is nothing to read any more.
     @discardableResult
     private func expire() -> MonotonicTime? {
         let now = MonotonicTime.now()

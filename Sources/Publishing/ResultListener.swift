@@ -1,14 +1,14 @@
-/// One who hears the results of many requests without a wait for each of them, because it keeps the ids itself.
+/// A receiver of the results of many requests without a wait for each of them, because it keeps the ids itself.
 ///
-/// A follower asks it for each result that is read, and before those who wait get that result. Both methods are called in the
+/// A follower calls it for each result that is read, and before the waiters get that result. Both methods are called in the
 /// follower's thread. They must not block, nor close the follower.
 public protocol ResultListener: AnyObject, Sendable {
-    /// Whether it wants the results of a request. One look-up, because most results are another's.
+    /// True if it wants the results of a request. One look-up, because most results are another's.
     ///
     /// - Parameter id: The request's id.
     /// - Returns: True if ``take(_:)`` gets its results.
     func wants(_ id: String) -> Bool
 
-    /// Takes a result of a request that it wants; one that was written again comes again.
+    /// Takes a result of a request that it wants. A result that was written again comes again.
     func take(_ result: ResultRecord)
 }

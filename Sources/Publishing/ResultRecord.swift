@@ -2,7 +2,7 @@ public import Kafka
 import PushModel
 import ResultQuery
 
-/// One record of the results topic, as far as lists and those who wait need it (page Results).
+/// One record of the results topic, as far as lists and waiters need it (page Results).
 public struct ResultRecord: Sendable {
     /// The record's value.
     public let json: [UInt8]
@@ -10,54 +10,54 @@ public struct ResultRecord: Sendable {
     public let partition: Int32
     /// The result's offset there.
     public let offset: Int64
-    /// When it was written, in milliseconds since 1970.
+    /// The time of writing, in milliseconds since 1970.
     public let timestamp: Int64
 
     /// The request's id.
     public let requestID: String
-    /// Who published the request; with the id it names the request.
+    /// The publisher of the request. With the id it names the request.
     public let source: String?
-    /// Whose request it is.
+    /// The tenant of the request.
     public let tenant: String?
-    /// `final`, `interim` or `outcome`; `unknown` where it does not say.
+    /// `final`, `interim` or `outcome`, or `unknown` in a record without it.
     public let kind: String
-    /// How the request stands; `unknown` where it does not say.
+    /// The state of the request, or `unknown` in a record without it.
     public let state: String
-    /// The class of what became of it; `unknown` where it does not say.
+    /// The class of the outcome, or `unknown` in a record without it.
     public let outcome: String
-    /// The hub's name; empty where it does not say.
+    /// The hub's name, empty in a record without it.
     public let hub: String
     /// The error's code.
     public let errorCode: String?
     /// The error in a sentence.
     public let errorMessage: String?
-    /// What a replay can do.
+    /// The safety of a replay (`ReplaySafety`).
     public let replaySafety: String?
-    /// The attempts of the call that had most; 0 when no call was made.
+    /// The attempts of the call that had most, or 0 when no call was made.
     public let attemptCount: Int64
-    /// How long the request took, in milliseconds.
+    /// The duration of the request, in milliseconds.
     public let totalMilliseconds: Int64?
     /// The platforms that were called, each once.
     public let platforms: [String]
     /// The worker's name.
     public let worker: String?
-    /// When it was written, as the worker says it; empty where it does not.
+    /// The time of writing by the worker's clock, empty in a record without it.
     public let at: String
 
-    /// Reads a record; nil for one that is no result.
+    /// Reads a record, or returns nil for one that is no result.
     public init?(_ record: borrowing ConsumedRecord) {
         guard let value = record.value else { return nil }
         let json = value.withUnsafeBufferPointer { Array($0) }
         self.init(json: json, partition: record.partition, offset: record.offset, timestamp: record.timestamp ?? 0)
     }
 
-    /// Reads a value; nil for one that is no result. What a later version adds is kept in `json`.
+    /// Reads a value, or returns nil for one that is no result. Fields of later versions are kept in `json`.
     ///
     /// - Parameters:
     ///   - json: The record's value.
     ///   - partition: The partition in which it stands.
     ///   - offset: Its offset there.
-    ///   - timestamp: When it was written, in milliseconds since 1970.
+    ///   - timestamp: The time of writing, in milliseconds since 1970.
     public init?(json: [UInt8], partition: Int32, offset: Int64, timestamp: Int64) {
         var document = JSONDocument()
         guard document.readResult(json.span) else { return nil }
@@ -93,14 +93,14 @@ public struct ResultRecord: Sendable {
         return platforms
     }
 
-    /// The value on one line; line ends can stand between JSON values only, never inside a string.
+    /// The value on one line. Line ends can stand between JSON values only, never inside a string.
     public var line: [UInt8] { json.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 } }
 
-    /// Whether the request repeated another one and was not sent.
+    /// True if the request repeated another one and was not sent.
     public var isRepetition: Bool { state == ResultState.duplicate.rawValue }
 
-    /// Whether the request that it repeats has the same id, so that there is, or was, another final result of this id. The message names
-    /// what is at fault.
+    /// True if the request that it repeats has the same id, so that there is, or was, another final result of this id. The
+    /// message names the field at fault.
     public var repeatsItsID: Bool { isRepetition && errorMessage?.hasPrefix("/id: ") == true }
 
     /// An earlier result, or of two that were written at the same moment, one of them always.

@@ -1,29 +1,30 @@
 import Kafka
 
-/// Where a follower reads results; a `TopicReader`, but for tests of what no embedded broker can play. Used by one thread.
+/// The source from which a follower reads results: a `TopicReader`, or in tests a stand-in for faults that no embedded broker can
+/// play. Used by one thread.
 protocol ResultSource: AnyObject {
-    /// Where the reading stands in each partition.
+    /// The position of the reader in each partition.
     var positions: [Int32: Int64] { get }
 
-    /// Waits for the next record, and lets `body` look at its key and value, unless it lacks one of them.
+    /// Waits for the next record, and passes its key and value to `body`, unless it lacks one of them.
     func read(
         timeout: Duration, _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) -> Void
     ) -> ReadResult
 
-    /// Removes the next of what the client says about itself; nil if there is nothing.
+    /// Removes the next event of the client, or returns nil if there is none.
     func nextEvent() -> ClientEvent?
 
-    /// Asks whether the topic has got more partitions, and reads those from their beginning.
+    /// Queries the topic's partitions, and reads new ones from their beginning.
     ///
     /// - Returns: The number of partitions that were added.
-    /// - Throws: The brokers do not say.
+    /// - Throws: The brokers do not answer.
     func refreshPartitions(timeout: Duration) throws(KafkaError) -> Int
 
     /// Stops reading.
     func close()
 }
 
-/// Where and when a result was written.
+/// The place and time of a result's record.
 struct ResultPlace: Sendable {
     let partition: Int32
     let offset: Int64

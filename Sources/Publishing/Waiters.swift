@@ -1,23 +1,23 @@
 import Basics
 
-/// Who waits for the results of which requests, and until when; without clock and thread.
+/// The waiters for the results of requests, and their deadlines. Has neither clock nor thread.
 struct Waiters {
     typealias Then = @Sendable (ResultFollower.Ending) -> Void
 
-    /// One whose wait is over, to be told when nothing is locked.
+    /// A waiter whose wait is over, called when nothing is locked.
     struct Told {
         fileprivate let then: Then
         fileprivate let ending: ResultFollower.Ending
 
-        /// Tells it.
+        /// Calls the waiter.
         func tell() { then(ending) }
     }
 
     private struct Waiter {
         let ticket: ResultFollower.Ticket
-        /// When time is over.
+        /// The end of the wait.
         let until: MonotonicTime
-        /// When it must be told at the latest, as things are now.
+        /// The latest moment of its callback, as things are now.
         var due: MonotonicTime
         var awaited: Awaited
         let then: Then
@@ -29,19 +29,19 @@ struct Waiters {
 
     /// By the request's id, then by the ticket's number: as many may wait for one request as for different ones, at the same cost.
     private var waiters: [String: [UInt64: Waiter]] = [:]
-    /// A deadline stays in it when its waiter has gone, or waits until another time; it is passed over when it comes.
+    /// A deadline stays in it when its waiter has gone, or waits until another time. It is skipped when it comes.
     private var deadlines = MomentHeap<MonotonicTime, ResultFollower.Ticket>()
     private var lastNumber: UInt64 = 0
-    /// How many wait.
+    /// The number of waiters.
     private(set) var count = 0
 
     /// The earliest moment at which a waiter may have to be told.
     var nextDeadline: MonotonicTime { deadlines.first ?? .never }
 
-    /// The number of deadlines that are kept; at most 64 more than two for each that waits.
+    /// The number of deadlines that are kept, at most 64 more than two for each waiter.
     var deadlineCount: Int { deadlines.count }
 
-    /// Whether any waiter waits for the results of a request.
+    /// True if any waiter waits for the results of a request.
     func contain(_ id: String) -> Bool { waiters[id] != nil }
 
     /// Adds one who waits.
@@ -62,8 +62,8 @@ struct Waiters {
     /// - Parameters:
     ///   - result: The result.
     ///   - now: The present moment.
-    ///   - patience: How long a `duplicate` waits for the result of the first record with its id.
-    /// - Returns: Those who know now what they wanted.
+    ///   - patience: The time for which a `duplicate` waits for the result of the first record with its id.
+    /// - Returns: The waiters whose goal is reached.
     mutating func take(_ result: ResultRecord, at now: MonotonicTime, patience: Duration) -> [Told] {
         guard var left = waiters.removeValue(forKey: result.requestID) else { return [] }
         var told: [Told] = []
@@ -113,7 +113,7 @@ struct Waiters {
         return told
     }
 
-    /// Removes one who waits; only if it must be told at `due`, unless that is nil.
+    /// Removes a waiter, unless `due` is given and is not its due time.
     private mutating func remove(_ ticket: ResultFollower.Ticket, due: MonotonicTime?) -> Waiter? {
         guard let found = waiters[ticket.id]?[ticket.number], due == nil || found.due == due else { return nil }
         // In place: a copy would cost as much as there are others.

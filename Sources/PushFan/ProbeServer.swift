@@ -3,17 +3,17 @@ import EventLoop
 import HTTPServing
 import Observability
 
-/// Serves `/livez`, `/readyz`, `/startupz`, `/metrics` and, for a worker, `/status`; nothing else, and nothing secret.
+/// Serves `/livez`, `/readyz`, `/startupz`, `/metrics` and, for a worker, `/status`. Serves nothing else, and nothing secret.
 final class ProbeServer: Sendable {
     private let server: HTTPServer
 
     /// A server that has not started.
     ///
     /// - Parameters:
-    ///   - listen: The address, such as `127.0.0.1:9464`; port 0 takes a free one.
+    ///   - listen: The address, such as `127.0.0.1:9464`. Port 0 takes a free one.
     ///   - health: Answers the probes.
     ///   - metrics: Are written out for every scrape.
-    ///   - status: Writes what a worker's loops know, as JSON; nil for a process that has none.
+    ///   - status: Writes the state of a worker's loops, as JSON, or nil for a process that has none.
     init(listen: String, health: Health, metrics: MetricsRegistry, status: (@Sendable () -> [UInt8])? = nil) {
         let handler: @Sendable (HTTPServerRequest) -> HTTPServerResponse = { request in
             guard let status, request.path == "/status", request.method == "GET" else {

@@ -10,7 +10,7 @@ enum ProcessFigures {
         return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
     }()
 
-    /// Notes the start; called once, early.
+    /// Notes the start. Called once, early.
     static func begin() { _ = startTime }
 
     static func read() -> ProcessReadings {

@@ -17,7 +17,7 @@ final class SignalHandler {
     /// Takes the signals over, for the rest of the process's life.
     ///
     /// - Parameters:
-    ///   - hangUp: Is called for SIGHUP, once for several that come at once; nil to leave that signal alone.
+    ///   - hangUp: Is called for SIGHUP, once for several that come at once, or nil to leave that signal alone.
     ///   - received: Is called once for each of the others.
     /// - Throws: There is no descriptor left for the pipe.
     init(

@@ -122,7 +122,7 @@ struct WorkerProgram {
 }
 
 extension BuildFacts {
-    /// What is running.
+    /// The facts of the running program.
     static var ofProgram: BuildFacts { BuildFacts(version: Program.version, swift: swiftVersion) }
 
     private static var swiftVersion: String {
@@ -145,7 +145,7 @@ extension WorkerFailure {
 }
 
 extension Log {
-    /// A log on standard error: text on a terminal, else JSON, unless the settings say otherwise.
+    /// A log on standard error: text on a terminal, else JSON, unless the settings differ.
     static func standardError(_ settings: LogSettings, isTerminal: Bool) -> Log {
         let format: Format =
             switch settings.format {
@@ -160,12 +160,12 @@ extension Log {
     }
 }
 
-/// Reads the settings again, and lets a worker use what they say of hubs.
+/// Reads the settings again, and lets a worker use their hubs.
 final class Reloading: Sendable {
     private let worker: Worker
     private let log: Log
     private let read: @Sendable () throws(SettingsError) -> Settings
-    /// What the worker was started with; nothing else is locked while it is held, so that one reload follows the other.
+    /// The settings that the worker was started with. No other lock is taken while it is held, so reloads follow one another.
     private let started: Mutex<Settings>
 
     init(_ worker: Worker, _ settings: Settings, _ log: Log, _ read: @escaping @Sendable () throws(SettingsError) -> Settings) {
@@ -195,14 +195,14 @@ final class Reloading: Sendable {
     }
 }
 
-/// Carries what signals ask for to the worker, also what came before there was one.
+/// Carries signals to the worker, also those from before its start.
 final class StopRequest: Sendable {
     private struct State {
         var waiting = 0
         var stop: (@Sendable () -> Void)?
     }
 
-    /// Protects the two; nothing else is locked while it is held.
+    /// Protects both. No other lock is taken while it is held.
     private let state = Mutex(State())
 
     func ask() {
@@ -213,7 +213,7 @@ final class StopRequest: Sendable {
         stop?()
     }
 
-    /// Says what stops the worker; it is called at once for each signal that came before.
+    /// Sets the call that stops the worker. It is made at once for each signal that came before.
     func reaches(_ stop: @escaping @Sendable () -> Void) {
         let waiting = state.withLock { state in
             state.stop = stop

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What settings need of the machine: its name and its files.
+/// The machine's name and files, as far as settings need them.
 public enum Host {
-    /// Why a file cannot be read.
+    /// The reason for which a file cannot be read.
     struct Unreadable: Error, CustomStringConvertible {
         let description: String
 
@@ -15,7 +15,7 @@ public enum Host {
         }
     }
 
-    /// The host's name; empty when the system does not say.
+    /// The host's name, empty when the system gives none.
     public static var name: String {
         var buffer = [UInt8](repeating: 0, count: 256)
         let status = buffer.withUnsafeMutableBytes { raw in
@@ -26,7 +26,7 @@ public enum Host {
         return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// How many bits a numeric address has (inet_pton(3)): 32 or 128; nil when it is none.
+    /// The number of bits of a numeric address (inet_pton(3)), 32 or 128, or nil for any other text.
     static func bitCount(ofAddress text: String) -> Int? {
         var short = in_addr()
         if inet_pton(AF_INET, text, &short) == 1 { return 32 }
@@ -34,7 +34,7 @@ public enum Host {
         return inet_pton(AF_INET6, text, &long) == 1 ? 128 : nil
     }
 
-    /// Reads a file of at most 1 MiB; a pipe without a writer reads as empty instead of holding the program up.
+    /// Reads a file of at most 1 MiB. A pipe without a writer reads as empty instead of blocking the program.
     ///
     /// - Parameter path: The file.
     /// - Returns: All of it.

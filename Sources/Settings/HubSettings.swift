@@ -1,8 +1,8 @@
 public import Observability
 
-/// How to reach and use a hub.
+/// The settings of a hub and of the calls to it.
 public struct HubSettings: Sendable {
-    /// The name under which the file has it among several; nil for the one of the section `hub`.
+    /// The hub's name in a file with several, or nil for the hub of the section `hub`.
     public let key: String?
     /// The connection string, not read yet.
     public let connectionString: Redacted<String>?
@@ -10,35 +10,35 @@ public struct HubSettings: Sendable {
     public let secondaryKey: Redacted<String>?
     /// The hub's name, as it stands in the path.
     public let name: String?
-    /// Where it is.
+    /// The region of the hub.
     public let region: String?
     /// The version of the REST API, as `YYYY-MM`.
     public let apiVersion: String
-    /// How long a call may take.
+    /// The time limit of a call.
     public let requestTimeout: Duration
-    /// How long opening a connection may take.
+    /// The time limit of opening a connection.
     public let connectTimeout: Duration
-    /// How long a signed token is valid.
+    /// The lifetime of a signed token.
     public let tokenLifetime: Duration
-    /// Connections kept open; at least one.
+    /// The number of connections kept open, at least one.
     public let maxConnections: Int
     /// Calls that one loop may have in flight.
     public let maxInFlight: Int
-    /// How old a connection may grow.
+    /// The age at which a connection is replaced.
     public let maxConnectionAge: Duration
     /// A PEM file of certificates to trust instead of the system's.
     public let authorityFile: String?
-    /// What all workers together may send in a second; 0 for no limit.
+    /// The number of sends that all workers together may make in a second, or 0 for no limit.
     public let rateLimit: Int
-    /// Whether fewer calls are in flight when the hub gets slow or loses them.
+    /// True if fewer calls are in flight when the hub gets slow or loses them.
     public let adaptsConcurrency: Bool
     /// The platforms a message goes to when its request names none, in the hub's words.
     public let platforms: [String]
     /// The tag of a user, with `{user}` for the user's name.
     public let userTag: String
-    /// Whether outcomes are followed of requests that do not say.
+    /// True if outcomes are followed of requests that do not choose.
     public let tracksOutcomes: Bool
-    /// How long the hub is asked for an outcome.
+    /// The longest time for which the hub is polled for an outcome.
     public let outcomeDeadline: Duration
     /// The proxy's URL.
     public let proxy: Redacted<String>?
@@ -67,7 +67,7 @@ public struct HubSettings: Sendable {
         proxy = values[SettingsSchema.proxy]
     }
 
-    /// One of several hubs; what is not set for it is as in `base`.
+    /// One of several hubs. A missing value is as in `base`.
     init(_ values: SettingValues, _ keys: HubKeys, like base: HubSettings) {
         key = keys.name
         let own = values[keys.connectionString]

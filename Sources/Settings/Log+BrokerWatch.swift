@@ -2,7 +2,7 @@ public import Kafka
 public import Observability
 
 extension Log {
-    /// A watch that says in this log when no broker answers, and when one does at last.
+    /// A watch that logs here when no broker answers, and when a broker answers again.
     ///
     /// - Parameter now: The clock.
     /// - Returns: The watch, for the settings of one program.

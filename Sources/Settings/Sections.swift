@@ -1,7 +1,7 @@
 public import Delivery
 public import WorkerRuntime
 
-/// How to reach and use Kafka.
+/// The settings of the connection to Kafka and of its use.
 public struct KafkaSettings: Sendable {
     /// The topics' names.
     public struct Topics: Sendable {
@@ -35,7 +35,7 @@ public struct KafkaSettings: Sendable {
         public let replays: String
     }
 
-    /// The brokers to ask first; at least one `host:port`.
+    /// The bootstrap servers, at least one `host:port`.
     public let bootstrapServers: [String]
     /// The consumer group.
     public let groupID: String
@@ -43,13 +43,13 @@ public struct KafkaSettings: Sendable {
     public let properties: [KafkaProperty]
     /// The topics' names, all different.
     public let topics: Topics
-    /// How results and offsets are written.
+    /// The guarantee with which results and offsets are written.
     public let guarantee: DeliveryGuarantee
-    /// Where a partition begins that the group has no position in.
+    /// The start of a partition in which the group has no position.
     public let start: StartRule
-    /// When Kafka gives a silent worker up.
+    /// The time after which Kafka gives a silent worker up.
     public let sessionTimeout: Duration
-    /// When Kafka gives a transaction up.
+    /// The time after which Kafka aborts a transaction.
     public let transactionTimeout: Duration
 
     init(_ values: SettingValues) throws(SettingsError) {
@@ -74,7 +74,7 @@ public struct KafkaSettings: Sendable {
     }
 }
 
-/// How a worker works.
+/// The settings of a worker.
 public struct WorkerSettings: Sendable {
     /// The worker's stable name.
     public let id: String
@@ -84,21 +84,21 @@ public struct WorkerSettings: Sendable {
     public let maxInFlight: Int
     /// Hub calls that all loops of the process may have in flight.
     public var maxInFlightOfAll: Int { loops * maxInFlight }
-    /// How the lanes of requests share a loop.
+    /// The weights by which the lanes of requests share a loop.
     public let laneWeights: LaneWeights
-    /// How tenants share a lane; those not named have weight 1.
+    /// The weights by which tenants share a lane. Tenants without an entry have weight 1.
     public let tenantWeights: [TenantWeightSetting]
     /// Offsets of one partition that are read beyond its oldest unfinished request.
     public let window: Int
-    /// What each loop may hold in memory of requests and results, MiB.
+    /// The memory that each loop may use for requests and results, MiB.
     public let memory: Int
-    /// How long a drain may take; zero parks calls at once.
+    /// The time limit of a drain. Zero parks calls at once.
     public let drainTimeout: Duration
     /// The shortest time between two commits.
     public let commitInterval: Duration
-    /// How long a request with the source and id of an earlier one is a duplicate; zero when that does not count.
+    /// The time for which a request with the source and id of an earlier one is a duplicate. Zero turns this off.
     public let dedupeWindow: Duration
-    /// How many offsets are looked back for duplicates; zero when they are not looked for.
+    /// The number of offsets that are read back for duplicates. Zero turns this off.
     public let dedupeReach: Int
     /// The spellings of a dead letter's headers.
     public let deadLetterHeaders: [DeadLetterSpelling]
@@ -124,25 +124,25 @@ public struct WorkerSettings: Sendable {
     }
 }
 
-/// How the gateway serves apps and back ends.
+/// The settings of the gateway for apps and back ends.
 public struct GatewaySettings: Sendable {
-    /// Where it serves them.
+    /// The address at which it serves them.
     public let listen: ListenAddress
     /// The file of the people who sign in with name and password.
     public let usersFile: String?
     /// The file of the keys that back ends publish with.
     public let keysFile: String?
-    /// Whether everybody may sign in whose password is the name.
+    /// True if every user may sign in whose password is the name.
     public let allowsDemoSignIn: Bool
     /// Addresses, and ranges of them, of the proxies in front of it.
     public let trustedProxies: [String]
-    /// How long a notification of an app waits for its result.
+    /// The time for which a notification of an app waits for its result.
     public let sendWait: Duration
-    /// Whether it waits for what became of its calls, too.
+    /// True if it also waits for the outcome of its calls.
     public let tracksOutcome: Bool
     /// After which it is not sent any more.
     public let sendLife: Duration
-    /// Whether every notification of an app carries an id in place of its text, also one that does not ask for it.
+    /// True if every notification of an app carries an id in place of its text, even without a request for it.
     public let isAlwaysSecure: Bool
     /// The file that keeps the answers to calls with an `Idempotency-Key`.
     public let idempotencyFile: String?
@@ -168,13 +168,13 @@ public struct GatewaySettings: Sendable {
     }
 }
 
-/// When to call again.
+/// The delays between repeated calls.
 public struct RetrySettings: Sendable {
     /// Calls for one send, the first included.
     public let maxAttempts: Int
     /// The longest wait before the second call.
     public let base: Duration
-    /// How much longer each further wait may be.
+    /// The factor by which each further wait may be longer.
     public let factor: Double
     /// The longest wait that pushfan chooses itself.
     public let cap: Duration

@@ -1,12 +1,12 @@
 import Observability
 
-/// One key, its value and where that came from, for a person.
+/// One key, its value and its source, for a person.
 public struct SettingRow: Sendable, Equatable {
     /// The dotted name.
     public let key: String
-    /// The value; secrets as `[redacted]`, no value as the empty text.
+    /// The value. Secrets are shown as `[redacted]`, no value as the empty text.
     public let value: String
-    /// Where the value came from.
+    /// The source of the value.
     public let origin: SettingOrigin
 
     /// Words in names of librdkafka's properties whose values may be secrets (CONFIGURATION.md of librdkafka).

@@ -5,13 +5,13 @@ import HubREST
 
 /// From settings to the configuration of a gateway.
 extension Settings {
-    /// Where a gateway serves health and metrics. Its default is not the worker's, so that both run on one machine.
+    /// The address of a gateway's health and metrics. Its default is not the worker's, so that both run on one machine.
     public var gatewayProbes: String { origin(of: "listen") == .builtIn ? "127.0.0.1:9465" : listen.description }
 
     /// The configuration of a gateway.
     ///
     /// - Parameter version: The program's version.
-    /// - Returns: The configuration; what it points at was not contacted.
+    /// - Returns: The configuration. No service that it names was contacted.
     /// - Throws: `SettingsError` naming every key that is missing or wrong, or with which a gateway cannot work.
     public func gatewayConfiguration(version: String) throws(SettingsError) -> GatewayConfiguration {
         var problems = signInProblems() + userTagProblems()
@@ -47,7 +47,7 @@ extension Settings {
         return configuration
     }
 
-    /// The one hub that a gateway serves; nil, and a problem, when there is none or more than one.
+    /// The one hub that a gateway serves, or nil and a problem when there is none or more than one.
     private func gatewayHub(_ problems: inout [SettingProblem]) -> HubSettings? {
         let key = "default_hub"
         guard let name = defaultHub else {
@@ -62,7 +62,7 @@ extension Settings {
         return nil
     }
 
-    /// The configuration of the hub's client; nil, and problems, where it is wrong.
+    /// The configuration of the hub's client, or nil and problems for wrong values.
     private func usable(_ hub: HubSettings, _ problems: inout [SettingProblem]) -> HubConfiguration? {
         do throws(SettingsError) {
             return try hubConfiguration(of: hub)

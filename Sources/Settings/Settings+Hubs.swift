@@ -9,7 +9,7 @@ extension Settings {
     /// The hubs, at least one: that of the section `hub`, if it has a name or there is no other, and then those with names of their own.
     public var allHubs: [HubSettings] { (hub.name != nil || namedHubs.isEmpty ? [hub] : []) + namedHubs }
 
-    /// Where the names of hubs and spreads lead; a hub's number is its place in `allHubs`.
+    /// The targets of the names of hubs and spreads. A hub's number is its place in `allHubs`.
     public var routes: HubRoutes {
         HubRoutes(
             hubs: allHubs.enumerated().compactMap { place, hub in hub.routeName.map { ($0, place) } },
@@ -36,7 +36,7 @@ extension Settings {
     /// The configuration of a hub's client.
     ///
     /// - Parameter hub: One of `allHubs`.
-    /// - Returns: Its address and key; it was not contacted.
+    /// - Returns: Its address and key. The hub was not contacted.
     /// - Throws: `SettingsError` naming the key when the hub's name or connection string is missing or wrong.
     public func hubConfiguration(of hub: HubSettings) throws(SettingsError) -> HubConfiguration {
         var problems: [SettingProblem] = []
@@ -52,7 +52,7 @@ extension Settings {
         return configuration
     }
 
-    /// What a worker needs to know of each hub.
+    /// The configuration that a worker needs of each hub.
     ///
     /// - Throws: `SettingsError` naming every key that is missing or wrong.
     func hubs() throws(SettingsError) -> [WorkerConfiguration.Hub] {
@@ -79,12 +79,12 @@ extension Settings {
         return hubs
     }
 
-    /// How connections to the first hub's endpoint are made.
+    /// The configuration of connections to the first hub's endpoint.
     public func connections(to endpoint: HubEndpoint) -> ConnectionPoolConfiguration {
         connections(to: endpoint, like: allHubs[0])
     }
 
-    /// How connections to the endpoint of a hub are made.
+    /// The configuration of connections to the endpoint of a hub.
     public func connections(to endpoint: HubEndpoint, like hub: HubSettings) -> ConnectionPoolConfiguration {
         var connections = ConnectionPoolConfiguration(
             scheme: endpoint.scheme == .https ? .https : .http, host: endpoint.bareHost,
@@ -144,14 +144,14 @@ extension Settings {
         return SettingProblem(key, .builtIn, "is not set; set it or the variable \(variable)", expected: expected)
     }
 
-    /// Where the value of a key came from.
+    /// The source of a key's value.
     func origin(of key: String) -> SettingOrigin {
         describe().first { $0.key == key }?.origin ?? .builtIn
     }
 }
 
 extension HubSettings {
-    /// The name that requests have for it; nil for the section `hub` without a name.
+    /// The name that requests have for it, or nil for the section `hub` without a name.
     public var routeName: String? { key ?? name }
 
     /// The dotted name of one of its keys.

@@ -5,9 +5,9 @@ import Observability
 
 /// From settings to the worker whose calls a report shows.
 extension Settings {
-    /// The worker as these settings describe it; for a hub that is not set stand names that say so.
+    /// The worker as these settings describe it. A hub that is not set gets names that say so.
     ///
-    /// - Throws: What is wrong with a hub that is set.
+    /// - Throws: The fault of a hub that is set.
     public func workerSketch() throws(HubAuthError) -> WorkerSketch {
         var hubs: [WorkerSketch.Hub] = []
         for settings in allHubs { hubs.append(try sketch(settings)) }

@@ -7,9 +7,9 @@ import Outcomes
 import PushModel
 public import WorkerRuntime
 
-/// From settings to what each module wants to be told.
+/// The configurations of each module, made of settings.
 extension Settings {
-    /// How to reach Kafka, for workers and for commands alike.
+    /// The configuration of connections to Kafka, for workers and for commands alike.
     public func kafkaConfiguration() -> KafkaConfiguration {
         var configuration = KafkaConfiguration(
             bootstrapServers: kafka.bootstrapServers.joined(separator: ","), clientID: "pushfan",
@@ -21,7 +21,7 @@ extension Settings {
     /// The configuration of a worker.
     ///
     /// - Parameter version: The program's version.
-    /// - Returns: The configuration; what it points at was not contacted.
+    /// - Returns: The configuration. No service that it names was contacted.
     /// - Throws: `SettingsError` naming every key that is missing or wrong.
     public func workerConfiguration(version: String) throws(SettingsError) -> WorkerConfiguration {
         let hubs = try hubs()
@@ -75,7 +75,7 @@ extension Settings {
         return (1...worker.loops).map { WorkerConfiguration.instanceID(worker: worker.id, loop: $0) }
     }
 
-    /// What the transactional ids of the worker's loops begin with; nil where it needs none (`at_least_once`).
+    /// The prefix of the transactional ids of the worker's loops, or nil if it needs none (`at_least_once`).
     public var transactionalPrefix: String? {
         guard kafka.guarantee == .exactlyOnce else { return nil }
         return WorkerConfiguration.transactionalID(
@@ -97,7 +97,7 @@ extension Settings {
         return 128 + worker.loops * (64 + connections)
     }
 
-    /// How audiences become calls.
+    /// The configuration by which audiences become calls.
     public func planning() -> FanOutPlanner.Configuration {
         var planning = FanOutPlanner.Configuration()
         planning.defaultPlatforms = hub.platforms.reduce(into: []) { set, name in

@@ -6,11 +6,11 @@ public import Observability
 ///
 /// A flag beats the environment, which beats the file, which beats the default.
 public struct Settings: Sendable {
-    /// How to reach and use Kafka.
+    /// The settings of the connection to Kafka and of its use.
     public let kafka: KafkaSettings
-    /// How a worker works.
+    /// The settings of a worker.
     public let worker: WorkerSettings
-    /// How to reach and use the hub; where there are several, what holds for those that do not say otherwise.
+    /// The settings of the hub. With several hubs, they are the defaults of the others.
     public let hub: HubSettings
     /// The hubs beside it, in the file's order.
     public let namedHubs: [HubSettings]
@@ -18,18 +18,18 @@ public struct Settings: Sendable {
     public let spreads: [SpreadSettings]
     /// The hub, or the spread, of a tenant's requests that name none.
     public let tenantHubs: [TenantHubSetting]
-    /// The hub, or the spread, of all others that name none; nil to refuse them.
+    /// The hub, or the spread, of all others that name none, or nil to refuse them.
     public let defaultHub: String?
-    /// When to call again.
+    /// The delays between repeated calls.
     public let retry: RetrySettings
-    /// How the gateway serves apps and back ends.
+    /// The settings of the gateway for apps and back ends.
     public let gateway: GatewaySettings
-    /// Where health and metrics are served.
+    /// The address of health and metrics.
     public let listen: ListenAddress
-    /// What is logged, and how.
+    /// The settings of the log.
     public let log: LogSettings
 
-    /// What the environment says of proxies; may hold logins.
+    /// The environment's proxy variables, which may hold logins.
     let proxyVariables: Redacted<[String: String]>
 
     /// No setting: hears whether a broker answers the Kafka clients that are made with these.
@@ -40,9 +40,9 @@ public struct Settings: Sendable {
     /// Gathers, weighs and checks all settings.
     ///
     /// - Parameters:
-    ///   - flags: From the command line; of two for one key the later counts.
-    ///   - configPath: The settings file that a flag names; `PUSHFAN_CONFIG` counts when it is nil.
-    ///   - environment: All of it; only names that begin with `PUSHFAN_` and those of proxies matter.
+    ///   - flags: The flags of the command line. Of two for one key the later counts.
+    ///   - configPath: The settings file that a flag names. `PUSHFAN_CONFIG` counts when it is nil.
+    ///   - environment: All variables. Only names that begin with `PUSHFAN_` and those of proxies count.
     ///   - hostName: The default of `worker.id`.
     ///   - readFile: Reads the settings file and the files of secrets.
     /// - Returns: Settings without a fault.
@@ -85,7 +85,7 @@ public struct Settings: Sendable {
         self.values = values
     }
 
-    /// Every key with its value and where that came from, in the schema's order; no secret is among them.
+    /// Every key with its value and its source, in the schema's order, without secrets.
     public func describe() -> [SettingRow] {
         let named = values.named.definitions.filter { values.shown($0) != nil }
         return (SettingsSchema.all + named).map { definition in
@@ -95,10 +95,10 @@ public struct Settings: Sendable {
     }
 }
 
-/// What is logged, and how.
+/// The settings of the log.
 public struct LogSettings: Sendable {
     /// The lowest level that is written.
     public let level: LogLevel
-    /// How lines look.
+    /// The format of log lines.
     public let format: LogFormat
 }

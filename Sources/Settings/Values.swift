@@ -1,11 +1,11 @@
 import Basics
 public import Observability
 
-/// Where to listen for connections.
+/// The address to listen on for connections.
 public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
-    /// A name or an address; an IPv6 address without its brackets.
+    /// A name or an address. An IPv6 address has no brackets here.
     public let host: String
-    /// 0 to 65535; 0 takes a free port.
+    /// 0 to 65535, with 0 for a free port.
     public let port: Int
 
     /// Reads `host:port` or `[ipv6]:port`.
@@ -25,7 +25,7 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Whether the host is this machine by its spelling alone: `localhost`, 127.0.0.0/8 or `::1`.
+    /// True if the host is this machine by its spelling alone: `localhost`, 127.0.0.0/8 or `::1`.
     public var isLoopback: Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && Host.bitCount(ofAddress: host) == 32)
     }
@@ -42,7 +42,7 @@ public struct KafkaProperty: Sendable, Equatable {
     public let value: Redacted<String>
 }
 
-/// A spelling of the headers that say where a dead letter came from.
+/// A spelling of the headers that name the origin of a dead letter.
 public enum DeadLetterSpelling: String, Sendable, CaseIterable {
     /// pushfan's own.
     case native
@@ -52,7 +52,7 @@ public enum DeadLetterSpelling: String, Sendable, CaseIterable {
     case spring
 }
 
-/// How log lines look.
+/// The format of log lines.
 public enum LogFormat: String, Sendable, CaseIterable {
     /// JSON, or text where standard error is a terminal.
     case auto

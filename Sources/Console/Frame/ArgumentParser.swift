@@ -3,9 +3,8 @@ import Settings
 
 /// Reads a command line by the flags of one command.
 ///
-/// `--name value`, `--name=value`, `-n value`, `-nvalue`; switches take no value, and where it is optional
-/// it is joined by the equals sign; `--` ends the flags; `-` is an operand, and where
-/// a filter may stand, `-hub:shop` is one.
+/// `--name value`, `--name=value`, `-n value`, `-nvalue`. Switches take no value, and an optional value is joined by the equals
+/// sign. `--` ends the flags. `-` is an operand, and if a filter may stand there, so is `-hub:shop`.
 struct ArgumentParser {
     private let command: Command
     private var result = Arguments()
@@ -17,10 +16,10 @@ struct ArgumentParser {
     }
 
     /// - Parameters:
-    ///   - arguments: What stands behind the command's name.
+    ///   - arguments: The words behind the command's name.
     ///   - command: The command.
     /// - Returns: The flags and operands.
-    /// - Throws: A usage failure that says what is wrong and what may have been meant.
+    /// - Throws: A usage failure with the fault and a likely correction.
     static func parse(_ arguments: [String], for command: Command) throws(CommandFailure) -> Arguments {
         var parser = ArgumentParser(command, arguments)
         while let argument = parser.rest.popFirst() { try parser.take(argument) }
@@ -44,7 +43,7 @@ struct ArgumentParser {
         }
     }
 
-    /// More than one letter before a colon: no flag with its value looks like that.
+    /// More than one letter before a colon: no flag with its value has this form.
     private func isNegatedTerm(_ argument: String) -> Bool {
         guard command.acceptsFilter, let colon = argument.firstIndex(of: ":") else { return false }
         let name = argument[..<colon].dropFirst()

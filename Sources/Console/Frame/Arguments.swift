@@ -2,7 +2,7 @@ public import Settings
 
 /// A command line after it was understood.
 public struct Arguments: Sendable {
-    /// What stands behind the flags.
+    /// The words behind the flags.
     public internal(set) var operands: [String] = []
     /// Flags that set settings.
     public internal(set) var settings: [SettingFlag] = []
@@ -26,7 +26,7 @@ public struct Arguments: Sendable {
     ///
     /// - Parameters:
     ///   - name: The flag.
-    ///   - range: What is allowed.
+    ///   - range: The allowed range.
     /// - Returns: nil when the flag is absent.
     /// - Throws: A usage failure that names the flag and the range.
     public func integer(_ name: String, in range: ClosedRange<Int>) throws(CommandFailure) -> Int? {

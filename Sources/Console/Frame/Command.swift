@@ -1,6 +1,6 @@
-/// One command, as data: what it is called, what it takes, how it is explained, and what it does.
+/// One command, as data: its name, its arguments, its explanation, and its action.
 public struct Command: Sendable {
-    /// Whom a command is for; the overview is ordered by it.
+    /// The audience of a command, by which the overview is ordered.
     public enum Section: String, Sendable, CaseIterable {
         case everyone = "Everyone"
         case publishers = "Publishers"
@@ -10,11 +10,11 @@ public struct Command: Sendable {
 
     /// One or two words: `enqueue`, `topics create`.
     public let name: String
-    /// Whom it is for.
+    /// The audience of the command.
     public let section: Section
     /// One sentence without a full stop.
     public let summary: String
-    /// What stands behind the flags in the usage line, such as `[FILE...]`; empty when nothing may.
+    /// The operands behind the flags in the usage line, such as `[FILE...]`, empty when there may be none.
     public let operands: String
     /// The most operands there may be.
     public let maximumOperands: Int
@@ -35,14 +35,14 @@ public struct Command: Sendable {
     ///
     /// - Parameters:
     ///   - name: One or two words.
-    ///   - section: Whom it is for.
+    ///   - section: The audience of the command.
     ///   - summary: One sentence without a full stop.
-    ///   - operands: What stands behind the flags in the usage line.
+    ///   - operands: The operands behind the flags in the usage line.
     ///   - maximumOperands: The most operands there may be.
     ///   - acceptsFilter: Whether the operands are a filter.
     ///   - examples: At least three lines that can be run as they are.
-    ///   - groups: The flags, grouped; `--help` is added.
-    ///   - readOn: Where to read on.
+    ///   - groups: The flags, grouped, to which `--help` is added.
+    ///   - readOn: The command or page with more.
     ///   - acceptsSettings: Whether every setting is a flag as well.
     ///   - run: Does the work.
     public init(

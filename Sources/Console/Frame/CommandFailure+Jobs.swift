@@ -7,7 +7,7 @@ extension CommandFailure {
     ///
     /// - Parameters:
     ///   - error: The failure.
-    ///   - brokers: The addresses that were asked.
+    ///   - brokers: The addresses that were called.
     init(_ error: JobFailure, brokers: String) {
         switch error {
         case .kafka(let error, let action): self.init(error, brokers: brokers, action: action.text)

@@ -1,12 +1,12 @@
 public import Kafka
 
-/// Why a command cannot go on: what a person reads, and what a script sees.
+/// The reason for which a command cannot go on, as a text for a person and an exit code for a script.
 public struct CommandFailure: Error, Sendable, Equatable {
     /// The number that the program ends with.
     public let code: ExitCode
-    /// One or more plain lines without secrets; empty when everything was said before.
+    /// One or more plain lines without secrets, empty when everything was written before.
     public let message: String
-    /// What to do about it, if that can be said.
+    /// The remedy, if there is one to name.
     public let hint: String?
 
     /// A failure that ends the program with `code`.
@@ -26,12 +26,12 @@ public struct CommandFailure: Error, Sendable, Equatable {
 }
 
 extension CommandFailure {
-    /// What an error of Kafka means for a command that cannot go on without it.
+    /// The meaning of an error of Kafka for a command that cannot go on without it.
     ///
     /// - Parameters:
-    ///   - error: What the library said.
-    ///   - brokers: The addresses that were asked.
-    ///   - action: What was asked for, such as `create the topics`.
+    ///   - error: The library's error.
+    ///   - brokers: The addresses that were called.
+    ///   - action: The attempted action, such as `create the topics`.
     public init(_ error: KafkaError, brokers: String, action: String) {
         let told = Sanitised.line(error.description)
         if error.isAuthentication || error.isAuthorization {

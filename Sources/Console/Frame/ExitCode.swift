@@ -1,4 +1,4 @@
-/// How the program ended, for scripts and service managers; 69 to 78 are the numbers of `sysexits.h`.
+/// The exit codes of the program, for scripts and service managers. 69 to 78 are the numbers of `sysexits.h`.
 public enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     case failed = 1
@@ -12,7 +12,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case configuration = 78
     case interrupted = 130
 
-    /// What the number says, in a few words.
+    /// The meaning of the number, in a few words.
     public var meaning: String {
         switch self {
         case .done: "done"

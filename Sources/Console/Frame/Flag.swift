@@ -6,32 +6,32 @@ public struct Flag: Sendable {
     public let name: String
     /// The one-letter name.
     public let letter: Character?
-    /// What stands for the value in the help, such as `N`; nil for a switch.
+    /// The word for the value in the help, such as `N`, or nil for a switch.
     public let placeholder: String?
     /// One sentence without a full stop.
     public let summary: String
-    /// What counts when the flag is absent, as it would be written.
+    /// The value of an absent flag, as it would be written.
     public let defaultText: String?
-    /// The environment variable that says the same.
+    /// The environment variable of the same setting.
     public let variable: String?
     /// The setting that the flag sets.
     public let key: String?
-    /// The only values there are; empty when any text is one.
+    /// The only legal values, empty when any text is legal.
     public let choices: [String]
     /// The flag may be given more than once.
     public let isRepeatable: Bool
-    /// The flag may stand alone; a value is then only what an equals sign joins to it.
+    /// The flag may stand alone. A value is then only the text that an equals sign joins to it.
     public let isValueOptional: Bool
 
     /// A flag of a command's own.
     ///
     /// - Parameters:
     ///   - name: The long name, without dashes.
-    ///   - placeholder: What stands for the value; nil for a switch.
+    ///   - placeholder: The word for the value, or nil for a switch.
     ///   - summary: One sentence without a full stop.
     ///   - letter: The one-letter name.
-    ///   - defaultText: What counts when the flag is absent.
-    ///   - variable: The environment variable that says the same.
+    ///   - defaultText: The value of an absent flag.
+    ///   - variable: The environment variable of the same setting.
     ///   - choices: The only values there are.
     ///   - isRepeatable: The flag may be given more than once.
     ///   - isValueOptional: The flag may stand alone.
@@ -52,11 +52,11 @@ public struct Flag: Sendable {
         key = nil
     }
 
-    /// A short name for a setting; default, variable and summary are the setting's own.
+    /// A short name for a setting. Default, variable and summary are the setting's own.
     ///
     /// - Parameters:
     ///   - name: The long name, without dashes.
-    ///   - placeholder: What stands for the value.
+    ///   - placeholder: The word for the value.
     ///   - definition: The setting.
     public init(_ name: String, _ placeholder: String, for definition: SettingDefinition) {
         self.name = name
@@ -93,7 +93,7 @@ public struct FlagGroup: Sendable {
 }
 
 extension FlagGroup {
-    /// How the output looks; every command that writes data has it.
+    /// The format of the output. Every command that writes data has this flag.
     public static func output(_ formats: [OutputFormat] = OutputFormat.common, and more: [Flag] = []) -> FlagGroup {
         let names = formats.map(\.rawValue)
         let format = Flag(
@@ -101,7 +101,7 @@ extension FlagGroup {
         return FlagGroup("Output", [format] + more)
     }
 
-    /// How to reach Kafka, with the topics that the command uses.
+    /// The flags of the connection to Kafka, with the topics that the command uses.
     public static func kafka(topics: [String], and more: [Flag] = []) -> FlagGroup {
         let shortcuts = [("bootstrap", "LIST", "kafka.bootstrap_servers"), ("kafka-properties", "LIST", "kafka.properties")]
         let names = topics.map { ($0 + "-topic", "NAME", "kafka.topics." + $0) }

@@ -26,14 +26,14 @@ enum InputFile {
     ///
     /// - Parameters:
     ///   - path: The file, or `-`.
-    ///   - streams: Where standard input is.
+    ///   - streams: The streams with standard input.
     /// - Returns: The bytes.
     /// - Throws: As `read` does.
     static func read(_ path: String, or streams: Streams) throws(CommandFailure) -> [UInt8] {
         path == "-" ? try streams.input() : try read(path)
     }
 
-    /// Why a file cannot be read, as `errno` has it.
+    /// The reason for which a file cannot be read, as `errno` has it.
     static func failure(_ path: String) -> CommandFailure {
         .usage("the file \(Sanitised.quoted(path)) cannot be read: \(String(cString: strerror(errno)))")
     }

@@ -1,11 +1,11 @@
 import Glibc
 import Synchronization
 
-/// Whether SIGINT or SIGTERM asked the program to stop.
+/// The interruption of the program by SIGINT or SIGTERM.
 public enum Interruption {
     private static let received = Atomic<Int32>(0)
 
-    /// From here on the two signals are remembered instead of ending the program; a second one of a kind ends it.
+    /// From here on the two signals are remembered instead of ending the program. A second one of a kind ends it.
     public static func catchSignals() {
         // Touched before any signal can come: a handler must not be the one that initialises it.
         received.store(0, ordering: .relaxed)

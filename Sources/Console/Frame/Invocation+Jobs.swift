@@ -22,9 +22,9 @@ extension Invocation {
     /// Does something of a job.
     ///
     /// - Parameters:
-    ///   - settings: The brokers; nil for what needs none.
+    ///   - settings: The brokers, or nil for a job that needs none.
     ///   - body: Does it.
-    /// - Returns: What `body` returns.
+    /// - Returns: The value that `body` returns.
     /// - Throws: The job's failure in a person's words.
     func perform<Value: ~Copyable>(
         _ settings: Settings? = nil, _ body: () throws(JobFailure) -> Value
@@ -57,9 +57,10 @@ extension Invocation {
 typealias CommandSessionFailure = SessionFailure<CommandFailure>
 
 extension FreshTopics {
-    /// Does something again for a while if it fails because a topic is not known, or it or a group has no leader yet; a signal ends that.
+    /// Repeats something for a while if it fails because a topic is not known, or it or a group has no leader yet. A signal ends
+    /// that.
     ///
-    /// - Throws: What `body` throws for another reason, or at last.
+    /// - Throws: The error that `body` throws for another reason, or at last.
     static func retrying<Value: ~Copyable>(_ body: () throws(KafkaError) -> Value) throws(KafkaError) -> Value {
         try retrying(unless: { Interruption.isRequested }, body)
     }

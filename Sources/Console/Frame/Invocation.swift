@@ -1,9 +1,9 @@
 public import Kafka
 public import Settings
 
-/// What surrounds a command: streams, environment, version and the other commands.
+/// The surroundings of a command: streams, environment, version and the other commands.
 public struct Surroundings: Sendable {
-    /// Where data and messages go.
+    /// The streams of data and messages.
     public let streams: Streams
     /// The environment's variables.
     public let environment: [String: String]
@@ -28,12 +28,12 @@ public struct Invocation: Sendable {
     public let command: Command
     /// Its flags and operands.
     public let arguments: Arguments
-    /// What surrounds it.
+    /// The surroundings of the command.
     public let surroundings: Surroundings
-    /// Hears whether a broker answers, and says it on standard error when none does.
+    /// Watches whether a broker answers, and reports on standard error when none does.
     public var brokerWatch: BrokerWatch?
 
-    /// Where data and messages go.
+    /// The streams of data and messages.
     public var streams: Streams { surroundings.streams }
 
     /// The settings, from flags, environment and file.
@@ -63,7 +63,7 @@ public struct Invocation: Sendable {
         }
     }
 
-    /// What a failed call to Kafka means for this command.
+    /// The meaning of a failed call to Kafka for this command.
     public func failure(_ error: KafkaError, _ settings: KafkaSettings, to action: String) -> CommandFailure {
         CommandFailure(error, brokers: settings.bootstrapServers.joined(separator: ","), action: action)
     }

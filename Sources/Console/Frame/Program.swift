@@ -9,7 +9,7 @@ public struct Program: Sendable {
     /// Every command, in the order of the overview.
     public let commands: [Command]
 
-    /// A program with these commands; `help` is among them or not, `--help` always works.
+    /// A program with these commands. `help` is among them or not, `--help` always works.
     public init(commands: [Command]) {
         self.commands = commands
     }
@@ -19,7 +19,7 @@ public struct Program: Sendable {
     /// - Parameters:
     ///   - line: Everything behind the program's name.
     ///   - surroundings: Streams, environment, clock.
-    /// - Returns: What the program ends with.
+    /// - Returns: The exit code of the program.
     public func run(_ line: [String], _ surroundings: Surroundings) -> ExitCode {
         do throws(CommandFailure) {
             let code = try start(line, surroundings)

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 
 extension Streams {
-    /// The program's own streams; the program ignores SIGPIPE, so that a reader that leaves is noticed when writing.
+    /// The program's own streams. The program ignores SIGPIPE, so that a reader that leaves is noticed when writing.
     ///
     /// - Parameter environment: `NO_COLOR` (no-color.org) and `TERM=dumb` switch colours off.
     /// - Returns: Streams over the three descriptors.

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Where a command's data and messages go: data to standard output, everything else to standard error.
+/// The streams of a command's data and messages: data to standard output, everything else to standard error.
 ///
 /// Data is gathered and written in pieces of 64 KiB, or when `flush` is called. Messages wait for no data.
 public final class Streams: Sendable {
-    /// What is known of the two outputs.
+    /// The traits of the two outputs.
     public struct Traits: Sendable {
         /// Standard output is a terminal.
         public var isTerminal = false
         /// Standard error is a terminal.
         public var isErrorTerminal = false
-        /// Standard input is a terminal: a user can be asked.
+        /// Standard input is a terminal: a user can answer.
         public var isInputTerminal = false
-        /// The columns of the terminal; nil when there is none.
+        /// The columns of the terminal, or nil when there is none.
         public var width: Int?
         /// Colours are wanted.
         public var usesColour = false
@@ -21,9 +21,9 @@ public final class Streams: Sendable {
         public init() {}
     }
 
-    /// What is known of the outputs.
+    /// The traits of the outputs.
     public let traits: Traits
-    /// Protects the data that was not written yet; no other lock is taken while it is held.
+    /// Protects the data that was not written yet. No other lock is taken while it is held.
     private let pending = Mutex<[UInt8]>([])
     private let write: @Sendable ([UInt8]) -> Bool
     private let writeError: @Sendable ([UInt8]) -> Void
@@ -34,12 +34,12 @@ public final class Streams: Sendable {
     /// Streams made of closures.
     ///
     /// - Parameters:
-    ///   - traits: What is known of the outputs.
-    ///   - write: Writes data; false when no one reads it any more.
+    ///   - traits: The traits of the outputs.
+    ///   - write: Writes data. Returns false when no one reads it any more.
     ///   - writeError: Writes messages, as well as it can.
     ///   - readInput: Reads all of standard input.
-    ///   - readLine: Reads one line of it, without its end; nil when there is no more. By default there is none.
-    ///   - readHiddenLine: The same, without showing what is typed; by default as `readLine`.
+    ///   - readLine: Reads one line of it, without its end, or returns nil when there is no more. By default there is none.
+    ///   - readHiddenLine: The same, without showing the typed text. By default as `readLine`.
     public init(
         traits: Traits = Traits(), write: @escaping @Sendable ([UInt8]) -> Bool,
         writeError: @escaping @Sendable ([UInt8]) -> Void,
@@ -91,7 +91,7 @@ public final class Streams: Sendable {
         writeError(Array(text.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Shows how far something is, in place of what was shown before; nil takes it away. On a terminal only.
+    /// Shows a progress, in place of the one before, or with nil removes it. On a terminal only.
     func showStatus(_ text: String?) {
         guard traits.isErrorTerminal else { return }
         // Carriage return, the text, and erase to the end of the line (ECMA-48, EL).
@@ -103,12 +103,12 @@ public final class Streams: Sendable {
     /// - Throws: It cannot be read.
     public func input() throws(CommandFailure) -> [UInt8] { try readInput() }
 
-    /// A line of standard input without its end; nil when there is no more.
+    /// A line of standard input without its end, or nil when there is no more.
     ///
     /// - Throws: It cannot be read.
     func inputLine() throws(CommandFailure) -> String? { try readLine() }
 
-    /// A line of standard input that is not shown while a person types it; nil when there is no more.
+    /// A line of standard input that is not shown while a person types it, or nil when there is no more.
     ///
     /// - Throws: It cannot be read.
     func hiddenLine() throws(CommandFailure) -> String? { try readHiddenLine() }

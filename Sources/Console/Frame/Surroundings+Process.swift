@@ -7,7 +7,7 @@ extension Surroundings {
         return Surroundings(streams: .standard(environment: environment), environment: environment, now: wallClock)
     }
 
-    /// The variables that the process was started with (proc(5), /proc/self/environ); of two with one name the first counts.
+    /// The variables that the process was started with (proc(5), /proc/self/environ). Of two with one name the first counts.
     private static func environmentOfProcess() -> [String: String] {
         guard let bytes = try? InputFile.read("/proc/self/environ") else { return [:] }
         let pairs = bytes.split(separator: 0).compactMap { entry -> (String, String)? in

@@ -5,7 +5,7 @@ import Basics
 /// A text that a spreadsheet would take for a formula gets an apostrophe in front. Publishers choose ids and labels, and whoever opens the
 /// file did not ask to run what they wrote.
 enum CSV {
-    /// One line without its end; what holds a comma, a quote, or a blank at its edge stands in quotes.
+    /// One line without its end. A cell with a comma, a quote, or a blank at its edge stands in quotes.
     static func line(_ cells: [String]) -> String {
         cells.map(cell).joined(separator: ",")
     }

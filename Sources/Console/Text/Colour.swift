@@ -22,7 +22,7 @@ enum Colour: String, Sendable {
 }
 
 extension Streams {
-    /// Writes a line of data in bold letters, if the terminal has colours; else as it is.
+    /// Writes a line of data in bold letters, if the terminal has colours, else as it is.
     ///
     /// - Parameter text: The line without its end.
     /// - Throws: As `out(_:)` does.

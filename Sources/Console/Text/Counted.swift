@@ -3,7 +3,7 @@ enum Counted {
     /// `1 request waits`, `2 requests wait`.
     ///
     /// - Parameters:
-    ///   - count: How many there are.
+    ///   - count: The number of things.
     ///   - one: The words behind the number 1.
     ///   - many: The words behind every other number.
     /// - Returns: The number with its words.

@@ -1,6 +1,6 @@
-/// How many columns of a terminal a text takes.
+/// The number of columns of a terminal that a text takes.
 public enum DisplayWidth {
-    /// Columns of `text`; a character of East Asian width W or F, or an emoji, takes two (Unicode UAX 11).
+    /// Columns of `text`. A character of East Asian width W or F, or an emoji, takes two (Unicode UAX 11).
     ///
     /// - Parameter text: A text in one line.
     /// - Returns: The number of columns.
@@ -12,7 +12,7 @@ public enum DisplayWidth {
     ///
     /// - Parameters:
     ///   - text: A text in one line.
-    ///   - width: The most columns; for 0 and less nothing is left.
+    ///   - width: The most columns. For 0 and less nothing is left.
     /// - Returns: The text, or its beginning.
     public static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
@@ -27,10 +27,10 @@ public enum DisplayWidth {
         return result + "…"
     }
 
-    /// `text` in lines of at most `width` columns, broken at blanks; a longer word stands alone in its line.
+    /// `text` in lines of at most `width` columns, broken at blanks. A longer word stands alone in its line.
     ///
     /// - Parameters:
-    ///   - text: A text; several blanks count as one.
+    ///   - text: A text. Several blanks count as one.
     ///   - width: The most columns of a line.
     /// - Returns: The lines, one at least.
     public static func wrap(_ text: String, to width: Int) -> [String] {

@@ -3,7 +3,7 @@ import Pages
 /// Lays out help: one line, usage, examples, flags, where to read on.
 struct HelpPage {
     private let traits: Streams.Traits
-    /// Where the description of a flag begins.
+    /// The column at which the description of a flag begins.
     private static let indent = 30
     private static let width = 100
 

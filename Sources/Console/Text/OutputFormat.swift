@@ -1,4 +1,4 @@
-/// How data looks.
+/// The format of data.
 public enum OutputFormat: String, Sendable, CaseIterable {
     /// For a person.
     case table
@@ -11,7 +11,7 @@ public enum OutputFormat: String, Sendable, CaseIterable {
     /// All columns, separated by commas (RFC 4180, but with the line ends of Unix).
     case csv
 
-    /// What most commands offer.
+    /// The formats of most commands.
     public static let common: [OutputFormat] = [.table, .json, .ndjson]
 
     /// The data is for a person, rather than a program.

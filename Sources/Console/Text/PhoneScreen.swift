@@ -11,9 +11,9 @@ public struct PhoneScreen: Sendable {
     /// Draws a screen.
     ///
     /// - Parameters:
-    ///   - name: Whose it is; shown above the notification.
-    ///   - title: The heading of the notification; may be empty.
-    ///   - text: The text of the notification; may be empty.
+    ///   - name: The owner of the phone, shown above the notification.
+    ///   - title: The heading of the notification, which may be empty.
+    ///   - text: The text of the notification, which may be empty.
     public init(name: String, title: String, text: String) {
         let shown = [title, text].filter { !$0.isEmpty }.flatMap { DisplayWidth.wrap(Sanitised.line($0), to: Self.room) }
         rows = [Sanitised.line(name), ""] + shown
@@ -21,7 +21,7 @@ public struct PhoneScreen: Sendable {
 
     /// Draws screens beside one another, all equally high.
     ///
-    /// - Parameter screens: The screens; three take 76 columns.
+    /// - Parameter screens: The screens, of which three take 76 columns.
     /// - Returns: The lines, without blanks at their ends.
     public static func lines(beside screens: [PhoneScreen]) -> [String] {
         let height = screens.map(\.rows.count).max() ?? 0

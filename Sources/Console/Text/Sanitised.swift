@@ -1,6 +1,6 @@
 /// Text from elsewhere made fit for a terminal: it can move no cursor and begin no line.
 enum Sanitised {
-    /// One line without control characters; longer texts are cut.
+    /// One line without control characters. Longer texts are cut.
     static func line(_ text: String, atMost limit: Int = 512) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(limit) { result.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
@@ -25,7 +25,7 @@ enum Sanitised {
         return Array(String(result).utf8)
     }
 
-    /// What a person typed, in quotes; `the value` where it looks like a secret put in the wrong place.
+    /// The text that a person typed, in quotes, or `the value` for a text that resembles a misplaced secret.
     static func quoted(_ text: String) -> String {
         let folded = text.lowercased()
         let isSecret = ["sharedaccess", "password", "secret", "passphrase", "pf_"].contains { folded.contains($0) }

@@ -6,7 +6,7 @@ public struct Table {
         var isNumber = false
         /// Left out of a table that is not wide.
         var isWide = false
-        /// Left out where a terminal is too narrow for all columns; the smallest number goes first.
+        /// Left out if a terminal is too narrow for all columns. The smallest number goes first.
         var spare: Int?
     }
 
@@ -30,12 +30,12 @@ public struct Table {
         columns = titles.map { Column(title: $0) }
     }
 
-    /// Adds a row; control characters in it are replaced.
+    /// Adds a row. Control characters in it are replaced.
     public mutating func add(_ cells: String...) {
         add(cells)
     }
 
-    /// Adds a row; control characters in it are replaced.
+    /// Adds a row. Control characters in it are replaced.
     mutating func add(_ cells: [String]) {
         rows.append(cells.map { Sanitised.line($0, atMost: 4096) })
     }
@@ -46,7 +46,7 @@ public struct Table {
     /// The table without as many of its spare columns as the terminal has no room for.
     ///
     /// - Parameter traits: The terminal's width.
-    /// - Returns: A table that wraps its cells if it is too wide even so; one without spare columns is as before.
+    /// - Returns: A table that wraps its cells if it is too wide even so. A table without spare columns is as before.
     func fitting(_ traits: Streams.Traits) -> Table {
         guard let width = traits.width, columns.contains(where: { $0.spare != nil }) else { return self }
         var table = self
@@ -69,7 +69,7 @@ public struct Table {
         return table
     }
 
-    /// How wide each column is where there is room for all.
+    /// The width of each column if there is room for all.
     private var widths: [Int] {
         var widths = columns.map { DisplayWidth.of($0.title) }
         for row in rows {
@@ -82,13 +82,13 @@ public struct Table {
 
     private var totalWidth: Int { widths.reduce(-2) { $0 + $1 + 2 } }
 
-    /// The lines of CSV, the columns' names first; where the table has `-`, there is nothing.
+    /// The lines of CSV, the columns' names first. A `-` of the table becomes an empty cell.
     var csv: [String] {
         [CSV.line(columns.map { $0.title.lowercased().replacing(" ", with: "_") })]
             + rows.map { row in CSV.line(row.map { $0 == "-" ? "" : $0 }) }
     }
 
-    /// The lines, headings first; the last column is cut, or every long cell wrapped, where the terminal ends.
+    /// The lines, headings first. At the terminal's edge the last column is cut, or every long cell wrapped.
     public func lines(_ traits: Streams.Traits) -> [String] {
         var widths = self.widths
         if let width = traits.width { fit(&widths, to: width) }
@@ -137,7 +137,7 @@ public struct Table {
 }
 
 extension Streams {
-    /// Writes data in the form that was asked for.
+    /// Writes data in the requested form.
     ///
     /// - Parameters:
     ///   - format: The form.

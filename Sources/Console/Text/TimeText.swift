@@ -3,7 +3,7 @@ import ResultQuery
 
 /// Lengths of time and moments, as people write and read them.
 enum TimeText {
-    /// Reads `250ms`, `30s`, `15m`, `1h`, `7d`, or several in a row such as `1h30m`; nil for anything else.
+    /// Reads `250ms`, `30s`, `15m`, `1h`, `7d`, or several in a row such as `1h30m`, or nil for anything else.
     static func duration(_ text: String) -> Duration? {
         TimeWords.milliseconds(text).map { .milliseconds($0) }
     }

@@ -1,38 +1,38 @@
 /// The whole of a small file that is read, and replaced, in one piece.
 public protocol FileContent: Sendable, Equatable {
-    /// Says what is wrong with a file, or with a change of it; nothing that the file keeps secret.
+    /// A fault of a file, or of a change of it, without any secret of the file.
     associatedtype Fault: Error, Sendable, Equatable, CustomStringConvertible
 
     /// The largest file, in bytes.
     static var maximumByteCount: Int { get }
 
-    /// What a file has that does not exist yet.
+    /// The content of a file that does not exist yet.
     init()
 
     /// Reads a file.
     ///
     /// - Parameter bytes: All of it.
-    /// - Throws: What is wrong first.
+    /// - Throws: The first fault.
     init(_ bytes: [UInt8]) throws(Fault)
 
     /// The file.
     var bytes: [UInt8] { get }
 
-    /// How many entries it has.
+    /// The number of entries.
     var count: Int { get }
 }
 
-/// Why a file cannot be read or changed; nothing that it keeps secret is in it.
+/// The reason for which a file cannot be read or changed, without any secret of the file.
 public enum FileError<Fault: Error & Sendable & Equatable & CustomStringConvertible>: Error, Sendable, Equatable {
     /// There is no such file.
     case missing
     /// The system does not let us read it, or it is no ordinary file.
     case unreadable(reason: String)
-    /// What stands in it, or the change, is not right.
+    /// The content, or the change, is not right.
     case fault(Fault)
     /// Another process held the lock all the time.
     case locked
-    /// It could not be replaced; it is as it was.
+    /// It could not be replaced. It is as it was.
     case notWritten(reason: String)
 }
 

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// Writing to what the process has open (write(2)).
 package enum FileDescriptor {
-    /// Writes all of it, in as many calls as that takes; an interruption by a signal is no end.
+    /// Writes all of it, in as many calls as needed. An interruption by a signal does not end it.
     ///
-    /// - Returns: False when not all could be written; `errno` says why.
+    /// - Returns: False when not all could be written. `errno` has the reason.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -6,15 +6,15 @@ internal import Glibc
 /// Who replaces it holds the lock of `PATH.lock`, so that of two changes none is lost. Readers need no lock: they find the file
 /// as it was or as it is.
 public struct FileStore<Content: FileContent>: Sendable {
-    /// Why it cannot be read or changed.
+    /// The reason for which it cannot be read or changed.
     public typealias Failure = FileError<Content.Fault>
 
-    /// How long to wait for the lock.
+    /// The longest wait for the lock.
     public static var patience: Duration { .seconds(10) }
     /// Nanoseconds between two tries to get the lock.
     private static var pause: Int { 10_000_000 }
 
-    /// Where the file is.
+    /// The path of the file.
     public let path: String
 
     /// The file at a path, which need not exist.
@@ -24,26 +24,26 @@ public struct FileStore<Content: FileContent>: Sendable {
 
     /// Reads the file.
     ///
-    /// - Returns: What is in it.
+    /// - Returns: The content of the file.
     /// - Throws: `.unreadable` or `.fault`.
     public func read() throws(Failure) -> Content {
         try Content(Content.find(path))
     }
 
-    /// Changes the file; one that does not exist is made.
+    /// Changes the file. A file that does not exist is made.
     ///
     /// It is written beside the old one, synchronised with the disk, and then renamed. Only its owner may read it, who stays the
     /// same. Where the change changes nothing, nothing is written.
     ///
     /// - Parameters:
-    ///   - patience: How long to wait for another process that changes it.
-    ///   - change: Changes what is in it.
-    /// - Returns: What `change` returned.
-    /// - Throws: `.locked`, `.unreadable`, `.notWritten`, or `.fault`; the file is as it was then.
+    ///   - patience: The longest wait for another process that changes it.
+    ///   - change: Changes the content.
+    /// - Returns: The value that `change` returned.
+    /// - Throws: `.locked`, `.unreadable`, `.notWritten`, or `.fault`. The file is as it was then.
     public func change<Outcome>(
         patience: Duration = Self.patience, _ change: (inout Content) throws(Content.Fault) -> Outcome
     ) throws(Failure) -> Outcome {
-        // What a symbolic link points at is replaced, not the link.
+        // The target of a symbolic link is replaced, not the link.
         let path = Self.resolved(self.path)
         let lock = try Self.lock(path + ".lock", until: MonotonicTime.now().advanced(by: patience))
         defer { close(lock) }
@@ -63,7 +63,7 @@ public struct FileStore<Content: FileContent>: Sendable {
         return outcome
     }
 
-    /// The path without symbolic links (realpath(3)); as it is where nothing is there yet.
+    /// The path without symbolic links (realpath(3)), or unchanged if nothing is there yet.
     private static func resolved(_ path: String) -> String {
         guard let found = realpath(path, nil) else { return path }
         defer { free(found) }
@@ -92,7 +92,7 @@ public struct FileStore<Content: FileContent>: Sendable {
 
     private static func replace(_ path: String, by bytes: [UInt8], owner: stat?) throws(Failure) {
         let newPath = path + ".new"
-        // One that somebody left, perhaps with other rights.
+        // A file that another process left, perhaps with other rights.
         unlink(newPath)
         let descriptor = open(newPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .notWritten(reason: FoundFile.reason(errno)) }
@@ -116,7 +116,7 @@ public struct FileStore<Content: FileContent>: Sendable {
         return fchown(descriptor, owner.st_uid, owner.st_gid) == 0
     }
 
-    /// So that the new name outlives a power failure, too; where the file system does not offer it, it does not.
+    /// Lets the new name outlive a power failure, too. On file systems that do not support it, nothing happens.
     private static func synchroniseFolder(of path: String) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// An open file, to be read as a whole.
 final class FoundFile {
-    /// What changes when the file is written or replaced.
+    /// The facts that change when the file is written or replaced.
     struct Identity: Sendable, Equatable {
         let device: UInt64
         let inode: UInt64
@@ -11,19 +11,19 @@ final class FoundFile {
         let nanoseconds: Int
     }
 
-    /// Why a file cannot be opened or read.
+    /// The reason for which a file cannot be opened or read.
     enum Failure: Error {
         case missing
         case unreadable(reason: String)
     }
 
-    /// What the system knows of it (stat(2)).
+    /// The system's facts of it (stat(2)).
     let facts: stat
     private let descriptor: Int32
 
     /// Opens the file.
     init(_ path: String) throws(Failure) {
-        // A pipe without a writer must not hold anybody up.
+        // A pipe without a writer must not block the caller.
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard opened >= 0 else {
             let code = errno
@@ -40,14 +40,14 @@ final class FoundFile {
 
     deinit { close(descriptor) }
 
-    /// What tells it from another one.
+    /// The facts by which it differs from another file.
     var identity: Identity {
         Identity(
             device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino), byteCount: Int64(facts.st_size),
             seconds: facts.st_mtim.tv_sec, nanoseconds: facts.st_mtim.tv_nsec)
     }
 
-    /// Reads the file; of one with more than `limit` bytes no more than it takes to see that.
+    /// Reads the file. A file of more than `limit` bytes is read only as far as needed to notice it.
     func bytes(atMost limit: Int) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)

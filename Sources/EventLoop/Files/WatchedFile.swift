@@ -1,25 +1,25 @@
 public import Basics
 import Synchronization
 
-/// What to report to the operator of a service that watches a file.
+/// A report to the operator of a service that watches a file.
 public enum FileReport<Fault: Error & Sendable & Equatable & CustomStringConvertible>: Sendable, Equatable {
     /// The file was read again.
     case read(count: Int)
-    /// What is known stays as it was, and for this reason; told once, until the file is right or the reason another.
+    /// The known content stays as it was, for this reason. Reported once, until the file is right or the reason another.
     case kept(because: FileError<Fault>)
 }
 
-/// What a file says, read again when the file changes.
+/// The content of a file, read again when the file changes.
 ///
-/// A file that is not right, or is gone, leaves what is known as it is until it is right again. Any thread may ask; one at a time
-/// looks at the file, and the others go on with what is known.
+/// A faulty or missing file leaves the known content as it is until it is right again. Any thread may call. One at a time checks
+/// the file, and the others go on with the known content.
 public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable {
-    /// Why the file cannot be used.
+    /// The reason for which the file cannot be used.
     public typealias Failure = FileError<Content.Fault>
-    /// Makes what is known of a file's content and a number, which counts how often the file was read well.
+    /// Makes the known value of a file's content and a number, which counts how often the file was read well.
     public typealias Making = @Sendable (Content, _ generation: Int) throws(Failure) -> Known
 
-    /// The shortest time between two looks at the file.
+    /// The shortest time between two checks of the file.
     public static var interval: Duration { .seconds(2) }
 
     private struct Watch {
@@ -32,17 +32,17 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     private let path: String
     private let make: Making
     private let tell: @Sendable (FileReport<Content.Fault>) -> Void
-    /// Held while the file is looked at; `known` is taken while it is held, never the other way round.
+    /// Held while the file is checked. `known` is taken while it is held, never the other way round.
     private let watch: Mutex<Watch>
     private let known: Mutex<Known>
 
     /// Reads the file for the first time.
     ///
     /// - Parameters:
-    ///   - path: Where it is.
+    ///   - path: The path of the file.
     ///   - now: The present moment.
-    ///   - make: Makes what is known.
-    ///   - tell: Gets what later readings came to, on the thread that asked.
+    ///   - make: Makes the known value.
+    ///   - tell: Gets the reports of later readings, on the calling thread.
     /// - Throws: The file is missing or not right.
     public init(
         _ path: String, now: MonotonicTime, make: @escaping Making,
@@ -57,9 +57,9 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
         known = Mutex(first)
     }
 
-    /// What counts now.
+    /// The content that counts now.
     ///
-    /// - Parameter now: The present moment; the file is looked at when 2 s have passed since it was last looked at.
+    /// - Parameter now: The present moment. The file is checked when 2 s have passed since the last check.
     /// - Returns: The same as before while nothing has changed.
     public func current(now: MonotonicTime) -> Known {
         let report = watch.withLockIfAvailable { watch -> FileReport<Content.Fault>? in
@@ -71,7 +71,7 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
         return known.withLock { $0 }
     }
 
-    /// Looks at the file; returns what there is to tell.
+    /// Checks the file. Returns the report, if any.
     private func look(_ watch: inout Watch) -> FileReport<Content.Fault>? {
         do throws(Failure) {
             let found = try Content.find(path)

@@ -10,7 +10,7 @@ public final class AnswerStream: Sendable {
 
     deinit { pipe.end() }
 
-    /// Whether more can be written.
+    /// True if more can be written.
     public var isOpen: Bool { pipe.isOpen }
 
     /// Sends a piece, as soon as its reader takes it. Waits for nothing.
@@ -19,7 +19,7 @@ public final class AnswerStream: Sendable {
     /// finds no room is ended, and gets nothing more.
     ///
     /// - Parameter bytes: 0 bytes or more, at most as many as the stream may keep.
-    /// - Returns: Whether it is on its way; false once the stream has ended, for whatever reason.
+    /// - Returns: Whether the bytes were accepted. False once the stream has ended, for whatever reason.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool { pipe.write(bytes) }
 
@@ -37,11 +37,11 @@ extension HTTPServerResponse {
     ///
     /// - Parameters:
     ///   - status: The status code, one that has a body.
-    ///   - headers: Header fields; `body` stays empty.
+    ///   - headers: Header fields. `body` stays empty.
     ///   - capacity: Bytes that may be written and not taken yet, beside what the system keeps for the connection. Default 64 KiB.
-    ///   - onEnd: Called once, when the stream has ended and has no connection any more: its last byte has gone, or its client, or the
-    ///     answer was never sent. On any thread; it should not block.
-    /// - Returns: The answer, which can be given once, and what writes its body.
+    ///   - onEnd: Called once, when the stream has ended and has no connection any more: its last byte was sent, or its client
+    ///     has gone, or the answer was never sent. Called on any thread. It should not block.
+    /// - Returns: The answer, which can be given once, and the stream that writes its body.
     public static func stream(
         status: Int = 200, headers: HTTPFields = [:], capacity: Int = 64 << 10, onEnd: @escaping @Sendable () -> Void = {}
     ) -> (response: HTTPServerResponse, stream: AnswerStream) {

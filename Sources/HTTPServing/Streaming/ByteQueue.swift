@@ -2,7 +2,7 @@
 struct ByteQueue {
     private let capacity: Int
     private var bytes: [UInt8] = []
-    /// How many of `bytes` were read.
+    /// The number of `bytes` that were read.
     private var readCount = 0
 
     init(capacity: Int) {
@@ -24,7 +24,7 @@ struct ByteQueue {
 
     /// Moves the first bytes into `room`.
     ///
-    /// - Returns: How many; 0 when there are none.
+    /// - Returns: The number of bytes, or 0 when there are none.
     mutating func read(into room: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(self.count, room.count)
         guard count > 0 else { return 0 }

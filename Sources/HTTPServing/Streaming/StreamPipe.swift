@@ -9,11 +9,11 @@ import Synchronization
 ///
 /// Lock order: a pipe's lock, then the library's.
 final class StreamPipe: Sendable {
-    /// What the library gets when it asks for bytes.
+    /// The result of the library's request for bytes.
     enum Next: Equatable {
-        /// So many bytes.
+        /// The number of bytes that were read.
         case bytes(Int)
-        /// None yet; the connection is suspended.
+        /// None yet. The connection is suspended.
         case later
         /// None: the body is complete.
         case complete
@@ -31,7 +31,7 @@ final class StreamPipe: Sendable {
         case unsent
         /// The library asks for bytes when it can send some.
         case running(Link)
-        /// There were none; the connection is suspended.
+        /// There were none. The connection is suspended.
         case suspended(Link)
         /// There is no connection any more.
         case over
@@ -42,7 +42,7 @@ final class StreamPipe: Sendable {
     private struct State {
         var queue: ByteQueue
         var phase = Phase.unsent
-        /// What comes behind the bytes in the queue; nil for more bytes.
+        /// The end behind the bytes in the queue, or nil while more bytes may come.
         var ending: Ending?
         var onEnd: (@Sendable () -> Void)?
 
@@ -63,7 +63,7 @@ final class StreamPipe: Sendable {
 
     // MARK: The writer
 
-    /// Takes the next bytes; where there is no room, the reader was too slow, and is ended.
+    /// Takes the next bytes. If there is no room, the reader was too slow, and is ended.
     ///
     /// - Returns: Whether they were taken.
     func write(_ bytes: [UInt8]) -> Bool {
@@ -109,7 +109,7 @@ final class StreamPipe: Sendable {
         }
     }
 
-    /// Moves bytes into `room`; suspends the connection where there are none yet.
+    /// Moves bytes into `room`. Suspends the connection if there are none yet.
     func read(into room: UnsafeMutableRawBufferPointer) -> Next {
         state.withLock { state -> Next in
             let count = state.queue.read(into: room)

@@ -1,7 +1,7 @@
 import CMicroHTTPD
 import Synchronization
 
-/// What the library reads a stream from, until it lets go of the answer.
+/// The library's source of a stream, until it releases the answer.
 ///
 /// Touched only by callbacks of its own connection.
 final class StreamReader {
@@ -22,9 +22,9 @@ final class StreamReader {
         core.streams.remove(pipe)
     }
 
-    /// Reads the next bytes. Its client has the time of an answer to take them; while there are none, no time counts.
+    /// Reads the next bytes. Its client has the time of an answer to take them. While there are none, no time counts.
     ///
-    /// - Returns: How many, 0 for none yet, or a negative number of the library for the end.
+    /// - Returns: The number of bytes, 0 for none yet, or a negative number of the library for the end.
     func read(into room: UnsafeMutableRawBufferPointer) -> Int {
         let next = pipe.read(into: room)
         if next == .later { core.deadlines?.end(socket) } else { core.deadlines?.begin(socket) }
@@ -37,7 +37,7 @@ final class StreamReader {
         }
     }
 
-    /// An answer of the library that reads it; nil where the library makes none.
+    /// An answer of the library that reads the stream, or nil if the library makes none.
     consuming func makeResponse() -> OpaquePointer? {
         let context = Unmanaged.passRetained(self)
         // Chunks are as long as the connection's buffer allows. Without chunks, so many bytes are read at a time.
@@ -56,7 +56,7 @@ final class OpenStreams: Sendable {
 
     private let state = Mutex(State())
 
-    /// Keeps a pipe until ``remove(_:)``; once closed, cuts it.
+    /// Keeps a pipe until ``remove(_:)``. Once closed, cuts it.
     func add(_ pipe: StreamPipe) {
         let isClosed = state.withLock { state -> Bool in
             state.pipes[ObjectIdentifier(pipe)] = pipe

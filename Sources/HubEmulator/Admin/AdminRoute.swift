@@ -1,6 +1,6 @@
 import HTTPServing
 
-/// The emulator's own paths; none is part of a hub.
+/// The emulator's own paths. None is part of a hub.
 enum AdminRoute: Equatable {
     case devices
     case resetRings
@@ -14,7 +14,7 @@ enum AdminRoute: Equatable {
     case setTelemetry
     case addTelemetry
     case clearTelemetry
-    /// What a link to error details or feedback leads to.
+    /// The target of a link to error details or feedback.
     case blob
     case setFeedback(name: String)
     case addFeedback(name: String)
@@ -24,10 +24,10 @@ enum AdminRoute: Equatable {
 
     private static let collections = ["devices", "calls", "faults", "telemetry", "blobs", "feedback", "livez"]
 
-    /// Whether a hub of this name could not be told from the emulator's own paths.
+    /// True if a hub of this name could not be distinguished from the emulator's own paths.
     static func isReserved(_ name: String) -> Bool { collections.contains(name.lowercased()) }
 
-    /// The route of a request; `nil` when it is for the hub.
+    /// The route of a request, or `nil` when it is for the hub.
     init?(_ request: HTTPServerRequest) {
         var path = request.path[...]
         if path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }

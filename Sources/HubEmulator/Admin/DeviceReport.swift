@@ -10,14 +10,14 @@ public struct DeviceReport: Sendable {
     public let tags: [String]
     /// The installations it belongs to.
     public let installations: [String]
-    /// How many registrations it has now.
+    /// The number of its current registrations.
     public let registrationCount: Int
     /// Every notification since the last reset, those included that are no longer kept.
     public let rungCount: Int
-    /// What rang, in order; the newest ones.
+    /// The newest notifications that rang, in order.
     public let rung: [RingReport]
 
-    /// What a person would see: of notifications with one collapse id only the newest, in its place.
+    /// The notifications that a person would see. Of those with one collapse id, only the newest is in its place.
     public var visible: [RingReport] {
         var replaced: Set<String> = []
         let newestFirst = rung.reversed().filter { $0.collapseKey.map { replaced.insert($0).inserted } ?? true }
@@ -27,17 +27,17 @@ public struct DeviceReport: Sendable {
 
 /// One notification as it rang.
 public struct RingReport: Sendable {
-    /// The notification's id; empty for test sends.
+    /// The notification's id, empty for test sends.
     public let notificationID: String
     /// The call that caused it.
     public let callID: Int
-    /// When it rang, milliseconds since 1970.
+    /// The time of the ring, in milliseconds since 1970.
     public let milliseconds: Int64
     /// The format of the send.
     public let format: String
-    /// The name of the template that was filled in; "" for one without a name.
+    /// The name of the template that was filled in, or "" for a template without a name.
     public let template: String?
-    /// The body as the push service would have got it; empty when nothing is recorded.
+    /// The body as the push service would have got it, empty when nothing is recorded.
     public let body: String
     /// The header fields for the push service.
     public let headers: HTTPFields
@@ -57,7 +57,7 @@ public struct RingReport: Sendable {
 
 /// A device to register in process.
 public struct EmulatedDevice: Sendable {
-    /// The installation's id; also its identity.
+    /// The installation's id, which is also its identity.
     public var id: String
     /// `apns`, `fcmV1`, `gcm`, `wns`, …: an installation's platform, in any case.
     public var platform: String

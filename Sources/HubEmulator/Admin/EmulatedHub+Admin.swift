@@ -74,7 +74,7 @@ extension EmulatedHub {
         return Self.json(ReportWriter.json(telemetry: state.withLock { $0.plan.entries }))
     }
 
-    /// The lines of a script, from lines of text or a JSON array of strings; `nil` when it begins like one and is none.
+    /// The lines of a script, from lines of text or a JSON array of strings, or `nil` for a broken array.
     private static func lines(of request: HTTPServerRequest) -> [String]? {
         var lines: [String] = []
         if request.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "[") {

@@ -7,8 +7,8 @@ extension EmulatedHub {
     /// The devices that are registered or were sent to, with what rang on them.
     ///
     /// - Parameters:
-    ///   - handle: Only the devices with this handle; `nil` for all.
-    ///   - tag: Only the devices with a registration that has this tag, in any case; `nil` for all.
+    ///   - handle: Only the devices with this handle, or `nil` for all.
+    ///   - tag: Only the devices with a registration that has this tag, in any case, or `nil` for all.
     /// - Returns: The devices, in the order in which the hub met them.
     public func devices(handle: String? = nil, tag: String? = nil) -> [DeviceReport] {
         let now = clock()
@@ -33,7 +33,7 @@ extension EmulatedHub {
         state.withLock { $0.calls.calls(after: after, limit: limit) }
     }
 
-    /// How many notifications rang since the last reset, on all devices together.
+    /// The number of notifications that rang since the last reset, on all devices together.
     public var rungCount: Int {
         let now = clock()
         return state.withLock { state in
@@ -46,7 +46,7 @@ extension EmulatedHub {
     ///
     /// - Parameters:
     ///   - faults: Tried in this order.
-    ///   - replacing: Whether the faults that were armed before go; otherwise the new ones come behind them.
+    ///   - replacing: Whether the faults that were armed before are removed. Otherwise the new faults are tried after them.
     public func arm(_ faults: [Fault], replacing: Bool = true) {
         state.withLock { state in
             if replacing { state.faults = FaultScript() }
@@ -58,7 +58,7 @@ extension EmulatedHub {
     ///
     /// - Parameters:
     ///   - scripts: Tried in this order.
-    ///   - replacing: Whether the lines that were there before go; otherwise the new ones come behind them.
+    ///   - replacing: Whether the lines that were present before are removed. Otherwise the new lines are tried after them.
     public func script(_ scripts: [TelemetryScript], replacing: Bool = true) {
         state.withLock { state in
             if replacing { state.plan = TelemetryPlan() }

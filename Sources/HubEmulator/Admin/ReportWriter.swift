@@ -150,7 +150,7 @@ struct ReportWriter {
         writer.append(decimal: value)
     }
 
-    /// Header fields as an object; a repeated name keeps its first value.
+    /// Header fields as an object. A repeated name keeps its first value.
     private mutating func fields(_ fields: HTTPFields) {
         var seen: Set<String> = []
         object { report in

@@ -1,7 +1,7 @@
 import HTTPServing
 
 extension Fault.Effect {
-    /// Whether the hub does nothing but answer, if that.
+    /// True if the hub performs no call and does at most answer.
     var preventsCall: Bool {
         switch self {
         case .status, .throttle, .reset(.before), .hang(.before), .outage: true
@@ -11,10 +11,10 @@ extension Fault.Effect {
 }
 
 extension Fault {
-    /// What is answered instead of the hub's own answer; `nil` when the fault makes none.
+    /// The answer in place of the hub's own, or `nil` when the fault makes none.
     ///
     /// - Parameters:
-    ///   - request: The call, whose api-version decides how throttling looks.
+    ///   - request: The call, whose api-version decides the answer to throttling.
     ///   - moment: Now.
     /// - Returns: The answer.
     func answer(to request: HTTPServerRequest, at moment: Moment) -> HubAnswer? {
@@ -66,6 +66,6 @@ extension Fault {
 }
 
 extension HTTPServerResponse {
-    /// Whether the client sees no status at all.
+    /// True if the client sees no status at all.
     var isLost: Bool { delivery == .reset || delivery == .hang }
 }

@@ -1,13 +1,13 @@
-/// One scripted fault: what goes wrong, and with which calls.
+/// One scripted fault: its effect, and the calls that it strikes.
 ///
 /// Written as fields joined by commas, on the command line and at run time alike: `status=429,retry-after=2,count=3`.
 /// ``FaultParser`` lists the fields.
 public struct Fault: Sendable, Equatable {
-    /// What goes wrong.
+    /// The effect of a fault.
     public enum Effect: Sendable, Equatable {
         /// Nothing but the delay.
         case none
-        /// An answer with this status; the hub does nothing else.
+        /// An answer with this status. The hub does nothing else.
         case status(Int)
         /// As a throttled hub answers: 403 or 429, by api-version.
         case throttle
@@ -25,24 +25,24 @@ public struct Fault: Sendable, Equatable {
         case closeAfter(Int)
     }
 
-    /// When the answer is lost.
+    /// The time at which the answer is lost.
     public enum Timing: String, Sendable {
         case before, after
     }
 
-    /// What an answer made by a fault has as its body.
+    /// The body of an answer that a fault makes.
     public enum Body: String, Sendable {
         case error, empty, html, json
     }
 
-    /// What `Retry-After` says (RFC 9110, 10.2.3).
+    /// The value of `Retry-After` (RFC 9110, 10.2.3).
     public enum RetryAfter: Sendable, Equatable {
         case seconds(Int)
         /// A date so many seconds ahead.
         case date(Int)
     }
 
-    /// Which calls it meets; a field that is absent meets all of them.
+    /// The conditions that a call must meet. An absent field admits every call.
     public struct Conditions: Sendable, Equatable {
         /// The complete tags header, or one of the tags in it.
         public var tags: String?
@@ -58,17 +58,17 @@ public struct Fault: Sendable, Equatable {
 
     /// The fault as it was written.
     public internal(set) var text = ""
-    /// What goes wrong.
+    /// The effect of the fault.
     public var effect = Effect.none
-    /// How long the answer waits in any case.
+    /// The delay of the answer in any case.
     public var delay = Duration.zero
     /// The `Retry-After` of an answer made by the fault.
     public var retryAfter: RetryAfter?
     /// The body of an answer made by the fault.
     public var body = Body.error
-    /// Which calls it meets.
+    /// The conditions that a call must meet.
     public var conditions = Conditions()
-    /// So many calls that it would meet pass first.
+    /// The number of matching calls that pass first.
     public var after = 0
     /// Only every so many-th call is met.
     public var every = 1
@@ -76,7 +76,7 @@ public struct Fault: Sendable, Equatable {
     public var chance = 1.0
     /// Begins the numbers by which chance decides: the same seed meets the same calls again.
     public var seed: UInt64 = 1
-    /// How often it strikes; `nil` for always.
+    /// The number of strikes, or `nil` for no limit.
     public var count: Int?
 
     /// Reads a fault.
@@ -90,13 +90,13 @@ public struct Fault: Sendable, Equatable {
     init() {}
 }
 
-/// What is wrong with the text of a fault.
+/// A mistake in the text of a fault.
 public enum FaultError: Error, Equatable, Sendable, CustomStringConvertible {
     /// There are no fields.
     case empty
     /// No such field.
     case unknownField(String)
-    /// The field's value is not allowed; `expected` says what is.
+    /// A value that the field does not allow. `expected` names the allowed ones.
     case badValue(field: String, value: String, expected: String)
     /// A field stands twice.
     case repeatedField(String)

@@ -1,4 +1,4 @@
-/// Decides by chance which calls a fault strikes; the same seed decides the same again (SplitMix64).
+/// Decides by chance which calls a fault strikes. The same seed gives the same decisions (SplitMix64).
 struct FaultDice: Sendable {
     private static let step: UInt64 = 0x9e37_79b9_7f4a_7c15
     private var state: UInt64
@@ -7,14 +7,14 @@ struct FaultDice: Sendable {
     ///
     /// - Parameters:
     ///   - seed: Begins the numbers.
-    ///   - place: Where the fault stands among those that are armed: two faults with one seed strike independently.
+    ///   - place: The place of the fault among the armed ones: two faults with one seed strike independently.
     init(seed: UInt64, place: Int) {
         state = Self.mixed(seed &+ Self.step &* UInt64(truncatingIfNeeded: place + 1))
     }
 
     /// Throws once.
     ///
-    /// - Parameter chance: How likely a strike is: 0 to 1.
+    /// - Parameter chance: The probability of a strike, 0 to 1.
     /// - Returns: Whether the fault strikes.
     mutating func strikes(chance: Double) -> Bool {
         state &+= Self.step

@@ -121,7 +121,7 @@ enum FaultParser {
         return duration
     }
 
-    /// Reads `200ms`, `10s` or `2m`; up to a day.
+    /// Reads `200ms`, `10s` or `2m`, up to a day.
     static func scripted(_ value: String) -> Duration? {
         let digits = value.prefix { $0.isASCII && $0.isNumber }
         let milliseconds: Int? =

@@ -1,7 +1,7 @@
 import Basics
 import HTTPServing
 
-/// The faults that are armed, with their counts; tried in order, and the first that strikes is the call's fault.
+/// The armed faults with their counts. They are tried in order, and the first that strikes is the call's fault.
 struct FaultScript: Sendable {
     struct Entry: Sendable {
         let fault: Fault
@@ -18,7 +18,7 @@ struct FaultScript: Sendable {
         ///
         /// - Parameters:
         ///   - fault: The fault.
-        ///   - place: Where it stands among those that are armed, from 0 on.
+        ///   - place: The place of the fault among the armed ones, from 0 on.
         init(_ fault: Fault, place: Int) {
             self.fault = fault
             dice = FaultDice(seed: fault.seed, place: place)
@@ -68,7 +68,7 @@ extension FaultScript.Entry {
 }
 
 extension Fault.Conditions {
-    /// Whether a request is one of those that the conditions name.
+    /// True if the request meets the conditions.
     func areMet(by request: HTTPServerRequest) -> Bool {
         if let method, !method.equalsIgnoringCase(request.method) { return false }
         if let path, !request.target.lowercased().contains(path.lowercased()) { return false }

@@ -1,6 +1,6 @@
 import HTTPServing
 
-/// What an installation tells about one place that notifications go to: the device itself, or one of its secondary tiles.
+/// One target of an installation's notifications: the device itself, or one of its secondary tiles.
 struct InstallationTarget: Sendable {
     struct Template: Sendable {
         var name: String
@@ -23,7 +23,7 @@ struct Installation: Sendable {
     var platform: HubPlatform
     var userID: String?
     var expirationTime: String?
-    /// Whether the push service told that the handle is gone: nothing is sent to the device until it has been written again.
+    /// True after the push service has reported the handle as gone. Nothing is sent to the device until the next write.
     var isChannelExpired = false
     var pushVariables: [(name: String, value: String)] = []
     var target: InstallationTarget

@@ -1,7 +1,7 @@
 import HTTPServing
 
-/// The subset of JSON Patch (RFC 6902) that installations know: add, replace and remove; values are strings, and what is more
-/// than a string is JSON inside the string.
+/// The subset of JSON Patch (RFC 6902) that installations know: add, replace and remove. Values are strings, and any other JSON
+/// value is its text inside a string.
 enum InstallationPatch {
     /// An operation, taken apart.
     private struct Step {
@@ -23,7 +23,7 @@ enum InstallationPatch {
     ///
     /// - Parameters:
     ///   - body: The patch.
-    ///   - installation: What it changes.
+    ///   - installation: The installation that it changes.
     /// - Throws: An answer with 400 naming the first operation that cannot be applied.
     static func apply(_ body: [UInt8], to installation: inout Installation) throws(Refusal) {
         var patched = installation

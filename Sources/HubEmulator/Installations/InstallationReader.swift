@@ -17,9 +17,9 @@ struct InstallationReader {
 
     /// The installation that the whole text describes.
     ///
-    /// - Parameter id: The id in the path, which the body must not contradict; `nil` takes the body's.
+    /// - Parameter id: The id in the path, which the body must not contradict. With `nil`, the body's id counts.
     /// - Returns: The installation.
-    /// - Throws: An answer with 400 naming what is wrong.
+    /// - Throws: An answer with 400 naming the fault.
     func installation(id: String?) throws(Refusal) -> Installation {
         try installation(at: document.root, id: id)
     }
@@ -46,7 +46,7 @@ struct InstallationReader {
     /// The string members of the object that the whole text is.
     func pairs() throws(Refusal) -> [(name: String, value: String)] { try pairs(at: document.root) }
 
-    /// The operations of a patch: `op`, `path` and `value`; a value that is no string is given as its JSON text.
+    /// The operations of a patch: `op`, `path` and `value`. A value other than a string is given as its JSON text.
     func operations() throws(Refusal) -> [(name: String, path: String, value: String?)] {
         guard document.kind(of: document.root) == .array else { throw Refusal(400, "A patch must be a JSON array") }
         var operations: [(name: String, path: String, value: String?)] = []
@@ -116,12 +116,12 @@ struct InstallationReader {
         return template
     }
 
-    /// A template's body, read; a faulty one is refused with 400.
+    /// A template's body, parsed. A faulty body is refused with 400.
     static func compiled(_ text: String) throws(Refusal) -> BodyTemplate {
         do { return try BodyTemplate(text) } catch { throw Refusal(400, error.sentence) }
     }
 
-    /// The tags if all are valid; the service's own words otherwise.
+    /// The tags, if all are valid. Otherwise refuses in the service's own words.
     static func checked(_ tags: [String]) throws(Refusal) -> [String] {
         let invalid = tags.filter { (try? HubTag($0)) == nil }
         guard invalid.isEmpty else {

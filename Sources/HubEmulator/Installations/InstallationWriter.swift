@@ -3,7 +3,7 @@ import PushModel
 
 /// Writes an installation as the service answers it: properties without a value are left out.
 struct InstallationWriter {
-    /// What an installation without an expiration time says.
+    /// The expiration time in the answer for an installation that has none.
     private static let never = "9999-12-31T23:59:59.9999999Z"
 
     private var writer = ByteWriter(capacity: 512)

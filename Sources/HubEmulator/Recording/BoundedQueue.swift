@@ -1,6 +1,6 @@
 import Basics
 
-/// The newest `capacity` values, in order; older ones go.
+/// The newest `capacity` values, in order. Older values are dropped.
 struct BoundedQueue<Element: Sendable>: Sendable {
     private var queue = FIFO<Element>()
     let capacity: Int

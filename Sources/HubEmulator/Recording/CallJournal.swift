@@ -8,8 +8,8 @@ import Synchronization
 
 /// Appends every call to a file as one line of JSON, in the order in which the answers were decided.
 ///
-/// A call costs its caller one line in memory; a thread hands the lines to the system every 20 ms, so a process that is killed
-/// loses what came since. A file that cannot be written is complained about once; its calls are counted, and serving goes on.
+/// A call costs its caller one line in memory. A thread hands the lines to the system every 20 ms, so a killed process loses the
+/// lines since then. A file that cannot be written is reported once. Its calls are counted, and serving goes on.
 final class CallJournal: Sendable {
     private struct Output {
         let descriptor: Int32
@@ -17,17 +17,17 @@ final class CallJournal: Sendable {
         var isInsideLine: Bool
     }
 
-    /// How long a line may wait in memory. Half of what is promised, so that the system has time to take it.
+    /// The longest wait of a line in memory. Half of the promised time leaves the system time to take it.
     private static let interval = DispatchTimeInterval.milliseconds(20)
-    /// Bytes that may wait while the disk is slow; the calls behind them are lost.
+    /// Bytes that may wait while the disk is slow. Further calls are lost.
     private static let maximumPendingByteCount = 32 << 20
 
     private let path: String
     private let complain: @Sendable (String) -> Void
     private let ended = DispatchSemaphore(value: 0)
-    /// Protects the file; held while writing. `pending` is taken inside it.
+    /// Protects the file, also while writing. `pending` is taken inside it.
     private let output: Mutex<Output>
-    /// Protects the lines that were not written yet; held for the making of one line.
+    /// Protects the lines that were not written yet. Held while one line is made.
     private let pending = Mutex(ReportWriter())
     private let lost = Atomic<Int>(0)
     private let hasComplained = Atomic<Bool>(false)
@@ -35,7 +35,7 @@ final class CallJournal: Sendable {
     /// Opens the file, or makes it, and starts the thread that writes.
     ///
     /// - Parameters:
-    ///   - path: The file; what is in it stays.
+    ///   - path: The file. Its content stays.
     ///   - complain: Takes one sentence at the first write that fails.
     /// - Throws: `unwritableFile`.
     init(path: String, complain: @escaping @Sendable (String) -> Void) throws(HubEmulatorError) {
@@ -58,7 +58,7 @@ final class CallJournal: Sendable {
     /// The calls that could not be written.
     var lostCount: Int { lost.load(ordering: .relaxed) }
 
-    /// Adds a call; it is written a moment later.
+    /// Adds a call, which is written within the interval.
     func append(_ call: RecordedCall) {
         let fingerprint = call.handle.flatMap(Self.fingerprint(of:))
         let hasRoom = pending.withLock { report in
@@ -69,7 +69,7 @@ final class CallJournal: Sendable {
         if !hasRoom { lose(1, reason: "it is written too slowly") }
     }
 
-    /// Hands what was added so far to the system.
+    /// Hands the lines added so far to the system.
     func flush() {
         let failure: (count: Int, reason: String)? = output.withLock { output in
             let lines = pending.withLock { report -> [UInt8] in

@@ -4,28 +4,28 @@ public import HTTPServing
 public struct RecordedCall: Sendable {
     /// Counts the calls in the order of their arrival, from 1.
     public let id: Int
-    /// When it arrived, milliseconds since 1970.
+    /// The arrival, in milliseconds since 1970.
     public let at: Int64
     /// The method as sent.
     public let method: String
     /// Path and query as sent.
     public let target: String
-    /// `send`, `send.batch`, `schedule`, `installation.put` and so on, `probe` for a question whether the hub works, and `unknown` for
-    /// what is no operation.
+    /// `send`, `send.batch`, `schedule`, `installation.put` and so on, `probe` for a health probe of the hub, and `unknown` for
+    /// any other call.
     public internal(set) var operation: StaticString
-    /// Whether it was to send a notification.
+    /// True if the call had to send a notification.
     public internal(set) var isSend = false
     /// The format header.
     public let format: String?
-    /// The tags header; `nil` for a broadcast.
+    /// The tags header, or `nil` for a broadcast.
     public let tags: String?
     /// The device handle of a direct send.
     public let handle: String?
     /// The peer, as `address:port`.
     public let client: String
-    /// The status that was answered; 0 when no answer was sent.
+    /// The status of the answer, or 0 when no answer was sent.
     public internal(set) var status = 0
-    /// Whether the hub performed the call; a fault may have hidden the answer.
+    /// True if the hub performed the call. A fault may have hidden the answer.
     public internal(set) var isAccepted = false
     /// The id of the accepted notification.
     public internal(set) var notificationID: String?
@@ -33,24 +33,24 @@ public struct RecordedCall: Sendable {
     public internal(set) var rungCount = 0
     /// The scripted fault that met it.
     public internal(set) var fault: String?
-    /// What made the notification replace another on the same device; only equality counts.
+    /// The key by which the notification replaces another on the same device. Only equality counts.
     public internal(set) var collapseKey: String?
-    /// The header fields but `Authorization`; dropped from all but the newest calls.
+    /// The header fields without `Authorization`, dropped from all but the newest calls.
     public internal(set) var headers: HTTPFields
-    /// The body; dropped like the headers.
+    /// The body, dropped like the headers.
     public internal(set) var body: [UInt8]
 }
 
-/// The newest calls; headers and bodies of the newest among them.
+/// The newest calls. Only the newest among them have headers and bodies.
 struct CallLog: Sendable {
     private var calls: BoundedQueue<RecordedCall>
     private let detailedCount: Int
-    /// All calls since the start; the id of the newest.
+    /// The number of all calls since the start, which is the id of the newest.
     private(set) var lastID = 0
 
     /// - Parameters:
     ///   - capacity: Calls that are kept.
-    ///   - detailedCount: How many of them keep their headers and bodies.
+    ///   - detailedCount: The number of calls that keep their headers and bodies.
     init(capacity: Int, detailedCount: Int) {
         calls = BoundedQueue(capacity: capacity)
         self.detailedCount = detailedCount

@@ -2,7 +2,7 @@ import HTTPServing
 
 /// One notification as it rang on a device.
 struct Ring: Sendable {
-    /// The notification's id; empty for test sends.
+    /// The notification's id, empty for test sends.
     let notificationID: String
     /// The call that caused it, as in `GET /calls`.
     let callID: Int
@@ -18,7 +18,7 @@ struct Ring: Sendable {
     let collapseKey: String?
 }
 
-/// What would have rung, kept for each device in order.
+/// The rings of each device, in order.
 struct DeviceLog: Sendable {
     struct Device: Sendable {
         let key: DeviceKey
@@ -29,13 +29,13 @@ struct DeviceLog: Sendable {
         var rungCount = 0
     }
 
-    /// Most devices that are remembered; a ring on a further one is counted only.
+    /// The most devices that are remembered. Rings on further devices are only counted.
     static let maximumDevices = 1_000_000
 
     private(set) var devices: [Device] = []
     private(set) var totalRungCount = 0
     private var positions: [DeviceKey: Int] = [:]
-    /// Which device each kept ring belongs to, the oldest ring first.
+    /// The device of each kept ring, the oldest ring first.
     private var order: BoundedQueue<Int>
 
     /// - Parameter capacity: Rings that are kept in all.
@@ -56,7 +56,7 @@ struct DeviceLog: Sendable {
         return devices.count - 1
     }
 
-    /// Rings on a device; the oldest ring of all goes when too many are kept.
+    /// Rings on a device. The oldest ring of all is dropped when too many are kept.
     mutating func ring(_ ring: Ring, on key: DeviceKey, handle: String) {
         totalRungCount += 1
         guard let position = meet(key, handle: handle) else { return }
@@ -65,7 +65,7 @@ struct DeviceLog: Sendable {
         if let oldest = order.append(position) { _ = devices[oldest].rings.popFirst() }
     }
 
-    /// Forgets every ring; the devices stay.
+    /// Forgets every ring. The devices stay.
     mutating func reset() {
         for position in devices.indices {
             devices[position].rings.removeAll()

@@ -26,7 +26,7 @@ extension EmulatedHub {
         }
     }
 
-    /// `PUT /registrations/{id}`: creates or updates; with `If-Match`, updates only what is there in that version.
+    /// `PUT /registrations/{id}`: creates or updates. With `If-Match`, updates only an existing registration of that version.
     func putRegistration(_ call: HubCall, id: String) -> HubAnswer {
         answering { () throws(Refusal) in
             guard Self.isRegistrationID(id) else { throw Refusal(400, "The registration id is not valid") }
@@ -51,7 +51,7 @@ extension EmulatedHub {
         return answer(registration, call)
     }
 
-    /// `DELETE /registrations/{id}`; `If-Match` is mandatory.
+    /// `DELETE /registrations/{id}`, for which `If-Match` is mandatory.
     func deleteRegistration(_ call: HubCall, id: String) -> HubAnswer {
         answering { () throws(Refusal) in
             guard let condition = call.request.headers["If-Match"] else {
@@ -74,7 +74,7 @@ extension EmulatedHub {
         return page(call, path: "registrations", of: filter.devices, where: filter.matches)
     }
 
-    /// `GET /tags/{tag}/registrations`; standard tier only.
+    /// `GET /tags/{tag}/registrations`, in the standard tier only.
     func listRegistrations(_ call: HubCall, tagged tag: String) -> HubAnswer {
         guard call.tier == .standard else { return call.refusedByTier() }
         let folded = tag.lowercased()
@@ -128,7 +128,7 @@ extension EmulatedHub {
             && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) }
     }
 
-    /// Checks `If-Match`: `*`, `"1"`, `W/"1"` or the bare number; only the digits count.
+    /// Checks `If-Match`: `*`, `"1"`, `W/"1"` or the bare number. Only the digits count.
     private static func check(_ condition: String, _ existing: Registration?) throws(Refusal) {
         guard let existing else { throw Refusal(404, "") }
         guard condition != "*" else { return }
@@ -138,14 +138,14 @@ extension EmulatedHub {
     }
 }
 
-/// Where a list goes on: opaque to clients, and given to them percent-encoded already.
+/// The position at which a list continues: opaque to clients, and given to them percent-encoded already.
 enum ContinuationToken {
     /// The token for a cursor, encoded.
     static func text(_ cursor: Int) -> String {
         PercentEncoding.encoded(String(decoding: Base64.encode(Array("1;\(cursor)".utf8)), as: UTF8.self))
     }
 
-    /// The cursor of a token as the query has it, decoded once or not at all; 0 without a token.
+    /// The cursor of a token as the query has it, decoded once or not at all, or 0 without a token.
     static func cursor(_ token: String?) throws(Refusal) -> Int {
         guard let token else { return 0 }
         let plain = PercentEncoding.decoded(token)

@@ -27,7 +27,7 @@ struct Registration: Sendable {
     }
 
     var id: String
-    /// Counts the writes, from 1; the number in `W/"1"`.
+    /// The number of writes, from 1, as in `W/"1"`.
     var etag = 1
     var platform: HubPlatform
     /// The handle as it was registered.
@@ -43,6 +43,6 @@ struct Registration: Sendable {
 
     var deviceKey: DeviceKey { DeviceKey(platform: platform, handle: handle) }
 
-    /// The tags in lower case: what matching looks at.
+    /// The tags in lower case, for matching.
     var foldedTags: [String] { tags.map { $0.lowercased() } }
 }

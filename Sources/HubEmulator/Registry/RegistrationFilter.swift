@@ -1,15 +1,15 @@
 import HTTPServing
 
-/// A `$filter` that looks registrations up by handle, in the spelling of every client.
+/// A `$filter` that finds registrations by handle, in the spelling of every client.
 struct RegistrationFilter {
     private let terms: [(element: String, values: [String])]
 
     /// Reads a filter: `Name eq 'value'`, joined by `and`.
     ///
-    /// A missing first quote is forgiven, as the JavaScript client leaves one out for Baidu; a value that is percent-encoded
-    /// once more is taken both ways, as the same client encodes channel URIs twice.
+    /// A missing first quote is forgiven, because the JavaScript client omits it for Baidu. A value that is percent-encoded once
+    /// more is accepted both ways, because the same client encodes channel URIs twice.
     ///
-    /// - Returns: `nil` for anything that does not look handles up.
+    /// - Returns: `nil` for any other filter.
     init?(_ text: String) {
         var terms: [(String, [String])] = []
         var rest = text.trimmingBlanks[...]
@@ -36,7 +36,7 @@ struct RegistrationFilter {
         return keys
     }
 
-    /// Whether a registration satisfies every term; `ChannelUri` stands for the handle of any platform.
+    /// True if a registration satisfies every term. `ChannelUri` matches the handle of any platform.
     func matches(_ registration: Registration) -> Bool {
         terms.allSatisfy { term in
             term.values.contains { value in

@@ -2,13 +2,13 @@ import FanOut
 
 /// The hub's registrations, found by id, tag and handle.
 ///
-/// A write always takes a new slot at the end and leaves a hole behind, so the indexes only grow; slots that are stale in an
-/// index are skipped, and everything is packed again when half of the slots are holes.
+/// A write always takes a new slot at the end and leaves a hole behind, so the indexes only grow. Stale slots in an index are
+/// skipped, and everything is packed again when half of the slots are holes.
 struct RegistrationStore: Sendable {
     private struct Slot: Sendable {
         let registration: Registration
         let foldedTags: [String]
-        /// Grows with every write; the order of lists.
+        /// The order of lists. Grows with every write.
         let sequence: Int
     }
 
@@ -36,7 +36,7 @@ struct RegistrationStore: Sendable {
 
     /// Removes the registration called `id`.
     ///
-    /// - Returns: What was removed.
+    /// - Returns: The removed registration.
     @discardableResult
     mutating func remove(_ id: String) -> Registration? {
         guard let position = slotOfID.removeValue(forKey: id) else { return nil }
@@ -54,10 +54,10 @@ struct RegistrationStore: Sendable {
     /// A page of the registrations that satisfy `condition`, in the order of their last write.
     ///
     /// - Parameters:
-    ///   - devices: Whose registrations count; nil for everybody's.
-    ///   - cursor: Where the page begins; 0 for the first.
+    ///   - devices: The devices whose registrations count, or `nil` for all.
+    ///   - cursor: The beginning of the page, or 0 for the first page.
     ///   - limit: Most registrations on the page.
-    ///   - condition: Which registrations count.
+    ///   - condition: The condition that registrations must meet.
     /// - Returns: The page, and where the next one begins if there is one.
     func page(
         of devices: [DeviceKey]? = nil, from cursor: Int, limit: Int, where condition: (Registration) -> Bool
@@ -80,7 +80,7 @@ struct RegistrationStore: Sendable {
         return (page, nil)
     }
 
-    /// Calls `body` with every registration that `expression` addresses; with all of them when it is `nil`.
+    /// Calls `body` with every registration that `expression` addresses, or with all of them when it is `nil`.
     func forEachMatch(of expression: TagExpression?, _ body: (Registration) -> Void) {
         guard let expression else {
             for case let slot? in slots { body(slot.registration) }
@@ -114,7 +114,7 @@ struct RegistrationStore: Sendable {
         var high = slots.count
         while low < high {
             let middle = (low + high) / 2
-            // A hole says nothing; the next written slot speaks for it.
+            // A hole has no sequence. The next written slot stands for it.
             let written = slots[middle..<high].first { $0 != nil }.flatMap { $0 }
             if let written, written.sequence < cursor { low = middle + 1 } else { high = middle }
         }

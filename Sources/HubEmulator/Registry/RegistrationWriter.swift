@@ -22,7 +22,7 @@ struct RegistrationWriter {
     ///   - page: The registrations.
     ///   - path: The list's own path in the hub.
     ///   - moment: Now.
-    ///   - nextLink: Where the next page is, if there is one.
+    ///   - nextLink: The address of the next page, if there is one.
     /// - Returns: The feed.
     func feed(_ page: [Registration], path: String, at moment: Moment, nextLink: String?) -> [UInt8] {
         var writer = XMLWriter()

@@ -1,18 +1,18 @@
 import HTTPServing
 import PushModel
 
-/// What makes one notification on a device replace another.
+/// The key by which one notification on a device replaces another.
 enum CollapseKey {
-    /// The key of a notification as its push service gets it; `nil` when nothing replaces it.
+    /// The key of a notification as its push service gets it, or `nil` when nothing replaces it.
     ///
-    /// APNs: `apns-collapse-id`. WNS: `X-WNS-Tag` with its group. Android: the notification's `tag`; a `collapse_key` merges only
-    /// what waits for a device that is offline, and counts for nothing on the screen.
+    /// APNs: `apns-collapse-id`. WNS: `X-WNS-Tag` with its group. Android: the notification's `tag`. A `collapse_key` merges only
+    /// notifications that wait for an offline device, and does not count on the screen.
     ///
     /// - Parameters:
     ///   - platform: The push service.
     ///   - headers: The header fields for it.
     ///   - document: The body, if it was read as JSON.
-    /// - Returns: The key; only equality counts.
+    /// - Returns: The key. Only equality counts.
     static func of(_ platform: HubPlatform, headers: HTTPFields, document: JSONDocument?) -> String? {
         switch platform {
         case .apple:

@@ -4,10 +4,10 @@ import PushModel
 import Synchronization
 
 extension EmulatedHub {
-    /// How far ahead a message may be scheduled: 7 days ("Scheduled notifications").
+    /// The longest time by which a message may be scheduled ahead: 7 days ("Scheduled notifications").
     private static let maximumDelay: Int64 = 7 * 86_400_000
 
-    /// `POST /messages`: to tags, to everyone, or with `direct` to one handle; with `test` the outcome is answered.
+    /// `POST /messages`: to tags, to everyone, or with `direct` to one handle. With `test` the outcome is answered.
     func send(_ call: HubCall) -> HubAnswer {
         answering { () throws(Refusal) in
             let reader = NotificationReader(call: call, body: call.request.body)
@@ -28,7 +28,7 @@ extension EmulatedHub {
         if call.tier == .free { return call.refusedByTier() }
         return answering { () throws(Refusal) in
             guard call.hasFlag("direct") else { throw Refusal(400, "A batch needs the flag 'direct' in its query") }
-            // No source tells what the service answers; an answer as to a send would hide that nothing was tested.
+            // No source documents the service's answer. An answer as to a send would hide that nothing was tested.
             guard !call.hasFlag("test") else { throw Refusal(400, "The flag 'test' is not allowed in a batch's query") }
             let contentType = call.request.headers["Content-Type"] ?? ""
             guard let body = MultipartBody(call.request.body, contentType: contentType), let content = body["notification"],
@@ -40,7 +40,7 @@ extension EmulatedHub {
         }
     }
 
-    /// `POST /schedulednotifications`: kept until its time, then delivered to whoever is registered by then.
+    /// `POST /schedulednotifications`: kept until its time, then delivered to the devices registered by then.
     func schedule(_ call: HubCall) -> HubAnswer {
         guard call.tier == .standard else { return call.refusedByTier() }
         return answering { () throws(Refusal) in
@@ -107,7 +107,7 @@ extension EmulatedHub {
         return answer
     }
 
-    /// The handles of a batch: a JSON array of strings; single quotes are read as double ones, as in the documentation's example.
+    /// The handles of a batch: a JSON array of strings. Single quotes are read as double ones, as in the documentation's example.
     private static func handles(_ content: [UInt8]) throws(Refusal) -> [String] {
         var document = JSONDocument()
         if (try? document.read(content.span)) == nil {
@@ -138,7 +138,7 @@ extension EmulatedHub {
     }
 }
 
-/// The body of a test send's answer; readers depend on the order of its elements.
+/// The body of a test send's answer. Readers depend on the order of its elements.
 private enum TestOutcome {
     private static let success = "The Notification was successfully sent to the Push Notification System"
     private static let wrongToken = "The Token obtained from the Token Provider is wrong"

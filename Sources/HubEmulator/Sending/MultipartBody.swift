@@ -1,7 +1,7 @@
 import HTTPServing
 
 /// The parts of a direct batch, read as tolerantly as clients write them: quoted or bare boundaries, blanks around `=`, any case,
-/// any order, bare line feeds, `multipart/mixed` or `multipart/form-data` (RFC 2046, 5.1; RFC 7578).
+/// any order, bare line feeds, `multipart/mixed` or `multipart/form-data` (RFC 2046, 5.1, and RFC 7578).
 struct MultipartBody {
     struct Part {
         let name: String
@@ -41,7 +41,7 @@ struct MultipartBody {
         return nil
     }
 
-    /// What stands between delimiter lines, line ends next to them removed.
+    /// The text between delimiter lines, without the line ends next to them.
     private static func sections(of body: [UInt8], delimiter: [UInt8]) -> [ArraySlice<UInt8>] {
         var sections: [ArraySlice<UInt8>] = []
         var start: Int?

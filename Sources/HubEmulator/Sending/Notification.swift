@@ -4,7 +4,7 @@ import PushModel
 
 /// A notification on its way to devices.
 struct Notification: Sendable {
-    /// What is sent.
+    /// The content of a notification.
     enum Content: Sendable {
         /// A body for one platform, passed through.
         case native(HubPlatform)
@@ -12,7 +12,7 @@ struct Notification: Sendable {
         case template([String: String])
     }
 
-    /// Who gets it.
+    /// The addressees of a notification.
     enum Audience: Sendable {
         /// Every registration of the content's kind.
         case everyone
@@ -28,7 +28,7 @@ struct Notification: Sendable {
     let body: [UInt8]
     /// Header fields for the push service.
     let headers: HTTPFields
-    /// Of a native notification; templates bring their own.
+    /// The collapse key of a native notification. Templates bring their own.
     let collapseKey: String?
 
     /// The send's format as it stands in the records.
@@ -40,7 +40,7 @@ struct Notification: Sendable {
     }
 }
 
-/// A device that a notification reaches, and what it gets.
+/// A device that a notification reaches, and its content.
 struct Delivery: Sendable {
     let device: DeviceKey
     let handle: String
@@ -52,12 +52,12 @@ struct Delivery: Sendable {
 }
 
 extension Notification {
-    /// Whom it reaches, in the order of the registrations, each handle once.
+    /// The devices that it reaches, in the order of the registrations, each handle once.
     ///
-    /// A device with several templates gets each of them; the same template twice on one handle is one delivery.
+    /// A device with several templates gets each of them. The same template twice on one handle is one delivery.
     ///
     /// - Parameter store: The hub's registrations.
-    /// - Returns: What each device gets.
+    /// - Returns: The deliveries to each device.
     func reach(in store: RegistrationStore) -> Reach {
         var seen: Set<DeliveryKey> = []
         var reach = Reach()

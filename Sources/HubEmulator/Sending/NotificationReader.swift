@@ -4,7 +4,7 @@ import PushModel
 
 /// Reads a send from its headers and body, as strictly as the service does.
 struct NotificationReader {
-    /// Bytes of a notification (hub quotas: 64 KB); not counted are the handles of a batch.
+    /// The limit of a notification in bytes (hub quotas: 64 KB), without the handles of a batch.
     static let maximumByteCount = 64 << 10
     /// Handles of one batch.
     static let maximumHandleCount = 1000
@@ -31,7 +31,7 @@ struct NotificationReader {
         return try native(platform, to: audience)
     }
 
-    /// The audience of the tags header; everyone without one.
+    /// The audience of the tags header, or everyone without the header.
     func taggedAudience() throws(Refusal) -> Notification.Audience {
         guard let text = call.notificationHeader("Tags"), !text.trimmingBlanks.isEmpty else { return .everyone }
         do {
@@ -82,7 +82,7 @@ struct NotificationReader {
             headers: forwardedHeaders(), collapseKey: nil)
     }
 
-    /// What the push service gets of the request's header fields.
+    /// The header fields of the request that the push service gets.
     private func forwardedHeaders() -> HTTPFields {
         var forwarded = HTTPFields(capacity: 8)
         for field in call.request.headers.all where Self.isForwarded(field.name) { forwarded.append(field.name, field.value) }

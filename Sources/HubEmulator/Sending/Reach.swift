@@ -1,4 +1,4 @@
-/// Whom a notification reaches, and what became of it there.
+/// The devices that a notification reaches, and its outcome there.
 struct Reach: Sendable {
     /// A device that its push service refused.
     struct Refusal: Sendable {
@@ -7,7 +7,7 @@ struct Reach: Sendable {
         let outcome: String
     }
 
-    /// What rings, in the order of the registrations.
+    /// The deliveries that ring, in the order of the registrations.
     var rung: [Delivery] = []
     var refused: [Refusal] = []
     /// One for each further registration of a handle that the notification reaches already.

@@ -3,25 +3,25 @@ import HTTPServing
 
 /// Signs links to the emulator's blobs and checks them, in the manner of a storage account's shared access signatures.
 struct BlobAccess: Sendable {
-    /// How long a link is good, in milliseconds: an hour.
+    /// The lifetime of a link, in milliseconds: an hour.
     private static let lifetime: Int64 = 3_600_000
 
     private let key: [UInt8]
 
-    /// - Parameter seed: Begins the key; two hubs with the same seed take each other's links.
+    /// - Parameter seed: The seed of the key. Two hubs with the same seed accept each other's links.
     init(seed: UInt64) {
         var random = HubIdentifiers(seed: ~seed)
         key = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
-    /// Signs a link to what lies at `path`, good for an hour.
+    /// Signs a link to the content of `path`, valid for an hour.
     ///
     /// - Parameters:
     ///   - path: A path of the emulator.
     ///   - origin: Scheme and authority.
     ///   - moment: Now.
     ///   - isContainer: Whether it opens everything below `path`, to be listed and read.
-    /// - Returns: The link; `nil` when OpenSSL cannot sign.
+    /// - Returns: The link, or `nil` when OpenSSL cannot sign.
     func link(to path: String, at origin: String, _ moment: Moment, isContainer: Bool = false) -> String? {
         let expiry = Moment(milliseconds: moment.milliseconds / 1000 * 1000 + Self.lifetime).dotNet
         guard let signature = signature(of: path, expiry: expiry) else { return nil }
@@ -30,7 +30,7 @@ struct BlobAccess: Sendable {
             + "&sig=\(PercentEncoding.encoded(signature))"
     }
 
-    /// Whether the query of a request is that of a link to `path` which is still good.
+    /// True if the query of a request is that of a link to `path` which has not expired.
     func allows(_ request: HTTPServerRequest, path: String, now: Int64) -> Bool {
         guard let expiry = request.queryValue("se"), let time = Moment(reading: expiry), time.milliseconds > now,
             let presented = request.queryValue("sig"), let signature = signature(of: path, expiry: expiry)

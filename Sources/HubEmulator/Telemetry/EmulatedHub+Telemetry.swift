@@ -2,7 +2,7 @@ import HTTPServing
 import Synchronization
 
 extension EmulatedHub {
-    /// `GET /messages/{id}`: what became of a notification, once it is visible.
+    /// `GET /messages/{id}`: the telemetry of a notification, once it is visible.
     func telemetry(_ call: HubCall, id: String) -> HubAnswer {
         guard call.tier == .standard else { return call.refusedByTier() }
         guard HubIdentifiers.isNotificationID(id) else { return .error(400, "The notification id is not valid") }
@@ -20,7 +20,7 @@ extension EmulatedHub {
         return .body(200, writer.xml, contentType: "application/xml; charset=utf-8")
     }
 
-    /// `GET /feedbackcontainer`: a link to the container with what the push services told, as plain text.
+    /// `GET /feedbackcontainer`: a link to the container with the push services' reports, as plain text.
     func feedbackContainer(_ call: HubCall) -> HubAnswer {
         guard call.tier == .standard else { return call.refusedByTier() }
         guard let link = blobs.link(to: Self.feedbackPath, at: origin(of: call), call.moment, isContainer: true) else {
@@ -54,14 +54,14 @@ extension EmulatedHub {
     ///
     /// - Parameters:
     ///   - name: The blob's name.
-    ///   - bytes: What it holds, whatever that is.
+    ///   - bytes: The content, of any form.
     ///   - isAppended: Whether it is added to what is there.
     public func putFeedback(_ name: String, _ bytes: [UInt8], isAppended: Bool = false) {
         let now = clock()
         state.withLock { $0.scriptedFeedback.put(name, bytes, isAppended: isAppended, at: now) }
     }
 
-    /// A blob, or the part of it that is asked for (RFC 9110, section 14.2).
+    /// A blob, or its requested part (RFC 9110, section 14.2).
     private static func content(_ bytes: [UInt8], for request: HTTPServerRequest) -> HTTPServerResponse {
         var response = HTTPServerResponse(status: 200, headers: ["Content-Type": "application/octet-stream"], body: bytes)
         let range = request.headers["Range"]?.dropFirst("bytes=".count)

@@ -2,7 +2,7 @@
 struct FeedbackBlob: Sendable {
     let name: String
     var bytes: [UInt8]
-    /// When it was written last, in milliseconds since 1970.
+    /// The time of the last write, in milliseconds since 1970.
     var modified: Int64
 }
 

@@ -1,4 +1,4 @@
-/// How many devices of each push service ended with which outcome, in the order in which they were counted.
+/// The number of devices of each push service by outcome, in the order in which they were counted.
 struct OutcomeCounts: Sendable, Equatable {
     struct Entry: Sendable, Equatable {
         let platform: HubPlatform
@@ -16,7 +16,7 @@ struct OutcomeCounts: Sendable, Equatable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether any device ended with anything but a success.
+    /// True if any device ended with anything but a success.
     var hasFailure: Bool { entries.contains { $0.count > 0 && $0.name != Self.success } }
 
     /// Adds to the count of one name.

@@ -1,4 +1,4 @@
-/// What a push service told of a device that it refused ("Push Notification System feedback").
+/// A push service's report of a device that it refused ("Push Notification System feedback").
 struct PNSFeedback: Sendable {
     /// Milliseconds since 1970.
     let at: Int64

@@ -1,11 +1,11 @@
 /// The newest notifications, found by id.
 struct TelemetryLog: Sendable {
     private var records: BoundedQueue<TelemetryRecord>
-    /// How many records were added before each one, by id.
+    /// The number of records that were added before each one, by id.
     private var ordinals: [String: Int] = [:]
     private var droppedCount = 0
 
-    /// - Parameter capacity: Notifications that are remembered; older ones become unknown.
+    /// - Parameter capacity: The most notifications that are remembered. Older ones become unknown.
     init(capacity: Int) {
         records = BoundedQueue(capacity: capacity)
     }

@@ -1,13 +1,13 @@
 import HTTPServing
 
-/// The lines of the telemetry's script with their counts; of the lines for notifications and of those for devices, the first that
+/// The lines of the telemetry's script with their counts. Of the lines for notifications and of those for devices, the first that
 /// applies counts.
 struct TelemetryPlan: Sendable {
     struct Entry: Sendable {
         let script: TelemetryScript
         /// Notifications or devices that the line is for.
         var metCount = 0
-        /// Those that it applied to.
+        /// The number of sends or devices that it applied to.
         var struckCount = 0
     }
 
@@ -25,7 +25,7 @@ struct TelemetryPlan: Sendable {
         }
     }
 
-    /// How the telemetry of a send comes about: at once and as it really was, unless a line says otherwise.
+    /// The progress of a send's telemetry: at once and as it really was, unless a line says otherwise.
     mutating func progress(for request: HTTPServerRequest) -> TelemetryScript.Progress {
         for index in entries.indices {
             guard case .progress(let progress) = entries[index].script.effect,

@@ -1,13 +1,13 @@
 import Basics
 
-/// What the hub knows of one accepted notification, and shows of it as time goes by.
+/// The hub's knowledge of one accepted notification, and its telemetry over time.
 struct TelemetryRecord: Sendable {
-    /// What is shown at one moment.
+    /// The telemetry at one moment.
     struct Shown: Sendable, Equatable {
         let state: String
-        /// When the work began, milliseconds since 1970; `nil` while it has not.
+        /// The start of the work, in milliseconds since 1970, or `nil` before it.
         var startedAt: Int64?
-        /// When the state became final.
+        /// The time at which the state became final.
         var endedAt: Int64?
         var counts = OutcomeCounts()
     }
@@ -19,14 +19,14 @@ struct TelemetryRecord: Sendable {
     let body: [UInt8]
     /// The tags header of a send to tags.
     let tags: String?
-    /// The platform of a native notification; `nil` for a template's.
+    /// The platform of a native notification, or `nil` for a template's.
     let platform: HubPlatform?
     /// The api-version of the send.
     let apiVersion: APIVersion
     let progress: TelemetryScript.Progress
-    /// When the send was answered, milliseconds since 1970.
+    /// The time of the answer to the send, in milliseconds since 1970.
     let acceptedAt: Int64
-    /// When it is, or was, delivered: later than `acceptedAt` for a scheduled notification.
+    /// The time of delivery, which is later than `acceptedAt` for a scheduled notification.
     let queuedAt: Int64
     private var canceledAt: Int64?
     private var counts = OutcomeCounts()
@@ -38,7 +38,7 @@ struct TelemetryRecord: Sendable {
     /// - Parameters:
     ///   - notification: The notification, with its id.
     ///   - call: The send.
-    ///   - progress: What to show when.
+    ///   - progress: The telemetry to show over time.
     ///   - due: The time of a scheduled notification.
     init(_ notification: Notification, _ call: HubCall, progress: TelemetryScript.Progress, due: Int64? = nil) {
         id = notification.id
@@ -51,7 +51,7 @@ struct TelemetryRecord: Sendable {
         queuedAt = due ?? acceptedAt
     }
 
-    /// Notes what became of the notification.
+    /// Notes the outcome of the notification.
     mutating func delivered(_ reach: Reach, refused: [PNSFeedback]) {
         counts = reach.counts
         self.refused = refused
@@ -60,14 +60,14 @@ struct TelemetryRecord: Sendable {
     /// Notes that a scheduled notification was taken back.
     mutating func canceled(at now: Int64) { canceledAt = now }
 
-    /// What a native notification is for, or which templates were filled in, in the words of `TargetPlatforms`.
+    /// The platform of a native notification, or the templates that were filled in, in the words of `TargetPlatforms`.
     var targetPlatforms: String {
         if let platform { return platform.format }
         let templates = HubPlatform.allCases.filter { platform in counts.entries.contains { $0.platform == platform } }
         return templates.isEmpty ? "template" : templates.map { $0.format + "template" }.joined(separator: ",")
     }
 
-    /// What is shown at `now`, milliseconds since 1970; `nil` while the id is unknown.
+    /// The telemetry at `now`, milliseconds since 1970, or `nil` while the id is unknown.
     func shown(at now: Int64) -> Shown? {
         guard let hidden = progress.hidden, now >= acceptedAt + hidden.wholeMilliseconds else { return nil }
         if let canceledAt { return Shown(state: progress.canceledState, endedAt: canceledAt) }

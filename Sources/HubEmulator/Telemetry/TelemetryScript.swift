@@ -1,45 +1,45 @@
-/// One line of the telemetry's script: how the telemetry of notifications comes about, or which devices a push service refuses.
+/// One line of the telemetry's script: the progress of notifications' telemetry, or the devices that a push service refuses.
 ///
 /// Written as fields joined by commas, on the command line and at run time alike: `hidden=10s,state=Processing/20s` or
 /// `refuse=ExpiredChannel,device=abc`. ``TelemetryParser`` lists the fields.
 public struct TelemetryScript: Sendable, Equatable {
-    /// What the line says.
+    /// The effect of the line.
     enum Effect: Sendable, Equatable {
-        /// How the telemetry of a notification comes about.
+        /// The progress of a notification's telemetry.
         case progress(Progress)
-        /// A device does not ring, and is counted under `outcome`; a field that is `nil` meets every device.
+        /// A device does not ring, and is counted under `outcome`. A field that is `nil` meets every device.
         case refusal(outcome: String, device: String?, platform: HubPlatform?)
     }
 
-    /// What is shown of one notification, and when.
+    /// The telemetry of one notification over time.
     struct Progress: Sendable, Equatable {
-        /// How long the id stays unknown; `nil` for good.
+        /// The time for which the id stays unknown, or `nil` for good.
         var hidden: Duration? = .zero
-        /// What follows, one behind another; behind the last one that ends comes what really became of the notification.
+        /// The steps that follow, one after another. After the last step that ends, the real outcome is shown.
         var steps: [Step] = []
-        /// The state of a scheduled notification that was taken back; clients disagree on its spelling.
+        /// The state of a scheduled notification that was cancelled. Clients disagree on its spelling.
         var canceledState = "Canceled"
     }
 
     /// One state on the way.
     struct Step: Sendable, Equatable {
         let state: String
-        /// How long it lasts; `nil` for good.
+        /// The duration of the step, or `nil` for good.
         let duration: Duration?
-        /// What is counted meanwhile; `nil` for what was really delivered, once the state is `Completed`, and nothing before.
+        /// The counts during the step. With `nil`, the real deliveries once the state is `Completed`, and nothing before.
         var counts: OutcomeCounts?
     }
 
     /// The line as it was written.
     public let text: String
     let effect: Effect
-    /// Which sends a progress is for.
+    /// The sends that a progress applies to.
     var conditions = Fault.Conditions()
-    /// So many notifications, or devices, that it is for pass first.
+    /// The number of matching notifications, or devices, that pass first.
     var after = 0
     /// Only every so many-th is met.
     var every = 1
-    /// How many it meets; `nil` for all.
+    /// The number of sends or devices that it meets, or `nil` for all.
     var count: Int?
 
     /// Reads a line.
@@ -56,13 +56,13 @@ public struct TelemetryScript: Sendable, Equatable {
     }
 }
 
-/// What is wrong with a line of the telemetry's script.
+/// A mistake in a line of the telemetry's script.
 public enum TelemetryScriptError: Error, Equatable, Sendable, CustomStringConvertible {
     /// There are no fields.
     case empty
     /// No such field.
     case unknownField(String)
-    /// The field's value is not allowed; `expected` says what is.
+    /// A value that the field does not allow. `expected` names the allowed ones.
     case badValue(field: String, value: String, expected: String)
     /// A field stands twice.
     case repeatedField(String)

@@ -1,4 +1,5 @@
-/// Writes the telemetry of one notification; .NET's reader skips elements that are out of order, so it is the order of its contract.
+/// Writes the telemetry of one notification. .NET's reader skips elements that are out of order, so it is the order of its
+/// contract.
 struct TelemetryWriter {
     private static let declaration = "<?xml version=\"1.0\" encoding=\"utf-8\"?>"
     private static let beforeDetails: [HubPlatform] = [.apple, .windowsphone, .windows, .gcm, .adm]
@@ -8,7 +9,7 @@ struct TelemetryWriter {
     let shown: TelemetryRecord.Shown
     /// `sb://host/hub/messages/{id}?…`
     let location: String
-    /// Where the refused devices are listed, for api-versions that know it.
+    /// The address of the list of refused devices, for api-versions that know it.
     let errorDetailsURI: String?
 
     var xml: [UInt8] {

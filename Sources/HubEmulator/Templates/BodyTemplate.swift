@@ -7,11 +7,11 @@ struct BodyTemplate: Sendable {
         case expression(TemplateExpression)
     }
 
-    /// Whether the body is XML; else it is JSON.
+    /// True if the body is XML, false if it is JSON.
     let isXML: Bool
     private let segments: [Segment]
 
-    /// Reads a body; one that begins with `<` is XML, any other JSON.
+    /// Reads a body. A body that begins with `<` is XML, any other JSON.
     ///
     /// - Throws: The first fault of the text or of an expression in it.
     init(_ text: String) throws(TemplateError) {
@@ -80,7 +80,7 @@ struct ValueRange {
     let text: String
 }
 
-/// Finds the string values of a JSON text that is known to be valid; object keys are no values.
+/// Finds the string values of a JSON text that is known to be valid. Object keys are no values.
 enum JSONTemplateScanner {
     static func values(in bytes: [UInt8]) -> [ValueRange] {
         var values: [ValueRange] = []

@@ -16,7 +16,7 @@ enum TemplateExpression: Equatable, Sendable {
         case encoded(name: String, fallback: String)
     }
 
-    /// What an expression gives.
+    /// The value of an expression.
     enum Value: Equatable, Sendable {
         case text(String)
         /// A number's text, written without quotes.
@@ -64,7 +64,7 @@ enum TemplateExpression: Equatable, Sendable {
         }
     }
 
-    /// Whether `text` is `(0|([1-9][0-9]*))(\.[0-9]+)?((e|E)(+|-)?[0-9]+)?`.
+    /// True if `text` is `(0|([1-9][0-9]*))(\.[0-9]+)?((e|E)(+|-)?[0-9]+)?`.
     static func isNumber(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         func digits() -> Int {
@@ -104,7 +104,7 @@ extension TemplateExpression.Part {
     }
 }
 
-/// Why the hub refuses a template.
+/// The reason for which the hub refuses a template.
 enum TemplateError: Error, Equatable, Sendable {
     case missingOpenParenthesis
     case missingCloseParenthesis

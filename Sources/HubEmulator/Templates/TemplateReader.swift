@@ -81,7 +81,7 @@ struct TemplateReader {
         throw .unclosedLiteral
     }
 
-    /// `(name)`, `(name, 3)`, `(name:{default})` or `(name:{default}, 3)`; the name is lower-cased.
+    /// `(name)`, `(name, 3)`, `(name:{default})` or `(name:{default}, 3)`. The name is lower-cased.
     private mutating func argument() throws(TemplateError) -> (name: String, fallback: String, limit: Int?) {
         guard peek == "(" else {
             throw String(characters[index...].prefix(4)).lowercased() == "body" ? .bodyReference : .missingOpenParenthesis
@@ -117,7 +117,7 @@ struct TemplateReader {
         return name
     }
 
-    /// `:{text}`, in which `\}` stands for a brace; "" when there is none.
+    /// `:{text}`, in which `\}` stands for a brace, or "" when there is none.
     private mutating func fallbackText() throws(TemplateError) -> String {
         guard peek == ":" else { return "" }
         index += 1

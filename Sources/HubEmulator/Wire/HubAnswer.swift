@@ -1,14 +1,14 @@
 import HTTPServing
 import PushModel
 
-/// What the hub answers to a call, before it becomes HTTP.
+/// The hub's answer to a call, before it becomes HTTP.
 struct HubAnswer: Sendable {
     var status: Int
     var headers: HTTPFields = [:]
     var body: [UInt8] = []
-    /// The detail of an error; the tracking id and the time are added when it is written.
+    /// The detail of an error. The tracking id and the time are added on writing.
     var detail: String?
-    /// What the call's record says about it.
+    /// The notification's id for the call's record.
     var notificationID: String?
     var rungCount = 0
     var collapseKey: String?
@@ -29,7 +29,7 @@ struct HubAnswer: Sendable {
     /// - Parameters:
     ///   - moment: Now.
     ///   - trackingID: The id that header and error detail name.
-    /// - Returns: What goes to the client.
+    /// - Returns: The response for the client.
     func response(at moment: Moment, trackingID: String) -> HTTPServerResponse {
         var fields = HTTPFields(capacity: headers.all.count + 4)
         if headers["Content-Type"] == nil { fields.append("Content-Type", "application/xml; charset=utf-8") }

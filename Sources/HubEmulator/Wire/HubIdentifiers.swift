@@ -1,6 +1,6 @@
 import Basics
 
-/// Makes the ids that a hub hands out; random, not secret.
+/// Makes the ids that a hub hands out. They are random, not secret.
 ///
 /// The generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 struct HubIdentifiers: RandomNumberGenerator, Sendable {
@@ -23,7 +23,7 @@ struct HubIdentifiers: RandomNumberGenerator, Sendable {
         "\(hex(32))-\(moment.compact)-\(next() % 900_000 + 100_000)-\(next() % 64)"
     }
 
-    /// Whether `text` may name a notification, scheduled ones included: 32 small hexadecimal digits, then the rest.
+    /// True if `text` may name a notification, scheduled ones included: 32 small hexadecimal digits, then the rest.
     static func isNotificationID(_ text: String) -> Bool {
         let bytes = text.utf8.span
         guard bytes.count > 33, bytes.count <= 128, bytes[32] == UInt8(ascii: "-") || bytes[32] == UInt8(ascii: "_") else {

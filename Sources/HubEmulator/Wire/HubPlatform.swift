@@ -30,7 +30,7 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// What a registration's element begins with: `Apple` in `AppleTemplateRegistrationDescription`.
+    /// The prefix of a registration's element: `Apple` in `AppleTemplateRegistrationDescription`.
     var elementPrefix: String {
         switch self {
         case .apple: "Apple"
@@ -69,7 +69,7 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// What the elements of template headers begin with (`ApnsHeaders`), for the platforms that have them.
+    /// The prefix of the elements of template headers (`ApnsHeaders`), for the platforms that have them.
     var headersElementPrefix: String? {
         switch self {
         case .apple: "Apns"
@@ -88,7 +88,7 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a native body must be JSON.
+    /// True if a native body must be JSON.
     var takesJSON: Bool {
         switch self {
         case .apple, .gcm, .fcmv1, .adm, .browser, .xiaomi: true
@@ -96,7 +96,7 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The platform of a format header, in any case; `nil` for `template` and for words the hub does not know.
+    /// The platform of a format header, in any case, or `nil` for `template` and for words the hub does not know.
     init?(format: String) {
         self.init { $0.format == format.lowercased() }
     }

@@ -21,7 +21,7 @@ enum HubOperation: Sendable, Equatable {
     case patchInstallation(id: String)
     case deleteInstallation(id: String)
 
-    /// Whether it sends a notification, now or later.
+    /// True if it sends a notification, now or later.
     var isSend: Bool {
         switch self {
         case .send, .sendBatch, .schedule: true
@@ -29,7 +29,7 @@ enum HubOperation: Sendable, Equatable {
         }
     }
 
-    /// Whether it asks for something that there never was, as workers, gateways and `doctor` do to see whether the hub works.
+    /// True for a request for something that never existed, by which workers, gateways and `doctor` probe the hub.
     var isProbe: Bool {
         switch self {
         case .telemetry(let id): id.hasSuffix("-pushfan-question")
@@ -62,8 +62,8 @@ enum HubOperation: Sendable, Equatable {
         }
     }
 
-    /// The rights of which a policy needs one ("Notification Hubs security"; installations are not in its table, and are
-    /// treated like single registrations; telemetry and feedback, which are not either, like sends that a manager may do too).
+    /// The rights of which a policy needs one ("Notification Hubs security"). Installations are not in its table, and are treated
+    /// like single registrations. Telemetry and feedback are not either, and are treated like sends that a manager may do too.
     func rights(hasFilter: Bool) -> SASRights {
         switch self {
         case .send, .sendBatch, .schedule, .cancelSchedule: .send
@@ -75,21 +75,21 @@ enum HubOperation: Sendable, Equatable {
     }
 }
 
-/// Where a call goes.
+/// The destination of a call.
 enum HubRoute: Sendable, Equatable {
     case operation(HubOperation)
-    /// The path exists, the method does not; `allowed` is the value of `Allow`.
+    /// The path exists, the method does not. `allowed` is the value of `Allow`.
     case methodNotAllowed(allowed: String)
     /// There is such a hub, but nothing at this path.
     case unknown
     /// The path belongs to another hub, or to none.
     case otherHub
 
-    /// Finds the route; paths are compared without regard to case, and one trailing slash does not count.
+    /// Finds the route. Paths are compared without regard to case, and one trailing slash does not count.
     ///
     /// - Parameters:
     ///   - method: The request's method.
-    ///   - rawPath: The path as sent; every segment is decoded by itself.
+    ///   - rawPath: The path as sent. Every segment is decoded by itself.
     ///   - hubName: The hub.
     init(method: String, rawPath: Substring, hubName: String) {
         var segments = rawPath.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()

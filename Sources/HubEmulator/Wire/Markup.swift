@@ -3,7 +3,7 @@ import FoundationXML
 
 /// One element of an XML text: its local name, attributes, text and children.
 final class Markup {
-    /// Elements inside one another; deeper texts are refused.
+    /// The deepest nesting of elements. Deeper texts are refused.
     static let maximumDepth = 32
 
     /// The name without its prefix.
@@ -33,7 +33,7 @@ final class Markup {
         return builder.root
     }
 
-    /// Whether `bytes` is an XML text that ``read(_:)`` accepts.
+    /// True if `bytes` is an XML text that ``read(_:)`` accepts.
     static func isWellFormed(_ bytes: [UInt8]) -> Bool { read(bytes) != nil }
 
     /// The first child called `name`.
@@ -48,7 +48,7 @@ final class Markup {
         return nil
     }
 
-    /// The text of the first child called `name` without surrounding blanks; `nil` if absent, empty or nil by `i:nil`.
+    /// The text of the first child called `name` without surrounding blanks, or `nil` if absent, empty or nil by `i:nil`.
     func value(_ name: String) -> String? {
         guard let child = child(name), child.attributes["nil"] != "true" else { return nil }
         let trimmed = child.text.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -5,7 +5,7 @@ import PushModel
 struct Moment: Sendable {
     /// Milliseconds since 1970.
     let milliseconds: Int64
-    /// `2026-11-20T12:00:00.120Z` as bytes; every other spelling takes its digits from there.
+    /// `2026-11-20T12:00:00.120Z` as bytes. Every other spelling takes its digits from there.
     private let digits: [UInt8]
 
     init(milliseconds: Int64) {
@@ -15,7 +15,7 @@ struct Moment: Sendable {
         digits = writer.bytes
     }
 
-    /// Reads a date-time; without a zone it is UTC, as .NET and Java write schedule times.
+    /// Reads a date-time. Without a zone it is UTC, as .NET and Java write schedule times.
     init?(reading text: String) {
         let bytes = Array(text.utf8)
         if let time = Timestamp(bytes.span) ?? Timestamp((bytes + [UInt8(ascii: "Z")]).span) {

@@ -1,6 +1,6 @@
 import PushModel
 
-/// Writes XML elements; every text and attribute is escaped.
+/// Writes XML elements. Every text and attribute is escaped.
 struct XMLWriter {
     static let serviceBus = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
     static let schemaInstance = "http://www.w3.org/2001/XMLSchema-instance"
@@ -9,10 +9,10 @@ struct XMLWriter {
 
     private var writer = ByteWriter(capacity: 512)
 
-    /// What was written.
+    /// The written bytes.
     var bytes: [UInt8] { writer.bytes }
 
-    /// Writes an element; without content it is closed at once.
+    /// Writes an element, closed at once without content.
     mutating func element(
         _ name: String, _ attributes: [(name: String, value: String)] = [], _ content: ((inout XMLWriter) -> Void)? = nil
     ) {
@@ -41,7 +41,7 @@ struct XMLWriter {
         element(name, attributes) { $0.writer.append(xmlText: text) }
     }
 
-    /// Writes an element whose text is a CDATA section; a `]]>` inside is split over two sections.
+    /// Writes an element whose text is a CDATA section. A `]]>` inside is split over two sections.
     mutating func element(_ name: String, cdata text: String) {
         element(name) { inner in
             inner.writer.append("<![CDATA[")

@@ -8,7 +8,7 @@ public struct CallPreview: Sendable, Equatable {
     public let platform: Platform?
     /// The place of the call among those of its platform, from 1.
     public let part: Int
-    /// Whom it reaches, in words without names.
+    /// The addressees, in words without names.
     public let audience: String
     /// The lines of the head, in their order, from the request line on.
     public let head: [String]
@@ -46,7 +46,7 @@ public struct CallPreview: Sendable, Equatable {
         return type == .octetStream ? PayloadLimit.windowsRawByteCount : PayloadLimit.bodyByteCount(for: platform)
     }
 
-    /// A header line; of the signature and of a device's handle no more than that they are there.
+    /// A header line, in which the signature and a device's handle are only marked as present.
     private static func hidden(_ line: String) -> String {
         for (name, shown) in [
             ("Authorization:", "SharedAccessSignature …redacted"), ("ServiceBusNotification-DeviceHandle:", "…redacted"),

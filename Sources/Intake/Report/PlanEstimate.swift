@@ -1,15 +1,15 @@
 internal import Basics
 internal import PushModel
 
-/// What the calls of one or several requests cost, as far as it is known before they are made.
+/// The estimated cost of the calls of one or several requests.
 public struct PlanEstimate: Sendable, Equatable {
-    /// What limits the calls, and how long one takes.
+    /// The limits of the calls, and the duration of one.
     public struct Limits: Sendable, Equatable {
         /// Calls that one worker has in flight at once (`worker.max_in_flight`), from 1.
         public var callsAtOnce: Int
         /// Milliseconds that the hub is thought to take for one call.
         public var callMilliseconds: Int64
-        /// Calls that all workers together may start in a second (`hub.rate_limit`); 0 for as many as there are.
+        /// Calls that all workers together may start in a second (`hub.rate_limit`), or 0 for no limit.
         public var callsPerSecond: Int
 
         /// Limits without a rate.
@@ -24,11 +24,11 @@ public struct PlanEstimate: Sendable, Equatable {
     public private(set) var callCount = 0
     /// Bytes of the calls' requests, heads included.
     public private(set) var byteCount = 0
-    /// The requests of their own that large ones are sent as; 0 while there is none.
+    /// The number of requests of their own into which large ones are divided, or 0 without any.
     public private(set) var partCount = 0
-    /// Whether a device could be in two calls of one request.
+    /// True if a device could be in two calls of one request.
     public private(set) var mayReachTwice: Bool
-    /// What limits the calls.
+    /// The limits of the calls.
     public let limits: Limits
 
     /// No calls yet.

@@ -1,8 +1,8 @@
 public import PushModel
 
-/// What a request would become: the one answer of `pushfan explain` and of `POST /v1/requests:explain`.
+/// The report on a request before it is sent: the one answer of `pushfan explain` and of `POST /v1/requests:explain`.
 public struct RequestReport: Sendable, Equatable {
-    /// What becomes of it.
+    /// The fate of the request.
     public enum Fate: Sendable, Equatable {
         /// Calls are made.
         case sent(Sending)
@@ -10,33 +10,33 @@ public struct RequestReport: Sendable, Equatable {
         case refused(RequestFault)
     }
 
-    /// What is sent, and how.
+    /// The calls that are sent, and their terms.
     public struct Sending: Sendable, Equatable {
-        /// The name of the hub, or of the hubs that share it; nil for one without a name.
+        /// The name of the hub, or of the hubs that share it, or nil for one without a name.
         public let hub: String?
-        /// The hubs that share it; none where one hub gets all.
+        /// The hubs that share it, or none when one hub gets all.
         public let hubs: [String]
-        /// What its calls cost.
+        /// The cost of its calls.
         public let estimate: PlanEstimate
-        /// The calls in their order; of a request that is sent in parts the first of each platform.
+        /// The calls in their order. Of a request that is sent in parts, the first of each platform.
         public let calls: [CallPreview]
-        /// What a person should know besides, each a clause without a full stop.
+        /// Further notes for a person, each a clause without a full stop.
         public let notes: [String]
     }
 
-    /// Its id; nil where one would be made.
+    /// Its id, or nil if one would be made.
     public internal(set) var id: String?
     /// The lane: `high`, `normal` or `bulk`.
     public let lane: String
     /// The topic that it is written to.
     public let topic: String
-    /// The key of its record; nil where that would be the id that is made.
+    /// The key of its record, or nil if that would be the id that is made.
     public internal(set) var recordKey: String?
     /// The time before which it is not sent, or nil for none.
     public internal(set) var notBefore: Timestamp?
     /// The time after which it is not sent, or nil for none.
     public internal(set) var expiresAt: Timestamp?
-    /// What becomes of it.
+    /// The fate of the request.
     public internal(set) var fate: Fate
 
     /// The same without an id that was made for the report alone.

@@ -16,7 +16,7 @@ public struct RequestReporter: Sendable {
     private var identifiers = RequestIdentifier()
     private var generator = SystemRandomNumberGenerator()
 
-    /// A reporter on what a worker would make of requests.
+    /// A reporter on the calls that a worker would make of requests.
     ///
     /// - Parameters:
     ///   - worker: The worker.
@@ -34,12 +34,12 @@ public struct RequestReporter: Sendable {
         for hub in worker.hubs { clients.append(try HubClient(hub.configuration, userAgent: userAgent)) }
     }
 
-    /// Reports what a request would become.
+    /// Reports the calls that a request would become.
     ///
     /// - Parameters:
     ///   - outgoing: A request that was read without faults.
-    ///   - reader: Reads it; it has the headers of its record.
-    ///   - now: When it would be written.
+    ///   - reader: Reads it, with the headers of its record.
+    ///   - now: The time at which it would be written.
     /// - Returns: The report.
     public mutating func report(
         on outgoing: OutgoingRequest, read reader: StrictReader, at now: Timestamp

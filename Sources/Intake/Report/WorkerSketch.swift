@@ -5,17 +5,17 @@ public import HubREST
 public struct WorkerSketch: Sendable {
     /// One of its hubs.
     public struct Hub: Sendable {
-        /// The name that requests have for it; nil for the only hub, which needs none.
+        /// The name that requests have for it, or nil for the only hub, which needs none.
         public var name: String?
         /// Its address and key.
         public var configuration: HubConfiguration
-        /// The region that it is in, as settings say it; nil for none.
+        /// The region of the hub, as settings name it, or nil for none.
         public var region: String?
         /// Calls that one worker has in flight at once, from 1. Default 64.
         public var callsAtOnce = 64
-        /// Calls that all workers together may start in a second; 0, the default, for as many as there are.
+        /// Calls that all workers together may start in a second, or 0, the default, for no limit.
         public var callsPerSecond = 0
-        /// Whether address and key only stand for others, which are not set.
+        /// True if address and key only stand for others, which are not set.
         public var isStandIn = false
 
         /// A hub with the defaults.
@@ -25,9 +25,9 @@ public struct WorkerSketch: Sendable {
         }
     }
 
-    /// How it plans. The defaults are those of workers.
+    /// The configuration of the planner. The defaults are those of workers.
     public var planning = FanOutPlanner.Configuration()
-    /// Where the names of hubs lead.
+    /// The targets of the names of hubs.
     public var routes: HubRoutes
     /// Its hubs by number, at least one.
     public var hubs: [Hub]
@@ -38,7 +38,7 @@ public struct WorkerSketch: Sendable {
         self.routes = routes
     }
 
-    /// A worker for one hub, which gets whatever names it or no hub.
+    /// A worker for one hub, which gets every request that names it or no hub.
     public init(only hub: Hub) {
         self.init([hub], routes: HubRoutes(hubs: hub.name.map { [($0, 0)] } ?? [], defaultName: hub.name))
     }

@@ -2,15 +2,15 @@ import Kafka
 import ResultQuery
 import SQLite
 
-/// Reads what was written since an index was filled last, and removes what the topic does not keep any more.
+/// Reads the records since an index was filled last, and removes those that the topic does not keep any more.
 ///
 /// Of each partition the newest record of the index is read again: if it stands where it stood, everything before it does too, because
 /// records never change. If it does not, the topic was recreated, or its records were replaced by others.
 struct IndexCatchUp {
-    /// How it ended.
+    /// The end of the run.
     enum Ending {
         case done
-        /// The index tells of other records than the topic has.
+        /// The index has other records than the topic.
         case topicIsAnother
         /// Another command has rebuilt the index.
         case indexIsAnother
@@ -38,7 +38,7 @@ struct IndexCatchUp {
     /// - Parameters:
     ///   - reader: Knows where the partitions begin and end.
     ///   - scan: Reads them.
-    /// - Returns: How it ended.
+    /// - Returns: The end of the run.
     /// - Throws: The topic cannot be read.
     mutating func run(_ reader: TopicReader, _ scan: TopicScan) throws(JobFailure) -> Ending {
         attempt { catchUp throws(SQLiteError) in try catchUp.prepare(reader.bounds) }
@@ -62,7 +62,7 @@ struct IndexCatchUp {
         if try !index.removeRecords(below: bounds.map(\.lowerBound)) { ending = .indexIsAnother }
     }
 
-    /// Whether to go on.
+    /// Takes a record. Returns true to go on.
     private mutating func take(_ record: borrowing ConsumedRecord) -> Bool {
         let copy = IndexedRecord(record)
         if let witness = witnesses.removeValue(forKey: copy.partition) {

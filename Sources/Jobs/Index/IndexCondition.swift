@@ -4,8 +4,8 @@ import SQLite
 
 /// A filter as a condition on the rows of the index.
 ///
-/// Terms about parts are asked about each part once; the numbers of those that fit stand in the table `wanted`. Terms about numbers and
-/// ids become SQL, in which `has_pattern` compares with `*` as filters do.
+/// Terms about parts are evaluated on each part once. The numbers of the parts that fit stand in the table `wanted`. Terms about
+/// numbers and ids become SQL, in which `has_pattern` compares with `*` as filters do.
 struct IndexCondition {
     private enum Value {
         case number(Int64)
@@ -25,9 +25,9 @@ struct IndexCondition {
         if let until = filter.until { add("time < ?", [.number(until)]) }
     }
 
-    /// Rows that match a filter; fills the table `wanted`.
+    /// Rows that match a filter. Fills the table `wanted`.
     ///
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     init(_ filter: ResultFilter, in database: Database) throws(SQLiteError) {
         self.init(timeOf: filter, results: true)
         try database.execute("DELETE FROM temp.wanted")
@@ -41,7 +41,7 @@ struct IndexCondition {
     /// Fills in the values.
     ///
     /// - Returns: The place of the next value.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     @discardableResult
     func bind(to statement: Statement, at start: Int = 0) throws(SQLiteError) -> Int {
         for (index, value) in values.enumerated() {

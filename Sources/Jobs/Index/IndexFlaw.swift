@@ -30,7 +30,7 @@ package enum IndexAbsence: Error, Sendable, Equatable {
 
 /// The file of an index.
 package struct IndexChoice: Sendable {
-    /// The file; nil for one below the user's cache folder.
+    /// The file, or nil for one below the user's cache folder.
     package var file: String?
     /// Names the cache folder (XDG Base Directory Specification).
     package var environment: [String: String]

@@ -4,10 +4,11 @@ import SQLite
 
 /// The file in which the index of a topic's results is kept.
 struct IndexLocation {
-    /// Where it is.
+    /// The path of the index.
     let path: String
 
-    /// What stands in the header of every index (sqlite.org, Database File Format, section 1.3), so that no other file is taken for one.
+    /// The number in the header of every index (sqlite.org, Database File Format, section 1.3), so that no other file is mistaken
+    /// for one.
     static let applicationID: UInt32 = 0x7066_6978
 
     /// The file that the caller chose, or one below the user's cache folder, for which the folder is made.
@@ -28,7 +29,7 @@ struct IndexLocation {
     }
 
     private static func cacheFolder(_ environment: [String: String]) throws(IndexAbsence) -> String {
-        // A path that is not absolute is to be ignored, says the specification.
+        // The specification demands that a path that is not absolute is ignored.
         let named = [environment["XDG_CACHE_HOME"], environment["HOME"].map { $0 + "/.cache" }].compactMap(\.self)
         guard let cache = named.first(where: { $0.hasPrefix("/") }) else {
             throw .noFolder
@@ -40,7 +41,7 @@ struct IndexLocation {
         return folder
     }
 
-    /// A name for each cluster and topic; both come from others, so of other characters there is nothing but their numbers.
+    /// A name for each cluster and topic. Both come from others, so other characters are replaced by their numbers.
     private static func fileName(cluster: String, topic: String) -> String {
         let words = [topic, cluster].map { word in
             word.utf8.prefix(100).map { byte in

@@ -1,7 +1,7 @@
 import Kafka
 import SQLite
 
-/// Answers questions about results from the index, which first reads what is new.
+/// Answers queries for results from the index, which first reads the new records.
 ///
 /// The index is a convenience. With any fault of it the answer is nil, after a note, and the caller reads the topic itself.
 struct IndexedResults: Sendable {
@@ -27,9 +27,9 @@ struct IndexedResults: Sendable {
         self.choice = choice
     }
 
-    /// Answers a question.
+    /// Answers a query.
     ///
-    /// - Parameter question: Asks the index.
+    /// - Parameter question: Queries the index.
     /// - Returns: nil when the index is of no use now.
     /// - Throws: The topic cannot be read.
     func answer<Answer>(

@@ -5,10 +5,11 @@ import ResultQuery
 import SQLite
 
 extension ResultIndex {
-    /// Lets `body` ask questions of one state of the index.
+    /// Lets `body` query one state of the index.
     ///
-    /// - Returns: What `body` returns; nil when another command has rebuilt the index, and may not have filled it yet.
-    /// - Throws: What SQLite says.
+    /// - Returns: The value that `body` returns, or nil when another command has rebuilt the index, and may not have filled it
+    ///   yet.
+    /// - Throws: SQLite's error.
     func ask<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer? {
         try database.read { () throws(SQLiteError) in try isSame() ? try body() : nil }
     }
@@ -17,9 +18,9 @@ extension ResultIndex {
     ///
     /// - Parameters:
     ///   - limit: The most results.
-    ///   - filter: Which results.
+    ///   - filter: The filter of the results.
     /// - Returns: The results, oldest first.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func newest(_ limit: Int, _ filter: ResultFilter) throws(SQLiteError) -> [ResultRecord] {
         let condition = try IndexCondition(filter, in: database)
         let rows = try database.prepare(
@@ -43,7 +44,7 @@ extension ResultIndex {
     ///   - id: The request's id.
     ///   - filter: The time in which results were written.
     /// - Returns: Its results and those of its replays.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func life(of id: String, _ filter: ResultFilter) throws(SQLiteError) -> RequestLife {
         var life = RequestLife(id: id)
         let bytes = Array(id.utf8)
@@ -72,10 +73,10 @@ extension ResultIndex {
     /// The results that match, by what they failed of and what became of them since, and the number of records in the filter's time.
     ///
     /// - Parameters:
-    ///   - filter: Which results.
-    ///   - history: What was replayed, as the jobs tell it.
+    ///   - filter: The filter of the results.
+    ///   - history: The earlier replays, from the records of the jobs.
     /// - Returns: The counts.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func failures(
         _ filter: ResultFilter, _ history: ReplayHistory = ReplayHistory()
     ) throws(SQLiteError) -> (tally: FailureTally, count: Int) {
@@ -116,7 +117,7 @@ extension ResultIndex {
         try database.execute("DELETE FROM temp.chosen")
     }
 
-    /// Counts what matches of requests that were replayed; the table `chosen` then holds their rows.
+    /// Counts the matches among requests that were replayed. The table `chosen` then holds their rows.
     private func addReplayed(
         _ condition: IndexCondition, _ history: ReplayHistory, to repairs: inout RepairTally
     ) throws(SQLiteError) {
@@ -187,7 +188,7 @@ extension ResultIndex {
 
     private static let recordOfRow = "SELECT value FROM record WHERE id = ?"
 
-    /// The result that a row stands for; nil when its record is not to be read.
+    /// The result of a row, or nil when its record cannot be read.
     private static func result(in rows: Statement, _ records: Statement) throws(SQLiteError) -> ResultRecord? {
         guard let id = rows.integer(0), let partition = rows.integer(1), let offset = rows.integer(2), let time = rows.integer(3)
         else { return nil }

@@ -6,19 +6,19 @@ import SQLite
 struct IndexedRecord: Equatable {
     let partition: Int32
     let offset: Int64
-    /// When it was written, in milliseconds since 1970.
+    /// The time of writing, in milliseconds since 1970.
     let time: Int64
     /// nil for a tombstone.
     let value: [UInt8]?
 }
 
 extension ResultIndex {
-    /// How many parts of results may be kept that no result has any more.
+    /// The number of unused parts of results that may be kept.
     private static let abundance = 10_000
 
-    /// The newest record of a partition; nil when there is none.
+    /// The newest record of a partition, or nil when there is none.
     ///
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func newestRecord(of partition: Int32) throws(SQLiteError) -> IndexedRecord? {
         let newest = try database.prepare(
             """
@@ -32,16 +32,16 @@ extension ResultIndex {
 
     /// The number of partitions of which there are records, counted to the last.
     ///
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func partitionCount() throws(SQLiteError) -> Int {
         Int(try database.integer("SELECT max(topic_partition) FROM result") ?? -1) + 1
     }
 
-    /// Adds records that follow on those that are there; what another command has added meanwhile stays as it is.
+    /// Adds records that follow on the present ones. Records that another command has added meanwhile stay as they are.
     ///
     /// - Parameter records: In the order of their offsets within a partition.
     /// - Returns: False when another command has rebuilt the index, so that they may follow on nothing.
-    /// - Throws: What SQLite says; then none was added.
+    /// - Throws: SQLite's error. Then none was added.
     func add(_ records: [IndexedRecord]) throws(SQLiteError) -> Bool {
         guard !records.isEmpty else { return true }
         return try database.write { () throws(SQLiteError) in
@@ -56,7 +56,7 @@ extension ResultIndex {
     ///
     /// - Parameter lows: The oldest offset that each partition keeps.
     /// - Returns: False when another command has rebuilt the index.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func removeRecords(below lows: [Int64]) throws(SQLiteError) -> Bool {
         let oldest = try database.prepare("SELECT min(topic_offset) FROM result WHERE topic_partition = ?")
         var stale: [(partition: Int64, low: Int64)] = []
@@ -94,7 +94,7 @@ private struct IndexWriter {
     private let insertRecord: Statement
     private let insertPart: Statement
     private let findPart: Statement
-    /// The numbers of parts, by their kind and bytes; good for this transaction, in which no command can remove any.
+    /// The numbers of parts, by their kind and bytes. Valid for this transaction, in which no command can remove any.
     private var known: [[UInt8]: Int64] = [:]
     private var document = JSONDocument()
     private var part = ByteWriter()
@@ -116,7 +116,7 @@ private struct IndexWriter {
         for (index, number) in [Int64(record.partition), record.offset, record.time].enumerated() {
             try insertResult.bind(number, at: index)
         }
-        // What is no result is kept as well: whoever counts records counts it.
+        // A record that is no result is kept as well, because counts of records include it.
         let isResult = record.value.map { document.readResult($0.span) } ?? false
         var index = 3
         for facet in ResultFacet.allCases {
@@ -135,7 +135,7 @@ private struct IndexWriter {
         try insertRecord.run()
     }
 
-    /// Where the request stands in its partition.
+    /// The offset of the request in its partition.
     private var originOffset: Int64? {
         document.member("origin", of: document.root).flatMap { document.text("offset", of: $0) }.flatMap { Int64($0) }
     }

@@ -1,7 +1,7 @@
 import ResultQuery
 import SQLite
 
-/// The results of one topic in a database on this machine, so that a question need not read them all again.
+/// The results of one topic in a database on this machine, so that a query need not read them all again.
 ///
 /// It is a cache: everything in it is in Kafka, and it is rebuilt whenever there is a doubt. Each record of the topic has a row, complete
 /// from the oldest record of each partition to the newest one in the index. The next reading goes on behind that. What many
@@ -9,9 +9,9 @@ import SQLite
 /// are added, and partitions cleared of what retention has removed, in transactions, and never changed. One value of this class belongs
 /// to one thread at a time.
 final class ResultIndex {
-    /// The layout of the tables; a file with another one is rebuilt.
+    /// The layout of the tables. A file with another one is rebuilt.
     private static let version = 2
-    /// How long to wait for another command that writes.
+    /// The longest wait for another command that writes.
     private static let patience = Duration.seconds(2)
 
     private static let tables = """
@@ -25,7 +25,7 @@ final class ResultIndex {
         CREATE TABLE record(id INTEGER PRIMARY KEY, value BLOB);
         """
 
-    /// Made when the first reading is done, which takes half the time then. The first two hold all that most questions ask for.
+    /// Made when the first reading is done, which takes half the time then. The first two are enough for most queries.
     private static let indices = """
         CREATE INDEX IF NOT EXISTS by_time
             ON result(time, topic_partition, topic_offset, ending, sender, handling);
@@ -39,7 +39,7 @@ final class ResultIndex {
     let database: Database
     /// A number that no other making of this index has.
     private var epoch: Int64 = 0
-    /// The reason why everything that the file held was given up; nil if nothing was.
+    /// The reason for which the whole content of the file was given up, or nil if nothing was.
     private(set) var flaw: IndexFlaw?
 
     /// Opens the index of a topic, and makes it where there is none.
@@ -48,7 +48,7 @@ final class ResultIndex {
     ///   - path: The file.
     ///   - cluster: The id of the cluster.
     ///   - topic: The topic.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     init(path: String, cluster: String, topic: String) throws(SQLiteError) {
         database = try Database(path: path, waiting: Self.patience)
         // Temporary tables and sorting stay in memory. The log grows to 64 MiB before it is worked off, for the first reading's sake.
@@ -66,10 +66,10 @@ final class ResultIndex {
         try make(cluster, topic)
     }
 
-    /// Empties a file of which `init` or a question found that it is damaged.
+    /// Empties a file that `init` or a query found damaged.
     ///
     /// - Parameter path: The file.
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     static func reset(path: String) throws(SQLiteError) {
         let database = try Database(path: path, waiting: patience)
         try database.reset()
@@ -77,20 +77,20 @@ final class ResultIndex {
         try database.execute("PRAGMA application_id = \(IndexLocation.applicationID)")
     }
 
-    /// Whether no command has rebuilt the index since it was opened; asked in the transaction that relies on it.
+    /// True if no command has rebuilt the index since it was opened. Called in the transaction that relies on it.
     func isSame() throws(SQLiteError) -> Bool {
         try database.integer("SELECT epoch FROM source") == epoch
     }
 
-    /// Makes what questions need, unless it is there.
+    /// Makes the indices that queries need, unless they exist.
     ///
-    /// - Throws: What SQLite says.
+    /// - Throws: SQLite's error.
     func finishFilling() throws(SQLiteError) {
         let count = try database.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
         if count != 6 { try database.execute(Self.indices) }
     }
 
-    /// The reason why the file is of no use; nil when it is, or is empty.
+    /// The reason for which the file is of no use, or nil when it is usable or empty.
     private func findFlaw(_ cluster: [UInt8], _ topic: [UInt8]) throws(SQLiteError) -> IndexFlaw? {
         try database.read { () throws(SQLiteError) in
             if try database.integer("SELECT count(*) FROM sqlite_schema") == 0 { return nil }

@@ -1,20 +1,21 @@
 import Kafka
 import ResultQuery
 
-/// Reads results piece by piece backwards in time, because what people look for is mostly new: first the last minutes, then further back.
+/// Reads results piece by piece backwards in time, because people mostly search for new results: first the last minutes, then
+/// further back.
 ///
 /// The pieces join without a gap: each ends at the very offsets where the one before began.
 struct BackwardScan {
     /// Topics with fewer records than this are read as a whole.
     private static let smallCount: Int64 = 50_000
-    /// How far back the pieces reach, in milliseconds, before all the rest is read.
+    /// The distances to which the pieces reach back, in milliseconds, before all the rest is read.
     private static let reaches: [Int64] = [300_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000]
-    /// How far records of one partition may stand out of the order of their times: clocks of workers differ.
+    /// The most by which records of one partition may be out of the order of their times, because clocks of workers differ.
     private static let disorder: Int64 = 60_000
 
     private let scan: TopicScan
     private let oldest: Int64?
-    /// The beginnings of the pieces to come; nil for the whole topic.
+    /// The beginnings of the pieces to come, or nil for the whole topic.
     private var pieces: [Int64?] = []
     private var stop: TopicReader.Stop
     private var isFirst = true
@@ -36,7 +37,7 @@ struct BackwardScan {
         stop = Self.stop(filter)
     }
 
-    /// Where reading can stop, because what lies behind was written too late to match.
+    /// The point at which reading can stop, because the records behind were written too late to match.
     static func stop(_ filter: ResultFilter) -> TopicReader.Stop {
         guard let (moment, overflow) = filter.until?.addingReportingOverflow(disorder), !overflow else { return .end }
         return .time(moment)

@@ -16,8 +16,8 @@ package struct DeadLetterCount: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - scan: Reads the topic.
-    ///   - times: When they were written.
-    ///   - history: What was given back.
+    ///   - times: The times between which they were written.
+    ///   - history: The earlier returns of dead letters.
     /// - Returns: nil when there is no such topic.
     /// - Throws: The topic cannot be read.
     static func of(_ scan: TopicScan, _ times: ResultFilter, _ history: ReplayHistory) throws(JobFailure) -> DeadLetterCount? {

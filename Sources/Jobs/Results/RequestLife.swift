@@ -12,7 +12,7 @@ package struct RequestLife {
     package let id: String
     /// Its results, oldest first.
     package private(set) var own: [ResultRecord] = []
-    /// Those of its replays, oldest first.
+    /// The results of its replays, oldest first.
     package private(set) var replays: [ResultRecord] = []
     private var matcher: FamilyMatcher
 
@@ -22,17 +22,17 @@ package struct RequestLife {
         matcher = FamilyMatcher(request: id)
     }
 
-    /// The newest of its final results; that of a repetition only where there is no other.
+    /// The newest of its final results. That of a repetition counts only if there is no other.
     package var final: ResultRecord? {
         own.last { $0.kind == "final" && !$0.isRepetition } ?? own.last { $0.kind == "final" }
     }
 
-    /// The result that says where the request stands: the newest, but none that came too late to be true, or is a repetition's.
+    /// The result with the state of the request: the newest, but none that came too late to be true, or is a repetition's.
     package var latest: ResultRecord? {
         own.last { $0.kind != "interim" && !$0.isRepetition } ?? own.last { $0.kind != "interim" } ?? own.last
     }
 
-    /// When the request was published, as far as its results say; in milliseconds since 1970, the least number while nothing is known.
+    /// The publication of the request by its results, in milliseconds since 1970, or the least number while nothing is known.
     package var beginning: Int64 {
         guard let earliest = own.map(\.publishedAt).min() else { return .min }
         // One that repeats an id was published after the one that had it first, by the longest window at most.
@@ -70,7 +70,7 @@ package struct RequestLife {
 }
 
 extension ResultRecord {
-    /// When the request was published, in milliseconds since 1970; when the result was written, if it does not say.
+    /// The publication of the request, in milliseconds since 1970, or the time of the result if it names none.
     fileprivate var publishedAt: Int64 {
         var document = JSONDocument()
         guard document.readResult(json.span), let timings = document.member("timings", of: document.root),

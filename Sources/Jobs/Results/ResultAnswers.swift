@@ -4,10 +4,10 @@ package import Replay
 package import ResultQuery
 import SQLite
 
-/// Answers questions about results: from an index where the caller wants one, else from the topic.
+/// Answers queries for results: from an index if the caller wants one, else from the topic.
 ///
-/// Several threads may ask one value at once: each question opens a Kafka client and the index's file for itself. One of several
-/// questions that fill the same index at once may read the topic instead.
+/// Several threads may query one value at once: each query opens a Kafka client and the index's file for itself. One of several
+/// queries that fill the same index at once may read the topic instead.
 package struct ResultAnswers: Sendable {
     /// Reads the topic of results.
     package let scan: TopicScan
@@ -15,8 +15,8 @@ package struct ResultAnswers: Sendable {
     private let index: IndexedResults?
 
     /// - Parameters:
-    ///   - context: Where the topics are.
-    ///   - index: The index's file; nil to read the topic.
+    ///   - context: The names of the topics, and the way to Kafka.
+    ///   - index: The index's file, or nil to read the topic.
     package init(_ context: JobContext, index: IndexChoice? = nil) {
         self.context = context
         scan = TopicScan(context, topic: context.topics.results)
@@ -81,9 +81,9 @@ package struct ResultAnswers: Sendable {
     /// Reads new results of a request until its final one is there or the deadline has passed.
     ///
     /// - Parameters:
-    ///   - reader: Reads what comes; opened by `scan` before the first question.
+    ///   - reader: The reader of new records, opened by `scan` before the first query.
     ///   - life: The results so far, and those that come.
-    ///   - deadline: When to give up.
+    ///   - deadline: The end of the wait.
     ///   - report: Gets each result that comes before the final one.
     /// - Throws: The topic cannot be read, or `cancelled`.
     package func follow(
@@ -102,7 +102,7 @@ package struct ResultAnswers: Sendable {
     ///
     /// - Parameters:
     ///   - filter: Selects results.
-    ///   - history: What was replayed.
+    ///   - history: The earlier replays.
     /// - Returns: The counts, and the number of records in the filter's time.
     /// - Throws: The topic cannot be read.
     package func failures(
@@ -130,8 +130,8 @@ package struct ResultAnswers: Sendable {
     /// Counts the records that could not be understood, and were not given back since.
     ///
     /// - Parameters:
-    ///   - times: When they were written.
-    ///   - history: What was given back.
+    ///   - times: The times between which they were written.
+    ///   - history: The earlier returns of dead letters.
     /// - Returns: nil when there is no such topic.
     /// - Throws: The topic cannot be read.
     package func deadLetters(_ times: ResultFilter, _ history: ReplayHistory) throws(JobFailure) -> DeadLetterCount? {

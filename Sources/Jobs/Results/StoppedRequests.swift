@@ -3,9 +3,9 @@ import Kafka
 import PushModel
 
 extension JobContext {
-    /// Reads the requests that were cancelled until now from the control topic; none where there is no such topic.
+    /// Reads the requests that were cancelled until now from the control topic, or none if there is no such topic.
     ///
-    /// - Throws: The topic cannot be read, so it is unknown what was cancelled.
+    /// - Throws: The topic cannot be read, so the cancellations are unknown.
     package func cancellations() throws(JobFailure) -> Cancellations {
         let scan = TopicScan(self, topic: topics.control)
         let now = Timestamp(milliseconds: self.now())

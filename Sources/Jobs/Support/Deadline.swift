@@ -5,7 +5,7 @@ import Glibc
 package struct Deadline {
     private let nanoseconds: Int64
 
-    /// The moment `duration` from now; nil for one that never comes.
+    /// The moment `duration` from now, or nil for one that never comes.
     package init(after duration: Duration?) {
         let (sum, overflow) = Self.now().addingReportingOverflow(duration?.wholeNanoseconds ?? .max)
         nanoseconds = overflow ? .max : sum
@@ -14,7 +14,7 @@ package struct Deadline {
     /// The moment has come.
     package var hasPassed: Bool { Self.now() >= nanoseconds }
 
-    /// How long to wait at once: what is left, but never so long that a signal would go unnoticed.
+    /// The next wait: the rest, but never so long that a signal would go unnoticed.
     package var step: Duration { .nanoseconds(max(0, min(100_000_000, nanoseconds - Self.now()))) }
 
     /// The nanoseconds of that clock.

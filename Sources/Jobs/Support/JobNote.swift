@@ -4,7 +4,7 @@ package import Kafka
 package enum ReadingProgress: Sendable, Equatable {
     /// Reading begins.
     case began(ReadingSource, count: Int64)
-    /// So many records are left.
+    /// The number of records that are left.
     case reached(remaining: Int64)
     /// Reading has ended, well or not.
     case ended
@@ -24,7 +24,7 @@ package enum JobNote: Sendable {
     case indexUnused(IndexAbsence)
     /// The index in the file is rebuilt.
     case indexRebuilt(path: String, IndexFlaw)
-    /// So many results are of replays that the topic of replays does not know.
+    /// The number of results of replays that the topic of replays does not know.
     case unknownReplays(results: Int, topic: String)
     /// The replay was paused before the item `next` of so many.
     case paused(next: Int, count: Int)

@@ -2,12 +2,12 @@ package import Kafka
 
 /// Patience with topics that were created a moment ago: brokers learn of them one after another.
 ///
-/// One of these is Kafka's own for the positions of groups. It is created when a group is asked about for the first time. Until its
-/// partitions have leaders, or have them again, groups have no coordinator.
+/// One of these is Kafka's own for the positions of groups. It is created on the first query for a group. Until its partitions
+/// have leaders, or have them again, groups have no coordinator.
 package enum FreshTopics {
-    /// How long a topic may be unknown before it counts as missing.
+    /// The time for which a topic may be unknown before it counts as missing.
     private static let patience = Duration.seconds(2)
-    /// How long a group may be without its coordinator.
+    /// The time for which a group may be without its coordinator.
     private static let coordinatorPatience = Duration.seconds(8)
 
     /// Does something again for a while if it fails because a topic is not known, or it or a group has no leader yet.
@@ -15,8 +15,8 @@ package enum FreshTopics {
     /// - Parameters:
     ///   - isCancelled: Ends the attempts when true.
     ///   - body: The attempt.
-    /// - Returns: What the attempt returns.
-    /// - Throws: What it throws for another reason, or at last.
+    /// - Returns: The value that the attempt returns.
+    /// - Throws: The error that it throws for another reason, or at last.
     package static func retrying<Value: ~Copyable>(
         unless isCancelled: () -> Bool, _ body: () throws(KafkaError) -> Value
     ) throws(KafkaError) -> Value {

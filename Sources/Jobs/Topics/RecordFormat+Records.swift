@@ -2,11 +2,11 @@ package import Kafka
 package import PushModel
 
 extension RecordFormat {
-    /// Whether a newer version wrote a record.
+    /// True if a newer version wrote a record.
     ///
     /// - Parameters:
     ///   - record: A record that pushfan wrote.
-    ///   - group: The group whose records matter; nil where records name none.
+    ///   - group: The group whose records matter, or nil if records name none.
     /// - Returns: Whether this version must leave it.
     package static func isNewer(_ record: FetchedRecord, of group: String?) -> Bool {
         var format = RecordFormat(of: group)

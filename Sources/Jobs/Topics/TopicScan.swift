@@ -30,7 +30,7 @@ package struct TopicScan: Sendable {
         }
     }
 
-    /// The same; nil when there is no such topic.
+    /// The same, or nil when there is no such topic.
     ///
     /// - Throws: The topic cannot be read.
     package func openIfThere(_ start: TopicReader.Start, _ stop: TopicReader.Stop) throws(JobFailure) -> TopicReader? {
@@ -42,7 +42,7 @@ package struct TopicScan: Sendable {
         }
     }
 
-    /// A reader of what comes from now on; topics that were just made are waited for.
+    /// A reader of the records from now on. It waits for topics that were just made.
     ///
     /// - Throws: The topic cannot be read.
     package func openAtEnd() throws(JobFailure) -> TopicReader {
@@ -79,7 +79,7 @@ package struct TopicScan: Sendable {
     /// Reads to where the reader stops, or until `body` has enough.
     ///
     /// - Parameters:
-    ///   - reader: What to read.
+    ///   - reader: The reader to continue.
     ///   - body: Gets each record, and returns whether to go on.
     /// - Throws: The topic cannot be read, or not to its end.
     package func readOn(_ reader: TopicReader, while body: (borrowing ConsumedRecord) -> Bool) throws(JobFailure) {

@@ -11,7 +11,7 @@ package final class TransactionalSession {
     package let producer: Producer
     /// The topics, in the order of their names.
     package let topics: [Producer.Topic]
-    /// What this session's claim is called, and no other's.
+    /// The name of this session's claim, and of no other's.
     package let claim = "\(getpid()).\(UInt64.random(in: .min ... .max))"
 
     private let configuration: KafkaConfiguration
@@ -44,9 +44,9 @@ package final class TransactionalSession {
 
     deinit { producer.close(timeout: .zero) }
 
-    /// Fences every earlier session; tried again while the coordinator is busy, such as with a transaction that it is ending.
+    /// Fences every earlier session. Tries again while the coordinator is busy, such as with a transaction that it is ending.
     ///
-    /// - Throws: The last attempt's error; also when the job was cancelled.
+    /// - Throws: The last attempt's error, also when the job was cancelled.
     package func fence() throws(KafkaError) {
         let deadline = Deadline(after: timeout)
         while true {
@@ -68,7 +68,7 @@ package final class TransactionalSession {
         try TopicReader(configuration, topic: topic.name, start: .beginning, timeout: timeout)
     }
 
-    /// Reads a topic until `isRead` says that the claim was read.
+    /// Reads a topic until `isRead` reports that the claim was read.
     ///
     /// - Throws: The topic may not be read, or the claim does not come in time.
     package func readBack(
@@ -86,14 +86,14 @@ package final class TransactionalSession {
 
     /// Writes in one transaction, which is aborted if anything fails.
     ///
-    /// - Throws: What `body` throws, or Kafka did not confirm it.
+    /// - Throws: The error that `body` throws, or Kafka did not confirm it.
     package func transact(_ body: () throws(KafkaError) -> Void) throws(KafkaError) {
         try producer.beginTransaction()
         do throws(KafkaError) {
             try body()
             try commit()
         } catch {
-            // What is left open would hold up the readers of these partitions until it times out.
+            // A transaction that stays open would block the readers of these partitions until it times out.
             if !error.isFatal { try? producer.abortTransaction(timeout: .seconds(5)) }
             throw error
         }

@@ -18,7 +18,7 @@ extension ClientHandle {
     ///   - topic: Their topic.
     ///   - time: Milliseconds since 1970, or one of the logical offsets.
     ///   - timeout: How long to wait.
-    /// - Returns: One offset for each partition, in order; `LogicalOffset.end` for a time after the last record.
+    /// - Returns: One offset for each partition, in order, with `LogicalOffset.end` for a time after the last record.
     /// - Throws: The call failed, or one of the partitions did.
     func offsets(
         of partitions: some Collection<Int32>, in topic: String, at time: Int64, timeout: Duration
@@ -62,7 +62,7 @@ extension ClientHandle {
     /// Asks the brokers who leads partitions now, so that the library knows. Where none answers, nothing changes. The question
     /// for its offsets shows what is wrong with the topic.
     ///
-    /// - Returns: Whether each has a leader; nil where that is not known, or one is not there.
+    /// - Returns: Whether each has a leader, or nil if that is not known, or a partition does not exist.
     private func hasLeaders(_ partitions: some Collection<Int32>, of topic: String, timeout: Duration) -> Bool? {
         guard timeout > .zero, let index = try? addTopic(topic) else { return nil }
         var answer: UnsafePointer<rd_kafka_metadata>?
@@ -84,7 +84,7 @@ extension ClientHandle {
     ///   - name: What errors call them.
     ///   - time: Milliseconds since 1970, or one of the logical offsets.
     ///   - timeout: How long to wait.
-    /// - Returns: One offset for each partition, in order; `LogicalOffset.end` for a time after the last record.
+    /// - Returns: One offset for each partition, in order, with `LogicalOffset.end` for a time after the last record.
     /// - Throws: The call failed, or one of the partitions did.
     func offsetsAtOnce(
         of partitions: [TopicPartition], called name: String, at time: Int64, timeout: Duration

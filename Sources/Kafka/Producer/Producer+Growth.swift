@@ -1,6 +1,6 @@
 import Basics
 
-/// How far a partition has grown since a time.
+/// The growth of a partition since a time.
 public struct PartitionGrowth: Sendable, Equatable {
     /// The partition.
     public var partition: TopicPartition
@@ -16,17 +16,17 @@ public struct PartitionGrowth: Sendable, Equatable {
         self.end = end
     }
 
-    /// The offsets from `start` to `end`; 0 where every record is older.
+    /// The offsets from `start` to `end`, or 0 if every record is older.
     public var count: Int64 { start.map { max(0, max(0, end) - max(0, $0)) } ?? 0 }
 }
 
 extension Producer {
-    /// Reads how far topics have grown since a time: one question for their partitions, and two for the offsets of all of them. Any
-    /// thread may call it.
+    /// Reads how far topics have grown since a time: one query for their partitions, and two for the offsets of all of them. Any thread
+    /// may call it.
     ///
     /// - Parameters:
     ///   - topics: The names of the topics. One that brokers do not describe is left out.
-    ///   - time: Milliseconds since 1970; times before that count as 0.
+    ///   - time: Milliseconds since 1970. Earlier times count as 0.
     ///   - timeout: How long each question may take.
     /// - Returns: One element for each partition.
     /// - Throws: No broker answered, or a partition has no leader.

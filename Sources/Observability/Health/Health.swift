@@ -2,10 +2,10 @@ import Synchronization
 
 /// Knows whether the process lives, has started, and can do its job, and if not, why.
 ///
-/// Checks are declared when the program is put together and then set by whoever knows. Safe from every thread. Time is monotonic and
-/// comes in as an argument, in nanoseconds.
+/// Checks are declared when the program is put together and then set by their owners. Safe from every thread. Time is monotonic
+/// and comes in as an argument, in nanoseconds.
 public final class Health: Sendable {
-    /// Protects all checks; no other lock is taken while it is held.
+    /// Protects all checks. No other lock is taken while it is held.
     private let state = Mutex(State())
 
     private struct Entry: Sendable {
@@ -26,10 +26,10 @@ public final class Health: Sendable {
     /// Declares a check, which fails until it is passed.
     ///
     /// - Parameters:
-    ///   - name: What is checked, as one word such as `consumer_group`.
+    ///   - name: The subject of the check, as one word such as `consumer_group`.
     ///   - probe: `ready` or `startup`. Liveness has heartbeats only, so that nothing outside the process can have it restarted.
-    ///   - reason: Why it does not pass yet.
-    /// - Returns: What sets the check.
+    ///   - reason: The reason for which it does not pass yet.
+    /// - Returns: The handle that sets the check.
     public func check(_ name: String, for probe: ConditionProbe, until reason: String) -> HealthCheck {
         let index = state.withLock { state in
             state.entries.append(Entry(name: name, probe: probe == .ready ? .ready : .startup, reason: reason))
@@ -51,8 +51,8 @@ public final class Health: Sendable {
     /// - Parameters:
     ///   - name: The loop's name.
     ///   - limit: The longest time between two turns.
-    ///   - now: Monotonic nanoseconds; counts as the first turn.
-    /// - Returns: What the loop calls on each turn.
+    ///   - now: Monotonic nanoseconds. Counts as the first turn.
+    /// - Returns: The handle that the loop calls on each turn.
     public func heartbeat(_ name: String, limit: Duration, now: Int64) -> Heartbeat {
         let heartbeat = Heartbeat(name: name, limit: limit, now: now)
         state.withLock { $0.heartbeats.append(heartbeat) }
@@ -67,9 +67,9 @@ public final class Health: Sendable {
     /// Answers a probe. Readiness includes the start: a process that has not started is not ready.
     ///
     /// - Parameters:
-    ///   - probe: What is asked.
+    ///   - probe: The kind of the probe.
     ///   - now: Monotonic nanoseconds.
-    /// - Returns: The state of every check the probe looks at.
+    /// - Returns: The state of every check of the probe.
     public func report(_ probe: HealthProbe, now: Int64) -> HealthReport {
         let state = state.withLock { $0 }
         switch probe {
@@ -103,21 +103,21 @@ public struct HealthCheck: Sendable {
     fileprivate let health: Health
     fileprivate let index: Int
 
-    /// Says that all is well.
+    /// Sets the check to passing.
     ///
     /// - Returns: Whether the check failed before, so that the change can be logged once.
     @discardableResult
     public func pass() -> Bool { health.set(index, failing: nil) }
 
-    /// Says what is wrong.
+    /// Sets the check to failing, with a reason.
     ///
-    /// - Parameter reason: In plain words, without secrets: it is shown to whoever may ask.
+    /// - Parameter reason: In plain words, without secrets: probes show it.
     /// - Returns: Whether the check passed before, so that the change can be logged once.
     @discardableResult
     public func fail(_ reason: String) -> Bool { health.set(index, failing: reason) }
 }
 
-/// Shows that a loop still turns; one relaxed store per turn.
+/// Shows that a loop still turns, by one relaxed store per turn.
 public final class Heartbeat: Sendable {
     let name: String
     private let limit: Duration

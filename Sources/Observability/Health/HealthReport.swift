@@ -1,4 +1,4 @@
-/// What a probe asks (kubernetes.io, "Configure Liveness, Readiness and Startup Probes").
+/// The kind of a probe (kubernetes.io, "Configure Liveness, Readiness and Startup Probes").
 public enum HealthProbe: Sendable, CaseIterable {
     /// Does the process work at all, or must it be restarted? Never depends on Kafka or a hub.
     case live
@@ -23,14 +23,14 @@ public struct HealthReport: Sendable, Equatable {
     public struct Check: Sendable, Equatable {
         /// The check's name.
         public let name: String
-        /// Why it fails, in plain words; nil when it passes.
+        /// The reason for which it fails, in plain words, or nil when it passes.
         public let reason: String?
     }
 
-    /// Every check the probe looks at, in the order in which they were declared.
+    /// Every check of the probe, in the order in which they were declared.
     public let checks: [Check]
 
-    /// Whether every check passes.
+    /// True if every check passes.
     public var passes: Bool { checks.allSatisfy { $0.reason == nil } }
 
     /// The HTTP status to answer with: 200, or 503 while a check fails.

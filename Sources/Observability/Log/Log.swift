@@ -2,13 +2,13 @@ import Synchronization
 
 /// Writes structured log lines to a sink.
 ///
-/// A message is a constant; what varies goes into typed fields, and both events and keys are closed lists. Warnings and errors are
-/// sampled per event, so that a storm of failures cannot become a storm of lines. Device handles, bodies, keys and tokens are never
-/// fields; a handle is named by a salted fingerprint that the caller computes.
+/// A message is a constant. Variable parts go into typed fields, and both events and keys are closed lists. Warnings and errors
+/// are sampled per event, so that a storm of failures cannot become a storm of lines. Device handles, bodies, keys and tokens are
+/// never fields. A handle is named by a salted fingerprint that the caller computes.
 ///
-/// Copies share level and sampler. Safe from every thread; the sink is called on the caller's thread, with one whole line.
+/// Copies share level and sampler. Safe from every thread. The sink is called on the caller's thread, with one whole line.
 public struct Log: Sendable {
-    /// How a line looks.
+    /// The format of a line.
     public enum Format: Sendable {
         /// One JSON object, for collectors.
         case json
@@ -16,10 +16,10 @@ public struct Log: Sendable {
         case text
     }
 
-    /// What copies of a log share.
+    /// The part that copies of a log share.
     private final class Shared: Sendable {
         let level: Atomic<UInt8>
-        /// Protects the sampler; held for a few instructions, never while the sink is called.
+        /// Protects the sampler. Held for a few instructions, never while the sink is called.
         let sampler: Mutex<LogSampler>
 
         init(level: LogLevel, sampler: LogSampler) {
@@ -36,7 +36,7 @@ public struct Log: Sendable {
     /// Makes a log.
     ///
     /// - Parameters:
-    ///   - format: How a line looks.
+    ///   - format: The format of a line.
     ///   - level: The lowest level that is written. Default `info`.
     ///   - sampler: Limits warnings and errors.
     ///   - now: The wall clock, in milliseconds since 1970.
@@ -54,13 +54,13 @@ public struct Log: Sendable {
     /// A log that writes nothing.
     public static let silent = Log(format: .json, level: .error, now: { 0 }, sink: { _ in })
 
-    /// The lowest level that is written; may be changed while others write.
+    /// The lowest level that is written. It may be changed while others write.
     public var level: LogLevel {
         get { LogLevel(rawValue: shared.level.load(ordering: .relaxed)) ?? .info }
         nonmutating set { shared.level.store(newValue.rawValue, ordering: .relaxed) }
     }
 
-    /// Whether a line of this level would be written; asked before fields that are costly to make.
+    /// True if a line of this level would be written. Called before fields that are costly to make.
     public func isEnabled(_ level: LogLevel) -> Bool {
         level.rawValue >= shared.level.load(ordering: .relaxed)
     }
@@ -80,12 +80,12 @@ public struct Log: Sendable {
         write(.warning, event, message, fields)
     }
 
-    /// Writes a line about a fault that a person must look at.
+    /// Writes a line about a fault that needs a person.
     public func error(_ event: LogEvent, _ message: StaticString, _ fields: KeyValuePairs<LogKey, LogValue> = [:]) {
         write(.error, event, message, fields)
     }
 
-    /// Tells what was held back in storms that have ended; called by a timer and before the program ends.
+    /// Reports the suppressed lines of storms that have ended. Called by a timer and before the program ends.
     public func flushSuppressed() {
         let time = now()
         for (event, count) in shared.sampler.withLock({ $0.ended(now: time) }) { tell(count, of: event, at: time) }

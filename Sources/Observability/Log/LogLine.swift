@@ -10,7 +10,7 @@ struct LogLine: Sendable {
     /// Room for what a line usually has.
     private static let usualByteCount = 320
 
-    /// The line as one JSON object and a line feed; of a repeated key the last value counts.
+    /// The line as one JSON object and a line feed. Of a repeated key the last value counts.
     func json() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.usualByteCount)
@@ -49,7 +49,7 @@ struct LogLine: Sendable {
         return bytes
     }
 
-    /// Whether no field behind has the same key.
+    /// True if no field behind has the same key.
     private func isLast(_ index: Int) -> Bool {
         !fields[(index + 1)...].contains { $0.key == fields[index].key }
     }

@@ -2,9 +2,9 @@
 ///
 /// A value: time comes in as an argument. Every event has its own span, which begins with the first line after the last one ended.
 public struct LogSampler: Sendable {
-    /// What becomes of a line.
+    /// The decision on a line.
     public enum Decision: Equatable, Sendable {
-        /// Write it; before it, say that `suppressed` lines of this event were held back (0: say nothing).
+        /// Write it, and before it the number of `suppressed` lines of this event, unless 0.
         case write(suppressed: Int)
         /// Hold it back.
         case suppress
@@ -36,7 +36,7 @@ public struct LogSampler: Sendable {
     ///
     /// - Parameters:
     ///   - event: The line's event.
-    ///   - now: Milliseconds of any clock; one that was set back begins a new span.
+    ///   - now: Milliseconds of any clock. A clock that was set back begins a new span.
     /// - Returns: Whether to write the line, and how many were held back before it.
     public mutating func admit(_ event: LogEvent, now: Int64) -> Decision {
         guard let index = Self.position[event] else { return .write(suppressed: 0) }

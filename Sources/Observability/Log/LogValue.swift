@@ -1,10 +1,10 @@
 /// The value of a field of a log line.
 public enum LogValue: Sendable, Equatable {
-    /// Text; what is beyond 1,024 bytes is cut off.
+    /// Text, cut off after 1,024 bytes.
     case string(String)
     /// A whole number.
     case int(Int64)
-    /// A number; infinities and NaN are written as text, for JSON has none.
+    /// A number. Infinities and NaN are written as text, for JSON has none.
     case double(Double)
     /// True or false.
     case bool(Bool)
@@ -14,7 +14,7 @@ public enum LogValue: Sendable, Equatable {
         self = .string(String(decoding: bytes.prefix(TextEscaping.byteLimit + 4), as: UTF8.self))
     }
 
-    /// A whole number of any width; one beyond 64 bits becomes the nearest that fits.
+    /// A whole number of any width. A number beyond 64 bits becomes the nearest that fits.
     public init(_ number: some BinaryInteger) {
         self = .int(Int64(clamping: number))
     }

@@ -1,12 +1,12 @@
-/// How much a log line matters.
+/// The severity of a log line.
 public enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
-    /// One line per hub call; for a search after a fault.
+    /// One line per hub call, for a search after a fault.
     case debug
-    /// One line per request, and what the program does.
+    /// One line per request, and the program's actions.
     case info
     /// Something went wrong and the program deals with it.
     case warning
-    /// Something went wrong and a person must look.
+    /// Something went wrong and needs a person.
     case error
 
     /// The word in the field `level`, which is also the word in the setting `log.level`.
@@ -23,11 +23,11 @@ public enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
     public static func < (one: LogLevel, other: LogLevel) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// What happened, as a closed list that alerts and searches can rely on.
+/// An event, from a closed list that alerts and searches can rely on.
 public enum LogEvent: String, Sendable, CaseIterable {
-    /// The program started; the line names its version.
+    /// The program started. The line names its version.
     case started
-    /// The program was asked to stop and finishes what is in flight.
+    /// The program got a signal to stop and finishes the requests in flight.
     case draining
     /// The program ended.
     case stopped
@@ -35,7 +35,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case configurationLoaded = "configuration_loaded"
     /// A setting is legal and yet likely to be a mistake.
     case configurationDoubtful = "configuration_doubtful"
-    /// An HTTP listener is open; the line names its address.
+    /// An HTTP listener is open. The line names its address.
     case listening
     /// Kafka gave or took partitions.
     case rebalanced
@@ -61,7 +61,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case requestDelayed = "request_delayed"
     /// A large request was divided into parts, or its parts cannot be counted.
     case requestExpanded = "request_expanded"
-    /// It is known what became of a call that the hub had accepted.
+    /// The outcome of a call that the hub had accepted is known.
     case outcomeKnown = "outcome_known"
     /// The outcome of calls cannot be followed.
     case outcomesUnavailable = "outcomes_unavailable"
@@ -77,11 +77,11 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case circuitChanged = "circuit_changed"
     /// The file of answers to calls with keys cannot be used, or can again.
     case answerFile = "answer_file"
-    /// How long repeated publishes are found at the topics' present rate.
+    /// The time for which repeated publishes are found at the topics' present rate.
     case retryReach = "retry_reach"
     /// A health check changed its state.
     case healthChanged = "health_changed"
-    /// Lines of an event were left out; the line says how many.
+    /// Lines of an event were left out. The line has their number.
     case suppressed
     /// The program broke a rule of its own.
     case internalFault = "internal_fault"
@@ -95,11 +95,11 @@ public enum LogKey: String, Sendable, CaseIterable {
     case hub
     /// The platform's hub word.
     case platform
-    /// The number of the attempt of a call, from 1; with a final result, the attempts of the call that had most.
+    /// The number of the attempt of a call, from 1. With a final result, the attempts of the call that had most.
     case attempt
     /// The error code, or the answer's status.
     case code
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     case durationMilliseconds = "duration_ms"
     /// The Kafka topic.
     case topic
@@ -111,11 +111,11 @@ public enum LogKey: String, Sendable, CaseIterable {
     case worker
     /// The result's outcome.
     case outcome
-    /// Why, in plain words of our own or of a library; never what a peer sent.
+    /// The reason, in plain words of our own or of a library, never a peer's text.
     case reason
     /// A number of things.
     case count
-    /// How long will be waited, in milliseconds.
+    /// The delay ahead, in milliseconds.
     case delayMilliseconds = "delay_ms"
     /// A network address.
     case address

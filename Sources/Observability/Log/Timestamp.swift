@@ -1,6 +1,6 @@
 /// Writes a moment as RFC 3339 in UTC with milliseconds: `2026-11-20T12:01:31.000Z`.
 enum Timestamp {
-    /// The latest moment that has a year of four digits; later ones are written as this one, earlier than 1970 as 1970.
+    /// The latest moment that has a year of four digits. Later moments are written as this one, earlier than 1970 as 1970.
     private static let latest: Int64 = 253_402_300_799_999
 
     /// Appends a moment.

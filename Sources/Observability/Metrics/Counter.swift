@@ -2,7 +2,7 @@ import Synchronization
 
 /// Counts events since the process started.
 ///
-/// One relaxed atomic; safe from every thread, allocates nothing. Wraps after 2^64 events.
+/// One relaxed atomic, safe from every thread, without allocation. Wraps after 2^64 events.
 public final class Counter: Instrument {
     private let count = Atomic<UInt64>(0)
 
@@ -30,16 +30,16 @@ public final class Counter: Instrument {
     }
 }
 
-/// Adds up time, shown in seconds; for totals such as "time spent waiting".
+/// Adds up time, shown in seconds, for totals such as "time spent waiting".
 ///
-/// Kept in whole nanoseconds so that adding is one relaxed atomic; negative amounts are ignored, for a counter never falls.
+/// Kept in whole nanoseconds so that adding is one relaxed atomic. Negative amounts are ignored, for a counter never falls.
 public final class SecondsCounter: Instrument {
     private let total = Atomic<UInt64>(0)
 
     /// Starts at zero.
     public init() {}
 
-    /// Adds `nanoseconds` of time; zero and less change nothing.
+    /// Adds `nanoseconds` of time. Zero and less change nothing.
     public func add(nanoseconds: Int64) {
         guard nanoseconds > 0 else { return }
         total.wrappingAdd(UInt64(nanoseconds), ordering: .relaxed)

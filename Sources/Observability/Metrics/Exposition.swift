@@ -36,7 +36,7 @@ public struct ExpositionWriter: Sendable {
     /// The media type to serve the text with.
     public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// What has been written so far.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8]
 
     /// Goes on after `bytes`.

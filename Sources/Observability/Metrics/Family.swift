@@ -1,17 +1,17 @@
 import Synchronization
 
-/// One metric name with labels: an instrument for each combination of label values that was asked for.
+/// One metric name with labels: an instrument for each requested combination of label values.
 ///
-/// Asking for a series takes a lock and may allocate, so it is done when a hub, a topic or a partition appears; the holder keeps the
-/// instrument and updates that. The number of series is bounded: from `limit` on, every new combination shares one series whose
-/// label values are all `other`, so a label can never grow without end.
+/// A request for a series takes a lock and may allocate, so it is made when a hub, a topic or a partition appears. The holder
+/// keeps the instrument and updates that. The number of series is bounded: from `limit` on, every new combination shares one
+/// series whose label values are all `other`, so a label can never grow without end.
 public final class Family<Kind: Instrument, let labelCount: Int>: Sendable {
     private struct Series: Sendable {
         let values: [String]
         let instrument: Kind
     }
 
-    /// Protects the series and their index; no other lock is taken while it is held.
+    /// Protects the series and their index. No other lock is taken while it is held.
     private struct State: Sendable {
         var series: [Series] = []
         var index: [[String]: Int] = [:]
@@ -38,7 +38,7 @@ public final class Family<Kind: Instrument, let labelCount: Int>: Sendable {
     /// The instrument for these label values, made on first use.
     ///
     /// - Parameter values: One value for each label, in the order in which the labels were declared.
-    /// - Returns: The same instrument for the same values; the shared `other` instrument when the family is full.
+    /// - Returns: The same instrument for the same values, or the shared `other` instrument when the family is full.
     public func series(_ values: InlineArray<labelCount, String>) -> Kind {
         let key = Self.array(values)
         return state.withLock { state in
@@ -57,7 +57,7 @@ public final class Family<Kind: Instrument, let labelCount: Int>: Sendable {
 
     /// Takes a series out of the exposition, for a partition or a topic that this worker no longer reads.
     ///
-    /// - Parameter values: The label values; unknown ones change nothing.
+    /// - Parameter values: The label values. Unknown ones change nothing.
     public func remove(_ values: InlineArray<labelCount, String>) {
         let key = Self.array(values)
         state.withLock { state in

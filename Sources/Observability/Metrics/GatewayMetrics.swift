@@ -1,7 +1,7 @@
 /// Every metric of a gateway, under its published name.
 ///
-/// The names are a contract with dashboards and alerts. The labels are `route`, `status`, `outcome`, `operation`, `code` and `key`, which
-/// is an id and no secret; all have few values, never a user, a tag or a device.
+/// The names are a contract with dashboards and alerts. The labels are `route`, `status`, `outcome`, `operation`, `code` and
+/// `key`, which is an id and no secret. All have few values, never a user, a tag or a device.
 public struct GatewayMetrics: Sendable {
     /// Writes all of this as text.
     public let registry: MetricsRegistry
@@ -10,20 +10,20 @@ public struct GatewayMetrics: Sendable {
     public let requests: Family<Counter, 2>
     /// From a request to its answer, by route.
     public let requestDuration: Family<Histogram, 1>
-    /// From giving a record to Kafka's client to its delivery report, by what that says (`persisted`, `not_persisted`,
+    /// From giving a record to Kafka's client to its delivery report, by its outcome (`persisted`, `not_persisted`,
     /// `possibly_persisted`).
     public let ack: Family<Histogram, 1>
-    /// Credentials looked at, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `held`, `overloaded`.
+    /// Checked credentials, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `held`, `overloaded`.
     public let signIns: Family<Counter, 1>
-    /// Keys of publishers looked at, by outcome: `accepted`, `refused`, `ended`, `held`, `limited`, `unchecked`.
+    /// Checked keys of publishers, by outcome: `accepted`, `refused`, `ended`, `held`, `limited`, `unchecked`.
     public let keyChecks: Family<Counter, 1>
-    /// When a key was last used, in seconds since 1970, by its id.
+    /// The time of a key's last use, in seconds since 1970, by its id.
     public let keyLastUsed: Family<Gauge, 1>
     /// Hub calls, by operation and code: `ok`, the status of a refusal, or why there is no answer.
     public let hubCalls: Family<Counter, 2>
-    /// How long a hub call takes, by operation.
+    /// The duration of hub calls, by operation.
     public let hubCallDuration: Family<Histogram, 1>
-    /// Calls with an `Idempotency-Key`, by what they got: `first`, `replayed`, `mismatch`, `in_flight`.
+    /// Calls with an `Idempotency-Key`, by answer: `first`, `replayed`, `mismatch`, `in_flight`.
     public let idempotencyKeys: Family<Counter, 1>
     /// Answers that could not be kept in the file of answers.
     public let idempotencyLost: Counter
@@ -33,9 +33,9 @@ public struct GatewayMetrics: Sendable {
     /// Declares every metric.
     ///
     /// - Parameters:
-    ///   - registry: Where to declare them; once for each registry.
-    ///   - build: What is running.
-    ///   - process: Reads the process's own figures; called for each exposition.
+    ///   - registry: The registry that declares them, once.
+    ///   - build: The facts of the running program.
+    ///   - process: Reads the process's own figures, for each exposition.
     public init(
         registry: MetricsRegistry = MetricsRegistry(), build: BuildFacts, process: @escaping @Sendable () -> ProcessReadings
     ) {
@@ -62,25 +62,25 @@ public struct GatewayMetrics: Sendable {
         PushfanMetrics.declare(process, in: registry)
     }
 
-    /// Declares how many requests wait for their answers; once.
+    /// Declares, once, the number of requests that wait for their answers.
     ///
-    /// - Parameter read: Gives the number, for each exposition; nil for none.
+    /// - Parameter read: Gives the number, for each exposition, or nil for none.
     public func readWaiting(_ read: @escaping @Sendable () -> Int?) {
         registry.reading("pushfan_gateway_waiting_requests", help: "Requests that wait for their answers.", type: .gauge) {
             read().map { Double($0) }
         }
     }
 
-    /// Declares how many sends wait for their results; once.
+    /// Declares, once, the number of sends that wait for their results.
     ///
-    /// - Parameter read: Gives the number, for each exposition; nil for none.
+    /// - Parameter read: Gives the number, for each exposition, or nil for none.
     public func readWaitingSends(_ read: @escaping @Sendable () -> Int?) {
         registry.reading("pushfan_gateway_waiting_sends", help: "Sends that wait for their results.", type: .gauge) {
             read().map { Double($0) }
         }
     }
 
-    /// Declares how the queue of records to Kafka moves; once.
+    /// Declares, once, the age and the refusals of the queue of records to Kafka.
     ///
     /// - Parameter read: Gives, for each exposition, for how many nanoseconds no record was confirmed in time although one waited, and
     ///   how many records were refused for that.

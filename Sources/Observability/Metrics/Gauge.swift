@@ -2,7 +2,7 @@ import Synchronization
 
 /// Holds a value that rises and falls.
 ///
-/// The bits of a `Double` in one relaxed atomic; safe from every thread, allocates nothing.
+/// The bits of a `Double` in one relaxed atomic, safe from every thread, without allocation.
 public final class Gauge: Instrument {
     private let bits = Atomic<UInt64>(0)
 
@@ -14,7 +14,7 @@ public final class Gauge: Instrument {
         bits.store(value.bitPattern, ordering: .relaxed)
     }
 
-    /// Replaces the value with a whole number; exact up to 2^53.
+    /// Replaces the value with a whole number, exact up to 2^53.
     public func set(_ value: Int) {
         set(Double(value))
     }

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Sorts durations into fixed buckets.
 ///
-/// An observation is a search in a short sorted array and two relaxed atomic additions; it allocates nothing and is safe from
-/// every thread. A reader that runs beside observers may see a sum that is one observation ahead of the counts, never a count that
-/// contradicts its buckets: the total is added up from the buckets that were read.
+/// An observation is a search in a short sorted array and two relaxed atomic additions. It allocates nothing and is safe from
+/// every thread. A reader that runs beside observers may see a sum that is one observation ahead of the counts, never a count
+/// that contradicts its buckets: the total is added up from the buckets that were read.
 public final class Histogram: Instrument {
     /// The upper bounds of an HTTP client's durations, 5 ms to 10 s (OpenTelemetry semantic conventions,
     /// `http.client.request.duration`).
@@ -15,7 +15,7 @@ public final class Histogram: Instrument {
         .milliseconds(7500), .seconds(10),
     ]
 
-    /// `requestBounds` and then 30 s, 1 min, 5 min, 30 min; a notification hub gives up after the last.
+    /// `requestBounds` and then 30 s, 1 min, 5 min, 30 min. A notification hub gives up after the last.
     public static let journeyBounds: [Duration] = requestBounds + [.seconds(30), .seconds(60), .seconds(300), .seconds(1800)]
 
     private let bounds: [Int64]
@@ -24,14 +24,15 @@ public final class Histogram: Instrument {
 
     /// Makes an empty histogram.
     ///
-    /// - Parameter bounds: Inclusive upper bounds; sorted here, repeats dropped. One more bucket holds what is above the last.
+    /// - Parameter bounds: Inclusive upper bounds, sorted here, without repeats. One more bucket holds the durations above the
+    ///   last.
     public init(bounds: [Duration]) {
         let sorted = Set(bounds.map(\.wholeNanoseconds)).sorted()
         self.bounds = sorted
         self.buckets = (0...sorted.count).map { _ in Counter() }
     }
 
-    /// Counts one duration, given in nanoseconds; a negative one (the clock was set back) counts as zero.
+    /// Counts one duration, given in nanoseconds. A negative one (the clock was set back) counts as zero.
     public func observe(nanoseconds: Int64) {
         buckets[bucket(of: nanoseconds)].increment()
         sum.add(nanoseconds: nanoseconds)

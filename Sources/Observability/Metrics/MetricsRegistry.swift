@@ -2,10 +2,10 @@ import Synchronization
 
 /// Knows every instrument of the process and writes them all as text.
 ///
-/// Instruments are declared once, when the program is put together, and never leave. A reader (`/metrics`) runs beside the threads
-/// that count; it takes no lock that they take on their hot path.
+/// Instruments are declared once, when the program is put together, and never leave. A reader (`/metrics`) runs beside the
+/// threads that count, and takes no lock that they take on their hot path.
 public final class MetricsRegistry: Sendable {
-    /// Protects the list of writers, in the order of declaration; a family's lock may be taken after it was released.
+    /// Protects the list of writers, in the order of declaration. A family's lock may be taken after it was released.
     private let writers = Mutex<[@Sendable (inout ExpositionWriter) -> Void]>([])
 
     /// Starts without instruments.
@@ -27,7 +27,7 @@ public final class MetricsRegistry: Sendable {
     ///   - name: The metric's name, with its unit and, for a counter, `_total`.
     ///   - help: One sentence.
     ///   - labels: The labels' names.
-    ///   - limit: The most series it may have; further ones share one. Default 512.
+    ///   - limit: The most series it may have. Further ones share one. Default 512.
     ///   - make: Makes one empty instrument.
     /// - Returns: The family, without series.
     public func family<Kind: Instrument, let labelCount: Int>(
@@ -39,13 +39,13 @@ public final class MetricsRegistry: Sendable {
         return family
     }
 
-    /// Declares a metric whose value is read when the text is written; nothing is written while it has none.
+    /// Declares a metric whose value is read when the text is written. Nothing is written while it has none.
     ///
     /// - Parameters:
     ///   - name: The metric's name.
     ///   - help: One sentence.
     ///   - type: `gauge` or `counter`.
-    ///   - read: Gives the value; called from the thread that writes.
+    ///   - read: Gives the value. Called from the thread that writes.
     public func reading(_ name: String, help: String, type: ReadingType, read: @escaping @Sendable () -> Double?) {
         writers.withLock {
             $0.append { writer in
@@ -56,7 +56,7 @@ public final class MetricsRegistry: Sendable {
         }
     }
 
-    /// What a metric that is read on demand may be.
+    /// The type of a metric that is read on demand.
     public enum ReadingType: String, Sendable {
         /// A value that rises and falls.
         case gauge
@@ -66,7 +66,7 @@ public final class MetricsRegistry: Sendable {
 
     /// Appends every metric in the Prometheus text format, in the order of declaration.
     ///
-    /// - Parameter bytes: Grows by the text; what it holds already is kept.
+    /// - Parameter bytes: The buffer to which the text is appended.
     public func write(into bytes: inout [UInt8]) {
         var writer = ExpositionWriter(continuing: bytes)
         bytes = []

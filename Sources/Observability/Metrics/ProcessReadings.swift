@@ -1,4 +1,4 @@
-/// What is running, for `pushfan_build_info`.
+/// The facts of the running program, for `pushfan_build_info`.
 public struct BuildFacts: Sendable {
     /// The program's version.
     public let version: String
@@ -27,7 +27,7 @@ public struct ProcessReadings: Sendable {
     public var openFileDescriptors: Double?
     /// File descriptors that may be open.
     public var maximumFileDescriptors: Double?
-    /// When the process started, in seconds since 1970.
+    /// The start of the process, in seconds since 1970.
     public var startTimeSeconds: Double?
 
     /// Nothing is known yet.

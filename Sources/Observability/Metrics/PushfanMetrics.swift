@@ -1,7 +1,7 @@
 /// Every metric of a worker, under its published name.
 ///
 /// The names are a contract with dashboards and alerts. The labels are `hub`, `platform`, `outcome`, `code`, `topic`, `partition`
-/// and `reason`; all have few values, never a user, a request or a device.
+/// and `reason`. All have few values, never a user, a request or a device.
 public struct PushfanMetrics: Sendable {
     /// Writes all of this as text.
     public let registry: MetricsRegistry
@@ -14,30 +14,30 @@ public struct PushfanMetrics: Sendable {
     public let requestsFinished: Family<Counter, 2>
     /// Hub calls, by hub, platform and code (`2xx`, `429`, `timeout` …).
     public let sends: Family<Counter, 3>
-    /// How long a hub call takes, by hub and platform.
+    /// The duration of hub calls, by hub and platform.
     public let sendDuration: Family<Histogram, 2>
     /// From the record's timestamp to its final result, by hub.
     public let publishToFinal: Family<Histogram, 1>
-    /// How long the oldest request without a result has been waiting, by hub: since it was published, was to go out (`not_before`), or was
-    /// due in its delay lane, whichever came last. Those that were not read, and polls for outcomes from when they are due, count.
-    /// 0 when all that there is waits for its time.
+    /// The wait of the oldest request without a result, by hub: since it was published, had to go out (`not_before`), or was due
+    /// in its delay lane, whichever came last. Unread requests count, and polls for outcomes from their due time. 0 when all that
+    /// there is waits for its time.
     public let oldestWaiting: Family<Gauge, 1>
     /// Records not yet read, by topic and partition.
     public let consumerLagRecords: Family<Gauge, 2>
-    /// How long the oldest record that no worker has taken yet has been waiting, by topic, at most: since the record before it was
-    /// published, or nothing was unread. In a delay lane exactly, since the first record was due; 0 when it is not due.
+    /// The wait of the oldest record that no worker has taken yet, by topic, at most: since the record before it was published,
+    /// or nothing was unread. In a delay lane exactly, since the first record was due. 0 when it is not due.
     public let consumerLagSeconds: Family<Gauge, 1>
     /// Hub calls in flight, by hub.
     public let inflightSends: Family<Gauge, 1>
     /// Hub calls that may be in flight at once, by hub.
     public let sendLimit: Family<Gauge, 1>
-    /// Hub calls that this worker may start in a second at present, by hub; none for a hub whose rate has no limit.
+    /// Hub calls that this worker may start in a second at present, by hub. A hub whose rate has no limit has no series.
     public let rateLimit: Family<Gauge, 1>
     /// Time in which calls waited for the rate and nothing else, by hub.
     public let rateWait: Family<SecondsCounter, 1>
     /// The hub's circuit, by hub: 0 closed, 1 half-open, 2 open.
     public let circuitState: Family<Gauge, 1>
-    /// Time spent waiting because the hub asked for it, by hub.
+    /// Time spent waiting on the hub's demand, by hub.
     public let throttledTime: Family<SecondsCounter, 1>
     /// Retries scheduled, by hub and reason.
     public let retriesScheduled: Family<Counter, 2>
@@ -50,7 +50,7 @@ public struct PushfanMetrics: Sendable {
     public let outcomePolls: Family<Counter, 2>
     /// Calls whose outcome is known, by hub and reason (`delivered`, `some_refused`, `abandoned` …).
     public let outcomes: Family<Counter, 2>
-    /// Lists of devices that push services refused, by hub and what came of reading them (`read`, `failed`, `skipped`).
+    /// Lists of devices that push services refused, by hub and result of reading (`read`, `failed`, `skipped`).
     public let errorDetails: Family<Counter, 2>
     /// Cancellations that a loop of this worker remembers.
     public let cancellations: Gauge
@@ -78,9 +78,9 @@ public struct PushfanMetrics: Sendable {
     /// Declares every metric.
     ///
     /// - Parameters:
-    ///   - registry: Where to declare them; once for each registry.
-    ///   - build: What is running.
-    ///   - process: Reads the process's own figures; called for each exposition, never on the hot path.
+    ///   - registry: The registry that declares them, once.
+    ///   - build: The facts of the running program.
+    ///   - process: Reads the process's own figures, for each exposition, never on the hot path.
     public init(
         registry: MetricsRegistry = MetricsRegistry(), build: BuildFacts, process: @escaping @Sendable () -> ProcessReadings
     ) {

@@ -2,7 +2,7 @@ import Console
 import Foundation
 import HubEmulator
 
-/// What apps do over HTTP: register and send at the gateway, and subscribe to news at the hub.
+/// The calls of apps over HTTP: they register and send at the gateway, and subscribe to news at the hub.
 struct DemoApps {
     private let stage: DemoStage
     private let text: DemoText
@@ -22,7 +22,7 @@ struct DemoApps {
         try send("gus", "wns", to: "fay", "Lunch?")
         try api("fay", "POST", "/notifications")
         try sendSecretly("gus", to: "fay", "The code is 4711")
-        // The hub gives up: nothing rings, and its telemetry says so.
+        // The hub gives up: nothing rings, and its telemetry reports this.
         stage.hub.script([
             try TelemetryScript(parsing: "state=Abandoned,tags=username:gus,count=1"),
             try TelemetryScript(parsing: "refuse=AbandonedNotificationMessages,device=gus-registration-token,count=1"),
@@ -54,7 +54,7 @@ struct DemoApps {
         try api(user, "POST", "/notifications?pns=\(service)&to_tag=\(other)", "\"\(text)\"")
     }
 
-    /// Pushes an id in place of a text. The app that it wakes fetches the text; for anybody else there is none.
+    /// Pushes an id in place of a text. The app that it wakes fetches the text, which no other user can fetch.
     private func sendSecretly(_ user: String, to other: String, _ text: String) throws {
         try api(user, "POST", "/notifications?secure=true&to_tag=\(other)", "\"\(text)\"")
         let rung = stage.hub.devices().flatMap(\.rung)
@@ -68,7 +68,7 @@ struct DemoApps {
         }
     }
 
-    /// The id that a push carries; nil for a push with a text.
+    /// The id that a push carries, or nil for a push with a text.
     private static func secretID(_ body: String) -> String? {
         (try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])?["secureId"] as? String
     }

@@ -2,9 +2,9 @@ import Console
 import Foundation
 import HubEmulator
 
-/// Makes HTTP calls and shows each: who makes it, what is answered, and what rang.
+/// Makes HTTP calls and shows each: its user, the answer, and the rings.
 struct DemoCalls {
-    /// Columns for the user, and for the call; the answer to a longer one stands in the next line.
+    /// Columns for the user, and for the call. The answer to a longer call stands in the next line.
     private static let userWidth = 5
     private static let callWidth = 40
 
@@ -18,7 +18,7 @@ struct DemoCalls {
 
     /// Makes a user's call, and shows it as `shown`.
     ///
-    /// `comment` makes of the answer's body what is said beside the status; without it, what rang is said.
+    /// `comment` makes the text beside the status of the answer's body. Without it, the rings are named.
     @discardableResult
     func make(
         _ who: String, _ shown: String, _ method: String, _ url: String, _ fields: [(name: String, value: String)],
@@ -36,7 +36,7 @@ struct DemoCalls {
         return answer
     }
 
-    /// The code of a problem; nil for an answer that is none.
+    /// The code of a problem, or nil for another answer.
     private static func code(_ body: String) -> String? {
         (try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])?["code"] as? String
     }

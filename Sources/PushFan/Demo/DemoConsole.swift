@@ -2,7 +2,7 @@ import Console
 import Glibc
 import Synchronization
 
-/// Runs commands of pushfan's inside this process, and shows what they print.
+/// Runs commands of pushfan's inside this process, and shows their output.
 struct DemoConsole {
     private let environment: [String: String]
     private let text: DemoText
@@ -15,9 +15,9 @@ struct DemoConsole {
     /// Runs a command.
     ///
     /// - Parameters:
-    ///   - words: What stands behind the program's name.
+    ///   - words: The words behind the program's name.
     ///   - path: A file's path among them.
-    ///   - name: What is shown in place of the path.
+    ///   - name: The name that is shown in place of the path.
     ///   - lines: The most lines of its output that are shown.
     /// - Throws: The command failed.
     func run(_ words: [String], path: String = "", shownAs name: String = "", lines: Int = .max) throws {
@@ -44,7 +44,7 @@ struct DemoConsole {
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     }
 
-    /// Remembers what is written.
+    /// Remembers the written bytes.
     private final class Sink: Sendable {
         private let bytes = Mutex<[UInt8]>([])
 

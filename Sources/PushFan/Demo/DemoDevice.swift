@@ -47,7 +47,7 @@ struct DemoDevice {
         DemoDevice("ivy-phone", "apns", String(repeating: "1F", count: 32), tags: ["Science"]),
     ]
 
-    /// Whose it is.
+    /// The user of the device.
     var user: String { String(name.prefix { $0 != "-" }) }
 
     /// The name of the device with `handle`.

@@ -41,7 +41,7 @@ final class DemoGateway {
         address = try service.start()
     }
 
-    /// Where `/api` is.
+    /// The address in front of `/api`.
     var url: String { "http://\(address)" }
 
     /// Waits until hub and Kafka have answered it.

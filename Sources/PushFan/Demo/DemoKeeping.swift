@@ -4,7 +4,7 @@ import Foundation
 import HubEmulator
 import Kafka
 
-/// Leaves everything running until a signal comes, and says what can be done with it.
+/// Leaves everything running until a signal comes, and prints the possible next steps.
 struct DemoKeeping {
     private let stage: DemoStage
     private let streams: Streams

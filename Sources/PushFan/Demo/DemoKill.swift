@@ -1,14 +1,14 @@
 import Console
 import HubEmulator
 
-/// Publishes ten thousand requests, kills a worker in the middle, and counts what became of them.
+/// Publishes ten thousand requests, kills a worker in the middle, and counts their outcomes.
 struct DemoKill {
     static let count = 10_000
     private static let prefix = "order-"
     /// Nothing came for so long: there is nothing more.
     private static let quiet = Duration.milliseconds(500)
 
-    /// What was counted.
+    /// The final counts.
     struct Ending {
         var results = 0
         var repeatedResults = 0

@@ -3,7 +3,7 @@ import EventLoop
 import HubAuth
 import HubEmulator
 
-/// What the breaking-news tutorial does: calls of the hub itself, signed with its keys.
+/// The steps of the breaking-news tutorial: calls of the hub itself, signed with its keys.
 struct DemoNews {
     private let stage: DemoStage
     private let calls: DemoCalls
@@ -45,10 +45,10 @@ struct DemoNews {
     /// The value of an `Authorization` header for the demo's hub.
     ///
     /// - Parameters:
-    ///   - hubURL: Where the emulator is.
-    ///   - policy: Whose key signs.
-    ///   - lifetime: How long it is valid, in seconds.
-    /// - Returns: The value, a secret like the key; the demo's are none.
+    ///   - hubURL: The address of the emulator.
+    ///   - policy: The policy whose key signs.
+    ///   - lifetime: The lifetime, in seconds.
+    /// - Returns: The value, a secret like the key. The demo's values are none.
     /// - Throws: `HubAuthError` when OpenSSL cannot sign.
     static func token(_ hubURL: String, _ policy: HubEmulatorPolicy, lifetime: Int64) throws -> String {
         let token = try SASToken.sign(

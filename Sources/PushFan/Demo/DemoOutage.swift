@@ -2,13 +2,13 @@ import Console
 import Foundation
 import HubEmulator
 
-/// Lets the hub fail for a while, and repairs what failed with one replay.
+/// Lets the hub fail for a while, and repairs the failures with one replay.
 struct DemoOutage {
     private static let count = 300
     private static let prefix = "seat-"
     private static let plan = "outage.ndjson"
 
-    /// What was counted.
+    /// The final counts.
     struct Ending {
         var failed = 0
         var waited = 0
@@ -54,7 +54,7 @@ struct DemoOutage {
 
     /// Runs the commands as an operator would.
     ///
-    /// - Returns: How many requests were sent again with success.
+    /// - Returns: The number of requests that were sent again with success.
     private func repair() throws -> Int {
         let path = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString).ndjson"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -4,16 +4,16 @@ import EventLoop
 import Glibc
 import Observability
 
-/// Waits for what takes a while.
+/// Waits for slow events.
 enum DemoPatience {
     /// The longest wait. Nothing takes nearly as long.
     static let limit = Duration.seconds(60)
 
-    /// Asks every 20 ms, until nothing is missing any more.
+    /// Checks every 20 ms, until nothing is missing any more.
     ///
     /// - Parameters:
-    ///   - name: What is waited for.
-    ///   - missing: Why it is not there yet; nil when it is.
+    ///   - name: The name of the awaited thing.
+    ///   - missing: The reason for which it is not there yet, or nil when it is.
     /// - Throws: `temporary` after the longest wait.
     static func wait(for name: String, missing: () throws -> String?) throws {
         let deadline = ContinuousClock.now + limit
@@ -27,8 +27,8 @@ enum DemoPatience {
 }
 
 extension Health {
-    /// Why its owner is not ready; nil when it is. A commit that the embedded broker refused in a rebalance is repeated with the next one, so
-    /// an idle worker may still show it.
+    /// The reason for which its owner is not ready, or nil when it is. A commit that the embedded broker refused in a rebalance
+    /// is repeated with the next one, so an idle worker may still show it.
     var missing: String? {
         let report = report(.ready, now: MonotonicTime.now().nanoseconds)
         return report.checks.allSatisfy { $0.reason == nil || $0.name == "producer" }

@@ -33,7 +33,7 @@ struct DemoRequests {
         try stage.publish([#"{"schema_version": 1, "id": "\#(id)", "source": "/demo", \#(audience)\#(content)}"#])
         try text.step("request", #"{"id": "\#(id)", \#(audience)\#(content), …}"#)
         let result = try self.result(of: id)
-        // The workers' questions whether the hub works have no format.
+        // The workers' probes of the hub have no format.
         let calls = stage.hub.calls(after: last).filter { $0.isSend && $0.format != nil }
         try text.step("hub calls", calls.map { "\($0.format ?? "") to \($0.tags ?? "everybody")" }.joined(separator: ", "))
         try text.show(rings.screens)

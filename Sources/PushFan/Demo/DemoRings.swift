@@ -2,7 +2,7 @@ import Console
 import Foundation
 import HubEmulator
 
-/// What rings on devices from the moment on at which it is made.
+/// The rings on devices since it was made.
 struct DemoRings {
     private let hub: EmulatedHub
     private let before: [String: Int]
@@ -34,7 +34,7 @@ struct DemoRings {
             })
     }
 
-    /// What a person reads of a payload of Apple, Google or Windows.
+    /// The text that a person reads of a payload of Apple, Google or Windows.
     private static func words(of body: String) -> (title: String, text: String) {
         guard let root = try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any] else {
             let texts = body.matches(of: /<text>(.*?)<\/text>/).map { String($0.output.1) }

@@ -11,7 +11,7 @@ import WorkerRuntime
 
 /// The demo's parts: the embedded broker, the emulated hub with devices, two workers, and a gateway.
 final class DemoStage {
-    /// What an app may have of the hub's keys: it registers devices, and opens this demo's hub alone.
+    /// The rights that an app may have of the hub's keys: it registers devices, and opens this demo's hub alone.
     static let listenPolicy = HubEmulatorPolicy(
         name: "DefaultListenSharedAccessSignature", key: "ZGVtby1saXN0ZW4ta2V5LW5vLXNlY3JldC1hdC1hbGw=", rights: .listen)
     /// The policy of one who sends through the hub itself.
@@ -27,7 +27,7 @@ final class DemoStage {
     /// Is there once `addWorker` was called.
     private(set) var secondWorker: DemoWorkerProcess?
     let gateway: DemoGateway
-    /// What makes a command of pushfan's work on this stage; the second worker's, too.
+    /// The environment of pushfan's commands on this stage, also of the second worker.
     let environment: [String: String]
     private let topics = WorkerConfiguration.Topics()
     private let producer: Producer
@@ -92,7 +92,7 @@ final class DemoStage {
         try producer.flush(timeout: .seconds(30))
     }
 
-    /// The next result, with the id of its request; nil when none comes in time.
+    /// The next result, with the id of its request, or nil when none comes in time.
     func nextResult(within timeout: Duration = .milliseconds(20)) -> (id: String, value: [UInt8])? {
         var found: (id: String, value: [UInt8])?
         _ = results.read(timeout: timeout) { record in
@@ -104,7 +104,7 @@ final class DemoStage {
         return found
     }
 
-    /// Forgets what rang, so that later scenes do not look through all of it.
+    /// Forgets the rings, so that later scenes do not search all of them.
     func forgetRings() throws {
         _ = try PlainRequest.call("DELETE", "\(emulatorURL)/devices/rung", timeout: .seconds(10))
     }
@@ -144,7 +144,7 @@ final class DemoStage {
         // Shorter than brokers allow, so that nobody waits long for the killed worker's partitions. A rebalance of this broker takes 3 s.
         configuration.sessionTimeout = .milliseconds(4500)
         configuration.rateLimit = hubRate
-        // The emulator tells at once what became of a notification.
+        // The emulator reports the outcome of a notification at once.
         configuration.outcomes.firstWait = 100
         return configuration
     }

@@ -26,7 +26,7 @@ struct DemoText {
         try show(DisplayWidth.wrap(text, to: Self.width - Self.indent.count))
     }
 
-    /// A word, and beside it what it means.
+    /// A word, and beside it its meaning.
     func step(_ word: String, _ text: String) throws {
         let lines = DisplayWidth.wrap(text, to: Self.width - Self.indent.count - Self.wordWidth)
         try show(lines.enumerated().map { index, line in Self.padded(index == 0 ? word : "", Self.wordWidth) + line })

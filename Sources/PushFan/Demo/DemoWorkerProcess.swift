@@ -7,7 +7,7 @@ import Glibc
 /// It is killed when the thread that has started it ends, however that comes (PR_SET_PDEATHSIG, prctl(2)). So the main thread starts it.
 final class DemoWorkerProcess {
     private let process = Process()
-    /// What it says goes to a file that has no name any more, so nothing of it is left.
+    /// Its output goes to a file that has no name any more, so nothing of it is left.
     private let log: FileHandle
 
     /// Starts it.
@@ -47,7 +47,7 @@ final class DemoWorkerProcess {
         }
     }
 
-    /// Kills it with SIGKILL, and waits for its end; a second time does nothing.
+    /// Kills it with SIGKILL, and waits for its end. A second call does nothing.
     func kill() {
         guard process.isRunning else { return }
         Glibc.kill(process.processIdentifier, SIGKILL)

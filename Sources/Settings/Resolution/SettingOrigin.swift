@@ -1,4 +1,4 @@
-/// Where a value came from.
+/// The source of a value.
 public enum SettingOrigin: Sendable, Equatable, CustomStringConvertible {
     /// A flag of the command line, as it was spelled.
     case flag(String)
@@ -6,7 +6,7 @@ public enum SettingOrigin: Sendable, Equatable, CustomStringConvertible {
     case variable(String)
     /// The file that an environment variable names.
     case variableFile(variable: String, path: String)
-    /// A place in the settings file; line and column count from 1.
+    /// A place in the settings file. Line and column count from 1.
     case file(path: String, line: Int, column: Int)
     /// A file as a whole.
     case path(String)
@@ -26,15 +26,15 @@ public enum SettingOrigin: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// One thing that is wrong with the settings.
+/// One fault of the settings.
 public struct SettingProblem: Sendable, Equatable, CustomStringConvertible {
     /// The key, as far as there is one.
     public let key: String?
-    /// Where it came from.
+    /// The source of the faulty value.
     public let origin: SettingOrigin
-    /// What is wrong, without any secret.
+    /// The fault, without any secret.
     public let message: String
-    /// What would be right, if that can be said.
+    /// The allowed value, if there is a text for it.
     public let expected: String?
 
     init(_ key: String?, _ origin: SettingOrigin, _ message: String, expected: String? = nil) {
@@ -44,7 +44,7 @@ public struct SettingProblem: Sendable, Equatable, CustomStringConvertible {
         self.expected = expected
     }
 
-    /// `place: key: what is wrong; expected …`.
+    /// `place: key: fault; expected …`.
     public var description: String {
         let subject = key.map { "\($0): " } ?? ""
         return "\(origin): \(subject)\(message)" + (expected.map { "; expected \($0)" } ?? "")

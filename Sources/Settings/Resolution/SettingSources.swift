@@ -2,16 +2,16 @@
 public struct SettingFlag: Sendable {
     /// The dotted name of the key.
     public let key: String
-    /// What was given.
+    /// The text as it was given.
     public let value: String
-    /// The flag as it was spelled, for messages; `--log-level`.
+    /// The flag as it was spelled, such as `--log-level`, for messages.
     public let spelling: String
 
     /// Names a flag.
     ///
     /// - Parameters:
     ///   - key: The dotted name of the key.
-    ///   - value: What was given.
+    ///   - value: The text as it was given.
     ///   - spelling: The flag as it was spelled.
     public init(key: String, value: String, spelling: String) {
         self.key = key
@@ -26,13 +26,13 @@ struct SettingCandidate: Sendable {
     let origin: SettingOrigin
 }
 
-/// Gathers what flags, environment and file say, the strongest source last.
+/// Gathers the values of flags, environment and file, the strongest source last.
 struct SettingSources {
     typealias ReadFile = (String) throws -> [UInt8]
 
     private(set) var candidates: [String: SettingCandidate] = [:]
     private(set) var problems: [SettingProblem] = []
-    /// The keys of what the file names.
+    /// The keys of the sections that the file names.
     private(set) var named = NamedSettings()
     private var definitions = SettingsSchema.all
     private let readFile: ReadFile
@@ -86,7 +86,7 @@ struct SettingSources {
         candidates[definition.name] = SettingCandidate(input: .text(text), origin: origin)
     }
 
-    /// The content of a file without its last line break; nil, and a problem, when it cannot be read.
+    /// The content of a file without its last line break, or nil and a problem when it cannot be read.
     private mutating func secret(in path: String, of definition: SettingDefinition, at origin: SettingOrigin) -> String? {
         do {
             guard var text = String(validating: try readFile(path), as: UTF8.self) else {
@@ -105,7 +105,7 @@ struct SettingSources {
 
     /// - Parameters:
     ///   - path: The settings file.
-    ///   - origin: What named it.
+    ///   - origin: The source that named it.
     mutating func add(file path: String, namedBy origin: SettingOrigin) {
         do {
             try add(file: path, root: YAMLReader.read(try readFile(path)))

@@ -1,12 +1,12 @@
 /// The value of every key after the sources were weighed.
 struct SettingValues: Sendable {
     private let chosen: [String: SettingCandidate]
-    /// The keys of what the file names.
+    /// The keys of the sections that the file names.
     let named: NamedSettings
 
     /// - Parameters:
-    ///   - candidates: What the sources offer.
-    ///   - named: The keys of what the file names.
+    ///   - candidates: The values that the sources offer.
+    ///   - named: The keys of the sections that the file names.
     ///   - hostName: The default of `worker.id`.
     init(_ candidates: [String: SettingCandidate], named: NamedSettings, hostName: String) {
         self.named = named
@@ -24,7 +24,7 @@ struct SettingValues: Sendable {
         self.chosen = chosen
     }
 
-    /// The value of a key; nil when there is none or it is not legal.
+    /// The value of a key, or nil when there is none or it is not legal.
     subscript<Value>(key: SettingKey<Value>) -> Value? {
         guard let candidate = chosen[key.definition.name] else { return nil }
         return try? key.type.read(candidate.input)
@@ -40,12 +40,12 @@ struct SettingValues: Sendable {
         throw SettingsError(problems: [problem(key.definition) ?? missing(key.definition)])
     }
 
-    /// Where the value of a key came from.
+    /// The source of a key's value.
     func origin(of definition: SettingDefinition) -> SettingOrigin {
         chosen[definition.name]?.origin ?? .builtIn
     }
 
-    /// The text of a key as a person may see it; nil when there is none.
+    /// The text of a key as a person may see it, or nil when there is none.
     func shown(_ definition: SettingDefinition) -> String? {
         guard let candidate = chosen[definition.name] else { return nil }
         switch candidate.input {
@@ -58,7 +58,7 @@ struct SettingValues: Sendable {
         }
     }
 
-    /// What is wrong with each value by itself, and then with some of them together.
+    /// The faults of each value by itself, and then of some of them together.
     func problems() -> [SettingProblem] {
         definitions.compactMap(problem) + contradictions() + wrongNames()
     }

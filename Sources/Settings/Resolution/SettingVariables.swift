@@ -1,4 +1,4 @@
-/// Which environment variables are pushfan's.
+/// The environment variables that are pushfan's.
 enum SettingVariables {
     /// Names the settings file.
     static let file = prefix + "CONFIG"
@@ -10,7 +10,7 @@ enum SettingVariables {
         [file] + definitions.flatMap { $0.isSecret ? [$0.variable, $0.variable + "_FILE"] : [$0.variable] }
     }
 
-    /// Whether a variable is meant for pushfan, so that an unknown one is a mistake.
+    /// True if a variable is meant for pushfan, so that an unknown one is a mistake.
     ///
     /// Not meant for it are the variables of the project's own tests (`PUSHFAN_TEST_…`). Nor are those that Kubernetes sets in each pod
     /// for a service whose name begins with "pushfan" (kubernetes.io, "Accessing the Service", `{SVCNAME}_SERVICE_HOST` and

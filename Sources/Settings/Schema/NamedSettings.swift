@@ -2,7 +2,7 @@ import Observability
 
 /// The keys of things that the settings file names: hubs, and spreads over hubs.
 ///
-/// They are known when the file was read; a variable can set a key of what the file names, not name something more.
+/// They are known after the file was read. A variable can set a key of a section that the file names, but not add a section.
 struct NamedSettings: Sendable {
     /// The most hubs that a file can name.
     static let maximumHubs = 256
@@ -21,9 +21,9 @@ struct NamedSettings: Sendable {
     /// Takes a name in.
     ///
     /// - Parameters:
-    ///   - name: What stands in the file.
+    ///   - name: The name as the file has it.
     ///   - section: One of `sections`.
-    /// - Returns: What is wrong with it; nil when nothing is.
+    /// - Returns: The fault of the name, or nil when there is none.
     mutating func add(_ name: String, to section: String) -> String? {
         guard name.wholeMatch(of: #/[a-z0-9][a-z0-9._-]{0,62}/#) != nil else {
             return "is not a name that requests can have: 1 to 63 small letters, digits, '.', '_' and '-'"

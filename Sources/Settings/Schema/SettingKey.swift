@@ -1,16 +1,16 @@
-/// What is known of a key, whatever the type of its value.
+/// The properties of a key that do not depend on the type of its value.
 public struct SettingDefinition: Sendable {
     /// The dotted name, as in the file.
     public let name: String
-    /// What counts when no source names the key; nil when there is nothing then.
+    /// The value when no source names the key, or nil for none.
     public let defaultText: String?
     /// One sentence.
     public let summary: String
-    /// The unit of a number, such as `calls`; nil where the value says it itself.
+    /// The unit of a number, such as `calls`, or nil for a value that contains its unit.
     public let unit: String?
-    /// What is allowed, as the end of the sentence "expected …".
+    /// The allowed values, as the end of the sentence "expected …".
     public let allowed: String
-    /// Whether the value is never shown and may be read from a file that `PUSHFAN_…_FILE` names.
+    /// True if the value is never shown and may be read from a file that `PUSHFAN_…_FILE` names.
     public let isSecret: Bool
 
     let acceptsList: Bool
@@ -34,8 +34,8 @@ struct SettingKey<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - name: The dotted name.
-    ///   - type: How its value is read.
-    ///   - defaultText: The default, as it would be written; nil for none.
+    ///   - type: The reading of its value.
+    ///   - defaultText: The default, as it would be written, or nil for none.
     ///   - unit: The unit of a number.
     ///   - summary: One sentence.
     init(_ name: String, _ type: SettingType<Value>, default defaultText: String? = nil, unit: String? = nil, _ summary: String) {

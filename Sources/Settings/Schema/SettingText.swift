@@ -1,10 +1,10 @@
-/// How names and values of settings are shown to a person.
+/// The texts by which names and values of settings are shown to a person.
 enum SettingText {
     private static let limit = 64
     private static let secretWords = ["sharedaccesskey", "password", "secret"]
 
-    /// A value in quotes, cut at 64 characters, without control characters; one that looks like a secret put in the wrong place is
-    /// not shown.
+    /// A value in quotes, cut at 64 characters, without control characters. A value that resembles a misplaced secret is not
+    /// shown.
     static func shown(_ value: String) -> String {
         let folded = value.lowercased()
         let isURLWithLogin = folded.contains("://") && folded.contains("@")
@@ -28,7 +28,7 @@ enum SettingText {
     /// - Parameters:
     ///   - name: As it was typed.
     ///   - known: Every name of the same kind.
-    ///   - separator: What stands between a section and a key.
+    ///   - separator: The text between a section and a key.
     /// - Returns: A name that differs in few letters, or the only one that ends with what was typed.
     static func nearest(to name: String, among known: [String], separator: String) -> String? {
         let endings = known.filter { $0.hasSuffix(separator + name) }

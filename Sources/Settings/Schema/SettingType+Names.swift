@@ -22,8 +22,8 @@ extension SettingType where Value == String {
         }
     }
 
-    /// A name as Kafka takes it for topics and ids (org.apache.kafka.common.internals.Topic: letters, digits, `.`, `_`, `-`; not `.`
-    /// and `..` alone).
+    /// A name that Kafka allows for topics and ids (org.apache.kafka.common.internals.Topic: letters, digits, `.`, `_`, `-`, but
+    /// not `.` and `..` alone).
     static func name(_ what: String, atMost limit: Int) -> SettingType {
         text("\(what): 1 to \(limit) letters, digits, '.', '_' and '-'") { (text) throws(SettingFault) -> String in
             guard text.utf8.count <= limit else { throw SettingFault("is too long") }
@@ -78,7 +78,7 @@ extension SettingType where Value == String {
         }
     }
 
-    /// The tag that stands for a user; the characters of a tag are those of the hub ("Routing and tag expressions").
+    /// The tag that stands for a user. The characters of a tag are those of the hub ("Routing and tag expressions").
     static var userTag: SettingType {
         text("a tag of at most 100 characters that contains {user} once, such as username:{user}") {
             (text) throws(SettingFault) -> String in
@@ -108,7 +108,7 @@ extension SettingType where Value == Redacted<String> {
 }
 
 extension SettingType where Value == ListenAddress {
-    /// Where to listen.
+    /// The address to listen on.
     static var address: SettingType {
         text("host:port, such as 127.0.0.1:9464 or [::1]:0") { (text) throws(SettingFault) -> ListenAddress in
             guard let address = ListenAddress(text) else { throw SettingFault("is not an address") }
@@ -118,8 +118,8 @@ extension SettingType where Value == ListenAddress {
 }
 
 extension SettingType where Value == [KafkaProperty] {
-    /// Properties of librdkafka: a file's mapping, or `name=value` separated by commas or line breaks. A piece without `=` goes on
-    /// with the value before it, so that `debug=broker,topic` is one property.
+    /// Properties of librdkafka: a file's mapping, or `name=value` separated by commas or line breaks. A piece without `=`
+    /// continues the value before it, so that `debug=broker,topic` is one property.
     static var properties: SettingType {
         SettingType(allowed: "name=value pairs separated by commas or line breaks, each name once", shape: .map, isSecret: true) {
             (input) throws(SettingFault) -> [KafkaProperty] in

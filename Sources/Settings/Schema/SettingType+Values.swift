@@ -32,7 +32,7 @@ extension SettingType where Value == Double {
 }
 
 extension SettingType where Value == Bool {
-    /// `true` or `false`, and nothing that merely looks like it.
+    /// `true` or `false`, and nothing merely similar.
     static var boolean: SettingType { word([("true", true), ("false", false)]) }
 }
 
@@ -82,7 +82,7 @@ extension SettingType where Value == Redacted<String> {
     }
 }
 
-/// Which bytes names may be made of.
+/// The bytes that names may have.
 enum SettingLetters {
     static func consists(_ text: String, ofLettersDigitsAnd others: String) -> Bool {
         text.utf8.allSatisfy { $0.isLetterOrDigit || others.utf8.contains($0) }
@@ -90,7 +90,7 @@ enum SettingLetters {
 }
 
 extension SettingType where Value == StartRule {
-    /// Where a partition begins: a word, or a moment (RFC 3339).
+    /// The start of a partition: a word, or a point in time (RFC 3339).
     static var start: SettingType {
         text("safe, beginning, end, or a moment such as 2026-01-31T12:00:00Z") { (text) throws(SettingFault) -> StartRule in
             switch text {

@@ -1,4 +1,4 @@
-/// What a source gave for a key, before anyone said what it means.
+/// The input that a source gives for a key, before it is interpreted.
 enum SettingInput: Sendable, Equatable {
     /// A flag, a variable, a file's scalar, or a default.
     case text(String)
@@ -7,7 +7,7 @@ enum SettingInput: Sendable, Equatable {
     /// A file's mapping, in its order.
     case map([SettingPair])
 
-    /// What was given, for a message.
+    /// The input as it was given, for a message.
     var shown: String {
         switch self {
         case .text(let text): SettingText.shown(text)
@@ -23,7 +23,7 @@ struct SettingPair: Sendable, Equatable {
     let value: String
 }
 
-/// What is wrong with a value; read after the value, as in `"x" is not a whole number`.
+/// The fault of a value, written after the value, as in `"x" is not a whole number`.
 struct SettingFault: Error {
     let message: String
 
@@ -32,14 +32,14 @@ struct SettingFault: Error {
     }
 }
 
-/// How a value is read and what it may be.
+/// The reading of a value and its allowed range.
 struct SettingType<Value: Sendable>: Sendable {
     /// The shapes that a file may use besides text.
     enum Shape: Sendable {
         case text, list, map
     }
 
-    /// What is allowed, as the end of the sentence "expected …".
+    /// The allowed values, as the end of the sentence "expected …".
     let allowed: String
     var shape = Shape.text
     var isSecret = false
@@ -74,7 +74,7 @@ extension SettingType where Value: CaseIterable & RawRepresentable<String> {
 }
 
 extension SettingType {
-    /// Items in a file's sequence or as text with commas, each once; at least one.
+    /// Items in a file's sequence or as text with commas, each once, and at least one.
     static func list<Item: Hashable>(of item: SettingType<Item>) -> SettingType where Value == [Item] {
         SettingType(allowed: "one or more, separated by commas, of: \(item.allowed)", shape: .list) {
             (input) throws(SettingFault) -> [Item] in

@@ -13,7 +13,7 @@ struct YAMLEvent {
     let mark: YAMLMark
     let hasTag: Bool
 
-    /// Copies an event; the caller still owns it and deletes it.
+    /// Copies an event. The caller still owns it and deletes it.
     init?(_ event: yaml_event_t) {
         mark = YAMLMark(event.start_mark)
         var tag: UnsafeMutablePointer<yaml_char_t>?

@@ -1,4 +1,4 @@
-/// A place in a file, counted from 1; the column counts characters.
+/// A place in a file, counted from 1. The column counts characters.
 struct YAMLMark: Sendable, Equatable {
     let line: Int
     let column: Int
@@ -24,14 +24,14 @@ struct YAMLNode: Sendable {
     let value: Value
     let mark: YAMLMark
 
-    /// Whether nothing was written here: `key:` or `key: ~`.
+    /// True if no value was written: `key:` or `key: ~`.
     var isAbsent: Bool {
         guard case .scalar(let text, isQuoted: false) = value else { return false }
         return text.isEmpty || text == "~"
     }
 }
 
-/// Why a file is not the YAML that pushfan reads.
+/// The reason for which a file is not the YAML that pushfan reads.
 struct YAMLError: Error, Equatable {
     let mark: YAMLMark
     let message: String

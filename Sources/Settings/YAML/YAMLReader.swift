@@ -20,7 +20,7 @@ struct YAMLReader: ~Copyable {
     /// Reads one document.
     ///
     /// - Parameter bytes: UTF-8, with or without a byte-order mark.
-    /// - Returns: The root; an empty file is an empty mapping.
+    /// - Returns: The root. An empty file is an empty mapping.
     /// - Throws: `YAMLError` with the place and a plain sentence.
     static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode {
         guard bytes.count <= byteLimit else {

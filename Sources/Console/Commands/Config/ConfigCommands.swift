@@ -48,7 +48,7 @@ private enum ConfigCommands {
         return .done
     }
 
-    /// What only the reader of connection strings can find; returns what is worth a note but not wrong.
+    /// Finds the faults that only the reader of connection strings can find. Returns notes on values that are not wrong.
     private static func hubProblems(_ hub: HubSettings, _ problems: inout [String]) -> [String] {
         var notes: [String] = []
         if let text = hub.connectionString {

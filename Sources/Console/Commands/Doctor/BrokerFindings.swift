@@ -1,26 +1,26 @@
 import Delivery
 
-/// What our settings ask of the brokers'.
+/// The demands of our settings on the brokers.
 struct BrokerDemands: Equatable {
-    /// When the group gives a silent worker up, in milliseconds.
+    /// The time after which the group gives a silent worker up, in milliseconds.
     var sessionTimeout = 10_000
-    /// When a transaction times out, in milliseconds.
+    /// The time-out of a transaction, in milliseconds.
     var transactionTimeout = 15_000
     /// The longest text that travels with a committed position.
     static let metadataByteCount = FinishedOffsets.longestText
 }
 
-/// Whether the brokers allow what our settings ask of them.
+/// The findings on whether the brokers allow the demands of our settings.
 struct BrokerFindings {
     private let settings: [String: String]
     private let tool: KafkaTool
     private var findings: [Finding] = []
 
     /// - Parameters:
-    ///   - settings: What a broker is set to, or why that is unknown.
-    ///   - demands: What ours ask for.
+    ///   - settings: A broker's settings, or the refusal to report them.
+    ///   - demands: The demands of our settings.
     ///   - tool: Writes the remedies.
-    /// - Returns: What is wrong, or one finding that nothing is.
+    /// - Returns: The faults, or one finding that there are none.
     static func of(_ settings: Result<[String: String], Refusal>, _ demands: BrokerDemands, _ tool: KafkaTool) -> [Finding] {
         switch settings {
         case .success(let settings):

@@ -1,10 +1,10 @@
-/// How the connection to the brokers is made, and with what.
+/// The facts of the connection to the brokers.
 struct ConnectionFacts: Equatable {
-    /// The addresses that are asked first.
+    /// The bootstrap addresses.
     var brokers: String
     /// `PLAINTEXT`, `SSL`, `SASL_PLAINTEXT` or `SASL_SSL`.
     var securityProtocol = "PLAINTEXT"
-    /// How we log in, such as `SCRAM-SHA-512`; nil without a login.
+    /// The mechanism of the login, such as `SCRAM-SHA-512`, or nil without a login.
     var saslMechanism: String?
     /// The brokers' certificates, and their names in them, are verified.
     var verifiesCertificates = true
@@ -12,7 +12,7 @@ struct ConnectionFacts: Equatable {
     var maximumRecordByteCount = 1_000_000
     /// The version of librdkafka.
     var libraryVersion = "2.0.2"
-    /// Whether it can log in to Kafka 4 and later with SCRAM.
+    /// True if it can log in to Kafka 4 and later with SCRAM.
     var supportsScramOnKafka4 = false
 
     var isEncrypted: Bool { securityProtocol.hasSuffix("SSL") }
@@ -30,9 +30,9 @@ struct ConnectionFacts: Equatable {
 /// Findings about the connection to the brokers.
 enum ConnectionFindings {
     /// - Parameters:
-    ///   - facts: How the connection is made.
+    ///   - facts: The facts of the connection.
     ///   - brokerCount: The brokers in service, or why that is unknown.
-    ///   - brokerSettings: What a broker is set to, or why that is unknown.
+    ///   - brokerSettings: A broker's settings, or the refusal to report them.
     /// - Returns: One finding each for reachability, encryption, the library and the sizes of records.
     static func of(
         _ facts: ConnectionFacts, brokerCount: Result<Int, Refusal>, brokerSettings: Result<[String: String], Refusal>
@@ -109,7 +109,7 @@ enum ConnectionFindings {
         return .warning("library", name, "\(cause): logging in will fail from the upgrade to Kafka 4 on", mend: remedy)
     }
 
-    /// Brokers do not say which version they are; Kafka 4 has no setting any more that names the protocol between brokers.
+    /// Brokers do not publish their version. Kafka 4 no longer has a setting that names the protocol between brokers.
     private static func kafkaVersion(_ settings: Result<[String: String], Refusal>) -> String? {
         guard let settings = settings.answer, settings["offsets.topic.num.partitions"] != nil else { return nil }
         return settings["inter.broker.protocol.version"].map { "Kafka \($0)" } ?? "Kafka 4 or later"

@@ -1,27 +1,27 @@
-/// One thing that was looked at, and what there is to say about it.
+/// One checked subject, and the finding on it.
 struct Finding: Equatable {
-    /// How it is.
+    /// The state of the subject.
     enum State: String, CaseIterable {
         /// As it should be.
         case ok
-        /// It works, and something should be done about it.
+        /// It works, but needs attention.
         case warning
         /// It does not work, or will lose something.
         case failed
-        /// It could not be asked, or was not.
+        /// It could not be checked, or was not.
         case unasked = "not asked"
     }
 
     let state: State
-    /// What was looked at, in a word: `broker`, `topic`, `hub` and so on.
+    /// The kind of check, in a word: `broker`, `topic`, `hub` and so on.
     let check: String
-    /// Which one: a topic's name, a group's.
+    /// The subject: a topic's name, a group's.
     let subject: String
-    /// What was found.
+    /// The finding in words.
     let text: String
     /// The command that mends it, or what else does.
     var remedy: String?
-    /// What the program ends with, if this is the first that failed.
+    /// The exit code of the program, if this is the first that failed.
     var code = ExitCode.failed
 
     static func ok(_ check: String, _ subject: String, _ text: String) -> Finding {
@@ -44,7 +44,7 @@ struct Finding: Equatable {
 }
 
 extension [Finding] {
-    /// What the program ends with: the first failure's code; with `isStrict` a warning counts as one.
+    /// The exit code of the program: the first failure's. With `isStrict` a warning counts as a failure.
     func exitCode(isStrict: Bool) -> ExitCode {
         if let failure = first(where: { $0.state == .failed }) { return failure.code }
         return isStrict && contains { $0.state == .warning } ? .failed : .done

@@ -1,7 +1,7 @@
 import Delivery
 import Kafka
 
-/// What is known of the workers' consumer group.
+/// The facts of the workers' consumer group.
 struct GroupFacts {
     /// The group's name.
     let id: String
@@ -12,14 +12,14 @@ struct GroupFacts {
 
     /// The topics of delay lanes.
     var delays: Set<String> = []
-    /// The rule of workers where no position says where to begin.
+    /// The rule of workers for partitions without a position.
     var rule = StartRule.safe
-    /// Where partitions begin, or why that is unknown; nil if it was not asked.
+    /// The starts of partitions, or the refusal to report them, or nil without a query.
     var starts: Result<GroupStarts, Refusal>?
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
 
-    /// The requests that wait for an outcome, without those in delay lanes; nil when that is unknown.
+    /// The requests that wait for an outcome, without those in delay lanes, or nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
     /// The requests in delay lanes, at most: workers write them by transactions, whose ends take an offset each.
     var delayedCount: Int64? { lag(isDelayed: true) }
@@ -46,9 +46,9 @@ struct GroupFacts {
 /// Findings about the workers' consumer group.
 enum GroupFindings {
     /// - Parameters:
-    ///   - facts: What is known of the group.
+    ///   - facts: The facts of the group.
     ///   - tool: Writes the remedies.
-    /// - Returns: What is wrong, or one finding that nothing is.
+    /// - Returns: The faults, or one finding that there are none.
     static func of(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
         let findings = positions(facts, tool) + members(facts, tool)
         guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {
@@ -119,7 +119,7 @@ enum GroupFindings {
         return findings
     }
 
-    /// What workers do with a partition that ends before its position, of which it is unknown what was read.
+    /// The workers' treatment of a partition that ends before its position, of which it is unknown what was read.
     private static func effect(of rule: StartRule) -> String {
         switch rule {
         case .safe: "nothing is read there, as it is unknown what was sent"

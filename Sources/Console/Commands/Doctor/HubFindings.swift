@@ -1,15 +1,15 @@
 import Delivery
 
-/// What came of a call to the hub that sends nothing.
+/// The result of a call to the hub that sends nothing.
 struct HubFacts: Equatable {
     enum Outcome: Equatable {
         /// No hub is set here.
         case unset
         /// The hub's settings cannot be used.
         case misconfigured(String)
-        /// The hub answered; the detail is that of an error.
+        /// The hub answered. The detail is that of an error.
         case answered(status: Int, detail: String, isThrottled: Bool)
-        /// There was no answer; the transport's word for why, and its sentence.
+        /// There was no answer. The reason is the transport's word, the detail its sentence.
         case failed(reason: String, detail: String)
     }
 
@@ -17,14 +17,14 @@ struct HubFacts: Equatable {
     var hub = ""
     /// Its namespace's address, such as `https://NAME.servicebus.windows.net/`.
     var url = ""
-    /// The proxy that the settings name for it, without its login; nil when they name none.
+    /// The proxy that the settings name for it, without its login, or nil when they name none.
     var ownProxy: String?
     var outcome: Outcome
-    /// The proxy that it is called through, and in brackets what names it; nil when there is none.
+    /// The proxy that it is called through, and in brackets the source of its name, or nil when there is none.
     var proxy: String?
-    /// The hub's clock less ours, in milliseconds; nil when its answer had no date.
+    /// The hub's clock less ours, in milliseconds, or nil when its answer had no date.
     var skew: Int64?
-    /// How long our tokens are valid, in milliseconds.
+    /// The lifetime of our tokens, in milliseconds.
     var tokenLifetime: Int64 = 3_600_000
 }
 
@@ -33,7 +33,7 @@ enum HubFindings {
     /// A clock that is further away than this is worth a word: 30 s in milliseconds. `Date` counts whole seconds.
     private static let tolerance: Int64 = 30_000
 
-    /// - Parameter facts: What came of the call.
+    /// - Parameter facts: The result of the call.
     /// - Returns: A finding for the credentials, and one for proxy and clock each where they are known.
     static func of(_ facts: HubFacts) -> [Finding] {
         var findings = [credentials(facts)]
@@ -77,7 +77,7 @@ enum HubFindings {
         }
     }
 
-    /// The command that calls the namespace by the way that pushfan takes; it names a proxy that curl does not find by itself.
+    /// The command that calls the namespace by pushfan's own route. It names a proxy that curl does not find by itself.
     private static func call(_ facts: HubFacts) -> String {
         "curl -v " + (facts.ownProxy.map { "--proxy \($0) " } ?? "") + facts.url
     }

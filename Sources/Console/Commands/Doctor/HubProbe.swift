@@ -7,17 +7,17 @@ import HubREST
 import PushModel
 import Settings
 
-/// Asks a hub what became of a notification that there never was: it needs the key and sends nothing (`GET /messages/{id}`). Workers ask
-/// the same, and understand the answer alike (`HubFinding`).
+/// Queries the telemetry of a notification that never existed: this needs the key and sends nothing (`GET /messages/{id}`).
+/// Workers send the same query, and interpret the answer alike (`HubFinding`).
 enum HubProbe {
     /// Makes the call on a connection of its own.
     ///
     /// - Parameters:
-    ///   - settings: How to reach it.
+    ///   - settings: The settings of the connection to it.
     ///   - own: The hub.
     ///   - now: Milliseconds since 1970.
-    ///   - timeout: How long to wait.
-    /// - Returns: What came of it; every failure is a fact as well.
+    ///   - timeout: The longest wait.
+    /// - Returns: The result. Every failure is a fact as well.
     static func ask(_ settings: Settings, _ own: HubSettings, now: Int64, timeout: Duration) -> HubFacts {
         guard own.connectionString != nil || own.name != nil else { return HubFacts(outcome: .unset) }
         let hub: HubConfiguration

@@ -4,14 +4,14 @@ import Kafka
 import PushModel
 import Settings
 
-/// Asks Kafka everything that `doctor` judges; whatever cannot be asked is a fact as well.
+/// Queries from Kafka everything that `doctor` judges. A failed query is a fact as well.
 struct KafkaExamination {
     let settings: Settings
-    /// How long each question may take.
+    /// The time limit of each query.
     let timeout: Duration
     /// Milliseconds since 1970.
     let now: Int64
-    /// The right to write is asked for, too.
+    /// True if the right to write is checked, too.
     let probesWriting: Bool
 
     private var configuration: KafkaConfiguration { settings.kafkaConfiguration() }
@@ -52,7 +52,8 @@ struct KafkaExamination {
             + GroupFindings.of(group, tool)
     }
 
-    /// The settings of topics, by their names; all are asked for at once, because some brokers let every question wait for its time-out.
+    /// The settings of topics, by their names. All are queried at once, because some brokers let every query wait for its
+    /// time-out.
     private func topicSettings(_ names: [String], _ admin: TopicAdmin) -> [String: Result<[TopicSetting], Refusal>] {
         let answers = Result<[Result<[TopicSetting], KafkaError>], Refusal> { () throws(KafkaError) in
             try admin.settings(ofTopics: names, timeout: timeout)
@@ -100,7 +101,7 @@ struct KafkaExamination {
         return facts
     }
 
-    /// Whether records may be fetched: reading from the end on reaches the end, or is refused.
+    /// The success of fetching records: reading from the end on reaches the end, or is refused.
     private func reading(_ topic: String) -> Result<Void, Refusal> {
         do throws(KafkaError) {
             let reader = try FreshTopics.retrying { () throws(KafkaError) in
@@ -121,7 +122,7 @@ struct KafkaExamination {
         }
     }
 
-    /// Whether the worker may write transactions. No process has the id that is tried, so none is fenced.
+    /// The findings on the worker's right to write transactions. No process has the id that is tried, so none is fenced.
     private func transactions(_ group: GroupFacts) -> [Finding] {
         guard probesWriting, let prefix = settings.transactionalPrefix, let id = settings.unusedTransactionalID else { return [] }
         let answer = Result<Void, Refusal> { () throws(KafkaError) in
@@ -180,7 +181,7 @@ struct KafkaExamination {
 }
 
 extension ConnectionFacts {
-    /// What the user's properties say of the connection; of two for one key the later counts.
+    /// Reads the user's properties of the connection. Of two for one key the later counts.
     init(brokers: String, _ properties: [KafkaConfiguration.Property]) {
         self.init(brokers: brokers)
         func value(_ keys: String...) -> String? { properties.last { keys.contains($0.key) }?.value }

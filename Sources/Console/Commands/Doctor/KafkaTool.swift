@@ -8,7 +8,7 @@ struct KafkaTool {
         "kafka-configs.sh --bootstrap-server \(brokers) --alter --entity-type topics --entity-name \(topic) --add-config \(key)=\(value)"
     }
 
-    /// Gives the user rights; `resource` is such as `--topic push.requests.v1`.
+    /// Gives the user rights. `resource` is such as `--topic push.requests.v1`.
     func allow(_ operations: String..., on resource: String) -> String {
         let list = operations.map { " --operation \($0)" }.joined()
         return "kafka-acls.sh --bootstrap-server \(brokers) --add --allow-principal User:NAME\(list) \(resource)"

@@ -3,8 +3,8 @@ import EventLoop
 /// Findings about the limits of this machine.
 enum LimitFindings {
     /// - Parameters:
-    ///   - limit: How many descriptors may be open here; nil when that is unknown. A worker raises its limit as far as it may.
-    ///   - needed: What a worker may need.
+    ///   - limit: The limit of open descriptors here, or nil when that is unknown. A worker raises its limit as far as it may.
+    ///   - needed: The number that a worker may need.
     /// - Returns: Whether that is enough. A worker that is started otherwise, by systemd or in a container, may have other limits.
     static func of(_ limit: DescriptorLimit?, needed: Int) -> Finding {
         let need = "a worker with these settings needs up to \(needed)"

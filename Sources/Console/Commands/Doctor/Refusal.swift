@@ -1,13 +1,13 @@
 import Kafka
 
-/// Why a question to Kafka was not answered, as far as findings depend on it.
+/// The reason for which a query to Kafka failed, as far as findings depend on it.
 struct Refusal: Error, Equatable {
     enum Kind: Equatable {
         case unreachable, tls, login, rights, missing, configuration, other
     }
 
     let kind: Kind
-    /// What the library said, without secrets.
+    /// The library's text, without secrets.
     let text: String
 
     init(_ kind: Kind, _ text: String) {
@@ -15,7 +15,7 @@ struct Refusal: Error, Equatable {
         self.text = text
     }
 
-    /// What an error of the library means.
+    /// The meaning of an error of the library.
     init(_ error: KafkaError) {
         text = Sanitised.line(error.description)
         kind =
@@ -36,7 +36,7 @@ struct Refusal: Error, Equatable {
 }
 
 extension Result where Failure == Refusal {
-    /// The answer to a question, or why there is none.
+    /// The answer to a query, or the refusal.
     init(asking question: () throws(KafkaError) -> Success) {
         do throws(KafkaError) { self = .success(try question()) } catch { self = .failure(Refusal(error)) }
     }

@@ -1,15 +1,15 @@
 import Kafka
 
-/// What is known of one topic.
+/// The facts of one topic.
 struct TopicFacts {
     let role: TopicRole
     /// Its partitions, or why they are unknown.
     var partitions: Result<[PartitionReplicas], Refusal>
     /// Its settings, or why they are unknown.
     var settings: Result<[TopicSetting], Refusal>
-    /// Whether it may be read, if that matters.
+    /// The success of reading it, if that matters.
     var reading: Result<Void, Refusal>?
-    /// Whether it may be written to, if that was asked.
+    /// The success of writing to it, if that was tried.
     var writing: Result<WriteAnswer, Refusal>?
     /// A record in it carries a time that has not come yet.
     var hasFutureRecord = false
@@ -30,10 +30,10 @@ struct TopicFindings {
     private var findings: [Finding] = []
 
     /// - Parameters:
-    ///   - facts: What is known of the topic.
+    ///   - facts: The facts of the topic.
     ///   - brokerCount: The brokers in service.
     ///   - tool: Writes the remedies.
-    /// - Returns: What is wrong, or one finding that nothing is.
+    /// - Returns: The faults, or one finding that there are none.
     static func of(_ facts: TopicFacts, brokerCount: Int, _ tool: KafkaTool) -> [Finding] {
         var judge = TopicFindings(facts: facts, tool: tool, brokerCount: brokerCount)
         judge.judge()
@@ -70,7 +70,7 @@ struct TopicFindings {
         return parts.joined(separator: ", ")
     }
 
-    /// How long records are kept, which `retention.ms` says only where the policy deletes (TopicConfig, `cleanup.policy`).
+    /// The retention of records, which `retention.ms` gives only if the policy deletes (TopicConfig, `cleanup.policy`).
     private var kept: String? {
         if let policy = facts.value("cleanup.policy"), !policy.contains("delete") { return "for ever" }
         return facts.number("retention.ms").map { $0 < 0 ? "for ever" : length($0) }
@@ -81,7 +81,7 @@ struct TopicFindings {
         "\(count) of \(Counted.text(partitions.count, "partition", "partitions")) \(count == 1 ? one : many)"
     }
 
-    /// How long records are kept: whole days as such.
+    /// A retention in words: whole days as such.
     private func length(_ milliseconds: Int) -> String {
         milliseconds >= Self.day && milliseconds % Self.day == 0
             ? Counted.text(milliseconds / Self.day, "day", "days") : TimeText.length(milliseconds: Int64(milliseconds))
@@ -231,7 +231,7 @@ extension TopicFindings {
         retention(topics, tool) + held(topics, tool)
     }
 
-    /// Whether all keys of requests can be held.
+    /// The findings on whether all keys of requests can be held.
     private static func held(_ topics: [TopicFacts], _ tool: KafkaTool) -> [Finding] {
         guard let held = topics.first(where: { $0.role.kind == .held }), let there = held.partitions.answer?.count,
             let most = topics.filter({ $0.role.kind == .requests }).compactMap({ $0.partitions.answer?.count }).max()

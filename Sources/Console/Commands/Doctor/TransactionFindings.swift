@@ -1,19 +1,19 @@
-/// What is known of the right to the worker's transactional ids.
+/// The facts of the right to the worker's transactional ids.
 struct TransactionFacts {
-    /// What they begin with.
+    /// The prefix of the ids.
     let prefix: String
-    /// Whether another one that begins so may be used, or why not.
+    /// The success of using another id with this prefix, or the refusal.
     let answer: Result<Void, Refusal>
-    /// Whether a loop of the worker is a member of the group: it uses its id then.
+    /// True if a loop of the worker is a member of the group and so uses its id.
     let isRunning: Bool
 }
 
 /// Findings about the right to transactions.
 enum TransactionFindings {
     /// - Parameters:
-    ///   - facts: What is known of the right.
+    ///   - facts: The facts of the right.
     ///   - tool: Writes the remedies.
-    /// - Returns: What is wrong; nothing when nothing is.
+    /// - Returns: The faults, empty when there are none.
     static func of(_ facts: TransactionFacts, _ tool: KafkaTool) -> [Finding] {
         guard case .failure(let refusal) = facts.answer, !facts.isRunning else { return [] }
         guard refusal.kind == .rights else {

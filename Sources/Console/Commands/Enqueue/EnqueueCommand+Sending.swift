@@ -4,7 +4,7 @@ import Publishing
 import Settings
 
 extension EnqueueCommand {
-    /// Writes the requests, waits for their results if that was asked for, and says where they are.
+    /// Writes the requests, waits for their results on request, and reports their places.
     static func send(
         _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {

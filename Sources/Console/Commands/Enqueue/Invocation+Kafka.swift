@@ -37,7 +37,7 @@ extension Invocation {
         }
     }
 
-    /// Follows the results from now on, if that was asked for, until it is closed. Has to be there before anything is written, or they could
+    /// Follows the results from now on, on request, until it is closed. Has to be there before anything is written, or they could
     /// come unseen.
     ///
     /// - Throws: The topic of results cannot be read.

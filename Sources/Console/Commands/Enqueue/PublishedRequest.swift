@@ -11,11 +11,11 @@ import PushModel
 struct PublishedRequest: Sendable {
     /// The request's identity.
     let id: String
-    /// The topic that it is written to; nil where nothing asks for it.
+    /// The topic that it is written to, or nil if no output needs it.
     let topic: String?
-    /// The partition; nil until its delivery was reported.
+    /// The partition, or nil until its delivery was reported.
     var partition: Int32?
-    /// The offset in it; nil also where the broker did not say it.
+    /// The offset in it, or nil also if the broker did not report it.
     var offset: Int64?
     /// Its final result, once it was seen.
     var result: ResultRecord?
@@ -26,7 +26,7 @@ struct PublishedRequest: Sendable {
         self.topic = topic
     }
 
-    /// The request as a JSON object; offsets are texts, because not every reader of JSON keeps 64 bits.
+    /// The request as a JSON object. Offsets are texts, because not every reader of JSON keeps 64 bits.
     var json: [UInt8] {
         var object = JSONObject()
         object.add("id", id)
@@ -44,11 +44,11 @@ struct PublishedRequest: Sendable {
 final class PublishedRequests: Sendable {
     private struct State {
         var requests: [PublishedRequest] = []
-        /// How many have no result yet.
+        /// The number of requests without a result.
         var openCount = 0
     }
 
-    /// Protects the list; nothing else is locked while it is held.
+    /// Protects the list. No other lock is taken while it is held.
     private let state: Mutex<State>
     private let follower: ResultFollower?
     /// Raised when the last result has come.
@@ -57,8 +57,8 @@ final class PublishedRequests: Sendable {
     /// No requests.
     ///
     /// - Parameters:
-    ///   - capacity: How many are expected.
-    ///   - follower: Waits for their results, until it is closed; nil if they are not wanted.
+    ///   - capacity: The expected number of requests.
+    ///   - follower: Waits for their results, until it is closed, or nil if they are not wanted.
     init(capacity: Int, _ follower: ResultFollower? = nil) {
         var state = State()
         state.requests.reserveCapacity(capacity)
@@ -69,9 +69,9 @@ final class PublishedRequests: Sendable {
     /// All requests, as far as they are known.
     var all: [PublishedRequest] { state.withLock { $0.requests } }
 
-    /// Adds the request with this identity, and the topic that it is written to; its result is awaited from now on.
+    /// Adds the request with this identity, and the topic that it is written to. Its result is awaited from now on.
     ///
-    /// - Returns: What to call with its delivery.
+    /// - Returns: The callback for its delivery.
     @discardableResult
     func add(_ id: String, in topic: String? = nil) -> @Sendable (Producer.Delivery) -> Void {
         let index = state.withLock { state -> Int in
@@ -86,7 +86,8 @@ final class PublishedRequests: Sendable {
         return { [self] delivery in note(delivery, of: index) }
     }
 
-    /// Waits until every request has its final result; no longer than `deadline`, nor after a signal, nor where results may not be read.
+    /// Waits until every request has its final result, but not beyond `deadline`, nor after a signal, nor if results may not be
+    /// read.
     func waitForResults(until deadline: Deadline) {
         guard let follower else { return }
         while state.withLock({ $0.openCount > 0 }), !deadline.hasPassed, !Interruption.isRequested {

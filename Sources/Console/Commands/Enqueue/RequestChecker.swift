@@ -4,9 +4,9 @@ import PushModel
 
 /// Something wrong with a request, and where it was given.
 struct InputFault: Sendable, Equatable {
-    /// The file, with the line where there are several requests in it; or `the flags`.
+    /// The file, with the line if there are several requests in it, or `the flags`.
     let place: String
-    /// What is wrong.
+    /// The fault in words.
     let message: String
 
     /// `place: message`.
@@ -36,25 +36,25 @@ extension InputFault {
     }
 }
 
-/// Takes requests in, and says what is wrong with the others.
+/// Accepts requests, and reports the faults of the others.
 struct RequestChecker {
     private let reader: StrictReader
     private let now: Timestamp
-    /// Finds what workers would refuse; nil where that is found later.
+    /// Finds the requests that workers would refuse, or nil if that is found later.
     private var trial: RequestTrial?
     private var request = PushRequest()
     /// The requests without faults.
     private(set) var valid: [OutgoingRequest] = []
-    /// What is wrong with the others.
+    /// The faults of the other requests.
     private(set) var faults: [InputFault] = []
-    /// What may be wrong with those without faults, by the settings of the worker that gets them.
+    /// The possible faults of requests without faults, by the settings of the worker that gets them.
     private(set) var warnings: [InputFault] = []
 
     /// A checker without requests.
     ///
     /// - Parameters:
     ///   - now: Milliseconds since 1970.
-    ///   - trial: Finds what workers would refuse; nil to check the form alone.
+    ///   - trial: Finds the requests that workers would refuse, or nil to check the form alone.
     ///   - reader: Reads the requests.
     init(now: Int64, trial: RequestTrial? = nil, reader: StrictReader = StrictReader()) {
         self.now = Timestamp(milliseconds: now)
@@ -65,7 +65,7 @@ struct RequestChecker {
     /// Checks one request.
     ///
     /// - Parameters:
-    ///   - json: The request; JSON, because what is none has a line and a column in its file.
+    ///   - json: The request. It is JSON, because any other text has a line and a column in its file.
     ///   - place: Where it was given.
     mutating func check(_ json: [UInt8], at place: String) {
         let (what, isEvent) = reader.read(json, now: now, into: &request)

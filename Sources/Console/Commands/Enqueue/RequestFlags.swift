@@ -89,7 +89,7 @@ enum RequestFlags {
                 "an audience must be named", hint: "say for whom it is: --user alice, --category World, --installation ID, ...")
         }
         var audience = JSONObject()
-        // Whom the file names is added part by part.
+        // The names of the file are added part by part.
         if arguments.has("audience-file") { audience.add("users", texts: ["sample"]) }
         audience.add("users", texts: arguments.values("user"))
         audience.add("categories", texts: arguments.values("category"))
@@ -142,7 +142,7 @@ enum RequestFlags {
         request.add("template", pairs: properties)
     }
 
-    /// Numbers, true and false stand for themselves; everything else is text.
+    /// Numbers, true and false stand for themselves. Everything else is text.
     private static func options(_ pairs: [(name: String, value: String)]) -> [UInt8] {
         var options = JSONObject()
         for (name, value) in pairs {

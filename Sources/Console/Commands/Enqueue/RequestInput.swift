@@ -1,7 +1,7 @@
 import PushModel
 
 extension Invocation {
-    /// What a file has that an operand names, or standard input for `-`.
+    /// The content of the file that an operand names, or standard input for `-`.
     ///
     /// - Throws: A usage failure: it cannot be read, or it is a request instead of a file's name.
     func requestFile(_ path: String) throws(CommandFailure) -> [UInt8] {
@@ -53,7 +53,7 @@ struct RequestInput {
         }
     }
 
-    /// Where one value ends and another begins, the reader says so. After something that is no JSON it is unknown where to go on.
+    /// The boundary between two values comes from the reader. After something that is no JSON it is unknown.
     private static func readSequence(_ content: ArraySlice<UInt8>, named name: String, into checker: inout RequestChecker) {
         var rest = content
         var line = 1

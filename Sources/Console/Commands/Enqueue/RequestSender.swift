@@ -4,13 +4,13 @@ import Kafka
 import Publishing
 import PushModel
 
-/// Writes requests to Kafka, as often and as fast as was asked for.
+/// Writes requests to Kafka, as often and as fast as requested.
 struct RequestSender {
-    /// How many, how fast and in whose name.
+    /// The number, the rate and the identity of the requests.
     struct Plan {
-        /// How often each request is written.
+        /// The number of times that each request is written.
         var copies = 1
-        /// Requests a second; nil for as fast as Kafka takes them.
+        /// Requests a second, or nil for as fast as Kafka takes them.
         var rate: Double?
         /// The source of requests that name none.
         var source = "/pushfan/enqueue"
@@ -26,12 +26,12 @@ struct RequestSender {
         writer = RequestWriter(topics: topics, source: plan.source)
     }
 
-    /// Writes every request as often as the plan says, and waits until Kafka has them. It ends early when a signal comes.
+    /// Writes every request as often as the plan demands, and waits until Kafka has them. It ends early when a signal comes.
     ///
     /// - Parameters:
-    ///   - requests: What to write.
+    ///   - requests: The requests to write.
     ///   - producer: Writes it.
-    ///   - handles: The topics of that producer, by their names; each that a request belongs to.
+    ///   - handles: The topics of that producer, by their names, with each that a request belongs to.
     ///   - timeout: How long the last of them may take.
     ///   - published: Gets them, in order.
     /// - Throws: A request that was not taken, or not written in time.

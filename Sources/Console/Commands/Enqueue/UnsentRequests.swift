@@ -10,10 +10,10 @@ enum UnsentRequests {
         let result: ResultRecord
     }
 
-    /// What became of them and why, each state and error once, with what to do about it.
+    /// The outcomes of the requests and their reasons, each state and error once, with the remedy.
     ///
-    /// - Parameter requests: The requests that have a result, in their order; those that were sent are passed over.
-    /// - Returns: Lines for a person; none where all were sent.
+    /// - Parameter requests: The requests that have a result, in their order. Sent requests are skipped.
+    /// - Returns: Lines for a person, or none if all were sent.
     static func lines(_ requests: some Sequence<(id: String, result: ResultRecord)>) -> [String] {
         var groups: [[String]: Group] = [:]
         var order: [[String]] = []

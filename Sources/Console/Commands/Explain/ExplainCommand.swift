@@ -6,7 +6,7 @@ import Publishing
 import PushModel
 
 extension Command {
-    /// `pushfan explain`: what a request would become, what an error code means, what each answer of a hub means.
+    /// `pushfan explain`: a request's calls, an error code's meaning, the meaning of a hub's answers.
     static let explain = Command(
         "explain", .publishers, "Show what a request would become, or what an error code means", operands: "FILE|-|CODE",
         maximumOperands: 1,
@@ -91,7 +91,7 @@ enum ExplainCommand {
         return .done
     }
 
-    /// A code of the gateway's own; one that results have as well is explained as theirs.
+    /// A code of the gateway's own. A code that results have as well is explained as theirs.
     private static func explain(
         _ code: APIProblem.Code, formerly former: String? = nil, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
@@ -113,7 +113,7 @@ enum ExplainCommand {
         return .done
     }
 
-    /// What a replay can do, as results say it, and what it needs.
+    /// The effect of a replay, in the words of results, and its preconditions.
     private static func replay(_ code: ErrorCode, _ rows: [VerdictTable.Row]) -> String {
         let ends = rows.isEmpty ? [code.outcome] : rows.map(\.verdict.outcome)
         let words = ReplaySafety.allCases.filter { word in ends.contains { ReplaySafety(of: $0, code) == word } }

@@ -2,14 +2,14 @@ import Intake
 import PushModel
 
 extension RequestReport {
-    /// Why nothing is sent; nil where something is.
+    /// The reason for which nothing is sent, or nil if something is.
     var refusal: String? {
         guard case .refused(let fault) = fate else { return nil }
         let pointer = fault.pointer.isEmpty ? "" : Sanitised.line(fault.pointer) + ": "
         return "\(fault.code.rawValue): \(pointer)\(fault.message)"
     }
 
-    /// What its calls cost; nil where there are none.
+    /// The cost of its calls, or nil if there are none.
     var estimate: PlanEstimate? { if case .sent(let sending) = fate { sending.estimate } else { nil } }
 
     /// The report for a person.
@@ -23,7 +23,7 @@ extension RequestReport {
         return lines.joined(separator: "\n")
     }
 
-    /// Where it is written, and from when to when it may be sent.
+    /// The topic to which it is written, and the times between which it may be sent.
     private var record: String {
         let times = [notBefore.map { ", not sent before \($0.text)" }, expiresAt.map { ", expires at \($0.text)" }]
         return "it is written to \(topic), lane \(lane)\(times.compactMap(\.self).joined())"
@@ -43,7 +43,7 @@ extension PlanEstimate {
 }
 
 extension CallPreview {
-    /// One line that says what it is.
+    /// One line that names it.
     fileprivate var title: String {
         let whole = part > 1 ? "\(platformName), part \(part)" : platformName
         return "\(whole), to \(audience), \(body.count) of at most \(maximumBodyByteCount) bytes"

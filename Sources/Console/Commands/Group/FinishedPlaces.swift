@@ -3,29 +3,29 @@ import Kafka
 import PushModel
 import ResultQuery
 
-/// Which records of some partitions workers are done with, as the topics tell that workers write.
+/// The records of some partitions that workers are done with, by the topics that workers write.
 ///
-/// Done is what has a final result or became a dead letter, and what waits elsewhere: in a delay lane, as a held request, or as one that
-/// was divided into parts. The continuation of a large request is done when the part that it begins with is a record of its own, because
-/// one transaction wrote that and counted the continuation as read. A place counts together with the time of its record, so that what
-/// stood in a topic that was recreated since says nothing about the new one.
+/// Done is what has a final result or became a dead letter, and what waits elsewhere: in a delay lane, as a held request, or as
+/// one that was divided into parts. The continuation of a large request is done when the part that it begins with is a record of
+/// its own, because one transaction wrote that and counted the continuation as read. A place counts together with the time of its
+/// record, so that the records of a topic that was recreated since do not count for the new one.
 struct FinishedPlaces {
     private struct Place {
         let offset: Int64
-        /// When the record was published, milliseconds since 1970; -1 when that is not told.
+        /// The time of the record's publication, milliseconds since 1970, or -1 when that is not known.
         let time: Int64
     }
 
-    /// Whose waiting requests count.
+    /// The group whose waiting requests count.
     private let group: String
-    /// What is known of requests that wait.
+    /// The state of requests that wait.
     private(set) var copies: WaitingCopies
-    /// What is known of large requests.
+    /// The state of large requests.
     private(set) var wholes: WholeStarts
     private var places: [TopicPartition: [Place]] = [:]
     private var lows: [TopicPartition: Int64] = [:]
     private var document = JSONDocument()
-    /// Whether a newer version wrote some of it, so that this one does not know what is finished.
+    /// True if a newer version wrote some of it, so that this one does not know what is finished.
     private(set) var isNewer = false
     /// The parts that are records of their own, and the continuations.
     private var parts: Set<PartName> = []
@@ -53,7 +53,7 @@ struct FinishedPlaces {
         }
     }
 
-    /// Whether a topic tells something.
+    /// True if a topic has such records.
     static func areTold(by role: TopicRole) -> Bool {
         switch role.kind {
         case .delayed, .held, .parents: true
@@ -90,7 +90,7 @@ struct FinishedPlaces {
     private mutating func takeDeadLetter(_ record: borrowing ConsumedRecord) {
         let headers = OwnHeaders.of(record)
         guard headers["pushfan-dlq-group"] == group else { return }
-        // One in place of a result tells when that was refused.
+        // A dead letter in place of a result has the time of the refusal.
         let time = headers["pushfan-dlq-reason"] == "not_taken" ? nil : headers["pushfan-dlq-timestamp-ms"]
         finish(
             headers["pushfan-dlq-topic"], headers["pushfan-dlq-partition"].flatMap { Int64($0) },
@@ -130,7 +130,7 @@ struct FinishedPlaces {
         }
     }
 
-    /// Takes that a request has its result, or became a dead letter.
+    /// Notes that a request has its result, or became a dead letter.
     private mutating func finish(_ topic: String?, _ partition: Int64?, _ offset: Int64?, _ time: Int64?) {
         add(topic, partition, offset, time)
         guard let topic, let offset, let number = partition.flatMap({ Int32(exactly: $0) }) else { return }
@@ -147,7 +147,7 @@ struct FinishedPlaces {
         places[partition]?.append(Place(offset: offset, time: time ?? -1))
     }
 
-    /// Puts them in order, once all were taken and before the first is asked about.
+    /// Puts them in order, once all were taken and before the first query.
     mutating func close() {
         for (part, place, offset, time) in continuations where parts.contains(part) {
             add(place.topic, Int64(place.partition), offset, time)
@@ -155,12 +155,12 @@ struct FinishedPlaces {
         for partition in lows.keys { places[partition]?.sort { $0.offset < $1.offset } }
     }
 
-    /// Whether workers are done with a record.
+    /// True if workers are done with a record.
     ///
     /// - Parameters:
     ///   - offset: Its offset.
     ///   - partition: Its partition.
-    ///   - time: When it was published, milliseconds since 1970; nil when that is not known.
+    ///   - time: Its publication, milliseconds since 1970, or nil when that is not known.
     /// - Returns: Whether its place is known as finished, and a known time is the same.
     func contains(_ offset: Int64, of partition: TopicPartition, publishedAt time: Int64?) -> Bool {
         guard let list = places[partition] else { return false }

@@ -3,18 +3,18 @@ import Jobs
 import Kafka
 import Settings
 
-/// What a consumer group that is no more has left, and its move to the group of the settings.
+/// The state that a former consumer group has left, and its move to the group of the settings.
 ///
 /// Moved are its positions in topics that have one reader for each record, and the requests that wait for it in topics that groups share.
 /// Both groups must have no members, so no worker moves their positions. Each transaction holds requests that were rewritten for the new
 /// group, and the old group's position behind them. So a run that dies anywhere is begun again and repeats nothing.
 final class GroupAdoption {
-    /// What became of one topic.
+    /// The result for one topic.
     struct Row {
         let topic: String
         /// The partitions whose position the new group has from the old one.
         var positions = 0
-        /// The requests and questions that waited for the old group, and wait for the new one now.
+        /// The requests and polls that waited for the old group, and wait for the new one now.
         var moved = 0
         /// The partitions where the old group has no position, or one of another program, so what it has done is unknown.
         var unknown = 0
@@ -23,12 +23,12 @@ final class GroupAdoption {
     /// The most records and bytes of one transaction.
     private static let batchCount = 500
     private static let batchByteCount = 1 << 20
-    /// Whose a record is that waits (`DelayRecorder`).
+    /// The header with the group whose record waits (`DelayRecorder`).
     private static let owner = Array("pushfan-group".utf8)
 
-    /// What was done in each topic; or would be.
+    /// The work that was done, or would be, in each topic.
     private(set) var rows: [Row] = []
-    /// Whether the old group has a position anywhere; without one it is not there, or was forgotten, and nothing is taken over.
+    /// True if the old group has a position anywhere. Without one it does not exist, or was forgotten, and nothing is taken over.
     private(set) var hasPositions = false
 
     private let old: String
@@ -41,9 +41,9 @@ final class GroupAdoption {
 
     /// - Parameters:
     ///   - old: The group that is no more.
-    ///   - settings: Where the topics are, and the group that gets what it left.
+    ///   - settings: The names of the topics, and the group that continues the old one.
     ///   - isDry: Whether nothing may be written.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     /// - Throws: The brokers do not let us.
     init(of old: String, _ settings: Settings, isDry: Bool, timeout: Duration) throws(KafkaError) {
         self.old = old
@@ -59,7 +59,7 @@ final class GroupAdoption {
         try session?.fence()
     }
 
-    /// The members of both groups together; while there are any, nothing must be moved.
+    /// The members of both groups together. While there are any, nothing must be moved.
     func memberCount() throws(KafkaError) -> Int {
         let admin = try TopicAdmin(configuration)
         var count = 0
@@ -73,7 +73,7 @@ final class GroupAdoption {
 
     /// Does it.
     ///
-    /// - Throws: The same command goes on.
+    /// - Throws: The same command continues.
     func run() throws(KafkaError) {
         let admin = try TopicAdmin(configuration)
         let found = try admin.describe(topics: roles.map(\.name), timeout: timeout).topics
@@ -106,7 +106,7 @@ final class GroupAdoption {
         }
     }
 
-    /// Gives the new group the old one's positions, with what they say is finished behind them.
+    /// Gives the new group the old one's positions, with the finished offsets behind them.
     private func adopt(_ positions: [CommittedOffset], _ row: inout Row) throws(KafkaError) {
         row.positions += positions.count
         guard let session, !positions.isEmpty else { return }
@@ -121,11 +121,11 @@ final class GroupAdoption {
         _ their: CommittedOffset, _ our: CommittedOffset, to end: Int64, _ fetcher: RecordFetcher, _ row: inout Row
     ) throws(KafkaError) {
         guard let start = their.offset, let finished = try? FinishedOffsets(decoding: their.metadata) else {
-            // Where it never was, it has not written anything either, as long as nothing stands there.
+            // A group without a position in the partition has not written anything there either, as long as it is empty.
             if end > 0 { row.unknown += 1 }
             return
         }
-        // The new group has nothing to look for in front of what waited for the old one.
+        // The new group has nothing to read in front of the records that waited for the old one.
         if our.offset == nil { try adopt([their], &row) }
         var batch = Batch()
         var offset = start
@@ -172,7 +172,8 @@ final class GroupAdoption {
         return headers.reduce(byteCount) { $0 + $1.name.count + ($1.value?.count ?? 0) }
     }
 
-    /// Commits a batch, and with it that the old group is behind what was rewritten; what it has finished further behind stays finished.
+    /// Commits a batch, and with it the old group's position behind the rewritten records. Offsets that it has finished further
+    /// behind stay finished.
     private func finish(
         _ batch: inout Batch, at offset: Int64, from start: Int64, _ finished: FinishedOffsets, _ partition: TopicPartition,
         _ session: TransactionalSession

@@ -5,7 +5,7 @@ import PushModel
 import ResultQuery
 import Settings
 
-/// Where a group is to begin that has no position.
+/// The place at which a group without a position begins.
 enum StartPlace: Equatable {
     case beginning
     case end
@@ -17,7 +17,7 @@ enum StartPlace: Equatable {
     /// Reads a word, a moment, or how long ago it was: `15m`, `now-15m`.
     ///
     /// - Parameters:
-    ///   - text: What was typed.
+    ///   - text: The text as it was typed.
     ///   - now: Milliseconds since 1970.
     init?(_ text: String, now: Int64) {
         switch text {
@@ -34,7 +34,7 @@ enum StartPlace: Equatable {
         }
     }
 
-    /// The rule of workers (`kafka.start`) that begins at the same place; nil of `finished`.
+    /// The rule of workers (`kafka.start`) that begins at the same place, or nil of `finished`.
     var rule: StartRule? {
         switch self {
         case .beginning: .beginning
@@ -48,17 +48,17 @@ enum StartPlace: Equatable {
     ///
     /// - Parameters:
     ///   - position: The partition.
-    ///   - since: The first offset that is not older than a moment; nil when all are older.
-    /// - Returns: The offset; nil of `finished`.
+    ///   - since: The first offset that is not older than a moment, or nil when all are older.
+    /// - Returns: The offset, or nil of `finished`.
     func offset(in position: GroupPosition, since: Int64?) -> Int64? {
         guard case .offset(let offset) = rule?.decision(low: position.low, high: position.high, since: since) else { return nil }
         return min(max(offset, position.low), position.high)
     }
 }
 
-/// Says where a group begins in partitions of requests, of requests that wait, and of large requests.
+/// Sets the start of a group in partitions of requests, of waiting requests, and of large requests.
 ///
-/// The group must have no members, so nothing moves while it is looked for.
+/// The group must have no members, so nothing moves during the search.
 struct GroupStart {
     /// The position of one partition.
     struct Row {
@@ -72,19 +72,19 @@ struct GroupStart {
         var finished: Int64 = 0
         /// The records behind it that are finished and will be repeated, because the position's metadata has no room for them.
         var repeated: Int64 = 0
-        /// Whether large requests are counted, whose one result is written or not.
+        /// True if large requests are counted, whose one result is written or not.
         var isOfParents = false
     }
 
     let invocation: Invocation
     let settings: Settings
-    /// How long each question may take.
+    /// The time limit of each query.
     let timeout: Duration
 
     private var group: String { settings.kafka.groupID }
     private var configuration: KafkaConfiguration { settings.kafkaConfiguration() }
 
-    /// The group's members; while there are any, nothing must be written.
+    /// The group's members. While there are any, nothing must be written.
     func memberCount() throws(CommandFailure) -> Int {
         try asking("ask who is in the group") { () throws(KafkaError) -> Int in
             let admin = try TopicAdmin(configuration)
@@ -99,8 +99,8 @@ struct GroupStart {
         Set(TopicRole.all(settings.kafka.topics).filter { $0.kind == .requests }.map(\.name))
     }
 
-    /// Where the group stands in every partition of the topics of requests, of what waits and of large requests, in the order of the
-    /// topics.
+    /// The positions of the group in every partition of the topics of requests, of waiting requests and of large requests, in the
+    /// order of the topics.
     func positions() throws(CommandFailure) -> [GroupPosition] {
         let topics = try existing { $0.kind != .common && $0.kind != .other }
             .map { (topic: $0.role.name, partitionCount: $0.partitionCount) }
@@ -112,7 +112,7 @@ struct GroupStart {
     /// Finds out where the group begins in some partitions.
     ///
     /// - Parameters:
-    ///   - place: What was asked for.
+    ///   - place: The place that was requested.
     ///   - chosen: The partitions.
     ///   - all: Every partition of their topics.
     /// - Returns: A row for each, in the same order.
@@ -191,7 +191,7 @@ struct GroupStart {
         }
     }
 
-    /// Whether workers are done with a record; nil of one that is another group's, which waits for nothing of ours.
+    /// True if workers are done with a record, or nil for another group's record, which waits for nothing of ours.
     private func isFinished(
         _ record: borrowing ConsumedRecord, of partition: TopicPartition, _ role: TopicRole, _ places: FinishedPlaces
     ) -> Bool? {
@@ -203,11 +203,11 @@ struct GroupStart {
         return places.copies.isDone(headers, at: partition, record.offset, mayHaveGoneOn: mayHaveGoneOn)
     }
 
-    /// Reads what workers have written: which requests they are done with.
+    /// Reads from the records of workers which requests they are done with.
     private func gather(_ chosen: [GroupPosition], _ scan: TopicScan) throws(CommandFailure) -> FinishedPlaces {
         var places = FinishedPlaces(of: chosen, group: group, parents: settings.kafka.topics.parents)
         let told = try existing { role in
-            // Our own requests tell of themselves alone.
+            // Records of our own requests count for these requests alone.
             FinishedPlaces.areTold(by: role)
                 || role.kind == .requests && role.isWritten
                     && chosen.contains { $0.partition.topic == role.name }
@@ -231,7 +231,7 @@ struct GroupStart {
         return places
     }
 
-    /// Those topics that are there, with their numbers of partitions.
+    /// The existing topics, with their numbers of partitions.
     private func existing(
         where isWanted: (TopicRole) -> Bool
     ) throws(CommandFailure) -> [(role: TopicRole, partitionCount: Int)] {

@@ -86,8 +86,8 @@ private enum GroupStartCommand {
         }
     }
 
-    /// The partitions that operands name. Without operands all of requests; and of what waits and of large requests, if results say what
-    /// is finished of it.
+    /// The partitions that operands name. Without operands, all partitions of requests, and with `finished` also those of waiting
+    /// requests and of large requests.
     private static func named(
         _ operands: [String], of all: [GroupPosition], _ requestTopics: Set<String>, _ settings: Settings, _ place: StartPlace
     ) throws(CommandFailure) -> [GroupPosition] {
@@ -117,7 +117,7 @@ private enum GroupStartCommand {
         return all.filter { wanted.contains($0.partition) }
     }
 
-    /// Asks a person who sits there.
+    /// Asks the person at the terminal.
     private static func confirm(
         _ rows: [GroupStart.Row], _ place: StartPlace, _ invocation: Invocation
     ) throws(CommandFailure) {
@@ -127,7 +127,7 @@ private enum GroupStartCommand {
         guard try invocation.streams.inputLine() == "yes" else { throw CommandFailure(.refused, "nothing was written") }
     }
 
-    /// `3 positions were written: 12 requests will be sent, and 5 lie before`; the same of large requests and their results.
+    /// `3 positions were written: 12 requests will be sent, and 5 lie before`, and the same of large requests and their results.
     private static func summary(_ rows: [GroupStart.Row], _ place: StartPlace, isDry: Bool) -> String {
         let were = isDry ? "would be" : rows.count == 1 ? "was" : "were"
         let (parents, others) = (rows.filter(\.isOfParents), rows.filter { !$0.isOfParents })

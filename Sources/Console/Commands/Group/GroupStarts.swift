@@ -10,15 +10,15 @@ struct GroupStarts {
     /// A partition that does not begin at the group's position, or not yet.
     struct Row {
         let position: GroupPosition
-        /// The place where it begins, if at all; nil where another version has to go on with it.
+        /// The place where it begins, if at all, or nil if another version must continue it.
         let ruling: AssignmentPlan.Ruling?
-        /// The reason why workers leave it, though no operator has to decide; nil if they do not.
+        /// The reason for which workers leave it, though no operator has to decide, or nil if they do not.
         let left: LeaveCause?
-        /// The reason why workers do not read it before an operator says where it begins; nil if they do.
+        /// The reason for which workers do not read it before an operator sets its start, or nil if they do.
         let refusal: StartRule.Cause?
     }
 
-    /// What says where a group begins; requests that have a result are not repeated.
+    /// The command that sets the start of a group. Requests that have a result are not repeated.
     static let command = "pushfan group start --at finished"
 
     /// The partitions that do not simply go on, in the order of the positions.
@@ -27,8 +27,8 @@ struct GroupStarts {
     /// Plans as a worker would that has all partitions.
     ///
     /// - Parameters:
-    ///   - positions: Where the group stands.
-    ///   - starts: Where its partitions begin.
+    ///   - positions: The positions of the group.
+    ///   - starts: The starts of its partitions.
     ///   - kind: The kind of a topic's records.
     init(_ positions: [GroupPosition], _ starts: PartitionStarts, kind: (String) -> AssignmentPlan.Kind) {
         let assigned = positions.map { position in
@@ -45,15 +45,15 @@ struct GroupStarts {
         }
     }
 
-    /// Asks Kafka.
+    /// Queries Kafka.
     ///
     /// - Parameters:
-    ///   - positions: Where the group stands in the topics that its members share.
+    ///   - positions: The positions of the group in the topics that its members share.
     ///   - settings: The group, its topics, and what workers do where it has no position.
     ///   - now: Milliseconds since 1970.
     ///   - admin: Asks for offsets.
     ///   - configuration: The brokers.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     /// - Returns: The beginnings of these partitions, and of those of held and of large requests as far as they are known.
     /// - Throws: As `StartFinder.starts` does.
     static func ask(
@@ -104,7 +104,7 @@ struct GroupStarts {
         ].compactMap(\.self)
     }
 
-    /// What says where the group begins where it has positions that tell nothing. Three partitions are named.
+    /// The command that replaces unusable positions of the group. Three partitions are named.
     private static func replacement(of partitions: [TopicPartition]) -> String {
         let names = partitions.prefix(3).map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
         return "\(command) --replace \(names)" + (partitions.count > 3 ? " ..." : "")

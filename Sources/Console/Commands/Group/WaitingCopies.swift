@@ -2,7 +2,7 @@ import Delivery
 import Kafka
 import PushModel
 
-/// Which records of delay lanes and of the topic of held requests a group is done with.
+/// The records of delay lanes and of the topic of held requests that a group is done with.
 ///
 /// A request that waits has one copy for each lane it went through, and for each time it was held. Only the last of them waits, unless the
 /// request is finished: each of the others went on to the next one in the transaction that wrote that. Every lane has to be taken before
@@ -13,7 +13,7 @@ struct WaitingCopies {
         let topic: String
         let partition: Int64
         let offset: Int64
-        /// When it was published, milliseconds since 1970; -1 when that is not told.
+        /// Its publication, milliseconds since 1970, or -1 when that is not known.
         var time: Int64
 
         /// The same, whenever it was published.
@@ -27,12 +27,12 @@ struct WaitingCopies {
     private struct Copy {
         let place: TopicPartition
         let offset: Int64
-        /// How many attempts had been made of its calls, and when it was written: neither falls from one copy to the next.
+        /// The number of attempts so far of its calls, and the time of writing. Neither falls from one copy to the next.
         let attempts: Int64
         let written: Int64
     }
 
-    /// Whose requests matter.
+    /// The group whose requests matter.
     private let group: String
     private var last: [Request: Copy] = [:]
     /// All that wait, at any time.
@@ -52,19 +52,19 @@ struct WaitingCopies {
         last[request] = copy
     }
 
-    /// Takes that a request has its outcome.
+    /// Notes that a request has its outcome.
     ///
     /// - Parameters:
-    ///   - topic: Where it was published.
+    ///   - topic: The topic of publication.
     ///   - partition: The partition's number.
     ///   - offset: Its offset.
-    ///   - time: When it was published, milliseconds since 1970; nil when that is not told.
+    ///   - time: Its publication, milliseconds since 1970, or nil when that is not known.
     mutating func finish(_ topic: String, _ partition: Int32, _ offset: Int64, _ time: Int64?) {
         let request = Request(topic: topic, partition: Int64(partition), offset: offset, time: time ?? -1)
         if known.contains(request.atAnyTime) { finished.insert(request) }
     }
 
-    /// Whether the group is done with a record.
+    /// True if the group is done with a record.
     ///
     /// - Parameters:
     ///   - headers: The record's headers.
@@ -91,12 +91,12 @@ struct WaitingCopies {
         return Request(topic: topic, partition: partition, offset: offset, time: number("pushfan-origin-timestamp-ms") ?? -1)
     }
 
-    /// Whether a worker may have gone on with a record that waits (`DelayLanes.mayHaveGoneOn`).
+    /// True if a worker may have continued a record that waits (`DelayLanes.mayHaveGoneOn`).
     ///
     /// - Parameters:
     ///   - headers: The record's headers.
-    ///   - lane: The place of its lane in `DelayLanes.lengths`; nil for a held request.
-    ///   - written: When it was written, milliseconds since 1970.
+    ///   - lane: The place of its lane in `DelayLanes.lengths`, or nil for a held request.
+    ///   - written: The time of writing, milliseconds since 1970.
     ///   - now: The same for the present moment.
     /// - Returns: False only if its time has not come.
     static func mayHaveGoneOn(_ headers: [String: String], in lane: Int?, written: Int64?, now: Int64) -> Bool {

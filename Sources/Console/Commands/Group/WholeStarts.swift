@@ -2,7 +2,7 @@ import Delivery
 import Kafka
 import PushModel
 
-/// Where a group goes on with large requests in some partitions, as their records and results tell.
+/// The offsets at which a group continues large requests in some partitions, by their records and results.
 ///
 /// Every record of the topic of parents has to be taken before the first outcome, so that outcomes of other requests need no memory.
 struct WholeStarts {
@@ -17,7 +17,7 @@ struct WholeStarts {
     private struct Whole {
         let partition: TopicPartition
         let key: ParentKey
-        /// When the record was published, milliseconds since 1970; nil when that is not known.
+        /// The time of the record's publication, milliseconds since 1970, or nil when that is not known.
         let time: Int64?
     }
 
@@ -55,13 +55,13 @@ struct WholeStarts {
         }
     }
 
-    /// Takes that what was published at a place has its outcome.
+    /// Notes that the record published at a place has its outcome.
     ///
     /// - Parameters:
     ///   - topic: Its topic.
     ///   - partition: The partition's number.
     ///   - offset: Its offset.
-    ///   - time: When it was published, milliseconds since 1970; nil when that is not told.
+    ///   - time: Its publication, milliseconds since 1970, or nil when that is not known.
     mutating func finish(_ topic: String, _ partition: Int32, _ offset: Int64, _ time: Int64?) {
         guard let whole = wholes[Place(topic: topic, partition: partition, offset: offset)],
             time == nil || whole.time == nil || time == whole.time
@@ -69,6 +69,6 @@ struct WholeStarts {
         starts[whole.partition]?.finish(whole.key)
     }
 
-    /// Where the group goes on in a partition, once all was taken; nil for one that is none of these.
+    /// The offset at which the group continues in a partition, once all was taken, or nil for any other partition.
     func outcome(of partition: TopicPartition) -> ParentsStart.Outcome? { starts[partition]?.outcome() }
 }

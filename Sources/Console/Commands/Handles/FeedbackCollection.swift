@@ -8,7 +8,7 @@ import Settings
 
 /// Reads a hub's feedback, blob after blob and piece after piece, and lists the dead handles in it.
 struct FeedbackCollection {
-    /// What came of one blob.
+    /// The result for one blob.
     struct Row {
         var blob: String
         /// The bytes that were read now, and the entries in them.
@@ -18,23 +18,24 @@ struct FeedbackCollection {
         var handles = 0
         /// Entries that could not be read.
         var unreadable = 0
-        /// Why it was not read to its end, or an entry was passed over; nil when all is well.
+        /// The reason for which it was not read to its end, or an entry was skipped, or nil without trouble.
         var trouble: String?
     }
 
     /// A blob whose end is not whole is being written, for as long in milliseconds after it was written last: a day.
     private static let writingTime: Int64 = 86_400_000
-    /// Handles that are remembered, so that one that was refused often is listed once; at this limit all are forgotten.
+    /// The most handles that are remembered, so that a handle that was refused often is listed once. At this limit all are
+    /// forgotten.
     private static let maximumRemembered = 1 << 18
 
     let container: FeedbackContainer
-    /// Takes what was found; nil to find only.
+    /// Takes the findings, or nil to find only.
     let session: HandlesSession?
     let marks: FeedbackMarks
     let now: @Sendable () -> Int64
     let progress: CollectionProgress
 
-    /// What came of each blob that has something new, or trouble.
+    /// The result for each blob that has something new, or trouble.
     private(set) var rows: [Row] = []
     private(set) var isInterrupted = false
     private var seen: Set<[UInt8]> = []
@@ -133,7 +134,7 @@ struct FeedbackCollection {
         if let fault = piece.fault { note("an entry cannot be read: \(fault)") }
     }
 
-    /// What a blob ends with that is no whole entry comes with the next run, or is broken.
+    /// Notes a broken end of a blob. An entry that may still be written to its end comes with the next run.
     private mutating func noteRest(_ byteCount: Int, of blob: BlobListing.Blob) {
         let isRecent = blob.modified.map { Timestamp(milliseconds: now()).milliseconds(since: $0) < Self.writingTime } ?? true
         guard byteCount >= FeedbackPiece.maximumEntryByteCount || !isRecent else { return }
@@ -145,7 +146,7 @@ struct FeedbackCollection {
     }
 }
 
-/// Says how far a collection is: all the time on a terminal, now and then elsewhere.
+/// Shows the progress of a collection: all the time on a terminal, now and then elsewhere.
 final class CollectionProgress {
     private let streams: Streams
     private var next: ContinuousClock.Instant
@@ -167,6 +168,6 @@ final class CollectionProgress {
         if streams.traits.isErrorTerminal { streams.showStatus(text) } else { streams.note(text) }
     }
 
-    /// Takes away what was shown.
+    /// Removes the shown text.
     func end() { streams.showStatus(nil) }
 }

@@ -6,11 +6,12 @@ import Outcomes
 import PushModel
 import Settings
 
-/// The container in which a hub lists the devices that push services refused: the hub says where it is, and a storage account serves it.
+/// The container in which a hub lists the devices that push services refused: the hub names its address, and a storage account
+/// serves it.
 ///
-/// The link to it is a key of its own. It is asked for again when it opens nothing any more, and is in no message.
+/// The link to it is a key of its own. It is requested again when it opens nothing any more, and is in no message.
 final class FeedbackContainer {
-    /// What stands in a blob from some place on.
+    /// The content of a blob from some place on.
     enum Reading {
         /// Bytes, and whether the blob ends with them.
         case piece([UInt8], isLast: Bool)
@@ -26,7 +27,7 @@ final class FeedbackContainer {
     static let pieceByteCount: Int64 = 1 << 20
     /// The most blobs that a container may have here.
     private static let maximumBlobs = 100_000
-    /// How many names a page may have; the service allows 5,000.
+    /// The most names of a page. The service allows 5,000.
     private static let pageCount = 1000
 
     /// The hub: `contoso.servicebus.windows.net/newshub`.
@@ -42,9 +43,9 @@ final class FeedbackContainer {
     private var storage: (address: WebAddress, peer: WebPeer)?
 
     /// - Parameters:
-    ///   - settings: How to reach it.
+    ///   - settings: The settings of the connection to it.
     ///   - own: The hub.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     ///   - now: Milliseconds since 1970.
     /// - Throws: The hub's settings cannot be used.
     init(_ settings: Settings, _ own: HubSettings, timeout: Duration, now: @escaping @Sendable () -> Int64) throws(CommandFailure)
@@ -71,7 +72,7 @@ final class FeedbackContainer {
 
     /// Every blob there is now, each once, the oldest day first.
     ///
-    /// - Throws: The hub or the storage account does not tell.
+    /// - Throws: The hub or the storage account does not answer.
     func blobs() throws(CommandFailure) -> [BlobListing.Blob] {
         var blobs: [BlobListing.Blob] = []
         var names: Set<String> = []
@@ -99,8 +100,8 @@ final class FeedbackContainer {
     ///
     /// - Parameters:
     ///   - name: The blob.
-    ///   - position: How many bytes of it were read.
-    /// - Returns: What comes next in it.
+    ///   - position: The bytes of it that were read.
+    /// - Returns: The bytes that come next.
     /// - Throws: The storage account does not give it.
     func read(_ name: String, from position: Int64) throws(CommandFailure) -> Reading {
         let answer = try fetch(position..<position + Self.pieceByteCount) { $0.blob(name) }
@@ -123,7 +124,8 @@ final class FeedbackContainer {
         }
     }
 
-    /// Asks the storage account; once more with a new link when the present one opens nothing any more. Nil when there is nothing to ask.
+    /// Queries the storage account, and once more with a new link when the present one opens nothing any more. Nil when there is
+    /// nothing to query.
     private func fetch(
         _ range: Range<Int64>? = nil, _ uri: (FeedbackLink) -> String?
     ) throws(CommandFailure) -> Answer? {
@@ -167,7 +169,7 @@ final class FeedbackContainer {
             isForbidden ? .notAllowed : .failed, "\(storageName) does not give \(what): it answers \(status ?? 0)")
     }
 
-    /// Asks the hub for the link.
+    /// Requests the link from the hub.
     private func open() throws(CommandFailure) -> FeedbackLink {
         while true {
             var request = ByteWriter()
@@ -210,9 +212,9 @@ final class FeedbackContainer {
 
 /// `bytes 0-99/1234` (RFC 9110, section 14.4).
 struct ContentRange: Equatable {
-    /// Which byte is the first one.
+    /// The offset of the first byte.
     let start: Int64
-    /// How many bytes there are; nil when the server does not say.
+    /// The number of bytes, or nil when the server does not report it.
     let total: Int64?
 
     init?(_ text: String) {

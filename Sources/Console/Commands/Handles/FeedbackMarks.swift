@@ -4,15 +4,16 @@ import PushModel
 import ResultQuery
 import Settings
 
-/// How far the blobs of a hub's feedback were read: records of the topic of replays, in the transactions of what was found.
+/// The positions up to which the blobs of a hub's feedback were read: records of the topic of replays, in the transactions of the
+/// findings.
 ///
 /// A mark is written again while its blob is there, so that it is not removed from the topic before the blob is from its container.
 struct FeedbackMarks {
-    /// How far one blob was read.
+    /// The position up to which one blob was read.
     struct Mark: Equatable {
         /// The bytes that were read.
         var position: Int64
-        /// When that was written, in milliseconds since 1970.
+        /// The time of writing, in milliseconds since 1970.
         var at: Int64
     }
 
@@ -57,7 +58,7 @@ struct FeedbackMarks {
         return object.bytes
     }
 
-    /// Takes a record in; those of others are passed over.
+    /// Takes a record in. Records of others are skipped.
     mutating func take(_ record: borrowing ConsumedRecord) {
         guard let key = record.key, let value = record.value else { return }
         take(key: key, value: value, at: record.timestamp ?? 0)

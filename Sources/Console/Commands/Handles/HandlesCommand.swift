@@ -54,7 +54,7 @@ enum HandlesCommand {
         var collection = FeedbackCollection(container, session, marks, now: now, progress)
         let ending = Result<Void, CommandSessionFailure> { () throws(CommandSessionFailure) in try collection.read(blobs) }
         progress.end()
-        // What was committed before the trouble is told, too.
+        // The part that was committed before the trouble is reported, too.
         try report(collection, of: blobs.count, settings, invocation)
         if case .failure(let trouble) = ending { throw failure(trouble, settings, invocation) }
         if collection.isInterrupted {

@@ -6,7 +6,7 @@ import Settings
 
 /// A dead handle to list.
 struct FoundHandle {
-    /// What the hub tells of the device.
+    /// The hub's report of the device.
     let device: RefusedDevice
     /// The SHA-256 of its handle, as 64 small hexadecimal digits.
     let fingerprint: [UInt8]
@@ -16,7 +16,7 @@ struct FoundHandle {
 ///
 /// The transactional id comes from the hub's (`TransactionalSession`).
 final class HandlesSession {
-    /// How far the blobs were read.
+    /// The positions up to which the blobs were read.
     private(set) var marks: FeedbackMarks
 
     private let session: TransactionalSession
@@ -30,8 +30,8 @@ final class HandlesSession {
     /// - Parameters:
     ///   - place: The hub: namespace and name.
     ///   - hubName: The hub's name, for the records.
-    ///   - settings: Where the topics are.
-    ///   - timeout: How long to wait for the brokers.
+    ///   - settings: The names of the topics, and the way to Kafka.
+    ///   - timeout: The longest wait for the brokers.
     /// - Throws: Kafka does not do it.
     init(_ place: String, hubName: String, _ settings: Settings, timeout: Duration) throws(KafkaError) {
         let session = try TransactionalSession(
@@ -56,8 +56,8 @@ final class HandlesSession {
     /// - Parameters:
     ///   - found: The handles.
     ///   - blob: The blob.
-    ///   - position: How many bytes of it were read with them.
-    ///   - now: When they were learnt of.
+    ///   - position: The bytes of it that were read with them.
+    ///   - now: The time at which they became known.
     /// - Throws: Kafka did not confirm it. Whether it took place, the next session finds out.
     func write(_ found: [FoundHandle], of blob: String, upTo position: Int64, now: Timestamp) throws(KafkaError) {
         try session.transact { () throws(KafkaError) in

@@ -4,21 +4,21 @@ import EventLoop
 import HTTP1
 import Jobs
 
-/// A server that is asked by HTTP, one request after another.
+/// A server that is called by HTTP, one request after another.
 final class WebPeer {
-    /// How often a busy server is asked, and the pauses between.
+    /// The pauses after the calls of a busy server, one for each attempt.
     private static let pauses: [Duration] = [.milliseconds(500), .milliseconds(900), .zero]
 
-    /// Who it is, for messages: `the hub at contoso.servicebus.windows.net`.
+    /// The name of the peer for messages: `the hub at contoso.servicebus.windows.net`.
     let name: String
     private let timeout: Duration
     private let poller: Poller
     private let pool: ConnectionPool
 
     /// - Parameters:
-    ///   - name: Who it is, for messages; nothing secret.
-    ///   - configuration: How to reach it.
-    ///   - timeout: How long each question may take.
+    ///   - name: The name of the peer for messages, without secrets.
+    ///   - configuration: The settings of the connection to it.
+    ///   - timeout: The time limit of each query.
     /// - Throws: The settings cannot work.
     init(_ name: String, _ configuration: ConnectionPoolConfiguration, timeout: Duration) throws(CommandFailure) {
         self.name = name
@@ -33,11 +33,11 @@ final class WebPeer {
 
     deinit { pool.close() }
 
-    /// Puts a question; where the answer says that the peer is busy, or there is none, some times.
+    /// Sends a request. Repeats it some times if the peer is busy or does not answer.
     ///
     /// - Parameter request: Head and body.
     /// - Returns: Its answer, of any status but those of a peer that is busy.
-    /// - Throws: There is no answer, or the peer stays busy; nothing of the question is repeated.
+    /// - Throws: There is no answer, or the peer stays busy. No part of the request is in the error.
     func answer(to request: [UInt8]) throws(CommandFailure) -> Answer {
         var failure: CommandFailure?
         for pause in Self.pauses {
@@ -62,7 +62,7 @@ final class WebPeer {
         }
     }
 
-    /// Puts a question once, and waits for what becomes of it.
+    /// Sends a request once, and waits for its outcome.
     ///
     /// - Parameter request: Head and body.
     /// - Returns: The answer, or why there is none.

@@ -31,7 +31,7 @@ extension KeyTerms {
 }
 
 extension Table {
-    /// The columns of keys; a narrow terminal has no room for all.
+    /// The columns of keys. A narrow terminal has no room for all.
     static var ofKeys: Table {
         Table([
             Column(title: "ID"), Column(title: "STATE"), Column(title: "SCOPES"), Column(title: "TENANT", spare: 4),
@@ -54,7 +54,7 @@ extension Table {
 }
 
 extension JSONObject {
-    /// Adds what is known of a key; neither its secret nor the hash of it.
+    /// Adds the facts of a key, without its secret and the hash of it.
     mutating func add(_ key: APIKey, at now: Int64, _ uses: LastUses = LastUses()) {
         add("id", key.id)
         add("state", key.state(at: now).rawValue)

@@ -1,13 +1,13 @@
 import Settings
 
-/// When keys were last used, as gateways say in their metrics; in seconds since 1970, by the keys' ids.
+/// The last uses of keys, by the metrics of gateways, in seconds since 1970, by the keys' ids.
 struct LastUses {
     private(set) var seconds: [String: Int64] = [:]
 
     /// No key was used.
     init() {}
 
-    /// Asks the gateways that flags name.
+    /// Queries the gateways that flags name.
     ///
     /// - Throws: `usage` for what is no URL of metrics, else why one does not answer.
     init(_ arguments: Arguments) throws(CommandFailure) {
@@ -24,7 +24,7 @@ struct LastUses {
         }
     }
 
-    /// Takes over what a gateway says; of two times of a key the later one counts.
+    /// Adds a gateway's metrics. Of two times of a key the later one counts.
     mutating func add(metrics: String) {
         for line in metrics.split(separator: "\n") {
             guard let found = line.wholeMatch(of: #/pushfan_gateway_key_last_used_seconds\{key="([0-9a-z]+)"\} ([0-9]+)/#),

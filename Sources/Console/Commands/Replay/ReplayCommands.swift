@@ -37,7 +37,7 @@ extension Command {
         ],
         readOn: "pushfan help --page replay, pushfan help filters, pushfan help replay run", run: PlanCommand.run)
 
-    /// `pushfan replay run`: does what a plan says.
+    /// `pushfan replay run`: carries out a plan.
     static let replayRun = Command(
         "replay run", .results, "Do what a plan says, or plan and do it", operands: "PLAN|FILTER...", maximumOperands: .max,
         acceptsFilter: true,

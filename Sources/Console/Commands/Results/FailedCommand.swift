@@ -6,7 +6,7 @@ import ResultQuery
 import Settings
 
 extension Command {
-    /// `pushfan failed`: what failed and is not repaired, grouped by cause.
+    /// `pushfan failed`: failures without a repair, grouped by cause.
     static let failed = Command(
         "failed", .results, "Group what failed and is not repaired by its cause, and say what to do", operands: "[FILTER...]",
         maximumOperands: .max, acceptsFilter: true,
@@ -67,7 +67,7 @@ enum FailedCommand {
         }.joined(separator: ", ")
     }
 
-    /// What was replayed; nothing where it is not allowed to know that, which is said.
+    /// The replayed requests, or none if the right to read them is missing, which is reported.
     private static func history(
         _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
     ) throws(CommandFailure) -> ReplayHistory {
@@ -80,7 +80,7 @@ enum FailedCommand {
         }
     }
 
-    /// Writes the number of dead letters, and the command that lists them; nothing where there is none.
+    /// Writes the number of dead letters, and the command that lists them, or nothing if there is none.
     private static func noteDeadLetters(
         _ times: ResultFilter, _ history: ReplayHistory, _ answers: ResultAnswers, _ settings: Settings, _ invocation: Invocation
     ) throws(CommandFailure) {
@@ -127,7 +127,7 @@ enum FailedCommand {
 
     private static func text(_ cell: String) -> String { cell.isEmpty ? "-" : cell }
 
-    /// How many of a group's open ones may be replayed how.
+    /// The number of a group's open requests by the safety of a replay.
     private static func safety(_ group: FailureTally.Group) -> [(name: String, count: Int)] {
         ReplaySafety.allCases.compactMap { word in group.safety[word].map { (word.rawValue, $0) } }
     }
@@ -154,7 +154,7 @@ enum FailedCommand {
         return object.bytes
     }
 
-    /// What to do about each code, once.
+    /// Writes the remedy for each code, once.
     private static func writeRemedies(_ groups: [FailureTally.Group], _ streams: Streams) throws(CommandFailure) {
         var codes: [ErrorCode] = []
         for case let code? in groups.map({ ErrorCode(rawValue: $0.cause.code) }) where !codes.contains(code) {

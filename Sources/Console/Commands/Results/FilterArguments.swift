@@ -2,7 +2,7 @@ import Basics
 import ResultQuery
 
 extension ResultFilter {
-    /// The fields that have a flag of their own; short for a term.
+    /// The fields that have a flag of their own, short for a term.
     private static let flagged: [ResultField] = [.state, .outcome, .error, .hub]
 
     /// The flags of a command that takes a filter.

@@ -10,7 +10,7 @@ extension Flag {
 }
 
 extension Invocation {
-    /// Answers questions about results, from the index if the command line asks for it.
+    /// Answers queries for results, from the index if a flag demands it.
     ///
     /// - Throws: A usage failure for `--index=`.
     func results(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> ResultAnswers {

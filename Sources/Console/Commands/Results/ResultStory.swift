@@ -36,7 +36,8 @@ struct ResultStory {
         return (heading + [""] + ordered.map(\.element.line)).joined(separator: "\n")
     }
 
-    /// Whether a result's attempts are shown. Each result repeats all attempts, so only the final one, or else the newest, shows them.
+    /// True if a result's attempts are shown. Each result repeats all attempts, so only the final one, or else the newest, shows
+    /// them.
     private func showsAttempts(_ record: ResultRecord) -> Bool {
         if life.final != nil { return record.kind == "final" }
         return record.partition == life.own.last?.partition && record.offset == life.own.last?.offset

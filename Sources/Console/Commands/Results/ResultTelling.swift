@@ -2,7 +2,7 @@ import Publishing
 import PushModel
 import ResultQuery
 
-/// What one result tells, as events.
+/// The events of one result.
 struct ResultTelling {
     private let record: ResultRecord
     private var document = JSONDocument()
@@ -14,7 +14,7 @@ struct ResultTelling {
         _ = document.readResult(record.json.span)
     }
 
-    /// How the request was published and consumed, and each attempt; in a wide story also each call.
+    /// The publication and consumption of the request, and each attempt. A wide story has each call, too.
     func attempts(isWide: Bool) -> [StoryEvent] {
         var events = publishing
         if let attempts = document.member("attempts", of: root) {
@@ -37,7 +37,7 @@ struct ResultTelling {
         }
     }
 
-    /// How often a call was attempted at most, with a blank before it.
+    /// The most attempts of a call, with a blank before the number.
     private var attemptsOfACall: String {
         record.attemptCount > 0 ? " after " + Counted.text(record.attemptCount, "attempt", "attempts") : " without an attempt"
     }
@@ -49,7 +49,7 @@ struct ResultTelling {
         return StoryEvent(at: record.at, what: "replay", detail: "\(record.requestID) \(record.state)\(code)\(job)")
     }
 
-    /// What its parts came to, when it was sent in parts.
+    /// The result of its parts, when it was sent in parts.
     var parts: String? {
         guard let parts = document.member("parts", of: root) else { return nil }
         func count(_ name: StaticString) -> Int64 { document.integer(name, of: parts) ?? 0 }
@@ -71,14 +71,14 @@ struct ResultTelling {
         return ids
     }
 
-    /// What this request is a part of; nil when it stands for itself.
+    /// The request of which this one is a part, or nil when it stands for itself.
     var whole: String? {
         guard let parent = document.member("parent", of: root), let id = document.text("id", of: parent) else { return nil }
         let (chunk, chunks) = (document.integer("chunk", of: parent) ?? 0, document.integer("chunks", of: parent) ?? 0)
         return "\(id), \(chunk.addingSaturated(1)) of \(chunks)"
     }
 
-    /// Which request this one is a replay of; nil when it is none.
+    /// The request of which this one is a replay, or nil when it is none.
     var origin: String? {
         guard let replay = document.member("replay", of: root), let parent = document.text("parent_request_id", of: replay)
         else { return nil }
@@ -137,7 +137,7 @@ struct ResultTelling {
         return StoryEvent(at: record.at, what: "call", detail: words)
     }
 
-    /// What the hub's telemetry counted, such as `Completed; apple: Success 3, ExpiredChannel 1`.
+    /// The counts of the hub's telemetry, such as `Completed; apple: Success 3, ExpiredChannel 1`.
     private var telemetry: String {
         var parts = [document.text("hub_state", of: root) ?? record.state]
         if let devices = document.member("devices", of: root) {

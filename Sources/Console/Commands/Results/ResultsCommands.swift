@@ -67,7 +67,7 @@ extension Command {
 }
 
 enum ResultsCommands {
-    /// Lists what is found, or says that nothing is.
+    /// Lists the results, or reports that there are none.
     static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let filter = try invocation.filter(invocation.arguments.operands)
         let limit = try invocation.arguments.integer("limit", in: 1...1_000_000) ?? 20

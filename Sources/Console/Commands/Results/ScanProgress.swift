@@ -3,9 +3,9 @@ import Jobs
 import PushModel
 import Synchronization
 
-/// Says on a terminal how far a long reading is; a short one says nothing.
+/// Shows the progress of a long reading on a terminal. A short reading shows nothing.
 struct ScanProgress {
-    /// What takes no longer needs no explanation.
+    /// The time below which a reading needs no explanation.
     private static let patience = Duration.milliseconds(700)
     private static let interval = Duration.milliseconds(200)
 
@@ -19,9 +19,9 @@ struct ScanProgress {
     /// A reading that begins now.
     ///
     /// - Parameters:
-    ///   - topic: What is read.
+    ///   - topic: The topic that is read.
     ///   - total: The number of records, as far as it can be known.
-    ///   - streams: Where the terminal is.
+    ///   - streams: The streams with the terminal.
     init(topic: String, total: Int64, _ streams: Streams) {
         self.topic = topic
         self.total = total
@@ -38,7 +38,7 @@ struct ScanProgress {
         streams.showStatus(Self.text(topic: topic, done: total - remaining, total: total, after: now - start))
     }
 
-    /// Takes away what was shown.
+    /// Removes the shown text.
     func end() {
         if isShown { streams.showStatus(nil) }
     }
@@ -55,7 +55,7 @@ struct ScanProgress {
 /// Shows the progress of one reading after another.
 final class ProgressLine: Sendable {
     private let streams: Streams
-    /// The reading that goes on; no other lock is taken while it is held but that of the streams.
+    /// The current reading. No other lock is taken while it is held but that of the streams.
     private let reading = Mutex<ScanProgress?>(nil)
 
     /// Nothing is shown yet.

@@ -31,7 +31,7 @@ private enum SchemaCommand {
     }
 }
 
-/// What `pushfan schema` can print.
+/// The descriptions that `pushfan schema` can print.
 private enum Description: String, CaseIterable {
     case request, result, outcome, asyncapi, openapi
 

@@ -1,7 +1,7 @@
 import PushModel
 import Settings
 
-/// The topics that others write or read, as AsyncAPI 3.0 has it; those that pushfan alone uses are left out.
+/// The topics that others write or read, as AsyncAPI 3.0 has it. Topics that pushfan alone uses are left out.
 struct TopicsDescription {
     /// A topic of the description.
     private struct Channel {
@@ -17,7 +17,7 @@ struct TopicsDescription {
         case send, receive
     }
 
-    /// What records a topic has.
+    /// The kind of records in a topic.
     fileprivate enum Message: String, CaseIterable {
         case request, result, deadLetter, cancellation, deadHandle
     }
@@ -137,7 +137,7 @@ extension TopicsDescription.Message {
         }
     }
 
-    /// The record's value; nil where it may be anything.
+    /// The record's value, or nil if it may be anything.
     fileprivate var payload: JSONTree? {
         switch self {
         case .request: MessageSchema.request.body

@@ -75,14 +75,14 @@ enum EmulatorCommand {
         invocation.streams.note(
             "hub '\(configuration.hubName)' at \(scheme)://\(address)/; the line above is its connection string")
         while !Interruption.isRequested {
-            // A signal ends the pause; one that comes just before it is seen a moment later.
+            // A signal ends the pause. A signal just before the pause is noticed after it.
             Pause.sleep(.milliseconds(200))
         }
         invocation.streams.note("stopped; \(hub.rungCount) notifications rang")
         return Interruption.exitCode
     }
 
-    /// What flags and settings say.
+    /// The configuration from flags and settings.
     static func configuration(_ invocation: Invocation) throws(CommandFailure) -> HubEmulatorConfiguration {
         let arguments = invocation.arguments
         let settings = try invocation.settings()
@@ -144,7 +144,7 @@ enum EmulatorCommand {
         return policies
     }
 
-    /// Name and key of a connection string; the reader of connection strings keeps keys to itself.
+    /// The name and key of a connection string. The reader of connection strings keeps keys to itself.
     private static func policy(_ connectionString: String) throws(CommandFailure) -> HubEmulatorPolicy {
         let name: String
         do throws(HubAuthError) {

@@ -1,7 +1,7 @@
 import Settings
 
 extension Command {
-    /// `pushfan healthcheck`: asks a worker how it is, for containers without curl.
+    /// `pushfan healthcheck`: calls a worker's health check, for containers without curl.
     static let healthcheck = Command(
         "healthcheck", .operators, "Ask a running worker whether it is well", operands: "[URL]", maximumOperands: 1,
         examples: [
@@ -52,7 +52,7 @@ private enum HealthcheckCommand {
     }
 }
 
-/// Whom to ask, and what.
+/// The address and path of a health check.
 struct HealthTarget: Equatable, CustomStringConvertible {
     let host: String
     let port: Int
@@ -72,7 +72,7 @@ struct HealthTarget: Equatable, CustomStringConvertible {
         path = slash == rest.endIndex ? "/" : String(rest[slash...])
     }
 
-    /// The worker of this machine; one that listens on every address is asked on the loopback one.
+    /// The worker of this machine. If it listens on every address, the loopback address is called.
     init(_ address: ListenAddress, path: String) {
         host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
         port = address.port

@@ -2,7 +2,7 @@ import Basics
 import Glibc
 import HTTP1
 
-/// One call over plain HTTP on a connection of its own; blocks until the answer is there or time is up.
+/// One call over plain HTTP on a connection of its own. Blocks until the answer is there or time is up.
 public enum PlainRequest {
     /// Makes a call, and reads the answer.
     ///
@@ -10,10 +10,10 @@ public enum PlainRequest {
     ///   - method: A token such as `POST`.
     ///   - url: `http://host:port/path?query`, percent-encoded.
     ///   - fields: Header fields besides `Host`, `Connection` and `Content-Length`.
-    ///   - body: The body; all methods but GET say how long it is.
-    ///   - timeout: How long connecting, and each step after it, may take.
+    ///   - body: The body. All methods but GET send its length.
+    ///   - timeout: The time limit of connecting, and of each step after it.
     /// - Returns: The status and the body.
-    /// - Throws: `usage` for what cannot be asked, `unreachable` naming the address, `failed` for an answer that is no HTTP.
+    /// - Throws: `usage` for an impossible call, `unreachable` naming the address, `failed` for an answer that is no HTTP.
     public static func call(
         _ method: String, _ url: String, fields: [(name: String, value: String)] = [], body: [UInt8] = [], timeout: Duration
     ) throws(CommandFailure) -> (status: Int, body: String) {
@@ -21,11 +21,11 @@ public enum PlainRequest {
         return try call(method, target, fields, body, timeout)
     }
 
-    /// Asks, and reads the answer.
+    /// Sends the call, and reads the answer.
     ///
     /// - Parameters:
-    ///   - target: Whom to ask.
-    ///   - timeout: How long connecting, and each step after it, may take.
+    ///   - target: The address and path to call.
+    ///   - timeout: The time limit of connecting, and of each step after it.
     /// - Returns: The status and the body.
     /// - Throws: `unreachable` naming the address, or `failed` for an answer that is no HTTP.
     static func get(_ target: HealthTarget, timeout: Duration) throws(CommandFailure) -> (status: Int, body: String) {

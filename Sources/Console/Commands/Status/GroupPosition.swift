@@ -3,7 +3,7 @@ import Jobs
 import Kafka
 import PushModel
 
-/// Where a group stands in one partition.
+/// The position of a group in one partition.
 struct GroupPosition: Equatable {
     /// The partition.
     let partition: TopicPartition
@@ -11,11 +11,11 @@ struct GroupPosition: Equatable {
     let low: Int64
     /// The offset that the next record will get.
     let high: Int64
-    /// The first offset without an outcome; nil when the group never committed one.
+    /// The first offset without an outcome, or nil when the group never committed one.
     let committed: Int64?
-    /// The text kept with that; empty if there is none.
+    /// The text kept with that, empty if there is none.
     let metadata: String
-    /// What is finished above it; nil when no version known here wrote that, and in the topic of parents.
+    /// The offsets finished above it, or nil when no version known here wrote them, and in the topic of parents.
     let finished: FinishedOffsets?
 
     init(_ partition: TopicPartition, low: Int64, high: Int64, committed: Int64?, metadata: String = "") {
@@ -27,13 +27,14 @@ struct GroupPosition: Equatable {
         self.metadata = metadata
     }
 
-    /// Where the group goes on: its position, or the beginning; the end if the topic was recreated and is shorter.
+    /// The offset at which the group continues: its position, or the beginning, or the end if the topic was recreated and is
+    /// shorter.
     var start: Int64 { min(max(committed ?? low, low), high) }
 
-    /// The first and the last record that were read; nil when they are not known.
+    /// The first and the last record that were read, or nil when they are not known.
     var marks: ReadMarks? { ReadMarks(metadata: metadata) }
 
-    /// The offsets that wait for an outcome; some may hold no record.
+    /// The offsets that wait for an outcome, of which some may hold no record.
     var lag: Int64 { max(0, high - start - Int64(finishedOffsets.count)) }
 
     /// The offsets that have their outcome although an earlier one has not.
@@ -43,7 +44,7 @@ struct GroupPosition: Equatable {
             .filter { $0 >= start && $0 < high }
     }
 
-    /// How much of the largest window the offsets between the position and the last finished one take, 0 to 1.
+    /// The share of the largest window between the position and the last finished offset, 0 to 1.
     var windowUse: Double {
         guard let committed, let last = finishedOffsets.last else { return 0 }
         return min(1, Double(last + 1 - committed) / Double(OffsetLedger.maximumWindow))
@@ -61,8 +62,8 @@ extension GroupPosition {
     ///
     /// - Parameters:
     ///   - fetcher: Fetches records.
-    ///   - timeout: How long each question may take.
-    /// - Returns: The record; nil when all that is there has its outcome.
+    ///   - timeout: The time limit of each query.
+    /// - Returns: The record, or nil when all that is there has its outcome.
     /// - Throws: As `RecordFetcher.firstRecord` does.
     func next(_ fetcher: RecordFetcher, timeout: Duration) throws(KafkaError) -> FetchedRecord? {
         let finished = Set(finishedOffsets)
@@ -79,16 +80,17 @@ extension GroupPosition {
         return nil
     }
 
-    /// Asks where a group stands in every partition of some topics, without joining it.
+    /// Queries the positions of a group in every partition of some topics, without joining it.
     ///
     /// - Parameters:
     ///   - group: The group's name.
     ///   - topics: The topics' names, and how many partitions each has.
     ///   - admin: Asks for the offsets.
     ///   - configuration: The brokers, for the group's coordinator.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     /// - Returns: One position for each partition, in the order of the topics.
-    /// - Throws: `isAuthorization`, `isUnreachable` and the like; a time-out also when a hanging transaction blocks positions.
+    /// - Throws: `isAuthorization`, `isUnreachable` and the like. A time-out also comes from a hanging transaction that blocks
+    ///   positions.
     static func all(
         of group: String, in topics: [(topic: String, partitionCount: Int)], _ admin: TopicAdmin,
         _ configuration: KafkaConfiguration, timeout: Duration
@@ -109,15 +111,15 @@ extension GroupPosition {
         }
     }
 
-    /// Asks where a group stands in a topic that it may do without.
+    /// Queries the positions of a group in an optional topic.
     ///
     /// - Parameters:
     ///   - group: The group's name.
     ///   - topic: The topic's name.
     ///   - admin: Asks for the offsets.
     ///   - configuration: The brokers, for the group's coordinator.
-    ///   - timeout: How long each question may take, 5 s at most.
-    /// - Returns: One position for each partition; none where the topic is not there, or no broker answers.
+    ///   - timeout: The time limit of each query, at most 5 s.
+    /// - Returns: One position for each partition, or none if the topic does not exist, or no broker answers.
     static func known(
         of group: String, in topic: String, _ admin: TopicAdmin, _ configuration: KafkaConfiguration, timeout: Duration
     ) -> [GroupPosition] {
@@ -126,7 +128,7 @@ extension GroupPosition {
         return (try? all(of: group, in: [(topic, count)], admin, configuration, timeout: limit)) ?? []
     }
 
-    /// The library asks for the coordinator until time is up even where that is not allowed; the reason stands in its events alone.
+    /// The library searches the coordinator until time is up even if that is not allowed. The reason stands in its events alone.
     private static func committed(
         _ partitions: [TopicPartition], of consumer: Consumer, timeout: Duration
     ) throws(KafkaError) -> [CommittedOffset] {

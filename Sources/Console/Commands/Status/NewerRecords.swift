@@ -5,16 +5,16 @@ import Settings
 
 /// The partitions that workers of this version leave, because a newer version wrote what comes next there.
 enum NewerRecords {
-    /// What an operator does about it.
+    /// The remedy for an operator.
     static let remedy = "start workers of the version that wrote it; see `pushfan help upgrading`"
 
-    /// Asks which they are. Publishers may give their records any header, so only what pushfan writes itself is asked for.
+    /// Finds the partitions. Publishers may give their records any header, so only pushfan's own records are checked.
     ///
     /// - Parameters:
-    ///   - positions: Where the group stands in partitions of its topics.
+    ///   - positions: The positions of the group in partitions of its topics.
     ///   - settings: The topics' names, and the group's.
     ///   - configuration: The brokers.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     /// - Returns: Their names, in the order of the positions.
     /// - Throws: As `RecordFetcher.firstRecord` does.
     static func ask(
@@ -34,7 +34,7 @@ enum NewerRecords {
         return newer
     }
 
-    /// Which they are, and why nothing is read there; nil without any.
+    /// The names of the partitions, and the reason for which nothing is read there, or nil without any.
     static func text(_ newer: [TopicPartition]) -> String? {
         guard !newer.isEmpty else { return nil }
         let names = newer.prefix(3).map { "\($0)" }.joined(separator: ", ")

@@ -4,10 +4,10 @@ import Kafka
 import PushModel
 import Settings
 
-/// Asks Kafka and workers how things stand.
+/// Queries the present state from Kafka and from workers.
 struct StatusQuestions {
     let settings: Settings
-    /// How long each question may take.
+    /// The time limit of each query.
     let timeout: Duration
     let now: Timestamp
     /// The workers' pages.
@@ -17,7 +17,7 @@ struct StatusQuestions {
 
     private var group: String { settings.kafka.groupID }
 
-    /// - Returns: How things stand; nil when there is no topic of requests.
+    /// - Returns: The report, or nil when there is no topic of requests.
     /// - Throws: No broker answered, or reading the topic or the group's positions is not allowed.
     func ask() throws(KafkaError) -> StatusReport? {
         let configuration = settings.kafkaConfiguration()
@@ -46,8 +46,8 @@ struct StatusQuestions {
             starts: starts, newer: newer)
     }
 
-    /// The topics that workers share, with their numbers of partitions, and why others cannot be asked about; nil when that of requests is
-    /// not there. Without the other topics workers can do.
+    /// The topics that workers share, with their numbers of partitions, and the reasons for which others cannot be queried, or
+    /// nil when that of requests does not exist. Workers can do without the other topics.
     private func topics(
         _ admin: TopicAdmin
     ) throws(KafkaError) -> (known: [(topic: String, partitionCount: Int)], unknown: [String])? {
@@ -68,9 +68,10 @@ struct StatusQuestions {
         return (topics, unknown)
     }
 
-    /// What waits in each partition.
+    /// The counts of waiting requests in each partition.
     ///
-    /// - Returns: The partitions with their kinds and counts, and why it is not known what was cancelled; nil where it is.
+    /// - Returns: The partitions with their kinds and counts, and the reason for which cancellations are unknown, or nil if they
+    ///   are known.
     /// - Throws: As `RecordFetcher.firstRecord` does.
     private func counts(
         in positions: [GroupPosition]

@@ -1,31 +1,32 @@
 import Kafka
 import PushModel
 
-/// How things stand: what Kafka says, and what workers say of themselves.
+/// The report on the present state, from Kafka and from the workers themselves.
 struct StatusReport {
     /// One partition of a topic that workers share.
     struct Partition {
         let position: GroupPosition
-        /// Since when the oldest request without an outcome waits; of what is delayed or held, when it is due. Nil when none does.
+        /// The time since which the oldest request without an outcome waits, or of delayed or held requests the due time. Nil
+        /// when none waits.
         let oldest: Timestamp?
-        /// The member that reads it; nil when none does, or that is unknown.
+        /// The member that reads it, or nil when none does, or that is unknown.
         let owner: String?
-        /// What its worker says of it.
+        /// The report of its worker.
         let fromWorker: WorkerPage.Partition?
         /// Requests wait in it because they must not be sent yet.
         var isDelayed = false
         /// Requests wait in it behind others with their ordering keys.
         var isHeld = false
-        /// What was found by reading it; nil where only offsets are known.
+        /// The counts that were found by reading it, or nil if only offsets are known.
         var counted: WaitingCount?
 
         /// The requests that wait for an outcome, at most.
         var lag: Int64 { counted?.most ?? (oldest == nil ? 0 : position.lag) }
-        /// Whether fewer may wait: not all was read, and workers write by transactions, whose ends take an offset each.
+        /// True if fewer may wait: not all was read, and workers write by transactions, whose ends take an offset each.
         var mayBeFewer: Bool { counted.map { $0.unread > 0 } ?? ((isDelayed || isHeld) && lag > 0) }
     }
 
-    /// One worker that was asked.
+    /// One queried worker.
     struct Worker {
         let url: String
         /// Its page, or why there is none.
@@ -39,9 +40,9 @@ struct StatusReport {
     let group: Result<GroupDescription, Refusal>
     let partitions: [Partition]
     let workers: [Worker]
-    /// Topics that could not be asked about, each with the reason.
+    /// Topics that could not be queried, each with the reason.
     var unknownTopics: [String] = []
-    /// Where partitions begin; nil when that is unknown.
+    /// The starts of partitions, or nil when they are unknown.
     var starts: GroupStarts?
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
@@ -71,14 +72,15 @@ struct StatusReport {
     /// The requests that are held behind others with their ordering keys.
     var heldCount: Int64 { Self.lag(of: partitions.filter(\.isHeld)) }
 
-    /// How many of all these were cancelled, and end when they have their turn.
+    /// The number of cancelled requests among all these, which end when they have their turn.
     var cancelledCount: Int64 { partitions.reduce(Int64(0)) { $0.addingSaturated($1.counted?.cancelled ?? 0) } }
 
     private static func lag(of partitions: [Partition]) -> Int64 {
         partitions.reduce(Int64(0)) { $0.addingSaturated($1.lag) }
     }
 
-    /// How many wait, are delayed and are held, in the words of every line that says so: `12 requests wait`, `at most 7 are delayed`.
+    /// The numbers of waiting, delayed and held requests, in the words of every line that has them: `12 requests wait`, `at most
+    /// 7 are delayed`.
     var counts: (waiting: String, delayed: String?, held: String?) {
         func text(_ partitions: [Partition], _ one: String, _ many: String) -> String? {
             let count = Self.lag(of: partitions)
@@ -92,23 +94,23 @@ struct StatusReport {
         )
     }
 
-    /// How long the oldest request has been waiting, in milliseconds; one that is delayed or held since it was due.
+    /// The wait of the oldest request, in milliseconds. The wait of a delayed or held request begins when it is due.
     var lagMilliseconds: Int64 { partitions.compactMap { age(of: $0) }.max() ?? 0 }
 
-    /// How long the oldest request of a partition has been waiting, in milliseconds; 0 before it is due, nil when none waits.
+    /// The wait of the oldest request of a partition, in milliseconds: 0 before it is due, nil when none waits.
     func age(of partition: Partition) -> Int64? { partition.oldest.map { max(0, now.milliseconds(since: $0)) } }
 
-    /// Those partitions of a topic that have no consumer although the group is stable.
+    /// The partitions of a topic that have no consumer although the group is stable.
     func orphans(of topic: [Partition]) -> [Partition] {
         guard let group = group.answer, group.state == .stable, !group.members.isEmpty else { return [] }
-        // Held requests are read by whoever has the partition of requests that they belong to.
+        // Held requests are read by the owner of their partition of requests.
         return topic.filter { $0.owner == nil && !$0.isHeld }
     }
 
     /// Every loop that reported itself.
     var loops: [WorkerPage.Loop] { workers.flatMap { $0.page.answer?.loops ?? [] } }
 
-    /// What could not be asked, and why.
+    /// The failed queries, and the reasons.
     var unasked: [String] {
         var list = unknownTopics
         if case .failure(let refusal) = group { list.append("members of the group: \(refusal.text)") }
@@ -136,7 +138,7 @@ extension StatusReport {
         let isStuck: Bool
     }
 
-    /// Why requests wait, in plain words, the gravest first; empty when nothing waits for long.
+    /// The reasons for which requests wait, in plain words, the gravest first. Empty when nothing waits for long.
     var reasons: [Reason] { (startReasons + groupReasons + loopReasons + partitionReasons).sorted { $0.isStuck && !$1.isStuck } }
 
     private var startReasons: [Reason] { leftReasons + awaitingReasons + readingReasons + refusedReasons }
@@ -159,7 +161,7 @@ extension StatusReport {
         }
     }
 
-    /// What Kafka tells of partitions that are left to another version, and what workers do.
+    /// The partitions that Kafka shows as left to another version, and the workers' reaction.
     private var leftReasons: [Reason] {
         let left = loops.flatMap(\.partitions).filter { $0.isLeft && !newer.contains($0.id) }
         let fromKafka = NewerRecords.text(newer).map { [Reason(text: "\($0): \(NewerRecords.remedy)", isStuck: true)] } ?? []
@@ -169,7 +171,7 @@ extension StatusReport {
             }
     }
 
-    /// What comes before a command that the group's members would disturb.
+    /// The advice before a command that the group's members would disturb.
     private var stop: String { group.answer.map { !$0.members.isEmpty } ?? true ? "stop the workers, then " : "" }
 
     private var refusedReasons: [Reason] {
@@ -215,7 +217,7 @@ extension StatusReport {
         }
     }
 
-    /// Why calls to a hub wait.
+    /// The reasons for which calls to a hub wait.
     private func reasons(of hub: WorkerPage.Hub, _ loop: WorkerPage.Loop) -> [Reason] {
         var reasons: [Reason] = []
         let name = loop.hubs.count > 1 ? "the hub \(hub.name)" : "the hub"

@@ -26,7 +26,7 @@ struct StatusTelling {
         return heading
     }
 
-    /// When the first of what is delayed is due.
+    /// The due time of the first delayed request.
     private func first(of delayed: [StatusReport.Partition]) -> String {
         guard let due = delayed.compactMap(\.oldest).min() else { return "" }
         return due > report.now ? ", the first is due \(moment(due))" : ", the first was due \(moment(due))"
@@ -65,7 +65,7 @@ struct StatusTelling {
         topic.filter { $0.oldest != nil }.min { $0.oldest?.milliseconds ?? 0 < $1.oldest?.milliseconds ?? 0 }
     }
 
-    /// A row for each partition; nil when there is none to show.
+    /// A row for each partition, or nil when there is none to show.
     ///
     /// - Parameter all: Also those in which nothing waits that should not, and which are read as they should be.
     /// - Returns: The table, or nil.
@@ -104,7 +104,7 @@ struct StatusTelling {
         return table
     }
 
-    /// How long the oldest request waits, or, of what is delayed or held, when it is due.
+    /// The wait of the oldest request, or of delayed or held requests the due time.
     private func oldest(in partition: StatusReport.Partition) -> String {
         guard let oldest = partition.oldest else { return "-" }
         if partition.isDelayed || partition.isHeld, oldest > report.now { return moment(oldest) }
@@ -118,7 +118,7 @@ struct StatusTelling {
         return "\(offset)\(attempt), waits for \(oldest.waitsFor)\(due)"
     }
 
-    /// A row for each loop that reported itself; nil when none did.
+    /// A row for each loop that reported itself, or nil when none did.
     var loops: Table? {
         guard !report.loops.isEmpty else { return nil }
         var table = Table([
@@ -137,7 +137,7 @@ struct StatusTelling {
         return table
     }
 
-    /// A row for each hub of each loop; nil where no loop has several.
+    /// A row for each hub of each loop, or nil if no loop has several.
     var hubs: Table? {
         guard report.loops.contains(where: { $0.hubs.count > 1 }) else { return nil }
         var table = Table([

@@ -1,15 +1,15 @@
 import Kafka
 import PushModel
 
-/// What waits in a partition.
+/// The counts of waiting requests in a partition.
 struct WaitingCount: Equatable {
     /// The requests that wait, as far as records were read.
     var requests: Int64 = 0
-    /// How many of them were cancelled, and have not ended.
+    /// The number of them that were cancelled and have not ended.
     var cancelled: Int64 = 0
     /// The offsets that were not read: no more requests than these wait besides.
     var unread: Int64 = 0
-    /// Since when the oldest waits; of what must not be sent yet, when the first is due.
+    /// The time since which the oldest waits, or of requests that must not be sent yet the first due time.
     var oldest: Timestamp?
 
     /// The requests that wait, at most.
@@ -18,8 +18,8 @@ struct WaitingCount: Equatable {
 
 /// Counts the requests that wait in the partitions of a topic by reading them, up to a limit.
 ///
-/// Offsets alone say too much: the ends of transactions take an offset each, and delay lanes also hold what waits for other groups, and
-/// questions for outcomes.
+/// Offsets alone count too much: the ends of transactions take an offset each, and delay lanes also hold requests of other
+/// groups, and polls for outcomes.
 struct WaitingCounter {
     /// The most records of a topic that are read.
     private static let recordLimit = 2000
@@ -37,7 +37,7 @@ struct WaitingCounter {
     /// - Parameters:
     ///   - fetcher: Fetches records.
     ///   - reader: Reads them.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     ///   - now: Stands for the time of a record without one.
     init(_ fetcher: RecordFetcher, _ reader: WaitingReader, timeout: Duration, now: Timestamp) {
         self.fetcher = fetcher
@@ -49,8 +49,8 @@ struct WaitingCounter {
     /// Counts what waits in a partition.
     ///
     /// - Parameters:
-    ///   - position: Where the group stands in it.
-    ///   - kind: What its topic is for.
+    ///   - position: The position of the group in it.
+    ///   - kind: The purpose of its topic.
     /// - Returns: The counts.
     /// - Throws: As `RecordFetcher.firstRecord` does.
     mutating func count(_ position: GroupPosition, _ kind: TopicRole.Kind) throws(KafkaError) -> WaitingCount {

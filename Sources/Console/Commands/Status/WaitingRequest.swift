@@ -9,11 +9,11 @@ struct WaitingRequest: Equatable {
     let id: String
     /// The record that it was published with.
     let origin: RecordOrigin
-    /// When it is to go on; nil in a lane.
+    /// The due time of its continuation, or nil in a lane.
     let due: Timestamp?
-    /// How many attempts had been made of its calls.
+    /// The number of attempts so far of its calls.
     let attempts: Int64
-    /// Until when requests of its id are cancelled; nil where that does not concern it.
+    /// The time up to which requests of its id are cancelled, or nil if that does not concern it.
     let cancelledAt: Timestamp?
 }
 
@@ -24,8 +24,8 @@ struct WaitingReader {
     private var request = PushRequest()
 
     /// - Parameters:
-    ///   - group: The group's name; what waits for another group is passed over.
-    ///   - cancellations: What was cancelled.
+    ///   - group: The group's name. Requests that wait for another group are skipped.
+    ///   - cancellations: The cancellations.
     init(of group: String, _ cancellations: Cancellations) {
         self.group = group
         self.cancellations = cancellations
@@ -35,9 +35,9 @@ struct WaitingReader {
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - kind: What its topic is for.
+    ///   - kind: The purpose of its topic.
     ///   - place: Its partition.
-    /// - Returns: Nil for what is no request of the group: another group's, or a question for an outcome.
+    /// - Returns: Nil for what is no request of the group: another group's, or a poll for an outcome.
     mutating func read(_ record: FetchedRecord, of kind: TopicRole.Kind, in place: TopicPartition) -> WaitingRequest? {
         var origin = RecordOrigin(
             topic: place.topic, partition: place.partition, offset: record.offset,

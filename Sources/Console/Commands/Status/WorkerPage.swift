@@ -1,7 +1,7 @@
 import Kafka
 import PushModel
 
-/// What a worker says of itself at `/status`; fields that are missing or not understood are nil.
+/// A worker's report at `/status`. Missing or unknown fields are nil.
 struct WorkerPage: Equatable {
     /// One loop of the worker.
     struct Loop: Equatable {
@@ -15,7 +15,7 @@ struct WorkerPage: Equatable {
         var lastCommit: Timestamp?
         var hubs: [Hub] = []
         var partitions: [Partition] = []
-        /// What else holds requests up, or is not heeded, in its own words.
+        /// A further obstacle to requests, or an ignored setting, in the worker's own words.
         var trouble: String?
     }
 
@@ -24,7 +24,7 @@ struct WorkerPage: Equatable {
         var name = ""
         var region: String?
         var isRetired = false
-        /// Why it does not count as one that works.
+        /// The reason for which it does not count as working.
         var trouble: String?
         var circuit = ""
         var circuitReason: String?
@@ -44,17 +44,17 @@ struct WorkerPage: Equatable {
         var partition = -1
         var inWork: Int?
         var oldest: Oldest?
-        /// Whether the worker leaves it to another version.
+        /// True if the worker leaves it to another version.
         var isLeft = false
-        /// Whether the worker waits until its leader is back.
+        /// True if the worker waits until its leader is back.
         var waitsForLeader = false
-        /// How far the records are read that say where it begins; nil if that is known.
+        /// The progress of reading the records that determine its start, or nil if that is known.
         var reading: Reading?
 
         var id: TopicPartition { TopicPartition(topic: topic, partition: Int32(clamping: partition)) }
     }
 
-    /// How far the records of a partition are read that say where it begins.
+    /// The progress of reading the records of a partition that determine its start.
     struct Reading: Equatable {
         var count = 0
         var total = 0
@@ -74,7 +74,7 @@ struct WorkerPage: Equatable {
 
     /// Reads the page.
     ///
-    /// - Parameter json: The body; nil for what is no object with loops in it.
+    /// - Parameter json: The body. Anything but an object with loops gives nil.
     init?(_ json: [UInt8]) {
         var document = JSONDocument()
         do throws(JSONError) { try document.read(json.span) } catch { return nil }
@@ -129,7 +129,7 @@ private struct PageReader {
                 loop.hubs[loop.hubs.count - 1].trouble = text("trouble", $0)
             }
         } else {
-            // A worker of an earlier version has one, and tells of it with the loop.
+            // A worker of an earlier version has one, and reports it with the loop.
             loop.hubs = [loop.total]
         }
         if let list = document.member("partitions", of: node) {

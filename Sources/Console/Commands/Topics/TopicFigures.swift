@@ -1,6 +1,6 @@
 import Kafka
 
-/// The partitions and replicas that were asked for, against those of topics that are there already.
+/// The requested partitions and replicas, against those of topics that are there already.
 struct TopicFigures {
     private static let keys = "; requests with an ordering key then go to other partitions than those before"
 
@@ -9,8 +9,8 @@ struct TopicFigures {
     private let tool: KafkaTool
 
     /// - Parameters:
-    ///   - partitions: The partitions of a topic of requests; nil where none were asked for.
-    ///   - replication: The replicas of each partition; nil where none were asked for.
+    ///   - partitions: The partitions of a topic of requests, or nil if none were requested.
+    ///   - replication: The replicas of each partition, or nil if none were requested.
     ///   - tool: Writes the commands.
     init(partitions: Int?, replication: Int?, _ tool: KafkaTool) {
         self.partitions = partitions
@@ -18,15 +18,15 @@ struct TopicFigures {
         self.tool = tool
     }
 
-    /// Whether nothing was asked for.
+    /// True if no number was requested.
     var isEmpty: Bool { partitions == nil && replication == nil }
 
-    /// What a topic has otherwise, and the command that changes it.
+    /// The differences of a topic from the requested numbers, and the command that changes it.
     ///
     /// - Parameters:
     ///   - role: The topic.
-    ///   - there: Its partitions; empty where they are not known.
-    /// - Returns: Nothing where all is as it was asked for.
+    ///   - there: Its partitions, empty if they are not known.
+    /// - Returns: Nothing if all is as requested.
     func warnings(_ role: TopicRole, _ there: [PartitionReplicas]) -> [String] {
         guard !there.isEmpty else { return [] }
         var warnings: [String] = []

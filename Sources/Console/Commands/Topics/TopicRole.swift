@@ -5,27 +5,27 @@ import Settings
 
 /// A topic that pushfan uses, and how it should be set up (page Requests).
 struct TopicRole {
-    /// What its records are to workers.
+    /// The meaning of its records to workers.
     enum Kind {
         /// Requests of one lane.
         case requests
         /// Requests that wait in a delay lane.
         case delayed
-        /// Requests with ordering keys that wait, which whoever owns their partition of requests reads beside it.
+        /// Requests with ordering keys that wait, which the owner of their partition of requests reads beside it.
         case held
         /// Large requests, which the group's members count.
         case parents
-        /// What every worker reads by itself: cancellations, and what the fleet's members announce.
+        /// Records that every worker reads by itself: cancellations, and announcements of the fleet's members.
         case common
         /// Nothing that they read.
         case other
     }
 
-    /// What it is for.
+    /// The purpose of the topic.
     let role: String
     /// Its name.
     let name: String
-    /// How long records are kept; nil for as long as they are not deleted.
+    /// The retention of records, or nil for as long as they are not deleted.
     let days: Int?
     /// The fewest bytes that a record must be allowed to have.
     let recordByteCount: Int
@@ -37,21 +37,22 @@ struct TopicRole {
     var multiple = 1
     /// Records are of no use a second after they were written.
     var isPassing = false
-    /// What is removed is looked for early.
+    /// True if outdated records are compacted early (`min.cleanable.dirty.ratio`).
     var isCleanedEarly = false
-    /// After so many hours a segment is no longer written to; nil for as long as the broker likes.
+    /// The hours after which a segment is no longer written to, or nil for the broker's own choice.
     var segmentHours: Int?
     var kind = Kind.other
 
-    /// Whether workers read it as members of their group.
+    /// True if workers read it as members of their group.
     var isShared: Bool { kind == .requests || kind == .delayed }
-    /// Whether pushfan writes it; publishers write the others.
+    /// True if pushfan writes it. Publishers write the others.
     var isWritten: Bool { kind != .requests || role == "requests-own" }
-    /// Whether its records have to be uncompressed, because publishers write it. A reader's library unpacks a whole batch before the worker
-    /// can look at it, and 1 MB of gzip may hold 1 GB. Where the topic says so, brokers unpack each batch, compare its size with
-    /// `max.message.bytes` again, and refuse it (Kafka, `UnifiedLog.append`, `LogValidator`: `messageSizeMaybeChanged`).
+    /// True if its records have to be uncompressed, because publishers write it. A reader's library unpacks a whole batch before
+    /// the worker can check it, and 1 MB of gzip may hold 1 GB. If the topic requires it, brokers unpack each batch, compare its
+    /// size with `max.message.bytes` again, and refuse it (Kafka, `UnifiedLog.append`, `LogValidator`:
+    /// `messageSizeMaybeChanged`).
     var isUncompressed: Bool { !isWritten || role == "control" }
-    /// Whether workers read it.
+    /// True if workers read it.
     var isRead: Bool { kind != .other }
 
     /// The largest record that any of them gets.
@@ -60,7 +61,7 @@ struct TopicRole {
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
         let record = RequestReader.maximumRecordByteCount
-        // Records of delay lanes go on within an hour; what is kept beyond is for a fleet that is down for days.
+        // Records of delay lanes go on within an hour. The longer retention is for a fleet that is down for days.
         let delays = zip(DelayLanes.names, topics.delays).map {
             TopicRole(role: "delay-\($0)", name: $1, days: 7, recordByteCount: record, kind: .delayed)
         }
@@ -70,7 +71,7 @@ struct TopicRole {
             TopicRole(role: "requests-bulk", name: topics.requestsBulk, days: 7, recordByteCount: record, kind: .requests),
             TopicRole(role: "requests-own", name: topics.requestsOwn, days: 7, recordByteCount: record, kind: .requests),
         ] + delays + [
-            // What waits for longer than half a day is written again.
+            // Requests that wait for longer than half a day are written again.
             TopicRole(
                 role: "held", name: topics.held, days: 7, recordByteCount: record, multiple: 3, kind: .held),
             // Kept until the last part has ended, however long that takes. Small segments, so that what is deleted soon is gone.
@@ -95,7 +96,7 @@ struct TopicRole {
         ]
     }
 
-    /// How many partitions it gets when `count` are asked for.
+    /// The number of partitions that it gets when `count` are requested.
     func partitionCount(_ count: Int) -> Int { hasOnePartition ? 1 : count * multiple }
 
     /// The topic to create.
@@ -114,7 +115,7 @@ struct TopicRole {
             name: name, partitionCount: partitionCount(partitions), replicationFactor: replication, configuration: properties)
     }
 
-    /// What in the topic's settings would lose or refuse records.
+    /// The faults of the topic's settings that would lose or refuse records.
     func problems(_ settings: [TopicSetting]) -> [String] {
         var problems: [String] = []
         for setting in settings {

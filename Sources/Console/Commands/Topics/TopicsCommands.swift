@@ -67,7 +67,7 @@ private enum TopicsCommands {
         return code
     }
 
-    /// Warns of topics that were there before with other figures than those that were asked for. They are usable, whatever these are.
+    /// Warns of topics that were there before with other figures than the requested ones. They are usable in any case.
     private static func compare(
         _ former: [TopicRole], _ figures: TopicFigures, _ admin: TopicAdmin, _ timeout: Duration, _ invocation: Invocation
     ) {
@@ -142,7 +142,7 @@ private enum TopicsCommands {
     }
 }
 
-/// What became of each topic.
+/// The result for each topic.
 private struct TopicReport {
     private var table = Table("TOPIC", "ROLE", "STATE", "DETAIL")
     private var objects: [[UInt8]] = []

@@ -13,7 +13,7 @@ extension Command {
     /// `pushfan users set`: a user and a password.
     static let usersSet = Command(
         "users set", .operators, "Add a user, or change the password; it is read from standard input", operands: "NAME",
-        // What is too much may be a password, and is not to be shown.
+        // A surplus operand may be a password, and must not be shown.
         maximumOperands: .max,
         examples: [
             "pushfan users set alice --file users",

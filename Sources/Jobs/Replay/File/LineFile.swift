@@ -3,7 +3,7 @@ import Glibc
 
 /// A text file that is written line by line, and takes its name only when it is whole.
 ///
-/// The first line is written last, because it tells what the others came to.
+/// The first line is written last, because it has the totals of the others.
 package final class LineFile {
     private let path: String
     private let temporaryPath: String
@@ -28,7 +28,7 @@ package final class LineFile {
         }
     }
 
-    /// Adds a line; `finish` throws what goes wrong with it.
+    /// Adds a line. `finish` throws its errors.
     package func add(_ line: [UInt8]) {
         pending += line
         pending.append(UInt8(ascii: "\n"))
@@ -42,7 +42,7 @@ package final class LineFile {
 
     /// Writes the whole file: first `header`, then the lines.
     ///
-    /// - Throws: Something could not be written; no file is there then.
+    /// - Throws: Something could not be written. No file is there then.
     package func finish(header: [UInt8]) throws(JobFailure) {
         flush()
         if let failure { throw failure }
@@ -96,7 +96,7 @@ package final class LineReader {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// The next line without its end; nil at the end of the file.
+    /// The next line without its end, or nil at the end of the file.
     ///
     /// - Throws: The file cannot be read.
     package func next() throws(JobFailure) -> [UInt8]? {

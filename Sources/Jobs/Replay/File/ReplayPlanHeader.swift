@@ -2,31 +2,31 @@ package import PushModel
 package import Replay
 package import ResultQuery
 
-/// The first line of a plan's file: which job it is, what it was made from, and what it comes to.
+/// The first line of a plan's file: the job, the source and the totals.
 package struct ReplayPlanHeader: Sendable, Equatable {
-    /// What the file begins with, and the version of the form.
+    /// The beginning of the file, with the version of the form.
     package static let kind = "pushfan.replay.plan"
     package static let version: Int64 = 1
 
-    /// What is replayed.
+    /// The kind of records that are replayed.
     package enum Source: String, Sendable {
-        /// Sends that failed, as results tell it.
+        /// Sends that failed, by their results.
         case results
         /// Records that could not be understood.
         case deadletter
     }
 
-    /// What is left out unless whoever plans names it.
+    /// The requests that are left out unless the planner's filter names them.
     package struct Exceptions: Sendable, Equatable {
-        /// What was cancelled.
+        /// Requests that were cancelled.
         package var cancelled = false
-        /// What found no registered device.
+        /// Requests that found no registered device.
         package var untargeted = false
 
         /// None is named.
         package init() {}
 
-        /// What a filter names, before any term is added to it.
+        /// The exceptions that a filter names, before any term is added to it.
         package init(of filter: ResultFilter) {
             cancelled =
                 filter.names(.state, "cancelled")
@@ -35,29 +35,29 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         }
     }
 
-    /// The job; running the plan again goes on with the same one.
+    /// The job. Running the plan again continues the same one.
     package var jobID: String
-    /// What is replayed.
+    /// The kind of records that are replayed.
     package var source = Source.results
-    /// When the plan was made.
+    /// The time at which the plan was made.
     package var createdAt: Timestamp
-    /// Which results it is about.
+    /// The filter of the results.
     package var filter: String
-    /// Why; empty until a reason is given.
+    /// The reason, empty until one is given.
     package var reason = ""
-    /// Who.
+    /// The user who replays.
     package var actor: String
     /// Sends of unknown outcome are repeated, too.
     package var includesAmbiguous = false
-    /// What is repeated because the filter names it.
+    /// The requests that are repeated because the filter names them.
     package var exceptions = Exceptions()
-    /// Until when the new requests are of use.
+    /// The expiry of the new requests.
     package var expiry: NewExpiry?
-    /// What is changed, as it was typed.
+    /// The edits, as they were typed.
     package var edits: [String] = []
-    /// Up to where the jobs' records were read.
+    /// The offset up to which the jobs' records were read.
     package var jobsOffset: Int64 = 0
-    /// What it comes to.
+    /// The totals of the plan.
     package var counts = ReplayCounts()
 
     /// One line of JSON.
@@ -128,7 +128,7 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         self.actor = actor
     }
 
-    /// How the new requests are written.
+    /// The manner in which the new requests are written.
     ///
     /// - Throws: `edit` for an edit that is none.
     package func manner() throws(JobFailure) -> ReplayWriter.Manner {
@@ -145,11 +145,11 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     }
 }
 
-/// What a plan comes to, in numbers.
+/// The totals of a plan.
 package struct ReplayCounts: Sendable, Equatable {
     /// The results that the filter wants.
     package var matched = 0
-    /// Those of which something is replayed.
+    /// The requests of which something is replayed.
     package var eligible = 0
     /// The new requests.
     package var requests = 0

@@ -9,17 +9,17 @@ package struct ReplayItem: Sendable, Equatable {
     package var number: Int
     /// The request that is repeated.
     package var requestID: String
-    /// Where that stands.
+    /// The place of the original.
     package var place: RecordPlace
-    /// Which of its sends are repeated; all when none was made.
+    /// The sends that are repeated, or all when none was made.
     package var sends: SendSet
-    /// What the original became when it was sent: how many calls, and for which platforms; nil when it became none.
+    /// The calls of the original when it was sent: their number and platforms, or nil when it became none.
     package var calls: Shape?
     /// The hub calls that the new request becomes.
     package var callCount = 0
     /// The platforms that it is for.
     package var platforms: [String] = []
-    /// Until when it is of use.
+    /// The expiry of the new request.
     package var expiresAt: String?
 
     /// A list of calls, as far as it has to be the same again.
@@ -48,13 +48,13 @@ package struct ReplayItem: Sendable, Equatable {
 
 /// Something that a plan leaves as it is: a line of its file.
 package struct ReplayLeft: Sendable, Equatable {
-    /// Why.
+    /// The reason.
     package var reason: Leftover
     /// The request.
     package var requestID: String
-    /// Where it stands.
+    /// The place of the request.
     package var place: RecordPlace
-    /// Which of its sends; all when they cannot be distinguished.
+    /// The sends that are left, or all when they cannot be distinguished.
     package var sends: SendSet
 
     /// One line of JSON.
@@ -91,7 +91,7 @@ package struct ReplayPlanReader {
         header = try ReplayPlanHeader(try lines.next() ?? [], path: path)
     }
 
-    /// The next line; nil at the end.
+    /// The next line, or nil at the end.
     ///
     /// - Throws: The file is damaged.
     package mutating func next() throws(JobFailure) -> Line? {
@@ -105,7 +105,7 @@ package struct ReplayPlanReader {
         return nil
     }
 
-    /// The next new request, with what is left passed over; nil at the end.
+    /// The next new request, without the left ones between, or nil at the end.
     ///
     /// - Throws: The file is damaged.
     package mutating func nextItem() throws(JobFailure) -> ReplayItem? {

@@ -3,27 +3,27 @@ import PushModel
 package import Replay
 import ResultQuery
 
-/// What the replays topic tells: every job, how far it is, and what it has repeated.
+/// The content of the replays topic: every job, its progress, and its repetitions.
 package struct JobLog {
     /// One job.
     package struct Job: Sendable {
-        /// Where it stands, as its runner last said.
+        /// The state of the job, as its runner last recorded it.
         package var record: JobRecord
         /// The offset of that.
         package var recordOffset: Int64 = -1
-        /// When that was written, by the broker's or the runner's clock, in milliseconds since 1970.
+        /// The time of that record, by the broker's or the runner's clock, in milliseconds since 1970.
         package var seenAt: Int64 = 0
         /// The number of the first item that was not dealt with.
         package var next = 0
-        /// What was passed over.
+        /// The items that were skipped.
         package var skipped: [Int: Leftover] = [:]
-        /// What an operator wants it to do, and the offset of that.
+        /// The operator's wish for the job, and its offset.
         package var wish: (wish: JobWish, offset: Int64)?
 
-        /// How many were passed over for each reason.
+        /// The number of skipped items by reason.
         package var skippedCounts: [Leftover: Int] { skipped.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
 
-        /// Where the job stands, when what its runner said last may not be true any more: one that was killed says nothing.
+        /// The state of the job, if the runner's last record may be outdated: a killed runner writes nothing.
         package func state(at now: Int64) -> JobRecord.State {
             guard record.state != .done, record.state != .stopped, !isAlive(at: now) else { return record.state }
             return wish?.wish.kind == .stop ? .stopped : .interrupted
@@ -35,16 +35,16 @@ package struct JobLog {
         }
     }
 
-    /// A runner that says nothing for so long, in milliseconds, is gone.
+    /// The silence, in milliseconds, after which a runner counts as gone.
     package static let patience: Int64 = 30_000
 
     /// The jobs by their ids.
     package private(set) var jobs: [String: Job] = [:]
-    /// What was repeated.
+    /// The repetitions.
     package private(set) var history = ReplayHistory()
     /// The offset behind the last record.
     package private(set) var end: Int64 = 0
-    /// Whose repetitions, and from which offset on, go into `history`.
+    /// The job whose repetitions stay out of `history`, as do all before `start`.
     private let besides: String?
     private let start: Int64
     private var document = JSONDocument()
@@ -52,14 +52,14 @@ package struct JobLog {
     /// Nothing was read yet.
     ///
     /// - Parameters:
-    ///   - start: What was repeated before this offset is known otherwise.
+    ///   - start: The offset before which the repetitions are known otherwise.
     ///   - besides: A job whose own repetitions are known otherwise.
     package init(from start: Int64 = 0, besides: String? = nil) {
         self.start = start
         self.besides = besides
     }
 
-    /// The jobs, the newest first; their ids sort by time.
+    /// The jobs, the newest first. Their ids sort by time.
     package var newestFirst: [Job] { jobs.values.sorted { $0.record.jobID > $1.record.jobID } }
 
     /// Takes a record in.
@@ -118,7 +118,7 @@ package struct JobLog {
 extension JobContext {
     /// Reads the jobs up to now.
     ///
-    /// - Returns: The jobs; none when there is no topic for them yet.
+    /// - Returns: The jobs, or none when there is no topic for them yet.
     /// - Throws: The topic cannot be read.
     package func jobLog() throws(JobFailure) -> JobLog {
         var log = JobLog()
@@ -126,7 +126,7 @@ extension JobContext {
         return log
     }
 
-    /// Reads the topic of jobs from its beginning to its end; nothing where there is no such topic yet.
+    /// Reads the topic of jobs from its beginning to its end, or nothing if there is no such topic yet.
     ///
     /// - Parameter take: Gets each record.
     /// - Throws: The topic is there and cannot be read.

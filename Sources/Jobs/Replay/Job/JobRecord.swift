@@ -2,15 +2,15 @@ package import PushModel
 package import Replay
 import ResultQuery
 
-/// Where a job stands, as its runner last said; a record of the replays topic under the job's id.
+/// The state of a job, as its runner last recorded it. A record of the replays topic under the job's id.
 package struct JobRecord: Sendable, Equatable {
-    /// Where a job stands.
+    /// The state of a job.
     package enum State: String, Sendable, CaseIterable {
         /// It has a runner, which is at work.
         case running
         /// It has a runner, which waits until it is resumed.
         case paused
-        /// Its runner was interrupted; running the plan again goes on.
+        /// Its runner was interrupted. Running the plan again continues it.
         case interrupted
         /// An operator ended it for good.
         case stopped
@@ -20,13 +20,13 @@ package struct JobRecord: Sendable, Equatable {
 
     /// The job's id.
     package var jobID: String
-    /// Where it stands.
+    /// The state of the job.
     package var state: State
-    /// What its plan was made from.
+    /// The filter from which its plan was made.
     package var filter = ""
-    /// Why.
+    /// The reason.
     package var reason = ""
-    /// Who.
+    /// The user who replays.
     package var actor = ""
     /// The digest of its plan's file.
     package var planDigest = ""
@@ -34,17 +34,17 @@ package struct JobRecord: Sendable, Equatable {
     package var requests = 0
     /// The number of the next of them.
     package var next = 0
-    /// How many were written.
+    /// The number of written requests.
     package var replayed = 0
-    /// How many were passed over.
+    /// The number of skipped items.
     package var skipped = 0
     /// Requests a second.
     package var rate = 0.0
     /// The run that wrote this, by a name that no other has.
     package var runner = ""
-    /// When the job was run first.
+    /// The time of the job's first run.
     package var startedAt = Timestamp(milliseconds: 0)
-    /// When this was written.
+    /// The time at which this was written.
     package var updatedAt = Timestamp(milliseconds: 0)
 
     /// Checks that a plan is the one that the job was begun with.
@@ -82,7 +82,7 @@ package struct JobRecord: Sendable, Equatable {
     /// Reads one.
     package init?(_ document: JSONDocument) {
         let root = document.root
-        // Sums and differences of what anybody may have written must not overflow.
+        // Sums and differences of foreign numbers must not overflow.
         func number(_ name: StaticString) -> Int { Int(min(max(document.integer(name, of: root) ?? 0, 0), 1 << 53)) }
         func time(_ name: StaticString) -> Timestamp {
             document.text(name, of: root).flatMap { Timestamp(Array($0.utf8).span) } ?? Timestamp(milliseconds: 0)
@@ -112,7 +112,7 @@ package struct JobRecord: Sendable, Equatable {
     }
 }
 
-/// What one transaction of a job dealt with; a record of the replays topic under a key of its own, so that none takes another's place.
+/// The work of one transaction of a job. A record of the replays topic under a key of its own, so that none replaces another.
 package struct JobBatch: Sendable {
     /// The job's id.
     package let jobID: String
@@ -120,7 +120,7 @@ package struct JobBatch: Sendable {
     package let first: Int
     /// The sends that were repeated.
     package private(set) var replayed: [(place: RecordPlace, sends: SendSet)] = []
-    /// The items that were passed over.
+    /// The skipped items.
     package private(set) var skipped: [(number: Int, reason: Leftover)] = []
     /// Bytes of the record so far.
     package private(set) var byteCount = 0
@@ -146,7 +146,7 @@ package struct JobBatch: Sendable {
         byteCount += place.topic.utf8.count + 32 + (sends == .all ? 0 : sends.indices.count * 4)
     }
 
-    /// Notes an item that was passed over.
+    /// Notes a skipped item.
     package mutating func addSkipped(_ number: Int, _ reason: Leftover) {
         skipped.append((number, reason))
         byteCount += 32
@@ -171,18 +171,18 @@ package struct JobBatch: Sendable {
     }
 }
 
-/// What an operator at another terminal wants a job to do; a record of the replays topic.
+/// The wish of an operator at another terminal for a job. A record of the replays topic.
 package struct JobWish: Sendable, Equatable {
-    /// What is wanted.
+    /// The kind of wish.
     package enum Kind: String, Sendable {
         case pause, resume, stop
     }
 
     /// The job.
     package var jobID: String
-    /// What is wanted.
+    /// The kind of wish.
     package var kind: Kind
-    /// Who wants it.
+    /// The user whose wish it is.
     package var actor: String
 
     /// The record's key: of the wishes for a job the newest counts.

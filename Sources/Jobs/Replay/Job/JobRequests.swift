@@ -19,9 +19,9 @@ extension JobContext {
     /// Asks a job's runner to pause, go on or stop, and waits for its answer.
     ///
     /// - Parameters:
-    ///   - kind: What the runner should do.
+    ///   - kind: The wish for the runner.
     ///   - job: The job, as `jobLog()` found it.
-    ///   - actor: Who asks.
+    ///   - actor: The user whose wish it is.
     /// - Returns: The answer.
     /// - Throws: The topic of replays cannot be read or written.
     package func request(

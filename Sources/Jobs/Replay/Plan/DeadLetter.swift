@@ -4,12 +4,12 @@ import Replay
 
 /// A record of the dead-letter topic, and what it was before a worker gave it up (page Requests).
 struct DeadLetter {
-    /// What the names of the headers begin with that a worker added, in its three spellings.
+    /// The prefixes of the headers that a worker added, in its three spellings.
     private static let added = ["pushfan-dlq-", "__connect.errors.", "kafka_dlt-"]
 
     /// The topic that it stood in.
     let topic: String
-    /// Why it could not be understood.
+    /// The reason for which it could not be understood.
     let reason: String
     /// Its own headers.
     let headers: [(name: [UInt8], value: [UInt8]?)]
@@ -21,7 +21,7 @@ struct DeadLetter {
     /// a record without a value can be no request.
     let isWhole: Bool
 
-    /// Reads a record; nil for one that does not say where it came from.
+    /// Reads a record, or returns nil for one that does not name its origin.
     init?(_ record: FetchedRecord) {
         var said: [String: String] = [:]
         var own: [(name: [UInt8], value: [UInt8]?)] = []
@@ -47,7 +47,7 @@ struct DeadLetter {
 
     /// The value with changes.
     ///
-    /// - Parameter edits: The changes; without any the value stays what it was, byte for byte.
+    /// - Parameter edits: The changes. Without any, the value stays the same, byte for byte.
     /// - Returns: nil when it cannot be read as a request, or is none with them.
     func edited(_ edits: [RequestEdit]) -> [UInt8]? {
         guard !edits.isEmpty, let value else { return value }

@@ -5,15 +5,15 @@ package import ResultQuery
 
 /// Finds the dead letters that can be given back, and writes them into a plan's file.
 package struct DeadLetterPlan {
-    /// One of those that are shown.
+    /// A dead letter that is shown.
     package struct Sample {
         /// Its place in the dead-letter topic.
         package let place: RecordPlace
-        /// The topic that it came from; nil where it does not say.
+        /// The topic that it came from, or nil if it names none.
         package let topic: String?
-        /// The reason why it could not be understood; nil where it does not say.
+        /// The reason for which it could not be understood, or nil if it names none.
         package let code: String?
-        /// The reason why it is not given back; nil when it is.
+        /// The reason for which it is not given back, or nil when it is.
         package let leftover: Leftover?
     }
 
@@ -27,10 +27,10 @@ package struct DeadLetterPlan {
     private let path: String
 
     /// - Parameters:
-    ///   - header: What is known before.
-    ///   - edits: What is changed.
-    ///   - history: What was given back before.
-    ///   - context: Where the dead-letter topic is.
+    ///   - header: The facts that are known before.
+    ///   - edits: The edits.
+    ///   - history: The earlier returns of dead letters.
+    ///   - context: The name of the dead-letter topic, and the way to Kafka.
     ///   - path: The plan's file.
     package init(
         _ header: ReplayPlanHeader, _ edits: [RequestEdit], _ history: ReplayHistory, _ context: JobContext, path: String
@@ -45,8 +45,8 @@ package struct DeadLetterPlan {
     /// Reads the topic and writes the file.
     ///
     /// - Parameters:
-    ///   - range: When they were written.
-    ///   - codes: Why they could not be understood; any reason, when none is named.
+    ///   - range: The times between which they were written.
+    ///   - codes: The reasons for which they could not be understood, or any reason, when none is named.
     /// - Throws: The topic cannot be read, or the file not be written.
     package mutating func make(_ range: ResultFilter, codes: [String]) throws(JobFailure) {
         let file = try LineFile(path)
@@ -78,7 +78,7 @@ package struct DeadLetterPlan {
         try file.finish(header: header.json)
     }
 
-    /// Why a dead letter is not given back; nil when it is.
+    /// The reason for which a dead letter is not given back, or nil when it is.
     private func reason(_ letter: DeadLetter?, _ place: RecordPlace) -> Leftover? {
         guard let letter else { return .invalid }
         guard history.replayed(place).isEmpty else { return .replayed }

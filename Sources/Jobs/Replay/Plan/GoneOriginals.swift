@@ -3,21 +3,21 @@ package import Replay
 
 /// Finds the requests of a plan whose originals retention has removed since it was made.
 package struct GoneOriginals {
-    /// Those that are shown.
+    /// The number of originals that are shown.
     private static let sampleCount = 10
 
-    /// How many of them there are.
+    /// The number of originals that are gone.
     package private(set) var count = 0
     /// The first of them.
     package private(set) var samples: [ReplayItem] = []
     /// The partitions concerned, and where they begin now.
     package private(set) var beginnings: [RecordPlace] = []
 
-    /// Looks where the topics of the originals begin now; no record is read.
+    /// Queries the present first offsets of the originals' topics. No record is read.
     ///
     /// - Parameters:
     ///   - plan: The plan, none of it read yet.
-    ///   - number: What lies before this item was dealt with.
+    ///   - number: The number of the first item that was not handled yet.
     ///   - starts: The first offset of each partition of a topic.
     /// - Throws: The plan is damaged, or what `starts` throws.
     package init(
@@ -44,9 +44,9 @@ package struct GoneOriginals {
 }
 
 extension JobContext {
-    /// The first offset of each partition of a topic; none of a topic that is no more.
+    /// The first offset of each partition of a topic, or none of a topic that no longer exists.
     ///
-    /// - Throws: The brokers cannot be asked.
+    /// - Throws: The brokers do not answer.
     package func firstOffsets(of topic: String) throws(JobFailure) -> [Int32: Int64] {
         do throws(KafkaError) {
             // To stop at the very first record is to read nothing.

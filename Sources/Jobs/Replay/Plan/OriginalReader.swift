@@ -9,15 +9,15 @@ struct OriginalReader {
 
     /// - Parameters:
     ///   - configuration: The brokers.
-    ///   - readAhead: How many bytes may wait in memory.
-    ///   - timeout: How long to wait for one record.
+    ///   - readAhead: The bytes that may wait in memory.
+    ///   - timeout: The longest wait for one record.
     /// - Throws: A configuration that was refused.
     init(_ configuration: KafkaConfiguration, readAhead: Int, timeout: Duration) throws(KafkaError) {
         fetcher = try RecordFetcher(configuration, readAhead: readAhead)
         self.timeout = timeout
     }
 
-    /// The record at a place; nil when it is gone.
+    /// The record at a place, or nil when it is gone.
     ///
     /// - Throws: The brokers cannot be reached, or do not allow it. A topic that is no more has no records.
     func record(at place: RecordPlace) throws(KafkaError) -> FetchedRecord? {

@@ -3,7 +3,7 @@ import PushModel
 import Replay
 import ResultQuery
 
-/// Gathers from the results what may be replayed, in as little memory as the number of candidates needs.
+/// Gathers from the results the sends that may be replayed, in as little memory as the number of candidates needs.
 struct PlanCandidates {
     /// A request of which something may be replayed, or was replayed before.
     struct Candidate {
@@ -14,9 +14,9 @@ struct PlanCandidates {
         let plannedCount: Int32
         let platforms: PlatformSequence
         let requestID: String
-        /// What must be repaired first.
+        /// The error that must be repaired first.
         let repair: ErrorCode?
-        /// What would be repeated if no replay had done so before.
+        /// The sends that would be repeated if no replay had done so before.
         var sends: SendSet
     }
 
@@ -26,7 +26,7 @@ struct PlanCandidates {
     private var matcher: ResultMatcher
     private var reading = JSONDocument()
     private var topics: [String] = []
-    /// What was replayed before.
+    /// The earlier replays.
     private(set) var history: ReplayHistory
     /// In the order of their places once all were gathered.
     private(set) var list: [Candidate] = []
@@ -38,9 +38,9 @@ struct PlanCandidates {
     /// Nothing is gathered yet.
     ///
     /// - Parameters:
-    ///   - filter: Which results.
-    ///   - policy: What is allowed.
-    ///   - history: What was replayed before, as the jobs tell it.
+    ///   - filter: The filter of the results.
+    ///   - policy: The replays that are allowed.
+    ///   - history: The earlier replays, from the records of the jobs.
     ///   - limit: The most candidates.
     init(_ filter: ResultFilter, _ policy: ReplayPolicy, _ history: ReplayHistory, limit: Int) {
         matcher = ResultMatcher(filter)
@@ -49,11 +49,11 @@ struct PlanCandidates {
         self.limit = limit
     }
 
-    /// Looks at a record of the results topic.
+    /// Takes a record of the results topic.
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - leave: Takes what can never be replayed.
+    ///   - leave: Takes the requests that can never be replayed.
     mutating func take(_ record: borrowing ConsumedRecord, leave: (ReplayLeft) -> Void) {
         guard let value = record.value else { return }
         if ReplayHistory.mayConcern(value), reading.readResult(value) { history.noteResult(reading) }
@@ -93,15 +93,15 @@ struct PlanCandidates {
         return Int32(topics.count - 1)
     }
 
-    /// Where a candidate stands.
+    /// The place of a candidate.
     func place(of candidate: Candidate) -> RecordPlace {
         RecordPlace(topic: topics[Int(candidate.topic)], partition: candidate.partition, offset: candidate.offset)
     }
 
     /// Puts the candidates into the order in which they are read back, and joins those of one request.
     ///
-    /// With exactly-once delivery a request has one final result. Where it has two, only what failed in both is repeated; what the hub's
-    /// telemetry tells later comes on top.
+    /// With exactly-once delivery a request has one final result. If it has two, only the sends that failed in both are repeated.
+    /// Later reports of the hub's telemetry are added to them.
     mutating func close() {
         let ranks = topics.indices.map { index in Int32(topics.count { $0 < topics[index] }) }
         list.sort {
@@ -117,7 +117,7 @@ struct PlanCandidates {
                 joined.append(candidate)
                 continue
             }
-            // Each outcome tells of another send, and of one that the final result holds for accepted.
+            // Each outcome is of another send, which the final result has as accepted.
             joined[joined.count - 1].sends =
                 candidate.isOutcome ? last.sends.union(candidate.sends) : last.sends.intersection(candidate.sends)
         }

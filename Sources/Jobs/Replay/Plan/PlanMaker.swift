@@ -5,13 +5,13 @@ import PushModel
 import Replay
 package import ResultQuery
 
-/// Makes a plan: finds what failed, reads the originals back, and writes what to do into a file.
+/// Makes a plan: finds the failures, reads the originals back, and writes the work into a file.
 ///
 /// One value belongs to one thread at a time. Several plans may be made at once, each in a file of its own.
 package struct PlanMaker {
     /// The samples that are shown.
     package static let sampleCount = 10
-    /// What may wait in memory when the originals are read back.
+    /// The bytes that may wait in memory when the originals are read back.
     private static let readAhead = 64 << 20
 
     private let context: JobContext
@@ -19,7 +19,7 @@ package struct PlanMaker {
     private let file: LineFile
     /// The file's first line, as far as it is known.
     package private(set) var header: ReplayPlanHeader
-    /// Some of what is replayed, evenly spread.
+    /// Some of the replayed requests, evenly spread.
     package private(set) var samples: [ReplayItem] = []
     private var number = 0
     private var stopped = Cancellations()
@@ -27,9 +27,9 @@ package struct PlanMaker {
     private let namesHub: Bool
 
     /// - Parameters:
-    ///   - context: Where the topics are.
-    ///   - planning: How audiences become calls.
-    ///   - header: What is known before.
+    ///   - context: The names of the topics, and the way to Kafka.
+    ///   - planning: The configuration by which audiences become calls.
+    ///   - header: The facts that are known before.
     ///   - path: The plan's file.
     /// - Throws: The file cannot be made.
     package init(
@@ -42,10 +42,10 @@ package struct PlanMaker {
         file = try LineFile(path)
     }
 
-    /// Plans the replay of what a filter wants.
+    /// Plans the replay of the results that a filter wants.
     ///
     /// - Parameters:
-    ///   - filter: Which results.
+    ///   - filter: The filter of the results.
     ///   - limit: The most requests to replay.
     /// - Throws: The topics cannot be read, there is too much, or the file cannot be written.
     package mutating func plan(_ filter: ResultFilter, limit: Int) throws(JobFailure) {
@@ -73,7 +73,7 @@ package struct PlanMaker {
         try file.finish(header: header.json)
     }
 
-    /// Reads the results up to now, those that the filter does not want as well: later ones say what was replayed since.
+    /// Reads the results up to now, those that the filter does not want as well: later results show the replays since.
     private func gather(_ filter: ResultFilter, into candidates: inout PlanCandidates) throws(JobFailure) {
         let scan = TopicScan(context, topic: context.topics.results)
         let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, .end)

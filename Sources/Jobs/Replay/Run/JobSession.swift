@@ -10,11 +10,11 @@ import Replay
 final class JobSession {
     /// The producer, between transactions.
     var producer: Producer { session.producer }
-    /// Where the new requests go.
+    /// The topic of the new requests.
     var requests: Producer.Topic { session.topics[0] }
-    /// What the topic tells, up to the claim.
+    /// The content of the topic up to the claim.
     private(set) var log: JobLog
-    /// Where the job stands.
+    /// The state of the job.
     private(set) var record: JobRecord
 
     private let session: TransactionalSession
@@ -22,9 +22,9 @@ final class JobSession {
     private let context: JobContext
     private var claimCount = 0
     private var isOpen = false
-    /// When the latest transaction was begun.
+    /// The time at which the latest transaction was begun.
     private var begun = ContinuousClock.now
-    /// Who is fenced after so long was so by a time-out, that of 15 s which producers have.
+    /// A session that is fenced after so long was fenced by a time-out, namely the 15 s of producers.
     private static let overlong = Duration.milliseconds(13_500)
     /// The job as its last runner left it.
     private var before: JobRecord?
@@ -36,8 +36,8 @@ final class JobSession {
     ///
     /// - Parameters:
     ///   - record: The job, as a first run would begin it.
-    ///   - plannedAt: The offset up to which the plan knows what was replayed.
-    ///   - context: Where the topics are.
+    ///   - plannedAt: The offset up to which the plan knows the earlier replays.
+    ///   - context: The names of the topics, and the way to Kafka.
     /// - Throws: Kafka does not answer, the job was ended, or another one is running.
     init(
         _ record: JobRecord, plannedAt: Int64, _ context: JobContext
@@ -61,7 +61,7 @@ final class JobSession {
         try yieldToOthers()
     }
 
-    /// What is known of the job itself.
+    /// The job's own entry in the log.
     var job: JobLog.Job? { log.jobs[record.jobID] }
 
     /// Writes that the job runs, and reads the topic up to that.
@@ -115,7 +115,7 @@ final class JobSession {
         try write(withdrawn, nil)
     }
 
-    /// Passes over claims of runners that are gone, and gives way to one that is not.
+    /// Ignores claims of runners that are gone, and yields to a running one.
     private func yieldToOthers() throws(ReplayFailure) {
         let own = job?.seenAt ?? context.now()
         let others = log.jobs.values.filter { $0.record.jobID != record.jobID && $0.record.state == .running }
@@ -128,15 +128,16 @@ final class JobSession {
             let id = Self.transactionalID(other.record.jobID)
             try ReplayFailure.catching { () throws(KafkaError) in try session.fence(id) }
         }
-        // What they had committed before they were fenced lies before this claim.
+        // The records that they had committed before they were fenced lie before this claim.
         try claim()
     }
 
-    /// Writes in one transaction: where the job stands, what was dealt with, and whatever was handed to the producer since it began.
+    /// Writes in one transaction the state of the job, the work that was done, and all records handed to the producer since it
+    /// began.
     ///
     /// - Parameters:
-    ///   - record: Where the job stands then.
-    ///   - batch: What was dealt with.
+    ///   - record: The state of the job then.
+    ///   - batch: The work that was done.
     /// - Throws: Kafka did not confirm it. Whether it took place, the next session finds out.
     func write(_ record: JobRecord, _ batch: JobBatch?) throws(ReplayFailure) {
         var record = record
@@ -175,7 +176,7 @@ final class JobSession {
         }
     }
 
-    /// Looks whether an operator has a new wish for the job since the session began.
+    /// The operator's new wish for the job since the session began, if any.
     func nextWish() -> JobWish.Kind? {
         let known = job?.wish?.offset
         while case .record = reader.read(timeout: .zero, { log.take($0) }) {}

@@ -6,21 +6,21 @@ import Replay
 
 /// The work of one session: from where the job stands to its end, a pause or an interruption.
 struct ReplayPass {
-    /// How it ended.
+    /// The end of the pass.
     enum End {
         /// There is nothing more to do, or an operator wants it so.
         case ended
-        /// The job goes on with another session.
+        /// The job continues with another session.
         case again
     }
 
-    /// What may wait in memory when the originals are read back.
+    /// The bytes that may wait in memory when the originals are read back.
     private static let readAhead = 32 << 20
     /// The most items and bytes of one transaction, and how long it may stay open.
     private static let batchCount = 500
     private static let batchByteCount = 256 << 10
     private static let batchTime = Duration.milliseconds(500)
-    /// How often a runner says that it is there.
+    /// The interval at which a runner records that it is alive.
     private static let heartbeat = Duration.seconds(5)
 
     private let runner: ReplayRunner
@@ -39,7 +39,7 @@ struct ReplayPass {
     private let start = ContinuousClock.now
     private var doneCount = 0
 
-    /// Prepares to go on where the session says.
+    /// Prepares to continue at the session's position.
     ///
     /// - Throws: The plan or Kafka's settings are not right.
     init(_ runner: ReplayRunner, _ session: JobSession, _ reporter: RunReporter) throws(ReplayFailure) {
@@ -63,7 +63,7 @@ struct ReplayPass {
         reporter.begin(at: session.record.next)
     }
 
-    /// Where the job stands, and what was passed over.
+    /// The state of the job, and the skipped items.
     var ending: ReplayRunner.Ending {
         var counts: [Leftover: Int] = [:]
         for reason in skipped.values { counts[reason, default: 0] += 1 }
@@ -89,7 +89,7 @@ struct ReplayPass {
 
     /// Waits until the next request is due, and does meanwhile what cannot wait.
     ///
-    /// - Returns: How the pass ends, if an operator wants it to.
+    /// - Returns: The end of the pass, if an operator wants one.
     private mutating func waitForTurn() throws(ReplayFailure) -> End? {
         let due = start + .nanoseconds(Int64(Double(doneCount) * 1e9 / runner.rate))
         while true {
@@ -115,7 +115,7 @@ struct ReplayPass {
         }
     }
 
-    /// Waits until an operator resumes the job; then a new session looks what happened meanwhile.
+    /// Waits until an operator resumes the job. Then a new session reads the records of the pause.
     private mutating func waitForResumption() throws(ReplayFailure) -> End {
         try commit(.paused)
         runner.context.note(.paused(next: batch.next, count: session.record.requests))
@@ -146,7 +146,7 @@ struct ReplayPass {
         }
     }
 
-    /// Writes the new request of an item; the reason when it is left.
+    /// Writes the new request of an item, or returns the reason when it is left.
     private mutating func write(_ item: ReplayItem) throws(ReplayFailure) -> Leftover? {
         guard item.sends.intersection(history.replayed(item.place)).isEmpty else { return .replayed }
         let originals = originals

@@ -4,7 +4,7 @@ import Kafka
 import PushModel
 package import Replay
 
-/// Does what a plan says, exactly once, however often it is begun.
+/// Carries out a plan exactly once, however often it is begun.
 ///
 /// Each transaction holds new requests together with the record of what they repeat and how far the job is. A run that dies anywhere
 /// leaves either all of a transaction or nothing of it, and the next run goes on behind it.
@@ -12,11 +12,11 @@ package import Replay
 /// `run` blocks its thread until the replay ends, for hours perhaps. One replay runs at a time on a cluster, so of two threads or processes
 /// that run one, the later gets `running`. Any other thread may pause, resume or stop it with `JobContext.request(_:of:actor:)`.
 package struct ReplayRunner {
-    /// How a run ended.
+    /// The end of a run.
     package struct Ending {
-        /// Where the job stands.
+        /// The state of the job.
         package var record: JobRecord
-        /// What was passed over, in all runs, by the reason.
+        /// The skipped items of all runs, by reason.
         package var skipped: [Leftover: Int]
 
         /// An ending at the given place.
@@ -29,9 +29,9 @@ package struct ReplayRunner {
     /// Sessions in a row that fail without getting anything done.
     private static let maximumFailures = 6
 
-    /// Where the topics are.
+    /// The topics of the job.
     let context: JobContext
-    /// How audiences become calls.
+    /// The configuration by which audiences become calls.
     let planning: FanOutPlanner.Configuration
     /// The plan's file.
     let path: String
@@ -43,8 +43,8 @@ package struct ReplayRunner {
     let rate: Double
 
     /// - Parameters:
-    ///   - context: Where the topics are.
-    ///   - planning: How audiences become calls.
+    ///   - context: The names of the topics, and the way to Kafka.
+    ///   - planning: The configuration by which audiences become calls.
     ///   - path: The plan's file.
     ///   - header: The plan's first line, with the reason and the actor of the run.
     ///   - digest: The digest of the plan's file.
@@ -64,8 +64,8 @@ package struct ReplayRunner {
     /// Runs the job to its end, or until an operator stops it.
     ///
     /// - Parameter report: Gets the progress, some 20 times a second.
-    /// - Returns: How it ended.
-    /// - Throws: It cannot go on; running the plan again does.
+    /// - Returns: The end of the run.
+    /// - Throws: The job cannot go on. Running the plan again continues it.
     package func run(report: @escaping (RunProgress) -> Void) throws(JobFailure) -> Ending {
         var failures = 0
         var reached = -1

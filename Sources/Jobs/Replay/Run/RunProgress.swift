@@ -5,7 +5,7 @@ typealias ReplayFailure = SessionFailure<JobFailure>
 package enum RunProgress: Sendable, Equatable {
     /// A session goes on at an item of the plan.
     case began(at: Int)
-    /// So many items were dealt with in all runs, and so many of them left out.
+    /// The number of items that were handled in all runs, and of those that were left out.
     case reached(Int, skipped: Int)
 }
 

@@ -2,17 +2,17 @@ import PushModel
 
 /// The names or handles of some lines, which are looked up together.
 struct AudienceBatch {
-    /// What stands in a line.
+    /// The content of a line.
     struct Entry {
         let line: Int
-        /// Where in the file it begins.
+        /// The offset in the file at which it begins.
         let offset: Int64
         /// The platform of a handle.
         let platform: Platform
         fileprivate let text: Range<Int>
     }
 
-    /// So many lines are looked up together.
+    /// The number of lines that are looked up together.
     private static let count = 32
 
     private(set) var entries: [Entry] = []
@@ -20,16 +20,16 @@ struct AudienceBatch {
     private(set) var hashes: [UInt64] = []
     private var bytes = ByteWriter()
 
-    /// Whether there are enough of them.
+    /// True if there are enough of them.
     var isFull: Bool { entries.count >= Self.count }
 
-    /// Adds what a line holds.
+    /// Adds the content of a line.
     ///
     /// - Parameters:
     ///   - format: Has read the line.
-    ///   - salt: What has to be the same besides the text.
+    ///   - salt: The mark that must be equal besides the text.
     ///   - line: The line's number.
-    ///   - offset: Where in the file it begins.
+    ///   - offset: The offset in the file at which it begins.
     mutating func append(_ format: borrowing AudienceFormat, salt: UInt8, line: Int, offset: Int64) {
         let start = bytes.count
         bytes.append(format.text)

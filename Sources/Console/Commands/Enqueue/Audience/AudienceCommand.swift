@@ -10,8 +10,8 @@ import Settings
 
 /// `pushfan enqueue --audience-file`: one logical request, whose audience is too long for a record.
 ///
-/// The file is read twice: once to check it, to find what stands in it more than once and to count its parts, and once to write them. How far
-/// it is stands in Kafka, in the transactions of the parts; so the same command, given again, goes on where the last one was.
+/// The file is read twice: once to check it, to find repeated lines and to count its parts, and once to write them. The progress
+/// is in Kafka, in the transactions of the parts. So the same command, given again, continues after the last one.
 enum AudienceCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let arguments = invocation.arguments
@@ -63,7 +63,7 @@ enum AudienceCommand {
 
     /// Refuses content that no worker would send, before the file is read.
     ///
-    /// - Returns: The hubs that share the audience; nil for one hub.
+    /// - Returns: The hubs that share the audience, or nil for one hub.
     private static func checkContent(
         _ sample: AudienceRequest, _ settings: Settings, _ now: Int64
     ) throws(CommandFailure) -> HubSpread? {

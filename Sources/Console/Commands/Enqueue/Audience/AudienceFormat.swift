@@ -13,7 +13,7 @@ import PushModel
 ///
 /// What the first line is, all are. Users' names are composed (Unicode NFC), so that one name is the same bytes in every line.
 struct AudienceFormat {
-    /// What an audience is made of.
+    /// The content of an audience.
     enum Kind: Equatable {
         case names(FanOutPlanner.NameKind)
         case handles
@@ -25,13 +25,13 @@ struct AudienceFormat {
         case columns(text: Int, platform: Int?)
     }
 
-    /// Why a line is none of an audience; it repeats nothing of the line.
+    /// The reason for which a line does not belong to an audience. It repeats nothing of the line.
     struct Fault: Error {
         let message: String
     }
 
     private var form: Form?
-    /// What the lines hold; nil before the first one.
+    /// The content of the lines, or nil before the first one.
     private(set) var kind: Kind?
     /// The name or the handle of the line.
     private(set) var text = ByteWriter()
@@ -44,7 +44,7 @@ struct AudienceFormat {
     /// Reads a line.
     ///
     /// - Parameter line: The line without its end.
-    /// - Returns: Whether it holds a name or a handle; a header and a blank line do not.
+    /// - Returns: Whether it holds a name or a handle. A header and a blank line do not.
     /// - Throws: `Fault`.
     mutating func read(_ line: Span<UInt8>) throws(Fault) -> Bool {
         guard try readContent(line) else { return false }
@@ -89,7 +89,7 @@ struct AudienceFormat {
         return true
     }
 
-    /// Finds out from the first line what the file is.
+    /// Finds the kind of the file by its first line.
     ///
     /// - Returns: Whether that line is one of the audience already.
     private mutating func begin() throws(Fault) -> Bool {
@@ -179,7 +179,7 @@ struct AudienceFormat {
 
     /// Takes a column up to the next comma.
     ///
-    /// - Returns: Where it ends.
+    /// - Returns: The index of the end.
     private mutating func plain(_ line: Span<UInt8>, _ start: Int) -> Int {
         var end = start
         while end < line.count, line[end] != UInt8(ascii: ",") { end += 1 }
@@ -213,14 +213,14 @@ struct AudienceFormat {
     }
 
     private static func looksLikeJSON(_ line: Span<UInt8>) -> Bool {
-        // A quoted column begins like a JSON text; only with a comma, or more, behind it is it none.
+        // A quoted column begins like a JSON text. Only a comma behind it, or more, distinguishes it.
         guard line[0] == UInt8(ascii: "\"") else { return line[0] == UInt8(ascii: "{") }
         var document = JSONDocument()
         do { try document.read(line) } catch { return false }
         return true
     }
 
-    /// Whether a line is one column as it stands.
+    /// True if a line is one column as it stands.
     private static func isPlain(_ line: Span<UInt8>) -> Bool {
         for index in line.indices where line[index] <= 0x22 || line[index] == UInt8(ascii: ",") { return false }
         return true

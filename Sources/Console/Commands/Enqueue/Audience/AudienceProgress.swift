@@ -1,24 +1,25 @@
 import PushModel
 import ResultQuery
 
-/// How far the file of a request is enqueued: a record of the topic of parents, written in the same transactions as the parts.
+/// The progress of enqueuing the file of a request: a record of the topic of parents, written in the same transactions as the
+/// parts.
 ///
 /// It is kept when the request is finished, so that the same file with the same content is never enqueued twice under one id.
 struct AudienceProgress: Equatable {
-    /// The request as it was when its first part was written; those that follow say the same.
+    /// The request as it was when its first part was written. The later parts have the same.
     var request: [UInt8]
     /// The digest of the file, and what the request is besides.
     var digest: String
-    /// When it began, milliseconds since 1970.
+    /// The time of the beginning, milliseconds since 1970.
     var publishedAt: Int64
     /// The partition of the topic of parents that holds its records.
     var partition: Int32
     /// The first part that is not written yet.
     var next = 0
-    /// How many parts there are.
+    /// The number of parts.
     var parts: Int
 
-    /// Whether all parts are written.
+    /// True if all parts are written.
     var isComplete: Bool { next >= parts }
 
     /// A request of which nothing is written yet.
@@ -30,7 +31,7 @@ struct AudienceProgress: Equatable {
         self.parts = parts
     }
 
-    /// Reads a record's value; nil for one that this version did not write.
+    /// Reads a record's value, or returns nil for one that this version did not write.
     init?(_ value: Span<UInt8>) {
         var document = JSONDocument()
         do { try document.read(value) } catch { return nil }

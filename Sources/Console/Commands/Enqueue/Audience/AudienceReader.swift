@@ -3,7 +3,7 @@ import Glibc
 
 /// Reads a file of any length line by line, with little memory: the lines are places in a room that is used again and again.
 struct AudienceReader: ~Copyable {
-    /// The longest line, in bytes; a handle has 4,096 at most.
+    /// The longest line, in bytes. A handle has 4,096 at most.
     static let maximumLineByteCount = 32 << 10
     private static let chunkByteCount = 256 << 10
 
@@ -11,20 +11,20 @@ struct AudienceReader: ~Copyable {
     private let descriptor: Int32
     private let identity: Identity
     private var room = [UInt8](repeating: 0, count: chunkByteCount + maximumLineByteCount)
-    /// What was read and is not a line yet.
+    /// The bytes that were read and are not a line yet.
     private var rest = 0..<0
     private var isAtEnd = false
-    /// Where in the file the room begins.
+    /// The offset in the file at which the room begins.
     private var roomOffset: Int64 = 0
     private var line = 0..<0
 
     /// The number of the line, from 1.
     private(set) var number = 0
-    /// The 64-bit FNV-1a digest of what was read; at the end, of the file.
+    /// The 64-bit FNV-1a digest of the bytes read so far, and at the end of the file.
     var digest: UInt64 { hash.value }
     private var hash = FNV1a()
 
-    /// What changes when the file is written to.
+    /// The facts that change when the file is written to.
     private struct Identity: Equatable {
         let byteCount: Int
         let seconds: Int
@@ -67,10 +67,10 @@ struct AudienceReader: ~Copyable {
         borrowing get { room.span.extracting(line) }
     }
 
-    /// Where in the file the line begins.
+    /// The offset in the file at which the line begins.
     var offset: Int64 { roomOffset + Int64(line.lowerBound) }
 
-    /// Whether the file is still as it was when it was opened.
+    /// True if the file is unchanged since it was opened.
     var isUnchanged: Bool { Identity(descriptor) == identity }
 
     /// Goes to the next line.
@@ -149,7 +149,7 @@ struct AudienceReader: ~Copyable {
         }
     }
 
-    /// The line that begins at a place of the file, without its end; for the rare look back.
+    /// The line that begins at a place of the file, without its end, for the rare comparison with an earlier line.
     func line(at offset: Int64) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: Self.maximumLineByteCount)
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(offset)) }

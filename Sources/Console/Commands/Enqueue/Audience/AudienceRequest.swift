@@ -4,7 +4,7 @@ import Publishing
 import PushModel
 import Settings
 
-/// What is sent to the audience of a file: the request of the command line, to which no audience belongs yet.
+/// The request that is sent to the audience of a file: the request of the command line, without an audience yet.
 struct AudienceRequest {
     /// The request as JSON, with its id.
     let json: [UInt8]
@@ -15,7 +15,7 @@ struct AudienceRequest {
     ///
     /// - Parameters:
     ///   - json: The request, with its id and any audience.
-    ///   - moment: When it was published, from which its life counts.
+    ///   - moment: The time of publication, from which its life counts.
     /// - Throws: The first fault.
     init(_ json: [UInt8], publishedAt moment: Int64) throws(CommandFailure) {
         var request = PushRequest()

@@ -5,7 +5,7 @@ import Kafka
 import PushModel
 import Settings
 
-/// Writes the parts of a request whose audience is a file, a transaction after another; what earlier runs have written is left out.
+/// Writes the parts of a request whose audience is a file, one transaction after another, without the parts of earlier runs.
 struct AudienceRun {
     /// The most parts and bytes of one transaction.
     private static let batchCount = 256
@@ -24,7 +24,7 @@ struct AudienceRun {
     let publishedAt: Int64
     let timeout: Duration
 
-    /// The bytes that a batch of records may have; nil for as many as the client likes.
+    /// The bytes that a batch of records may have, or nil for the client's own limit.
     var batchByteCount: Int?
     /// Parts that this run has written, and those that had been written before.
     private(set) var writtenCount = 0
@@ -46,9 +46,9 @@ struct AudienceRun {
         self.timeout = timeout
     }
 
-    /// Writes everything that is left; after trouble with Kafka it goes on where the topic says.
+    /// Writes all missing parts. After trouble with Kafka it continues at the position in the topic.
     ///
-    /// - Throws: Nothing can be done about it here; the same command goes on.
+    /// - Throws: An error that cannot be cured here. The same command continues.
     mutating func run() throws(CommandFailure) {
         let progress = ReplayProgress(total: survey.names, invocation.streams, hasBar: true)
         defer { progress.end() }
@@ -117,7 +117,7 @@ struct AudienceRun {
 
     private var changed: CommandSessionFailure { .final(AudienceSurvey.changed(survey.path)) }
 
-    /// Where the request stands: what the topic says, or its beginning.
+    /// The progress of the request: that of the topic, or its beginning.
     private func start(_ session: AudienceSession) throws(CommandSessionFailure) -> AudienceProgress {
         guard let found = session.found else {
             let partition = ParentKey(fileID: id).partition(of: session.parentPartitions)
@@ -172,8 +172,8 @@ extension PartWriter {
     ///   - planner: Plans as the workers do.
     ///   - id: The request's id.
     ///   - partition: The partition of the topic of parents that holds its records.
-    ///   - chunks: How many parts there are.
-    ///   - publishedAt: When it began, milliseconds since 1970.
+    ///   - chunks: The number of parts.
+    ///   - publishedAt: The time of its beginning, milliseconds since 1970.
     init(
         _ request: PushRequest, to survey: AudienceSurvey, _ planner: FanOutPlanner, id: String, partition: Int32, chunks: Int,
         publishedAt: Int64

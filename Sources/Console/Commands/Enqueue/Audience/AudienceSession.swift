@@ -7,7 +7,7 @@ import Settings
 ///
 /// The transactional id comes from the request's, and a claim stands in every partition of the topic of parents (`TransactionalSession`).
 final class AudienceSession {
-    /// What the topic says of the request; nil when nothing of it was ever written.
+    /// The progress of the request in the topic, or nil when nothing of it was ever written.
     private(set) var found: AudienceProgress?
     /// The partitions of the topic of parents.
     let parentPartitions: Int32
@@ -22,9 +22,9 @@ final class AudienceSession {
     ///
     /// - Parameters:
     ///   - id: The request's id.
-    ///   - settings: Where the topics are.
-    ///   - batchByteCount: The bytes that a batch of records may have; nil for as many as the client likes.
-    ///   - timeout: How long to wait for the brokers.
+    ///   - settings: The names of the topics, and the way to Kafka.
+    ///   - batchByteCount: The bytes that a batch of records may have, or nil for the client's own limit.
+    ///   - timeout: The longest wait for the brokers.
     /// - Throws: Kafka does not do it.
     init(_ id: String, _ settings: Settings, batchByteCount: Int? = nil, timeout: Duration) throws(KafkaError) {
         var configuration = settings.kafkaConfiguration()
@@ -42,7 +42,7 @@ final class AudienceSession {
         try readBack()
     }
 
-    /// Reads what earlier sessions have committed.
+    /// Reads the records that earlier sessions have committed.
     private func readBack() throws(KafkaError) {
         let name = Array(session.claim.utf8)
         let reader = try session.reader(of: parents)

@@ -3,26 +3,27 @@ import Kafka
 import PushModel
 import Settings
 
-/// How long the records of a request become whose audience is a file. What a broker would refuse is reported before anything is written:
-/// other parts would have been sent by the time it refuses.
+/// The sizes of the records of a request whose audience is a file. A size that a broker would refuse is reported before anything
+/// is written, because other parts would have been sent before the refusal.
 struct AudienceSizes {
-    /// What topics and the client take, in bytes.
+    /// The limits of topics and of the client, in bytes.
     struct Limits: Equatable {
-        /// `max.message.bytes` of the topic of parts; nil if brokers do not tell it.
+        /// `max.message.bytes` of the topic of parts, or nil if brokers do not report it.
         var own: Int?
         /// The same of the topic of parents.
         var parents: Int?
         /// `message.max.bytes` of the client, 1,000,000 by default.
         var client = 1_000_000
 
-        /// What a batch may have, so that short records together are not too long either; nil if any is short enough.
+        /// The limit of a batch, so that short records together are not too long either, or nil without a limit.
         var batch: Int? {
             guard let least = [own, parents].compactMap(\.self).min(), least < 1_000_000 else { return nil }
             return max(1, least)
         }
     }
 
-    /// What a batch of one record has beside the value, at most, in bytes: its head, the key, the headers and their lengths.
+    /// The overhead of a batch of one record beside the value, at most, in bytes: its head, the key, the headers and their
+    /// lengths.
     static let overhead = 512
 
     /// The most bytes of a part.
@@ -51,12 +52,12 @@ struct AudienceSizes {
             part: writer.maximumByteCount(audience: survey.largestAudience), whole: max(parent.count, progress.json.count))
     }
 
-    /// Asks what the topics take.
+    /// Queries the limits of the topics.
     ///
     /// - Parameters:
-    ///   - settings: Where the topics are.
-    ///   - timeout: How long to wait for brokers; no longer than 10 s.
-    /// - Returns: The limits, without those that brokers do not tell: for want of the right to read them, or because they are away.
+    ///   - settings: The names of the topics, and the way to Kafka.
+    ///   - timeout: The longest wait for brokers, at most 10 s.
+    /// - Returns: The limits, without those that brokers do not report, for want of the right to read them or of a connection.
     static func limits(_ settings: Settings, timeout: Duration) -> Limits {
         let configuration = settings.kafkaConfiguration()
         var limits = Limits()
@@ -80,7 +81,7 @@ struct AudienceSizes {
     /// Refuses records that are too long.
     ///
     /// - Parameters:
-    ///   - limits: What topics and client take.
+    ///   - limits: The limits of topics and client.
     ///   - topics: The topics' names.
     /// - Throws: A record is longer.
     func check(_ limits: Limits, _ topics: KafkaSettings.Topics) throws(CommandFailure) {

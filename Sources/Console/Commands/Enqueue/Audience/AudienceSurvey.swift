@@ -1,14 +1,14 @@
 import FanOut
 import PushModel
 
-/// What a file of an audience comes to: read once from its beginning to its end, before anything is written.
+/// The survey of an audience's file: read once from its beginning to its end, before anything is written.
 struct AudienceSurvey {
-    /// The faults that are reported; the others are counted.
+    /// The most faults that are reported. Further ones are counted.
     private static let maximumFaults = 20
 
     /// The file.
     let path: String
-    /// What its lines are.
+    /// The format of its lines.
     private(set) var format = AudienceFormat()
     /// Its lines.
     private(set) var lines = 0
@@ -30,12 +30,12 @@ struct AudienceSurvey {
     /// A bit for each line that is left out.
     private var skipped: [UInt64] = []
 
-    /// The hubs that share the audience; nil for one hub.
+    /// The hubs that share the audience, or nil for one hub.
     let spread: HubSpread?
-    /// Whether the lines are names or handles.
+    /// The kind of the lines: names or handles.
     var kind: AudienceFormat.Kind { format.kind ?? .names(.users) }
 
-    /// Whether a line is left out, by its number.
+    /// True if a line is left out, by its number.
     func skips(_ number: Int) -> Bool { number > lines || skipped[number / 64] >> UInt64(number % 64) & 1 == 1 }
 
     /// Reads the file.
@@ -43,8 +43,8 @@ struct AudienceSurvey {
     /// - Parameters:
     ///   - path: The file.
     ///   - planner: Plans as the workers do.
-    ///   - request: What to send.
-    ///   - spread: The hubs that share the audience; nil for one hub.
+    ///   - request: The request to send.
+    ///   - spread: The hubs that share the audience, or nil for one hub.
     /// - Throws: The file cannot be read.
     init(
         _ path: String, _ planner: FanOutPlanner, _ request: PushRequest, over spread: HubSpread?
@@ -127,7 +127,7 @@ struct AudienceSurvey {
         kind == .handles ? format.platform.rawValue : .max
     }
 
-    /// Whether an earlier line holds the same: tags and Apple's handles in whatever case, others byte for byte. Users' names that
+    /// True if an earlier line holds the same: tags and Apple's handles in whatever case, others byte for byte. Users' names that
     /// are no tags are among the others.
     private func isSame(_ line: [UInt8], _ left: Span<UInt8>, _ platform: Platform, exactly isExact: Bool) -> Bool {
         var other = format
@@ -151,7 +151,7 @@ struct AudienceSurvey {
 }
 
 extension FanOutPlanner {
-    /// Parts for what a file holds.
+    /// Parts for the content of a file.
     func parts(of kind: AudienceFormat.Kind, for request: PushRequest, over spread: HubSpread?) -> AudienceParts {
         switch kind {
         case .names(let names): parts(of: names, for: request, over: spread)
@@ -161,10 +161,10 @@ extension FanOutPlanner {
 }
 
 extension AudienceParts {
-    /// Adds what a line holds.
+    /// Adds the content of a line.
     ///
     /// - Returns: Whether a part is complete with it.
-    /// - Throws: What is wrong with the name or handle.
+    /// - Throws: The fault of the name or handle.
     mutating func add(_ format: AudienceFormat) throws(AudienceFormat.Fault) -> Bool {
         try add(format.text.span, format.kind, format.platform)
     }
@@ -172,7 +172,7 @@ extension AudienceParts {
     /// Adds a name, or a platform's handle.
     ///
     /// - Returns: Whether a part is complete with it.
-    /// - Throws: What is wrong with it.
+    /// - Throws: The fault of the name or handle.
     mutating func add(
         _ text: Span<UInt8>, _ kind: AudienceFormat.Kind?, _ platform: Platform
     ) throws(AudienceFormat.Fault) -> Bool {

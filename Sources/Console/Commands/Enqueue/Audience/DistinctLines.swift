@@ -1,11 +1,12 @@
 /// The names of a file without those that stood in it before: exact, in 16 to 32 bytes for each line, however long they are.
 ///
-/// An open-addressed table of places in the file. Of a name it holds 24 bits of a hash, and where it stands; two names with the same
-/// bits are looked at. The hash is seeded by the process, so no file can be written whose names all fall into one place.
+/// An open-addressed table of places in the file. Of a name it holds 24 bits of a hash, and its offset. Two names with the same
+/// bits are compared in the file. The hash is seeded by the process, so no file can be written whose names all fall into one
+/// place.
 struct DistinctLines {
-    /// 24 bits of a hash and, counted from 1, 40 bits of an offset; 0 where there is none. A power of two, at most half full.
+    /// 24 bits of a hash and, counted from 1, 40 bits of an offset, or 0 for an empty slot. A power of two, at most half full.
     private var slots: [UInt64]
-    /// What `load` met; it is kept so that nothing takes the loading for needless.
+    /// The sum of the slots that `load` met, kept so that the compiler does not remove the loading as needless.
     private var met: UInt64 = 0
 
     /// No names.
@@ -17,8 +18,8 @@ struct DistinctLines {
         slots = [UInt64](repeating: 0, count: count)
     }
 
-    /// Brings the places of hashes into the processor's cache. For many names at once that takes as long as for one; without it each
-    /// waits for the memory by itself.
+    /// Brings the places of hashes into the processor's cache. For many names at once that takes as long as for one. Without it
+    /// each waits for the memory by itself.
     @inline(never) mutating func load(_ hashes: [UInt64]) {
         var sum: UInt64 = 0
         for hash in hashes { sum &+= slots[Int(truncatingIfNeeded: hash) & (slots.count - 1)] }

@@ -48,7 +48,7 @@ enum DeadLetterCommand {
         }
     }
 
-    /// When the dead letters were written.
+    /// The times between which the dead letters were written.
     private static func range(_ arguments: Arguments, now: Int64) throws(CommandFailure) -> ResultFilter {
         var words: [String] = []
         if let since = arguments.value("since") { words.append("since:\(since)") }

@@ -5,7 +5,7 @@ import Replay
 import ResultQuery
 import Settings
 
-/// `pushfan replay list`, `status`, `pause`, `resume`, `stop`: looks at jobs, and tells their runners what to do.
+/// `pushfan replay list`, `status`, `pause`, `resume`, `stop`: shows jobs, and commands their runners.
 enum JobCommands {
     static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try invocation.settings()
@@ -94,7 +94,7 @@ enum JobCommands {
         return job
     }
 
-    /// Where a job stands; a runner that is silent is said to be.
+    /// The state of a job. A silent runner is marked as such.
     private static func state(_ job: JobLog.Job, _ now: Int64) -> String {
         let state = job.state(at: now)
         guard state == .interrupted, job.record.state != .interrupted else { return state.rawValue }

@@ -38,9 +38,9 @@ enum LeftoversCommand {
     /// The word for what no run has come to.
     private static let open = "open"
 
-    /// Why a run has not come to a request.
+    /// The reason for which a run has not come to a request.
     ///
-    /// - Parameter standing: Where the job stands; nil if the plan was never run.
+    /// - Parameter standing: The state of the job, or nil if the plan was never run.
     /// - Returns: The words for a person.
     static func explanation(ofOpen standing: JobRecord.State?) -> String {
         switch standing {
@@ -51,11 +51,11 @@ enum LeftoversCommand {
         }
     }
 
-    /// What to do about what is left.
+    /// The remedy for the remaining requests.
     ///
     /// - Parameters:
-    ///   - standing: Where the job stands; nil if the plan was never run.
-    ///   - openCount: How many requests no run has come to.
+    ///   - standing: The state of the job, or nil if the plan was never run.
+    ///   - openCount: The number of requests that no run has come to.
     ///   - run: The command that runs the plan.
     ///   - rest: The command that plans what is left.
     /// - Returns: The words behind the number of what is left.
@@ -70,7 +70,7 @@ enum LeftoversCommand {
         }
     }
 
-    /// What is left, in a person's words.
+    /// A left request, in a person's words.
     private struct Left {
         var requestID: String
         var place: RecordPlace

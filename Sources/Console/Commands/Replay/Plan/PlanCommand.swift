@@ -9,7 +9,7 @@ import Settings
 
 /// `pushfan replay plan`.
 enum PlanCommand {
-    /// What did not reach all although it should have.
+    /// The states of requests that did not reach all although they should have.
     private static let states: [ResultState] = [.failed, .partial, .rejected, .expired, .cancelled, .unknown]
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
@@ -97,7 +97,7 @@ enum PlanCommand {
         return (filter, exceptions)
     }
 
-    /// Who replays: the flag, else the user.
+    /// The user who replays: the flag, else the user.
     static func actor(_ invocation: Invocation) throws(CommandFailure) -> String {
         let user = Self.user(of: invocation.surroundings.environment, account: ProcessAccount.name)
         let name = invocation.arguments.value("actor") ?? user ?? "uid \(getuid())"
@@ -105,12 +105,12 @@ enum PlanCommand {
         return name
     }
 
-    /// The user that the environment names, else the process's account; nil where neither does.
+    /// The user that the environment names, else the process's account, or nil without either.
     static func user(of environment: [String: String], account: String?) -> String? {
         [environment["USER"], environment["LOGNAME"], account].compactMap(\.self).first { !$0.isEmpty }
     }
 
-    /// Why, if a reason is given.
+    /// The reason, if one is given.
     static func reason(_ invocation: Invocation) throws(CommandFailure) -> String? {
         guard let reason = invocation.arguments.value("reason") else { return nil }
         guard (1...512).contains(reason.unicodeScalars.count) else { throw .usage("--reason: 1 to 512 characters are allowed") }
@@ -132,7 +132,7 @@ enum PlanCommand {
         return .moment(moment)
     }
 
-    /// How fast the plan would be run.
+    /// The pace at which the plan would be run.
     static func pace(_ invocation: Invocation, _ settings: Settings) throws(CommandFailure) -> PlanSummary.Pace {
         PlanSummary.Pace(
             rate: try rate(invocation), callsAtOnce: settings.worker.maxInFlight,

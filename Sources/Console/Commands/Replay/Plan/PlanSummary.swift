@@ -3,23 +3,23 @@ import Jobs
 import PushModel
 import Replay
 
-/// What a plan comes to, for a person and for a script.
+/// The totals of a plan, for a person and for a script.
 struct PlanSummary {
     private let header: ReplayPlanHeader
     private let samples: [ReplayItem]
     private let path: String
     private let pace: Pace
 
-    /// How fast a replay goes.
+    /// The pace of a replay.
     struct Pace {
         /// Requests a second.
         var rate: Double
         /// Calls that one worker has in flight at once (`worker.max_in_flight`).
         var callsAtOnce: Int
-        /// How long the hub takes for one call.
+        /// The hub's duration of one call.
         var callTime: Duration
 
-        /// How long requests and calls take, in milliseconds: whichever is slower.
+        /// The duration of requests and calls, in milliseconds: whichever is slower.
         func milliseconds(requests: Int, calls: Int) -> Int64 {
             let writing = Double(requests) / rate * 1000
             let rounds = (calls + callsAtOnce - 1) / max(1, callsAtOnce)
@@ -32,7 +32,7 @@ struct PlanSummary {
     ///   - header: The plan's numbers.
     ///   - samples: Some of its items.
     ///   - path: Its file.
-    ///   - pace: How fast it would be run.
+    ///   - pace: The pace at which it would be run.
     init(_ header: ReplayPlanHeader, _ samples: [ReplayItem], path: String, _ pace: Pace) {
         self.header = header
         self.samples = samples

@@ -2,7 +2,7 @@ import Jobs
 import Replay
 
 extension GoneOriginals {
-    /// What a person has to know before the replay begins; several lines, the last without its end.
+    /// The warning to a person before the replay begins. Several lines, the last without its end.
     package var text: String {
         var lines = ["\(count) of the original requests are gone by retention since the plan was made; they will be left out:"]
         for item in samples { lines.append("  \(Sanitised.line(item.requestID))  \(item.place)") }

@@ -1,7 +1,7 @@
 import Basics
 import Jobs
 
-/// Says how far a replay is: all the time on a terminal, now and then elsewhere.
+/// Shows the progress of a replay: all the time on a terminal, now and then elsewhere.
 final class ReplayProgress {
     private static let terminalInterval = Duration.milliseconds(200)
     private static let lineInterval = Duration.seconds(10)
@@ -18,7 +18,7 @@ final class ReplayProgress {
     ///
     /// - Parameters:
     ///   - total: The new requests.
-    ///   - streams: Where the terminal is.
+    ///   - streams: The streams with the terminal.
     ///   - hasBar: Whether a terminal shows a bar as well.
     init(total: Int, _ streams: Streams, hasBar: Bool = false) {
         self.total = total
@@ -49,7 +49,7 @@ final class ReplayProgress {
         }
     }
 
-    /// Takes away what was shown.
+    /// Removes the shown text.
     func end() {
         if isShown { streams.showStatus(nil) }
     }

@@ -7,7 +7,7 @@ import Settings
 
 /// `pushfan replay run`.
 enum RunCommand {
-    /// Up to so many requests there is no question.
+    /// The most requests that need no confirmation.
     private static let unaskedCount = 1000
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
@@ -55,7 +55,7 @@ enum RunCommand {
         return try invocation.perform(settings) { () throws(JobFailure) in try runner.run { progress.show($0) } }
     }
 
-    /// Says of a job that is done when that was, and that this run has sent nothing.
+    /// Reports the time at which a finished job ended, and that this run has sent nothing.
     private static func reportFinished(
         _ job: JobLog.Job, _ path: String, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {

@@ -4,7 +4,7 @@ import PushModel
 
 /// A record of a request that was found in a topic.
 struct RequestSighting: Equatable {
-    /// How far a group is with a record.
+    /// The progress of a group on a record.
     enum Reading: String {
         /// It was not read when the group last committed its position.
         case unread
@@ -14,31 +14,31 @@ struct RequestSighting: Equatable {
         case done
     }
 
-    /// What its topic is for.
+    /// The purpose of its topic.
     let kind: TopicRole.Kind
     /// Its partition.
     let partition: TopicPartition
     /// Its offset.
     let offset: Int64
-    /// What it says.
+    /// The request in the record.
     let request: WaitingRequest
-    /// Where the group goes on in the partition.
+    /// The position of the group in the partition.
     let position: Int64
-    /// How far the group is with it.
+    /// The progress of the group on the record.
     let reading: Reading
 }
 
 extension GroupPosition {
-    /// How far the group is with a record of the partition.
+    /// The progress of the group on a record of the partition.
     func reading(of offset: Int64) -> RequestSighting.Reading {
         if offset < start || finishedOffsets.contains(offset) { return .done }
         return marks.map { offset <= $0.last.offset } ?? false ? .read : .unread
     }
 }
 
-/// Where a request is that has no result yet.
+/// The place of a request that has no result yet.
 struct RequestWhereabouts: Equatable {
-    /// Where it is.
+    /// The state of the request.
     enum State: String, CaseIterable {
         /// In a lane, and not read yet.
         case published
@@ -48,15 +48,15 @@ struct RequestWhereabouts: Equatable {
         case delayed
         /// In the topic of held requests.
         case held
-        /// The group is done with it, and its result is not where results were looked for.
+        /// The group is done with it, and its result is not among the searched results.
         case done
         /// No record of it was found.
         case unknown
     }
 
-    /// Where it is.
+    /// The state of the request.
     let state: State
-    /// The record that says so; nil for one that is unknown.
+    /// The record that shows it, or nil for one that is unknown.
     let sighting: RequestSighting?
 
     /// Decides where a request is by its records.

@@ -11,7 +11,7 @@ struct WhereaboutsSearch {
     static let limit: Int64 = 20_000
 
     private let id: String
-    /// Where it stands, if its id is that.
+    /// The place of the request, if its id is one.
     private let place: RecordPlace?
     private let scan: TopicScan
     private let settings: Settings
@@ -25,7 +25,7 @@ struct WhereaboutsSearch {
     ///   - id: The request's id.
     ///   - scan: Reads topics.
     ///   - settings: The topics' names, and the group's.
-    ///   - timeout: How long each question may take.
+    ///   - timeout: The time limit of each query.
     ///   - now: The present moment.
     init(for id: String, _ scan: TopicScan, _ settings: Settings, timeout: Duration, now: Timestamp) {
         self.id = id
@@ -39,8 +39,8 @@ struct WhereaboutsSearch {
     /// Searches.
     ///
     /// - Parameter invocation: Reads what was cancelled.
-    /// - Returns: Where the request is, and what was searched for it.
-    /// - Throws: `interrupted` alone; what cannot be read is named.
+    /// - Returns: The place of the request, and the searched parts of the topics.
+    /// - Throws: `interrupted` alone. Unreadable topics are named.
     mutating func run(_ invocation: Invocation) throws(CommandFailure) -> WhereaboutsTelling {
         var cancellations = Cancellations()
         do throws(CommandFailure) {
@@ -68,7 +68,7 @@ struct WhereaboutsSearch {
         troubles.append("\(topic): \(failure.message)")
     }
 
-    /// Where the group stands in each partition; topics that are not there hold nothing.
+    /// The positions of the group in each partition. Missing topics hold nothing.
     private mutating func positions(of roles: [TopicRole]) -> [GroupPosition] {
         do throws(KafkaError) {
             let configuration = settings.kafkaConfiguration()
@@ -128,20 +128,20 @@ struct WhereaboutsSearch {
 struct SearchWindow: Equatable {
     /// The partition's number.
     let partition: Int32
-    /// What is read.
+    /// The offsets that are read.
     let offsets: Range<Int64>
-    /// How many offsets could hold the request.
+    /// The number of offsets that could hold the request.
     let total: Int64
 
-    /// How many of them are read.
+    /// The number of offsets that are read.
     var searchedCount: Int64 { offsets.upperBound - offsets.lowerBound }
 
     /// The newest offsets of each partition of a topic, the same number of each.
     ///
     /// - Parameters:
-    ///   - positions: Where the group stands in the partitions.
+    ///   - positions: The positions of the group in the partitions.
     ///   - keepsDone: Whether records that the group is done with are of interest.
-    ///   - place: Where the request must be, if that is known.
+    ///   - place: The place of the request, if known.
     ///   - limit: The most offsets of the topic.
     /// - Returns: A window for each partition, some empty.
     static func all(of positions: [GroupPosition], keepsDone: Bool, place: RecordPlace?, limit: Int64) -> [SearchWindow] {

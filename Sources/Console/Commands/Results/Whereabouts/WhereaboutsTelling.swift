@@ -1,9 +1,9 @@
 import Kafka
 import PushModel
 
-/// Tells where a request is that has no result yet.
+/// Describes the place of a request that has no result yet.
 struct WhereaboutsTelling {
-    /// How much of a topic was searched.
+    /// The searched part of a topic.
     struct Extent: Equatable {
         /// The topic.
         let topic: String
@@ -15,13 +15,13 @@ struct WhereaboutsTelling {
     let id: String
     let whereabouts: RequestWhereabouts
     let now: Timestamp
-    /// What was searched.
+    /// The searched parts.
     let extents: [Extent]
-    /// What was not, and why.
+    /// The topics that were not searched, and the reasons.
     let troubles: [String]
 
     private var request: WaitingRequest? { whereabouts.sighting?.request }
-    /// Whether it was cancelled and has not ended.
+    /// The time of its cancellation, if it has not ended.
     private var cancelledAt: Timestamp? { whereabouts.state == .done ? nil : request?.cancelledAt }
 
     /// Several lines, the last without its end.
@@ -60,7 +60,7 @@ struct WhereaboutsTelling {
         }
     }
 
-    /// When a request that was cancelled ends.
+    /// The end of a request that was cancelled.
     private var ending: String {
         switch whereabouts.state {
         case .delayed: "ends when its record is checked, at the latest when it is due"
