@@ -73,10 +73,10 @@ import Testing
         let configuration = try settings.gatewayConfiguration(version: Program.version)
         var reporter = try RequestReporter(
             configuration.worker, topics: configuration.requestTopics, userAgent: "pushfan/\(configuration.version)")
-        var trial = RequestTrial()
+        var buffers = Publication.Buffers()
         let now = Timestamp(milliseconds: Self.now)
         let submission = Submission(body: Array(request.utf8), form: .request, headers: HTTPFields(), key: nil)
-        let publication = try Publication(submission, by: Self.publisher, at: now, &trial) { "made" }
+        let publication = try Publication(submission, by: Self.publisher, at: now, &buffers) { "made" }
         let answer = APIAnswer(explaining: publication, at: now, without: "made", &reporter)
         #expect(answer.status == 200)
         #expect(

@@ -113,6 +113,16 @@ import Testing
         #expect(create?.isUnreachable == true)
     }
 
+    /// The embedded cluster finds no record by its time.
+    @Test func topicsAreAskedTogetherHowFarTheyHaveGrown() throws {
+        let mock = try Mock(partitions: 2)
+        defer { mock.close() }
+        for _ in 0..<3 { try mock.producer.write("x", to: mock.topic, partition: 1) }
+        try mock.producer.flush(timeout: farDeadline)
+        let growths = try mock.producer.growths(of: ["t"], since: 0, timeout: farDeadline)
+        #expect(growths.map(\.end) == [0, 3] && growths.map(\.partition) == [mock.partition(0), mock.partition(1)])
+    }
+
     @Test func theClusterIsDescribed() throws {
         let cluster = try MockCluster(brokers: 2)
         defer { cluster.close() }

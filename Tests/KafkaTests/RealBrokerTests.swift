@@ -122,6 +122,25 @@ struct RealBrokerTests {
         #expect(try eventually { try ends(seesUncommitted: false) == [2, 0] })
     }
 
+    @Test func aTopicHasGrownByWhatWasWrittenSinceATime() throws {
+        try makeTopic(partitions: 3)
+        let producer = try Producer(configuration, transactionalID: nil)
+        defer { producer.close(timeout: .seconds(5)) }
+        let topic = try #require(try producer.warmUp(topics: [name], timeout: farDeadline).first)
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        for (partition, age) in [(0, 300_001), (1, 400_000), (1, 300_000), (1, 0)] as [(Int32, Int64)] {
+            try producer.write("x", to: topic, partition: partition, timestamp: now - age)
+        }
+        try producer.flush(timeout: farDeadline)
+        let growths = try producer.growths(of: [name], since: now - 300_000, timeout: farDeadline)
+        #expect(
+            growths == [
+                PartitionGrowth(partition(0), from: nil, to: 1), PartitionGrowth(partition(1), from: 1, to: 3),
+                PartitionGrowth(partition(2), from: nil, to: 0),
+            ])
+        #expect(growths.map(\.count) == [0, 2, 0])
+    }
+
     @Test func metadataThatIsTooLongForTheBrokerIsToldApart() throws {
         try makeTopic(partitions: 1)
         let loop = try join()

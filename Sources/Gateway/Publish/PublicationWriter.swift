@@ -15,8 +15,6 @@ final class PublicationWriter: Sendable {
     private let producer: RequestProducer
     private let writer: Mutex<RequestWriter>
     private let lookup: RequestLookup
-    private let reach: RetryReachWarning
-    private let topic: String
     private let services: GatewayServices
     /// Those that no call uses now; at most as many as calls at a time.
     private let buffers = Mutex<[Publication.Buffers]>([])
@@ -27,8 +25,6 @@ final class PublicationWriter: Sendable {
         self.producer = producer
         self.lookup = lookup
         self.services = services
-        reach = RetryReachWarning(offsets: configuration.dedupeReach, services)
-        topic = configuration.requestsTopic
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Sending.source))
     }
 
@@ -75,25 +71,15 @@ final class PublicationWriter: Sendable {
         let wait = Int64.random(in: Self.waits) * 1000
         do throws(KafkaError) {
             // With the record's timestamp the request has one `accepted_at`: in the 202, in a look-up here, and of the record elsewhere.
-            try producer.write(record, at: request.acceptedAt) { [services, lookup, reach, topic = record.topic] delivery in
+            try producer.write(record, at: request.acceptedAt) { [services, lookup, topic = record.topic] delivery in
                 services.countAck(delivery, since: started)
                 lookup.note(delivery, of: place, topic: topic)
-                if case .persisted = delivery { reach.notePublished() }
                 let outcome = PublishOutcome(delivery, of: request, in: topic, retryAfter: wait)
                 if case .written = outcome { then(outcome, place) } else { then(outcome, nil) }
             }
         } catch {
             lookup.forget(place)
             then(.refused(.notTaken(error, retryAfter: wait)), nil)
-        }
-    }
-
-    /// Lets time pass. To be called by the producer's thread, several times a second.
-    func tick() {
-        reach.tick {
-            let current = producer.current
-            guard let handle = try? current.topic(named: topic) else { return nil }
-            return (try? current.partitionCount(of: handle, timeout: .milliseconds(500))).map { Int($0) }
         }
     }
 }

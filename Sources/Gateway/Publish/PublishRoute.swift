@@ -59,9 +59,6 @@ final class PublishRoute: Sendable {
         }
     }
 
-    /// Lets time pass. To be called by the producer's thread, several times a second.
-    func tick() { writer.tick() }
-
     private static func identity(
         of call: PublishCall, _ key: IdempotencyKey
     ) throws(APIProblem) -> (IdempotencyScope, CallFingerprint) {

@@ -54,6 +54,7 @@ struct APIEndpoints: Endpoints {
     private let sending: Sending
     private let records: RecordReader
     private let lookups: LookupEndpoints
+    private let reach: RetryReachMonitor
 
     /// Makes endpoints that send nothing yet.
     ///
@@ -89,6 +90,10 @@ struct APIEndpoints: Endpoints {
         notify = NotifyRoute(configuration, users: tags, sending, messages)
         idempotency = Idempotency(configuration.idempotencyFile.map { AnswerFile($0, services) }, services)
         publishing = try PublishRoute(configuration, sending.producer, idempotency, lookups, services)
+        reach = RetryReachMonitor(RetryReach(offsets: configuration.dedupeReach), services.log) {
+            [producer = sending.producer, topics = configuration.requestTopics] () throws(KafkaError) in
+            try TopicRate(of: topics, asking: producer.current)
+        }
     }
 
     func answer(_ call: APICall) {
@@ -105,12 +110,10 @@ struct APIEndpoints: Endpoints {
     func look(_ call: LookupCall) { lookups.answer(call) }
 
     func start() {
-        sending.start(lookups.lookup) { [events = lookups.events, publishing] in
-            events.tick()
-            publishing.tick()
-        }
+        sending.start(lookups.lookup) { [events = lookups.events] in events.tick() }
         records.start()
         idempotency.start()
+        reach.start()
     }
 
     func endWaits() { lookups.lookup.endWatches() }
@@ -118,6 +121,7 @@ struct APIEndpoints: Endpoints {
     func settle() { sending.stop() }
 
     func stop() {
+        reach.stop()
         records.stop()
         lookups.lookup.unfollow()
         // After the last answers of the producer.

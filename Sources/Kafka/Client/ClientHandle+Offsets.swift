@@ -29,7 +29,8 @@ extension ClientHandle {
         while true {
             let left = max(.zero, deadline - .now)
             do throws(KafkaError) {
-                let offsets = try offsetsAtOnce(of: partitions, in: topic, at: time, timeout: left)
+                let named = partitions.map { TopicPartition(topic: topic, partition: $0) }
+                let offsets = try offsetsAtOnce(of: named, called: topic, at: time, timeout: left)
                 setDoubtful(topic, isDoubtful: false)
                 return offsets
             } catch {
@@ -76,17 +77,26 @@ extension ClientHandle {
         return known.count == asked.count ? known.allSatisfy { $0.1 >= 0 } : nil
     }
 
-    private func offsetsAtOnce(
-        of partitions: some Collection<Int32>, in topic: String, at time: Int64, timeout: Duration
+    /// The same for partitions of several topics, asked once.
+    ///
+    /// - Parameters:
+    ///   - partitions: The partitions, each once.
+    ///   - name: What errors call them.
+    ///   - time: Milliseconds since 1970, or one of the logical offsets.
+    ///   - timeout: How long to wait.
+    /// - Returns: One offset for each partition, in order; `LogicalOffset.end` for a time after the last record.
+    /// - Throws: The call failed, or one of the partitions did.
+    func offsetsAtOnce(
+        of partitions: [TopicPartition], called name: String, at time: Int64, timeout: Duration
     ) throws(KafkaError) -> [Int64] {
         let list = OffsetList(capacity: partitions.count)
-        for partition in partitions { try list.add(TopicPartition(topic: topic, partition: partition), offset: time) }
+        for partition in partitions { try list.add(partition, offset: time) }
         try KafkaError.check(
             rd_kafka_offsets_for_times(pointer, list.pointer, timeout.timeoutMilliseconds),
-            what: "cannot read the offsets of \(topic)")
+            what: "cannot read the offsets of \(name)")
         try list.checkElements("cannot read the offset")
         // A broker may leave the order of the question.
-        let offsets = Dictionary(list.map { ($0.partition, $0.offset) }) { first, _ in first }
+        let offsets = Dictionary(list.map { ($0.topicPartition, $0.offset) }) { first, _ in first }
         return partitions.map { offsets[$0] ?? LogicalOffset.end }
     }
 }

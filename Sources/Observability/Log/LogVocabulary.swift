@@ -77,6 +77,8 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case circuitChanged = "circuit_changed"
     /// The file of answers to calls with keys cannot be used, or can again.
     case answerFile = "answer_file"
+    /// How long repeated publishes are found at the topics' present rate.
+    case retryReach = "retry_reach"
     /// A health check changed its state.
     case healthChanged = "health_changed"
     /// Lines of an event were left out; the line says how many.

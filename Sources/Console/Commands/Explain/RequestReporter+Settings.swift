@@ -1,3 +1,4 @@
+import Basics
 import HubAuth
 import Intake
 import Publishing

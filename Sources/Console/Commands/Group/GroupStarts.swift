@@ -1,5 +1,6 @@
 import Delivery
 import GroupPositions
+import Jobs
 import Kafka
 import PushModel
 import Settings
