@@ -40,7 +40,7 @@ public struct PartitionStarts: Sendable {
         }
         if probe.end == nil { away.append(partition) }
         let (low, end) = (probe.low ?? 0, probe.end ?? 0)
-        rulings[partition] = AssignmentPlan.Ruling(decision, .noPosition, end: end, waiting: max(0, end - low))
+        rulings[partition] = AssignmentPlan.Ruling(decision, because: .noPosition, end: end, waiting: max(0, end - low))
     }
 
     /// The facts of a partition that its beginning is planned by.

@@ -96,7 +96,7 @@ public struct ProbeReader {
     /// - Returns: Whether there was one, or the partition's end.
     private func readOn(_ reader: PartitionReader, _ slot: Int, _ probe: inout PartitionProbe) throws(KafkaError) -> Bool {
         var goesBack = false
-        switch reader.read(slot: slot, { goesBack = probe.take($0, of: terms.group, now: now()) }) {
+        switch reader.read(slot: slot, perform: { goesBack = probe.take($0, of: terms.group, now: now()) }) {
         case .record: break
         case .endOfPartition: goesBack = probe.reachedEnd()
         case .empty, .error: return false

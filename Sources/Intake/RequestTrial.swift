@@ -96,7 +96,7 @@ public struct RequestTrial: Sendable {
             let names = hubNames.compactMap { $0 } + routes.spreads.map(\.name)
             let known = names.joined(separator: ", ")
             throw RequestFault(
-                .unknownHub, "/hub",
+                .unknownHub, at: "/hub",
                 error == .unnamed ? "The request names no hub, and there is no default." : "The hubs are \(known).")
         }
     }
@@ -116,9 +116,9 @@ public struct RequestTrial: Sendable {
     /// An end before the beginning.
     private static func lateness(of request: PushRequest, _ now: Timestamp) -> RequestFault? {
         guard let end = request.expiresAt else { return nil }
-        if end <= now { return RequestFault(.expiredInQueue, "", "The request has expired, at \(end.text).") }
+        if end <= now { return RequestFault(.expiredInQueue, at: "", "The request has expired, at \(end.text).") }
         guard let start = request.notBefore, end <= start else { return nil }
-        return RequestFault(.expiredInQueue, "/not_before", "The request expires at \(end.text), before it may be sent.")
+        return RequestFault(.expiredInQueue, at: "/not_before", "The request expires at \(end.text), before it may be sent.")
     }
 }
 
@@ -152,7 +152,7 @@ extension RequestTrial {
             _ = try byteCount(of: request, for: platform, now)
             return nil
         } catch {
-            return RequestFault(error.code, error.pointer, error.sentence)
+            return RequestFault(error.code, at: error.pointer, error.sentence)
         }
     }
 

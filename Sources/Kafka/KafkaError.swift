@@ -49,7 +49,7 @@ public struct KafkaError: Error, Sendable, Equatable {
     }
 
     /// Throws unless `code` says that all is well.
-    static func check(_ code: rd_kafka_resp_err_t, _ what: @autoclosure () -> String) throws(KafkaError) {
+    static func check(_ code: rd_kafka_resp_err_t, what: @autoclosure () -> String) throws(KafkaError) {
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
         throw KafkaError(code, message: "\(what()): \(String(cString: rd_kafka_err2str(code)))")
     }
@@ -90,7 +90,7 @@ public struct KafkaError: Error, Sendable, Equatable {
     }
 
     /// The same error with another sentence, and the reason for a connection's failure if one is given.
-    func saying(_ message: String, _ trouble: BrokerTrouble? = nil) -> KafkaError {
+    func saying(_ message: String, trouble: BrokerTrouble? = nil) -> KafkaError {
         KafkaError(
             rd_kafka_resp_err_t(code), message: message, property: property, isFatal: isFatal, isRetriable: isRetriable,
             requiresAbort: requiresAbort, trouble: trouble ?? self.trouble)

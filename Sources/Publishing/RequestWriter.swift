@@ -28,7 +28,7 @@ public struct RequestRecord: Sendable {
     ) throws(KafkaError) {
         let time = moment?.milliseconds
         var list = Kafka.RecordHeaders(capacity: headers.count)
-        for (name, value) in headers { list.append(name, value) }
+        for (name, value) in headers { list.append(name, value: value) }
         if let key {
             let bytes = Array(key.utf8)
             try producer.produce(to: topic, key: bytes.span, value: value.span, headers: list, timestamp: time, report: report)

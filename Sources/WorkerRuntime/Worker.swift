@@ -115,49 +115,51 @@ public final class Worker: Sendable {
     public func run() throws {
         let gauges = LoopGauges(
             services.metrics, topics: configuration.topics, loops: controls.count)
-        guard controls.count > 1 else { return try run(0, gauges) }
+        guard controls.count > 1 else { return try run(0, gauges: gauges) }
         let failure = Mutex<(any Error)?>(nil)
         let others = DispatchGroup()
         for index in controls.indices.dropFirst() {
             others.enter()
             let thread = Thread { [self] in
-                runOrStopAll(index, gauges, failure)
+                runOrStopAll(index, gauges: gauges, failure: failure)
                 others.leave()
             }
             thread.name = "pushfan-loop-\(index + 1)"
             thread.start()
         }
-        runOrStopAll(0, gauges, failure)
+        runOrStopAll(0, gauges: gauges, failure: failure)
         others.wait()
         if let error = failure.withLock(\.self) { throw error }
     }
 
     /// Runs a loop. The first that cannot go on takes the others with it, so that whoever supervises the process sees it.
-    private func runOrStopAll(_ index: Int, _ gauges: LoopGauges, _ failure: borrowing Mutex<(any Error)?>) {
+    private func runOrStopAll(_ index: Int, gauges: LoopGauges, failure: borrowing Mutex<(any Error)?>) {
         do {
-            try run(index, gauges)
+            try run(index, gauges: gauges)
         } catch {
             failure.withLock { $0 = $0 ?? error }
             stop()
         }
     }
 
-    private func run(_ index: Int, _ gauges: LoopGauges) throws {
+    private func run(_ index: Int, gauges: LoopGauges) throws {
         var configuration = configuration
         let suffix = controls.count > 1 ? "-\(index + 1)" : ""
         if controls.count > 1 { configuration.loop = index + 1 }
         configuration.workerID += suffix
-        let metrics = WorkerMetrics(services.metrics, gauges, loop: index)
-        let health = WorkerHealth(services.health, services.log, now: services.clock.monotonic, suffix: suffix)
+        let metrics = WorkerMetrics(services.metrics, gauges: gauges, loop: index)
+        let health = WorkerHealth(services.health, log: services.log, now: services.clock.monotonic, suffix: suffix)
         if begunCount.wrappingAdd(1, ordering: .relaxed).newValue == controls.count { start.pass() }
-        guard var keeper = NameKeeper(configuration, services, health, controls[index]) else {
-            if let failure = try runLoop(configuration, metrics, health, controls[index]).failure { throw failure }
+        guard var keeper = NameKeeper(configuration, services: services, health: health, control: controls[index]) else {
+            if let failure = try runLoop(configuration, metrics: metrics, health: health, control: controls[index]).failure {
+                throw failure
+            }
             return
         }
         guard keeper.awaitName() else { return }
         var hasServed = false
         while true {
-            let end = try runLoop(configuration, metrics, health, controls[index])
+            let end = try runLoop(configuration, metrics: metrics, health: health, control: controls[index])
             hasServed = hasServed || end.hasServed
             guard let failure = end.failure else { return }
             guard case .fenced(let reason) = failure else { throw failure }
@@ -171,11 +173,11 @@ public final class Worker: Sendable {
     ///
     /// - Returns: Why it could not go on, if it could not, and whether it ever had a place in the group.
     private func runLoop(
-        _ configuration: WorkerConfiguration, _ metrics: WorkerMetrics, _ health: WorkerHealth, _ control: WorkerControl
+        _ configuration: WorkerConfiguration, metrics: WorkerMetrics, health: WorkerHealth, control: WorkerControl
     ) throws -> (failure: WorkerFailure?, hasServed: Bool) {
         let loop = try WorkerLoop(
-            configuration, PartitionCounts.ask(configuration.kafka, configuration.topics), services: services, metrics: metrics,
-            health: health, control: control)
+            configuration, counts: PartitionCounts.ask(configuration.kafka, topics: configuration.topics), services: services,
+            metrics: metrics, health: health, control: control)
         defer { loop.close() }
         try loop.run()
         return (loop.failure, loop.epoch > 0)

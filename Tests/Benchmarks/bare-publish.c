@@ -67,7 +67,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return MHD_YES;
   }
   MHD_suspend_connection(connection);
-  if (rd_kafka_produce(topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_FREE, exchange->body, exchange->size, NULL, 0, exchange)) {
+  // A key of its own for each, as the gateway's records have: without one, records would go to one partition for a time.
+  static _Atomic long last;
+  long key = ++last;
+  if (rd_kafka_produce(topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_FREE, exchange->body, exchange->size, &key, sizeof key, exchange)) {
     exchange->status = 503;
     MHD_resume_connection(connection);
   } else {
@@ -91,7 +94,7 @@ static void *poll_producer(void *argument) {
 int main(int count, char **arguments) {
   if (count != 3) return 2;
   const char *settings[][2] = {{"bootstrap.servers", arguments[1]}, {"enable.idempotence", "true"}, {"linger.ms", "1"},
-                               {"max.in.flight.requests.per.connection", "1"}, {"compression.type", "lz4"}};
+                               {"max.in.flight.requests.per.connection", "1"}, {"compression.type", "lz4"}, {"partitioner", "murmur2_random"}};
   char error[512];
   rd_kafka_conf_t *configuration = rd_kafka_conf_new();
   for (size_t index = 0; index < sizeof settings / sizeof *settings; index++)

@@ -80,7 +80,7 @@ struct GroupStartTests {
         _ role: String, key: String, _ value: String, at time: Int64? = nil, headers: [(String, String)] = []
     ) throws {
         var list = Kafka.RecordHeaders()
-        for (name, value) in headers { list.append(name, value) }
+        for (name, value) in headers { list.append(name, value: value) }
         let producer = try Producer(kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: ["\(stage.name).\(role)"], timeout: farDeadline).first)

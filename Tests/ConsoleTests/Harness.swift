@@ -115,7 +115,7 @@ final class Broker {
         let topic = try producer.topic(named: name)
         for value in values {
             var list = RecordHeaders()
-            for header in headers { list.append(header.name, header.value) }
+            for header in headers { list.append(header.name, value: header.value) }
             try producer.produce(
                 to: topic, partition: 0, key: Array((key ?? value).utf8).span, value: Array(value.utf8).span, headers: list,
                 timestamp: timestamp)

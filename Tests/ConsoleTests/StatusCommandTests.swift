@@ -165,7 +165,7 @@ import Testing
         for (name, value) in [
             ("not-before-ms", due), ("group", "pushfan"), ("origin-topic", "push.requests.v1"), ("origin-partition", "0"),
             ("origin-offset", "\(partition)"),
-        ] { headers.append("pushfan-" + name, value) }
+        ] { headers.append("pushfan-" + name, value: value) }
         try producer.produce(
             to: producer.topic(named: topic), partition: partition, key: nil, value: empty.span, headers: headers,
             timestamp: now - 20 * minute)

@@ -18,7 +18,7 @@ import Testing
     private static func read(_ reader: PartitionReader, _ slot: Int, count: Int) -> [String] {
         var texts: [String] = []
         _ = eventually {
-            while texts.count < count, reader.read(slot: slot, { texts.append(Record($0).text ?? "") }) != .empty {}
+            while texts.count < count, reader.read(slot: slot, perform: { texts.append(Record($0).text ?? "") }) != .empty {}
             return texts.count >= count
         }
         return texts
@@ -51,7 +51,7 @@ import Testing
         var end: Int64?
         #expect(
             eventually {
-                if case .endOfPartition(let offset) = reader.read(slot: 0, { _ in }) { end = offset }
+                if case .endOfPartition(let offset) = reader.read(slot: 0, perform: { _ in }) { end = offset }
                 return end != nil
             })
         #expect(end == 0)
@@ -84,7 +84,7 @@ import Testing
         var end: Int64?
         #expect(
             eventually {
-                if case .endOfPartition(let offset) = reader.read(slot: 0, { _ in }) { end = offset }
+                if case .endOfPartition(let offset) = reader.read(slot: 0, perform: { _ in }) { end = offset }
                 return end != nil
             })
         #expect(end == 20)

@@ -33,7 +33,7 @@ import Testing
         let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1")
         let room = QueueRoom(sharing: 64 << 20, among: 48, atMost: .large)
         let settings = try ClientSettings(configuration, defaults: room.settings, fixed: [])
-        let client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        let client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         #expect(Self.number(client, "queued.max.messages.kbytes") == room.queueByteCount / 1000)
         #expect(Self.number(client, "fetch.message.max.bytes") == room.fetchByteCount)
         // The library bounds a whole answer by the same number, unless a record may be larger.

@@ -61,7 +61,7 @@ struct RealBrokerTests {
         try loop.run(reading: false) {
             loop.consumer.keepFetching()
             // Until the queue was seen full nothing is read; then all that is in it.
-            while loop.consumer.refill?.hasSeenFullQueue == true, case .record = loop.consumer.read(slot: 0, { _ in }) {
+            while loop.consumer.refill?.hasSeenFullQueue == true, case .record = loop.consumer.read(slot: 0, perform: { _ in }) {
                 readCount += 1
             }
             return loop.consumer.refill?.answerCount ?? 0 > 0

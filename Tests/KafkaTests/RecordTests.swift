@@ -9,8 +9,8 @@ import Testing
         let mock = try Mock()
         defer { mock.close() }
         var headers = RecordHeaders()
-        headers.append("text", "ünï")
-        headers.append("empty", "")
+        headers.append("text", value: "ünï")
+        headers.append("empty", value: "")
         headers.append(name: Array("missing".utf8).span, value: nil)
         headers.append(name: Array("text".utf8).span, value: [0, 255].span)
         try mock.producer.produce(
@@ -108,7 +108,7 @@ import Testing
         try producer.write("fits", to: topic)
         let error = #expect(throws: KafkaError.self) {
             var headers = RecordHeaders()
-            headers.append("h", "v")
+            headers.append("h", value: "v")
             try producer.produce(to: topic, key: nil, value: [1].span, headers: headers)
         }
         #expect(error?.name == "_QUEUE_FULL")

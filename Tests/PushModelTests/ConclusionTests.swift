@@ -98,9 +98,11 @@ struct ConclusionTests {
 
     @Test func everyCodeThatCanBeRepairedEndsSafeAndNoOtherIsMadeSafe() {
         for code in ErrorCode.allCases {
-            let isSafe = ReplaySafety(of: .permanent, code) == .safe
+            let isSafe = ReplaySafety(of: .permanent, code: code) == .safe
             #expect(isSafe == (code.repair != nil))
-            #expect(ReplaySafety(of: .ambiguous, code) == .ambiguous && ReplaySafety(of: .success, code) == .duplicateRisk)
+            #expect(
+                ReplaySafety(of: .ambiguous, code: code) == .ambiguous && ReplaySafety(of: .success, code: code) == .duplicateRisk
+            )
         }
     }
 
@@ -120,11 +122,11 @@ struct ConclusionTests {
         ] as [(ErrorCode, ResultState, Outcome)])
     func aFaultEndsARequestBeforeAnyCall(code: ErrorCode, state: ResultState, outcome: Outcome) throws {
         var reporting = Reporting()
-        reporting.report.faults = [RequestFault(code, "/a", "It is wrong."), RequestFault(.internal, "", "Too.")]
+        reporting.report.faults = [RequestFault(code, at: "/a", "It is wrong."), RequestFault(.internal, at: "", "Too.")]
         let result = try reporting.result()
         #expect(text("state", in: result) == state.rawValue)
         #expect(text("outcome", in: result) == outcome.rawValue)
-        #expect(text("replay_safety", in: result) == ReplaySafety(of: outcome, code).rawValue)
+        #expect(text("replay_safety", in: result) == ReplaySafety(of: outcome, code: code).rawValue)
         #expect(text("error/code", in: result) == code.rawValue)
         #expect(text("error/message", in: result) == "/a: It is wrong. Too.")
         #expect(text("error/faults/0/pointer", in: result) == "/a")
@@ -148,7 +150,7 @@ struct ConclusionTests {
     @Test(arguments: ["e" + String(repeating: "\u{301}", count: 2000), String(repeating: "👩‍👩‍👧‍👦", count: 300)])
     func aFaultWithALongNameKeepsTheMessageShort(name: String) throws {
         var reporting = Reporting()
-        reporting.report.faults = [RequestFault(.schemaInvalid, "/" + name, "It is wrong.")]
+        reporting.report.faults = [RequestFault(.schemaInvalid, at: "/" + name, "It is wrong.")]
         #expect(text("error/message", in: try reporting.result())?.unicodeScalars.count == 500)
     }
 

@@ -154,7 +154,7 @@ struct FlightTests {
         for repeats in [1, 40_000] {
             batch.add(.deadLetters, of: .init(slot: 0, offset: 0)) { record in
                 record.setValue { for _ in 0..<repeats { $0.append("0123456789") } }
-                record.copyHeader(Array("theirs".utf8).span, Array("1".utf8).span)
+                record.copyHeader(Array("theirs".utf8).span, value: Array("1".utf8).span)
                 record.beginOwnHeaders()
                 record.addHeader("ours") { $0.append("2") }
             }

@@ -41,12 +41,12 @@ import Testing
     @Test func aCopyOfARequestIsToldAndOneOfAPartitionThatWasMadeAnewIsNone() {
         var queues = KeyQueues<Int>(isComplete: false)
         let key = Self.key(1)
-        let isFirstAdded = queues.add(key, Self.request(5, .held(0)))
-        let isCopyAdded = queues.add(key, Self.request(5, .published(5)))
+        let isFirstAdded = queues.add(key, request: Self.request(5, .held(0)))
+        let isCopyAdded = queues.add(key, request: Self.request(5, .published(5)))
         #expect(isFirstAdded && !isCopyAdded, "it is held already")
         var other = Self.request(5, .published(5))
         other = .init(origin: .init(offset: 5, timestamp: 1), place: other.place, record: 6, due: .past, byteCount: 10)
-        let isOtherAdded = queues.add(key, other)
+        let isOtherAdded = queues.add(key, request: other)
         let early = queues.next(now: 0)
         #expect(isOtherAdded && early == nil, "nothing begins before all is known")
         queues.complete()
@@ -61,7 +61,7 @@ import Testing
     @Test func whatLayUntilAllWasKnownBeginsInTheOrderOfPublishing() {
         var queues = KeyQueues<Int>(isComplete: false)
         for offset in 0..<500 as Range<Int64> {
-            _ = queues.add(Self.key(UInt64(offset) % 400), Self.request(offset, .published(offset)))
+            _ = queues.add(Self.key(UInt64(offset) % 400), request: Self.request(offset, .published(offset)))
         }
         queues.complete()
         var begun: [Int] = []
@@ -72,9 +72,9 @@ import Testing
     @Test func aRequestThatWaitsForItsMomentHoldsUpItsKeyAloneAndCanBeHurried() {
         var queues = KeyQueues<Int>(isComplete: true)
         for offset in [2, 1] as [Int64] {
-            _ = queues.add(Self.key(1), Self.request(offset, .held(offset), due: .at(offset * 100)))
+            _ = queues.add(Self.key(1), request: Self.request(offset, .held(offset), due: .at(offset * 100)))
         }
-        _ = queues.add(Self.key(2), Self.request(3, .published(3)))
+        _ = queues.add(Self.key(2), request: Self.request(3, .published(3)))
         func next(_ now: Timestamp) -> Int? { queues.next(now: now)?.request.record }
         #expect(next(50) == 3)
         #expect(next(99) == nil && queues.nextMoment == 100)
@@ -84,7 +84,7 @@ import Testing
         #expect(next(99) == 1)
         queues.moved(Self.key(1), byteCount: 30)
         #expect(next(.never) == nil && queues.heldByteCount == 40, "what is on its way is before what is there")
-        let hasArrived = queues.add(Self.key(1), Self.request(1, .held(9), due: 300))
+        let hasArrived = queues.add(Self.key(1), request: Self.request(1, .held(9), due: 300))
         #expect(hasArrived && queues.nextMoment == 300 && queues.heldCount == 2)
     }
 }
@@ -204,7 +204,7 @@ struct OrderModel {
         let one = Work(key: published[Int(offset)], origin: offset)
         guard one.key > 0 else { return work.append(one) }
         if queues.isFree(identity(one.key)) {
-            queues.begin(identity(one.key), .init(offset: offset, timestamp: 0), at: offset)
+            queues.begin(identity(one.key), origin: .init(offset: offset, timestamp: 0), at: offset)
             try start(one)
         } else {
             try add(one, at: .published(offset), due: .min)
@@ -227,7 +227,8 @@ struct OrderModel {
     private mutating func add(_ one: Work, at place: KeyQueues<Work>.Place, due: Int64) throws {
         let isAdded = queues.add(
             identity(one.key),
-            .init(origin: .init(offset: one.origin, timestamp: 0), place: place, record: one, due: .at(due), byteCount: 1))
+            request: .init(
+                origin: .init(offset: one.origin, timestamp: 0), place: place, record: one, due: .at(due), byteCount: 1))
         if !isAdded { throw Violation(text: "\(one.origin) is there twice") }
     }
 

@@ -101,7 +101,7 @@ struct LoopsTests {
         for (combination, expected) in [(SharedGauge.Combination.sum, "7"), (.largest, "4")] {
             let registry = MetricsRegistry()
             let gauge = registry.gauge("test_gauge", help: "Of loops.")
-            let shared = SharedGauge(gauge, 3, combination)
+            let shared = SharedGauge(gauge, loops: 3, combination: combination)
             for (loop, value) in [(0, 2), (1, 9), (2, 1), (1, 4)] { shared.share(of: loop).set(value) }
             var bytes: [UInt8] = []
             registry.write(into: &bytes)

@@ -20,7 +20,9 @@ struct VersionTests {
         let found = try #require(try producer.warmUp(topics: [topic], timeout: farDeadline).first)
         for sample in samples {
             var headers = Kafka.RecordHeaders()
-            for (name, value) in sample.headers { headers.append(name, name == "pushfan-group" ? group ?? bench.name : value) }
+            for (name, value) in sample.headers {
+                headers.append(name, value: name == "pushfan-group" ? group ?? bench.name : value)
+            }
             let (key, value) = (Array((sample.key ?? "").utf8), sample.bytes)
             try producer.produce(to: found, partition: partition, key: key.span, value: value.span, headers: headers)
         }
@@ -59,7 +61,7 @@ struct VersionTests {
         try Self.write([Self.sample("part")], to: topics.requestsOwn, of: bench)
         try Self.write([Self.sample("parent"), Self.sample("tally")], to: topics.parents, of: bench)
         try Self.write([Self.sample("delayed")], to: topics.delays[0], of: bench)
-        let held = try #require(OrderedPartitions.heldPartition(of: 0, .normal))
+        let held = try #require(OrderedPartitions.heldPartition(of: 0, in: .normal))
         try Self.write([Self.sample("held")], to: topics.held, partition: held, of: bench)
         let worker = try bench.startWorker()
         try bench.results(4)
@@ -91,7 +93,7 @@ struct VersionTests {
             ], to: topics.delays[0], of: bench)
         // Without a position what is finished there would be unknown up to its end, which is not read.
         try Self.commit(OffsetCommit(TopicPartition(topic: topics.parents, partition: 0), offset: 0, metadata: "0"), bench)
-        let held = try #require(OrderedPartitions.heldPartition(of: 0, .normal))
+        let held = try #require(OrderedPartitions.heldPartition(of: 0, in: .normal))
         try Self.write([Self.sample("held", version: "2")], to: topics.held, partition: held, of: bench)
         try bench.publish(Self.request)
         let worker = try bench.startWorker()

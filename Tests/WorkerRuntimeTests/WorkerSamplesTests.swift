@@ -77,7 +77,7 @@ struct WorkerSamplesTests {
         let part = try #require(PartReference(of: read))
         #expect(part.parentID == "news" && part.key.text == "push.requests.v1:0:4711" && part.chunks == 1)
         let request = try Self.request(Self.whole, at: 4711)
-        let body = try #require(RequestReader().body(of: request.document, PushModel.RecordHeaders()))
+        let body = try #require(RequestReader().body(of: request.document, headers: PushModel.RecordHeaders()))
         let writer = PartWriter(
             request, body: body, platforms: PlatformSet(.apple), key: ParentKey(of: Self.origin(4711)), partition: 0, chunks: 1,
             publishedAt: Self.published)
@@ -118,7 +118,7 @@ struct WorkerSamplesTests {
             epoch: 0, slot: 0, origin: Self.origin(offset), now: Timestamp(milliseconds: 1_768_464_000_500), monotonic: 0)
         if let key = sample.key { flight.envelope.setKey(Array(key.utf8).span) }
         for (name, value) in [("content-type", "application/json"), ("pushfan-format", "9")] {
-            flight.envelope.addHeader(Array(name.utf8).span, Array(value.utf8).span)
+            flight.envelope.addHeader(Array(name.utf8).span, value: Array(value.utf8).span)
         }
         flight.request = try Self.request(sample.value, at: offset)
         flight.valueByteCount = sample.bytes.count

@@ -114,7 +114,7 @@ public struct CircuitBreaker: Sendable, Equatable {
 
     /// Notes that the hub answered with anything below 500.
     public mutating func succeeded(_ call: Call, now: MonotonicTime) {
-        guard ended(call, now) else { return }
+        guard ended(call, now: now) else { return }
         lastSuccess = max(lastSuccess, call.startedAt)
         switch state {
         case .closed: _ = recent.ended(isFailure: false, now: now)
@@ -139,7 +139,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         _ call: Call, isOwnFault: Bool = false, now: MonotonicTime, using generator: inout some RandomNumberGenerator
     ) {
         guard !isOwnFault else { return abandoned(call, now: now, using: &generator) }
-        guard call.series == series, ended(call, now) else { return }
+        guard call.series == series, ended(call, now: now) else { return }
         switch state {
         case .closed:
             guard !hasSucceeded(since: call.startedAt) else { return }
@@ -160,7 +160,7 @@ public struct CircuitBreaker: Sendable, Equatable {
 
     /// Notes that a call ended without telling anything about the hub: it was cancelled, or never sent.
     public mutating func abandoned(_ call: Call, now: MonotonicTime, using generator: inout some RandomNumberGenerator) {
-        guard call.series == series, ended(call, now) else { return }
+        guard call.series == series, ended(call, now: now) else { return }
         // The next probe waits as long as this one did: probes that tell nothing are no reason to hurry.
         if state == .halfOpen && allowance == 1 { open(now, using: &generator) }
     }
@@ -189,7 +189,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     private var patienceEnd: MonotonicTime { lastMove + configuration.longestWait }
 
     /// - Returns: Whether the call has a say.
-    private mutating func ended(_ call: Call, _ now: MonotonicTime) -> Bool {
+    private mutating func ended(_ call: Call, now: MonotonicTime) -> Bool {
         guard call.turn == turn else { return false }
         if call.series == series {
             inFlight -= 1

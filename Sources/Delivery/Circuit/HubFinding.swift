@@ -42,18 +42,18 @@ public struct HubFinding: Sendable, Equatable {
         switch status {
         case 429,
             403 where asksToWait:
-            self.init(.throttled, "accepts the key, and throttles: \(said)")
+            self.init(.throttled, words: "accepts the key, and throttles: \(said)")
         case 404 where detail.contains("no service is hosted"):
-            self.init(.missing, "does not exist; there is no such hub in this namespace: \(said)")
-        case 403 where detail.contains("tier"): self.init(.good, "accepts the key; its tier has no telemetry")
-        case 200..<300, 400, 404: self.init(.good, "accepts the key")
+            self.init(.missing, words: "does not exist; there is no such hub in this namespace: \(said)")
+        case 403 where detail.contains("tier"): self.init(.good, words: "accepts the key; its tier has no telemetry")
+        case 200..<300, 400, 404: self.init(.good, words: "accepts the key")
         case 403,
             401 where detail.contains("claim is required"):
-            self.init(.rightUnknown, "knows the key, but its policy lacks a right, or the quota is used up: \(said)")
-        case 401: self.init(.keyRefused, "refuses the key: \(said)")
-        case 501, 505: self.init(.unclear, "gives an answer that tells nothing: \(said)")
-        case 408, 500...: self.init(.failing, "answers \(said)")
-        default: self.init(.unclear, "gives an answer that tells nothing: \(said)")
+            self.init(.rightUnknown, words: "knows the key, but its policy lacks a right, or the quota is used up: \(said)")
+        case 401: self.init(.keyRefused, words: "refuses the key: \(said)")
+        case 501, 505: self.init(.unclear, words: "gives an answer that tells nothing: \(said)")
+        case 408, 500...: self.init(.failing, words: "answers \(said)")
+        default: self.init(.unclear, words: "gives an answer that tells nothing: \(said)")
         }
     }
 
@@ -65,10 +65,10 @@ public struct HubFinding: Sendable, Equatable {
     public init(unanswered detail: String, isTrust: Bool) {
         self.init(
             isTrust ? .untrusted : .unreachable,
-            isTrust ? "has a certificate that is not trusted: \(detail)" : "does not answer: \(detail)")
+            words: isTrust ? "has a certificate that is not trusted: \(detail)" : "does not answer: \(detail)")
     }
 
-    private init(_ kind: Kind, _ words: String) {
+    private init(_ kind: Kind, words: String) {
         self.kind = kind
         self.words = words
     }

@@ -136,7 +136,7 @@ public struct HubStanding: Sendable, Equatable {
     ///   - isClosed: Whether its circuit is closed.
     ///   - reason: Why that has opened.
     /// - Returns: A sentence; nil when it does.
-    public func trouble(isClosed: Bool, _ reason: CircuitBreaker.Reason?) -> String? {
+    public func trouble(isClosed: Bool, reason: CircuitBreaker.Reason?) -> String? {
         let circuit = "the circuit of the hub \(name) is open (\(reason?.rawValue ?? "")): only probes are made"
         return switch (knowledge, isClosed) {
         case (.unknown, true): "the hub \(name) is being asked whether it takes the key"

@@ -149,7 +149,7 @@ public struct CommitCycle: Sendable {
             selection.isAll = true
         } else {
             let all = units()
-            if let alone = probe(all, now, holdings) {
+            if let alone = probe(all, now: now, holdings: holdings) {
                 selection = alone
             } else {
                 selection = CommitSelection(all, isInOrder: isInOrder, size: size, refused: refused)
@@ -172,7 +172,7 @@ public struct CommitCycle: Sendable {
     }
 
     /// The unit that was rejected before and is offered by itself now, if there is one. Where others wait, they have every other turn.
-    private mutating func probe(_ units: [CommitUnit], _ now: MonotonicTime, _ holdings: Holdings) -> CommitSelection? {
+    private mutating func probe(_ units: [CommitUnit], now: MonotonicTime, holdings: Holdings) -> CommitSelection? {
         var earliest: (index: Int, moment: MonotonicTime)?
         var areOthersWaiting = holdings.hasPositions
         var start = 0
@@ -186,7 +186,7 @@ public struct CommitCycle: Sendable {
             let moment = refused.moment(of: unit, isInOrder: isInOrder, now: now, isHurried: holdings.isDrained)
             let before = units[start..<index]
             guard moment <= now, earliest.map({ moment < $0.moment }) ?? true,
-                CommitSelection.mayFollow(unit, before.first?.id.offset, before.count, isInOrder: isInOrder)
+                CommitSelection.mayFollow(unit, first: before.first?.id.offset, count: before.count, isInOrder: isInOrder)
             else { continue }
             earliest = (index, moment)
         }
@@ -230,7 +230,7 @@ public struct CommitCycle: Sendable {
     ///   - now: The present moment.
     ///   - units: Its units; asked for only where it may be divided.
     /// - Returns: `wait` if it is offered again as it is, or what to do with it.
-    public mutating func failed(_ cause: Cause, _ standing: Standing, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
+    public mutating func failed(_ cause: Cause, standing: Standing, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
         guard var batch = offer else { return .wait }
         offer = nil
         // What belongs to an assignment that has ended is its next owner's.
@@ -242,21 +242,22 @@ public struct CommitCycle: Sendable {
         batch.standing = standing
         batch.isOutOfGroup = cause == .outOfGroup
         batch.retryAt = now + Self.retryInterval
-        let meaning = meaning(of: cause, batch, now)
-        let action = standing == .unpublished && meaning != .unrelated ? cure(cause, meaning, units(), now) : .wait
+        let meaning = meaning(of: cause, batch: batch, now: now)
+        let action =
+            standing == .unpublished && meaning != .unrelated ? cure(cause, failure: meaning, units: units(), now: now) : .wait
         batch.hasTimedOut = batch.hasTimedOut || cause == .timedOut
         if action == .wait || action == .cutDeadLetters { offer = batch }
         return action
     }
 
-    private func meaning(of cause: Cause, _ batch: Offer, _ now: MonotonicTime) -> CommitSize.Failure {
+    private func meaning(of cause: Cause, batch: Offer, now: MonotonicTime) -> CommitSize.Failure {
         if cause == .tooLarge || cause == .refused { return .refused }
         // Brokers fence a producer whose transaction they have given up.
         let isOverlong = now - batch.begun > transactionTimeout / 10 * 9
         return cause == .timedOut || batch.hasTimedOut || cause == .fenced && isOverlong ? .timedOut : .unrelated
     }
 
-    private mutating func cure(_ cause: Cause, _ failure: CommitSize.Failure, _ units: [CommitUnit], _ now: MonotonicTime)
+    private mutating func cure(_ cause: Cause, failure: CommitSize.Failure, units: [CommitUnit], now: MonotonicTime)
         -> Action
     {
         if failure == .refused { refused.rejected(units) }

@@ -28,13 +28,13 @@ public struct CommitSelection: Sendable, Equatable {
     /// later.
     init(_ units: [CommitUnit], isInOrder: Bool, size: CommitSize, refused: RefusedUnits) {
         var (unitCount, byteCount) = (0, 0)
-        for unit in Self.inTurn(units.filter { !isInOrder || $0.isNext }, refused) {
+        for unit in Self.inTurn(units.filter { !isInOrder || $0.isNext }, refused: refused) {
             let before = left[unit.id.slot]
             let hasRoom =
                 unitCount == 0
                 || unitCount < refused.unitLimit && size.holds(bytes: byteCount + unit.byteCount)
             if hasRoom, refused.allows(unit.id),
-                Self.mayFollow(unit, before?.first, before?.count ?? 0, isInOrder: isInOrder)
+                Self.mayFollow(unit, first: before?.first, count: before?.count ?? 0, isInOrder: isInOrder)
             {
                 (unitCount, byteCount) = (unitCount + 1, byteCount + unit.byteCount)
                 places.formUnion(unit.places)
@@ -46,7 +46,7 @@ public struct CommitSelection: Sendable, Equatable {
 
     /// The units by the turns of their partitions. Those of one partition stay in their order. Places are counted up as units
     /// end.
-    private static func inTurn(_ units: [CommitUnit], _ refused: RefusedUnits) -> [CommitUnit] {
+    private static func inTurn(_ units: [CommitUnit], refused: RefusedUnits) -> [CommitUnit] {
         var oldest: [Int: Int] = [:]
         for unit in units where !refused.holdsBack(unit.id) {
             oldest[unit.id.slot] = min(oldest[unit.id.slot] ?? .max, unit.places.min() ?? .max)
@@ -64,7 +64,7 @@ public struct CommitSelection: Sendable, Equatable {
     ///   - count: How many are left before it.
     ///   - isInOrder: Whether positions can say nothing of that kind.
     /// - Returns: Whether one can.
-    static func mayFollow(_ unit: CommitUnit, _ first: Int64?, _ count: Int, isInOrder: Bool) -> Bool {
+    static func mayFollow(_ unit: CommitUnit, first: Int64?, count: Int, isInOrder: Bool) -> Bool {
         guard let first else { return true }
         if isInOrder { return false }
         return unit.isWhole ? count <= greatestWholeCount : unit.id.offset - first < Int64(OffsetLedger.maximumWindow)

@@ -87,11 +87,13 @@ public struct RecentRequests: Sendable {
     /// - Returns: What it repeats; nil when it must be sent.
     public mutating func received(key: Name?, id: Name?, offset: Int64, time: Timestamp) -> Repetition? {
         forget(before: offset - reach)
-        let sameKey = key.flatMap { latest($0, time) }
-        let sameID = id.flatMap { latest($0, time) }
+        let sameKey = key.flatMap { latest($0, time: time) }
+        let sameID = id.flatMap { latest($0, time: time) }
         let isRepetition = sameKey != nil || sameID != nil
-        if let key, sameKey != nil || !isRepetition { append(key.identity, offset, sameKey?.firstTime ?? time) }
-        if let id, sameID != nil || !isRepetition { append(id.identity, offset, sameID?.firstTime ?? time) }
+        if let key, sameKey != nil || !isRepetition {
+            append(key.identity, offset: offset, firstTime: sameKey?.firstTime ?? time)
+        }
+        if let id, sameID != nil || !isRepetition { append(id.identity, offset: offset, firstTime: sameID?.firstTime ?? time) }
         passed(offset)
         return sameKey.map { Repetition.key($0.offset) } ?? sameID.map { Repetition.id($0.offset) }
     }
@@ -100,7 +102,7 @@ public struct RecentRequests: Sendable {
     public mutating func passed(_ offset: Int64) { end = max(end, offset + 1) }
 
     /// The latest request of a name, if it is within the window.
-    private func latest(_ name: Name, _ time: Timestamp) -> Sighting? {
+    private func latest(_ name: Name, time: Timestamp) -> Sighting? {
         guard !ring.isEmpty else { return nil }
         var number = chains[name.identity.place(in: chains.count)]
         var age = 0
@@ -125,7 +127,7 @@ public struct RecentRequests: Sendable {
         while first < next, ring[first & (ring.count - 1)].offset < limit { first += 1 }
     }
 
-    private mutating func append(_ identity: RequestIdentity, _ offset: Int64, _ firstTime: Timestamp) {
+    private mutating func append(_ identity: RequestIdentity, offset: Int64, firstTime: Timestamp) {
         if count == ring.count { grow() }
         link(Sighting(identity: identity, offset: offset, firstTime: firstTime, previous: 0))
     }

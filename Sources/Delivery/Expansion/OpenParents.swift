@@ -132,7 +132,7 @@ public struct OpenParents: Sendable {
     ///   - chunks: How many parts the record says there are.
     ///   - offset: Where it stands.
     ///   - timestamp: Its time.
-    public mutating func opened(_ key: ParentKey, _ record: [UInt8], chunks: Int, at offset: Int64, timestamp: Timestamp) {
+    public mutating func opened(_ key: ParentKey, record: [UInt8], chunks: Int, at offset: Int64, timestamp: Timestamp) {
         read(offset)
         // A second record of the same request, which only at-least-once delivery can make, changes nothing.
         guard open[key] == nil, chunks > 0, chunks <= ParentRecord.maximumChunks else { return }
@@ -149,11 +149,11 @@ public struct OpenParents: Sendable {
     ///   - tally: What became of the part.
     ///   - offset: Where the record stands.
     /// - Returns: The request, when its last part has ended and its result must be written; it is not open any more.
-    public mutating func ended(_ key: ParentKey, _ tally: PartTally, at offset: Int64) -> Finished? {
+    public mutating func ended(_ key: ParentKey, tally: PartTally, at offset: Int64) -> Finished? {
         read(offset)
         // In place: a copy of the bits for each part would be too many.
         guard open[key]?.count(tally) == true, let state = open[key], state.totals.count == state.chunks else { return nil }
-        if leftOut.remove(key.digest) != nil || offset >= unknownBefore { return finish(key, state, at: offset) }
+        if leftOut.remove(key.digest) != nil || offset >= unknownBefore { return finish(key, state: state, at: offset) }
         guard offset >= finishedBefore else {
             remove(key)
             return nil
@@ -169,10 +169,10 @@ public struct OpenParents: Sendable {
     /// - Returns: The request, whose result must be written, and the offset of the record that ended it.
     public mutating func takeUnfinished() -> (parent: Finished, offset: Int64)? {
         guard readTo >= unknownBefore, let (offset, key) = doubtful.first, let state = open[key] else { return nil }
-        return (finish(key, state, at: offset), offset)
+        return (finish(key, state: state, at: offset), offset)
     }
 
-    private mutating func finish(_ key: ParentKey, _ state: Open, at offset: Int64) -> Finished {
+    private mutating func finish(_ key: ParentKey, state: Open, at offset: Int64) -> Finished {
         remove(key)
         unrecorded[offset] = (key.digest, state.offset)
         return Finished(
@@ -188,7 +188,7 @@ public struct OpenParents: Sendable {
     ///   - chunk: Which part it is.
     ///   - offset: Where the record stands.
     /// - Returns: Whether to delete it.
-    public func isStray(_ key: ParentKey, _ chunk: Int, at offset: Int64) -> Bool {
+    public func isStray(_ key: ParentKey, chunk: Int, at offset: Int64) -> Bool {
         guard offset >= unknownBefore || leftOut.contains(key.digest) else { return false }
         guard let chunks = open[key]?.chunks else { return true }
         return !(0..<chunks).contains(chunk)
@@ -220,7 +220,7 @@ public struct OpenParents: Sendable {
             mark = min(mark, ended.from)
             if offset < settled { digests.insert(ended.digest) } else { reach = min(reach, offset) }
         }
-        return LedgerCommit(offset: mark, metadata: metadata(reach, digests, marks))
+        return LedgerCommit(offset: mark, metadata: metadata(reach, digests: digests, marks: marks))
     }
 
     /// Notes that a commit is in flight which leaves something out.
@@ -274,7 +274,7 @@ extension OpenParents {
     private static let marksSign: Character = "m"
 
     /// The metadata that says this.
-    func metadata(_ reach: Int64, _ digests: Set<UInt64>, _ marks: ReadMarks?) -> String {
+    func metadata(_ reach: Int64, digests: Set<UInt64>, marks: ReadMarks?) -> String {
         var notes = digests.sorted().map { String($0, radix: 16) }
         if reach < unknownBefore { notes.append("\(Self.unknownSign)\(unknownBefore)") }
         if let marks { notes.append("\(Self.marksSign)\(marks.text.replacing(",", with: ":"))") }

@@ -33,7 +33,7 @@ public struct ParentsStart: Sendable {
     public mutating func opened(_ key: ParentKey, chunks: Int, at offset: Int64) -> Bool {
         guard offset < end else { return false }
         let count = open.count
-        open.opened(key, [], chunks: chunks, at: offset, timestamp: Timestamp(milliseconds: 0))
+        open.opened(key, record: [], chunks: chunks, at: offset, timestamp: Timestamp(milliseconds: 0))
         guard open.count > count else { return false }
         places[key] = (offset, nil)
         return true
@@ -46,10 +46,10 @@ public struct ParentsStart: Sendable {
     ///   - chunk: Which part it is.
     ///   - offset: Where its record stands.
     /// - Returns: Whether it is the last part of an open request.
-    public mutating func ended(_ key: ParentKey, _ chunk: Int, at offset: Int64) -> Bool {
+    public mutating func ended(_ key: ParentKey, chunk: Int, at offset: Int64) -> Bool {
         guard offset < end else { return false }
         let count = open.doubtful.count
-        _ = open.ended(key, PartTally(chunk: chunk, state: .sent, outcome: .success), at: offset)
+        _ = open.ended(key, tally: PartTally(chunk: chunk, state: .sent, outcome: .success), at: offset)
         guard open.doubtful.count > count else { return false }
         places[key]?.last = offset
         return true
@@ -97,7 +97,7 @@ public struct ParentsStart: Sendable {
         let ahead = finished.filter { $0.record >= mark }
         let repeated = ahead.count { $0.last.map { $0 >= reach } ?? false }
         return Outcome(
-            commit: LedgerCommit(offset: mark, metadata: open.metadata(reach, digests, nil)),
+            commit: LedgerCommit(offset: mark, metadata: open.metadata(reach, digests: digests, marks: nil)),
             passedCount: finished.count - ahead.count,
             aheadCount: ahead.count - repeated, repeatedCount: repeated, waitingCount: places.count)
     }

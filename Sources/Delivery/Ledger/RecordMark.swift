@@ -27,7 +27,7 @@ public struct RecordMark: Sendable, Equatable {
     }
 
     /// Reads the three words of the text form.
-    fileprivate init?(_ offset: Substring, _ time: Substring, _ digest: Substring) {
+    fileprivate init?(_ offset: Substring, time: Substring, digest: Substring) {
         guard let offset = Int64(offset), offset >= 0, let digest = UInt64(digest, radix: 16) else { return nil }
         if time.isEmpty {
             self.time = nil
@@ -64,8 +64,8 @@ public struct ReadMarks: Sendable, Equatable {
     /// - Parameter text: Two marks, the words of which commas divide.
     init?(_ text: Substring) {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)
-        guard words.count == 6, let first = RecordMark(words[0], words[1], words[2]),
-            let last = RecordMark(words[3], words[4], words[5]), first.offset <= last.offset
+        guard words.count == 6, let first = RecordMark(words[0], time: words[1], digest: words[2]),
+            let last = RecordMark(words[3], time: words[4], digest: words[5]), first.offset <= last.offset
         else { return nil }
         (self.first, self.last) = (first, last)
     }

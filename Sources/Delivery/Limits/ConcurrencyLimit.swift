@@ -111,22 +111,22 @@ public struct ConcurrencyLimit: Sendable, Equatable {
             loss.restart()
             return shrink(by: 0.5)
         }
-        if let test { return judge(test, ended, now) }
+        if let test { return judge(test, after: ended, now: now) }
         let calls = ended.callCount
         let isLossy = ended.lostCount > 1 && Double(ended.lostCount) >= Self.bearableLoss * Double(calls)
-        guard !isLossy || loss.explains(ended.lostCount, of: calls) else { return judgeLoss(ended, now) }
+        guard !isLossy || loss.explains(ended.lostCount, of: calls) else { return judgeLoss(ended, now: now) }
         loss.follow(ended.lostCount, of: calls, areFew: wasProbe)
         if let unloaded, ended.mostInFlight * 2 > limit, limit > 1 {
-            judge(ended, against: unloaded, now)
+            judge(ended, against: unloaded, now: now)
         } else {
             // The first round has nothing to be compared with, and one call at a time is without a queue.
             let mayGrow = unloaded == nil || limit == 1
-            learn(ended.mean, now)
-            if mayGrow { judgeGrowth(ended, ended.mean) }
+            learn(ended.mean, now: now)
+            if mayGrow { judgeGrowth(ended, against: ended.mean) }
         }
     }
 
-    private mutating func judgeLoss(_ ended: Round, _ now: MonotonicTime) {
+    private mutating func judgeLoss(_ ended: Round, now: MonotonicTime) {
         let floor = min(Self.floor, most)
         let factor = ended.lostCount >= ended.count ? 0.5 : 0.7
         guard now >= nextTest || limit <= floor else { return shrink(by: factor, to: floor) }
@@ -134,7 +134,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         limit = min(limit, floor)
     }
 
-    private mutating func judge(_ test: Test, _ ended: Round, _ now: MonotonicTime) {
+    private mutating func judge(_ test: Test, after ended: Round, now: MonotonicTime) {
         let measure = loss.measure(ended.lostCount, of: ended.callCount)
         guard measure != .unfinished else { return }
         self.test = nil
@@ -153,20 +153,20 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         }
     }
 
-    private mutating func judge(_ ended: Round, against unloaded: Double, _ now: MonotonicTime) {
+    private mutating func judge(_ ended: Round, against unloaded: Double, now: MonotonicTime) {
         let isSlow = ended.mean - 3 * ended.error > unloaded * Self.slowdown + Self.unrest
         slowRounds = isSlow ? slowRounds + 1 : 0
         if isSlow {
             // Once may be a pause of our own.
             if slowRounds > 1 { shrink(by: max(0.7, 0.9 * (unloaded * Self.slowdown + Self.unrest) / ended.mean)) }
         } else if now >= nextProbe {
-            beginProbe(now - ended.start, now)
+            beginProbe(now - ended.start, now: now)
         } else {
-            judgeGrowth(ended, unloaded)
+            judgeGrowth(ended, against: unloaded)
         }
     }
 
-    private mutating func judgeGrowth(_ ended: Round, _ unloaded: Double) {
+    private mutating func judgeGrowth(_ ended: Round, against unloaded: Double) {
         isShrinking = false
         let bearable = unloaded * (1 + Self.slowdown) / 2 + Self.unrest / 2
         guard ended.mostInFlight >= limit, ended.mean - ended.error <= bearable else { return }
@@ -180,14 +180,14 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         slowRounds = 0
     }
 
-    private mutating func beginProbe(_ roundDuration: Int64, _ now: MonotonicTime) {
+    private mutating func beginProbe(_ roundDuration: Int64, now: MonotonicTime) {
         nextProbe = now + max(Self.probeInterval, 20 * roundDuration)
         limitAfterProbe = limit
         limit /= 2
     }
 
     /// Less is believed at once, more by halves: one measurement may have met with a queue.
-    private mutating func learn(_ mean: Double, _ now: MonotonicTime) {
+    private mutating func learn(_ mean: Double, now: MonotonicTime) {
         guard let before = unloaded else {
             unloaded = mean
             nextProbe = now + Self.probeInterval

@@ -125,7 +125,7 @@ public struct FleetShare: Sendable {
         if offset <= seen { beginAnew(now) }
         seen = offset
         if announcement.member == member {
-            readBack(announcement.sequence, offset, now)
+            readBack(announcement.sequence, offset: offset, now: now)
         } else if announcement.hasLeft {
             others[announcement.member] = nil
         } else {
@@ -176,7 +176,7 @@ public struct FleetShare: Sendable {
         return due
     }
 
-    private mutating func readBack(_ sequence: Int64, _ offset: Int64, _ now: MonotonicTime) {
+    private mutating func readBack(_ sequence: Int64, offset: Int64, now: MonotonicTime) {
         if raise != nil, raise?.offset == nil, let first = raise?.sequence, first <= sequence {
             raise?.offset = offset
             raise?.readAt = now

@@ -45,7 +45,7 @@ struct Pace: Sendable, Equatable {
         let length = now - start
         guard length >= Self.round.lowerBound, answerCount >= Self.leastAnswers || length >= Self.round.upperBound else { return }
         // After a rest there is nothing to be learnt from the time.
-        if length < 2 * Self.round.upperBound { judge(length, now) }
+        if length < 2 * Self.round.upperBound { judge(length, now: now) }
         begin(now)
     }
 
@@ -56,10 +56,10 @@ struct Pace: Sendable, Equatable {
         refusalCount = 0
     }
 
-    private mutating func judge(_ length: Int64, _ now: MonotonicTime) {
+    private mutating func judge(_ length: Int64, now: MonotonicTime) {
         let isThrottled = refusalCount > 1 && Double(refusalCount) >= Self.bearableShare * Double(answerCount)
         if isThrottled && !loss.explains(refusalCount, of: answerCount) {
-            slowDown(from: bucket?.rate ?? rate(of: length), now)
+            slowDown(from: bucket?.rate ?? rate(of: length), now: now)
         } else {
             loss.follow(refusalCount, of: answerCount, areFew: false)
             speedUp(now)
@@ -70,7 +70,7 @@ struct Pace: Sendable, Equatable {
         min(max(Int64(Double(startCount) * 1e12 / Double(length)), Self.lowest), TokenBucket.highestRate)
     }
 
-    private mutating func slowDown(from rate: Int64, _ now: MonotonicTime) {
+    private mutating func slowDown(from rate: Int64, now: MonotonicTime) {
         if bucket == nil {
             bucket = TokenBucket(rate: rate, now: now)
             top = rate

@@ -58,7 +58,7 @@ public struct RateLimit: Sendable {
     /// Notes that this worker has no partitions until `owns` says which: its quota is redistributed meanwhile.
     public mutating func rests(now: MonotonicTime) {
         isResting = true
-        if most > RateDemand.least { claim(RateDemand.least, now) }
+        if most > RateDemand.least { claim(RateDemand.least, now: now) }
         apply(now)
     }
 
@@ -89,7 +89,7 @@ public struct RateLimit: Sendable {
     /// Notes that time has passed, and says what to announce. Nil if nothing is.
     public mutating func announcement(now: MonotonicTime) -> FleetShare.Announcement? {
         let wanted = isResting ? RateDemand.least : demand.most(of: limit, before: most, now: now)
-        if wanted != most { claim(wanted, now) }
+        if wanted != most { claim(wanted, now: now) }
         let announcement = fleet.announcement(now: now)
         apply(now)
         return announcement
@@ -124,7 +124,7 @@ public struct RateLimit: Sendable {
         guard isWaiting else { return }
         demand.waited(now: now)
         isResting = false
-        if most < FleetShare.whole { claim(FleetShare.whole, now) }
+        if most < FleetShare.whole { claim(FleetShare.whole, now: now) }
     }
 
     /// The rate of the calls that this worker may make at present, thousandths of a call per second.
@@ -133,7 +133,7 @@ public struct RateLimit: Sendable {
     /// The workers that this one knows of, itself included.
     public var memberCount: Int { fleet.memberCount }
 
-    private mutating func claim(_ most: Int, _ now: MonotonicTime) {
+    private mutating func claim(_ most: Int, now: MonotonicTime) {
         self.most = most
         fleet.wants(FleetShare.Claim(weight: ownedCount, most: most), now: now)
     }

@@ -33,7 +33,7 @@ public struct AssignmentPlan: Sendable {
         public var waiting: Int64
 
         /// A decision with its cause.
-        public init(_ decision: StartRule.Decision, _ cause: StartRule.Cause, end: Int64, waiting: Int64 = 0) {
+        public init(_ decision: StartRule.Decision, because cause: StartRule.Cause, end: Int64, waiting: Int64 = 0) {
             self.decision = decision
             self.cause = cause
             self.end = end
@@ -133,21 +133,21 @@ public struct AssignmentPlan: Sendable {
         for index in assigned.indices.sorted(by: { (kinds[$0], $0) < (kinds[$1], $1) }) {
             let known = assigned[index]
             let size = known.kind == .held ? heldWindow : window
-            var partition = Partition(index, known, reach: reach)
+            var partition = Partition(index, assigned: known, reach: reach)
             if let position = known.committed, let cause = Self.obstacle(to: known, at: position) {
-                partition.leave(because: cause, known.kind)
+                partition.leave(because: cause, kind: known.kind)
             } else if let ruling = known.ruling {
                 if let position = known.committed?.offset {
                     messages.append(.endsBeforePosition(index: index, position: position, end: ruling.end, cause: ruling.cause))
                 }
-                partition.begin(by: ruling, known.kind, window: size)
+                partition.begin(by: ruling, kind: known.kind, window: size)
             } else if known.kind == .parents {
                 partition.beginParents(at: known.committed)
             } else if let position = known.committed {
                 do throws(FinishedOffsets.DecodingError) {
-                    try partition.begin(at: position, known.kind, end: known.end, window: size)
+                    try partition.begin(at: position, kind: known.kind, end: known.end, window: size)
                 } catch {
-                    partition.leave(because: LeaveCause(error), known.kind)
+                    partition.leave(because: LeaveCause(error), kind: known.kind)
                 }
             }
             if known.isUnanswered, partition.left == nil { partition.wait() }
@@ -223,7 +223,7 @@ extension AssignmentPlan {
         public private(set) var left: LeaveCause?
 
         /// A partition that begins with all that is retained.
-        fileprivate init(_ index: Int, _ assigned: Assigned, reach: Int?) {
+        fileprivate init(_ index: Int, assigned: Assigned, reach: Int?) {
             self.index = index
             firstOffset = assigned.committed?.offset ?? 0
             if assigned.kind == .requests, let reach {
@@ -234,7 +234,7 @@ extension AssignmentPlan {
         /// Begins where the group stands. Where there was no record between the last one that was read and the position, a record that is
         /// there now came later, in place of what was lost.
         fileprivate mutating func begin(
-            at position: LedgerCommit, _ kind: Kind, end: Int64?, window: Int
+            at position: LedgerCommit, kind: Kind, end: Int64?, window: Int
         ) throws(FinishedOffsets.DecodingError) {
             let finished = try FinishedOffsets(decoding: position.metadata)
             marks = finished.marks
@@ -250,7 +250,7 @@ extension AssignmentPlan {
         }
 
         /// Leaves it as it is.
-        fileprivate mutating func leave(because cause: LeaveCause, _ kind: Kind) {
+        fileprivate mutating func leave(because cause: LeaveCause, kind: Kind) {
             left = cause
             start = .end
             keepPlace(kind)
@@ -273,7 +273,7 @@ extension AssignmentPlan {
         }
 
         /// Begins where it was decided, or not at all.
-        fileprivate mutating func begin(by ruling: Ruling, _ kind: Kind, window: Int) {
+        fileprivate mutating func begin(by ruling: Ruling, kind: Kind, window: Int) {
             switch ruling.decision {
             case .offset(let offset):
                 start = .offset(offset)

@@ -54,17 +54,17 @@ public struct LogTail: Sendable, Equatable {
     /// - Returns: The decision and its cause; nil if the partition goes on at the position.
     public func ruling(_ rule: StartRule, since: Int64?) -> AssignmentPlan.Ruling? {
         if isWhole { return nil }
-        func decided(_ decision: StartRule.Decision, _ cause: StartRule.Cause) -> AssignmentPlan.Ruling {
-            AssignmentPlan.Ruling(decision, cause, end: high, waiting: max(0, high - max(0, low)))
+        func decided(_ decision: StartRule.Decision, because cause: StartRule.Cause) -> AssignmentPlan.Ruling {
+            AssignmentPlan.Ruling(decision, because: cause, end: high, waiting: max(0, high - max(0, low)))
         }
         // Nothing is there that could be sent twice, or not at all.
-        if low >= high { return decided(.offset(high), .lostEnd) }
+        if low >= high { return decided(.offset(high), because: .lostEnd) }
         guard let marks else {
-            return decided(rule == .safe ? .refused : rule.decision(low: low, high: high, since: since), .unknownEnd)
+            return decided(rule == .safe ? .refused : rule.decision(low: low, high: high, since: since), because: .unknownEnd)
         }
         // Another record has the place of the first one, and nothing is retained before it: all that is there came later.
-        if first == .other, low == marks.first.offset { return decided(.offset(low), .madeAnew) }
-        return decided(.refused, .lostRecord)
+        if first == .other, low == marks.first.offset { return decided(.offset(low), because: .madeAnew) }
+        return decided(.refused, because: .lostRecord)
     }
 
     /// True if nothing is lost that was read. Where that is unknown, true if nothing looks like it.

@@ -157,7 +157,7 @@ extension Membership {
     ///   member that owes the answer does not join again when others leave. One that stops answers when it leaves.
     public mutating func assigned(_ partitions: [Partition], now: MonotonicTime) -> [Action] {
         if mode == .revoking { mode = .running }
-        return take(partitions, now)
+        return take(partitions, now: now)
     }
 
     /// The group takes the partitions away. Before they are given up, calls in flight may finish and be committed. Lost
@@ -240,7 +240,7 @@ extension Membership {
     /// - Parameter now: The present moment.
     /// - Returns: `forget`, and then `ask` unless the partitions are given up anyway; nothing without partitions.
     public mutating func positionsMoved(now: MonotonicTime) -> [Action] {
-        ownsPartitions ? take(assignment, now) : []
+        ownsPartitions ? take(assignment, now: now) : []
     }
 
     /// It is known which partitions have no consumer.
@@ -253,7 +253,7 @@ extension Membership {
         survey.found(unread.count, at: now) && mode == .running ? [.rejoin(unread: unread)] : []
     }
 
-    private mutating func take(_ partitions: [Partition], _ now: MonotonicTime) -> [Action] {
+    private mutating func take(_ partitions: [Partition], now: MonotonicTime) -> [Action] {
         end()
         // While partitions are given up, none is begun.
         guard mode == .running else { return [.forget] }

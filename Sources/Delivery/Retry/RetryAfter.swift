@@ -58,17 +58,17 @@ public enum RetryAfter {
         else { return nil }
         func moment(in year: Int) -> Timestamp? {
             var text = ByteWriter()
-            text.append("\(padded(year, 4))-\(padded(month + 1, 2))-\(padded(day, 2))")
-            text.append("T\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2))Z")
+            text.append("\(padded(year, to: 4))-\(padded(month + 1, to: 2))-\(padded(day, to: 2))")
+            text.append("T\(padded(hour, to: 2)):\(padded(minute, to: 2)):\(padded(second, to: 2))Z")
             return Timestamp(text.span)
         }
         if let year = number(year, digits: 4...4) { return moment(in: year) }
         guard let year = number(year, digits: 2...2) else { return nil }
-        return nearest(year, now: now, moment)
+        return nearest(year, now: now, moment: moment)
     }
 
     /// Two digits name a year of the last 50 years or the next 50 (RFC 9110, section 5.6.7).
-    private static func nearest(_ year: Int, now: Timestamp, _ moment: (Int) -> Timestamp?) -> Timestamp? {
+    private static func nearest(_ year: Int, now: Timestamp, moment: (Int) -> Timestamp?) -> Timestamp? {
         let earliest = now.adding(milliseconds: -50 * 365 * 86_400_000)
         for century in stride(from: 1900, through: 9900, by: 100) {
             if let moment = moment(century + year), moment >= earliest { return moment }
@@ -81,7 +81,7 @@ public enum RetryAfter {
         return Int(text)
     }
 
-    private static func padded(_ value: Int, _ width: Int) -> String {
+    private static func padded(_ value: Int, to width: Int) -> String {
         let digits = String(value)
         return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }

@@ -48,9 +48,9 @@ public struct Verdict: Sendable, Equatable {
     }
 
     /// The hub has queued the notification.
-    static let success = Verdict(.success, nil, .never)
+    static let success = Verdict(.success, code: nil, retry: .never)
 
-    init(_ outcome: Outcome, _ code: ErrorCode?, _ retry: Retry, pausesHub: Bool = false) {
+    init(_ outcome: Outcome, code: ErrorCode?, retry: Retry, pausesHub: Bool = false) {
         self.outcome = outcome
         self.code = code
         self.retry = retry

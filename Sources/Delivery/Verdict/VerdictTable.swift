@@ -78,97 +78,106 @@ public enum VerdictTable {
     private static let statusRows: [Row] = [
         Row(.status(200...201), .success, "The hub has queued the notification."),
         Row(
-            .status(400...400, detail: .tags), .init(.payload, .tagExpressionInvalid, .never),
+            .status(400...400, detail: .tags), .init(.payload, code: .tagExpressionInvalid, retry: .never),
             "The hub does not accept the tags or the tag expression."),
-        Row(.status(400...400), .init(.payload, .payloadRejected, .never), "The hub does not accept the body or a header."),
         Row(
-            .status(401...401), .init(.auth, .hubUnauthorized, .reauthenticate),
+            .status(400...400), .init(.payload, code: .payloadRejected, retry: .never),
+            "The hub does not accept the body or a header."),
+        Row(
+            .status(401...401), .init(.auth, code: .hubUnauthorized, retry: .reauthenticate),
             "The token is refused: wrong key or policy, wrong audience, expired, or a clock that is off."),
         Row(
-            .status(403...403, retryAfter: true), .init(.throttled, .hubThrottled, .backoff, pausesHub: true),
+            .status(403...403, retryAfter: true), .init(.throttled, code: .hubThrottled, retry: .backoff, pausesHub: true),
             "The hub throttles, as older api-versions say it."),
         Row(
-            .status(403...403, retryAfter: false, detail: .quota), .init(.throttled, .hubQuota, .never),
+            .status(403...403, retryAfter: false, detail: .quota), .init(.throttled, code: .hubQuota, retry: .never),
             "The namespace's quota or tier does not allow it."),
         Row(
-            .status(403...403, retryAfter: false), .init(.auth, .hubForbidden, .never),
+            .status(403...403, retryAfter: false), .init(.auth, code: .hubForbidden, retry: .never),
             "The policy lacks the right Send, or the tier lacks the feature."),
         Row(
-            .status(404...404), .init(.transient, .hubNotFound, .backoff),
+            .status(404...404), .init(.transient, code: .hubNotFound, retry: .backoff),
             "There is no hub of this name in the namespace, or none yet; calls wait as in an outage."),
         Row(
-            .status(405...405), .init(.permanent, .responseInvalid, .never),
+            .status(405...405), .init(.permanent, code: .responseInvalid, retry: .never),
             "What answers takes no notifications: a wrong endpoint, or a proxy."),
-        Row(.status(407...407), .init(.permanent, .responseInvalid, .never), "A proxy asks for a login."),
-        Row(.status(408...408), .init(.transient, .hubTimeout, .backoff), "The hub waited too long for the request."),
-        Row(.status(410...410), .init(.permanent, .hubNotFound, .never), "What was addressed is gone for good."),
-        Row(.status(413...413), .init(.payload, .payloadTooLarge, .never), "The notification is over the hub's 64 KB."),
+        Row(.status(407...407), .init(.permanent, code: .responseInvalid, retry: .never), "A proxy asks for a login."),
         Row(
-            .status(429...429), .init(.throttled, .hubThrottled, .backoff, pausesHub: true),
+            .status(408...408), .init(.transient, code: .hubTimeout, retry: .backoff), "The hub waited too long for the request."),
+        Row(.status(410...410), .init(.permanent, code: .hubNotFound, retry: .never), "What was addressed is gone for good."),
+        Row(
+            .status(413...413), .init(.payload, code: .payloadTooLarge, retry: .never),
+            "The notification is over the hub's 64 KB."),
+        Row(
+            .status(429...429), .init(.throttled, code: .hubThrottled, retry: .backoff, pausesHub: true),
             "The hub throttles; if it refuses as a whole, everything sent to it waits as long as Retry-After says."),
-        Row(.status(402...499), .init(.permanent, .payloadRejected, .never), "The hub refuses the request for good."),
         Row(
-            .status(503...503, retryAfter: true), .init(.transient, .hubUnavailable, .backoff, pausesHub: true),
+            .status(402...499), .init(.permanent, code: .payloadRejected, retry: .never), "The hub refuses the request for good."),
+        Row(
+            .status(503...503, retryAfter: true), .init(.transient, code: .hubUnavailable, retry: .backoff, pausesHub: true),
             "The hub is busy and says for how long."),
-        Row(.status(500...500), .init(.transient, .hubUnavailable, .backoff), "The hub had an internal error."),
-        Row(.status(501...501), .init(.permanent, .responseInvalid, .never), "What answers is no notification hub."),
-        Row(.status(505...505), .init(.permanent, .responseInvalid, .never), "What answers is no notification hub."),
+        Row(.status(500...500), .init(.transient, code: .hubUnavailable, retry: .backoff), "The hub had an internal error."),
+        Row(.status(501...501), .init(.permanent, code: .responseInvalid, retry: .never), "What answers is no notification hub."),
+        Row(.status(505...505), .init(.permanent, code: .responseInvalid, retry: .never), "What answers is no notification hub."),
         Row(
-            .status(502...599), .init(.transient, .hubUnavailable, .backoff),
+            .status(502...599), .init(.transient, code: .hubUnavailable, retry: .backoff),
             "The hub, or something before it, is not available."),
         Row(
-            .status(202...299), .init(.ambiguous, .responseInvalid, .ifAmbiguityAllowed),
+            .status(202...299), .init(.ambiguous, code: .responseInvalid, retry: .ifAmbiguityAllowed),
             "A success that the hub never answers; something between may have answered in its place."),
-        Row(.status(300...399), .init(.permanent, .responseInvalid, .never), "A redirect; the hub never sends one."),
+        Row(.status(300...399), .init(.permanent, code: .responseInvalid, retry: .never), "A redirect; the hub never sends one."),
     ]
 
     private static let curlRows: [Row] = [
         Row(
             .curl([5, 6], name: "COULDNT_RESOLVE_PROXY, COULDNT_RESOLVE_HOST", bodySent: false),
-            .init(.transient, .dnsFailed, .backoff), "The name has no address at present."),
+            .init(.transient, code: .dnsFailed, retry: .backoff), "The name has no address at present."),
         Row(
-            .curl([7, 97], name: "COULDNT_CONNECT, PROXY", bodySent: false), .init(.transient, .connectFailed, .backoff),
+            .curl([7, 97], name: "COULDNT_CONNECT, PROXY", bodySent: false),
+            .init(.transient, code: .connectFailed, retry: .backoff),
             "No connection could be made."),
         Row(
             .curl(
                 [35, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98], name: "TLS and certificate errors", bodySent: false),
-            .init(.transient, .tlsFailed, .backoff),
+            .init(.transient, code: .tlsFailed, retry: .backoff),
             "The connection could not be secured: an unknown or expired certificate, or a name that does not fit."),
         Row(
-            .curl([28], name: "OPERATION_TIMEDOUT", bodySent: false), .init(.transient, .connectFailed, .backoff),
+            .curl([28], name: "OPERATION_TIMEDOUT", bodySent: false), .init(.transient, code: .connectFailed, retry: .backoff),
             "The time was over before the request had left."),
         Row(
-            .curl([28], name: "OPERATION_TIMEDOUT", bodySent: true), .init(.ambiguous, .hubTimeout, .ifAmbiguityAllowed),
+            .curl([28], name: "OPERATION_TIMEDOUT", bodySent: true),
+            .init(.ambiguous, code: .hubTimeout, retry: .ifAmbiguityAllowed),
             "No answer in time; the hub may have queued the notification."),
         Row(
             .curl([52, 55, 56, 18], name: "GOT_NOTHING, SEND_ERROR, RECV_ERROR, PARTIAL_FILE", bodySent: false),
-            .init(.transient, .connectFailed, .backoff), "The connection broke before the request had left."),
+            .init(.transient, code: .connectFailed, retry: .backoff), "The connection broke before the request had left."),
         Row(
             .curl([52, 55, 56, 18], name: "GOT_NOTHING, SEND_ERROR, RECV_ERROR, PARTIAL_FILE", bodySent: true),
-            .init(.ambiguous, .hubUnavailable, .ifAmbiguityAllowed),
+            .init(.ambiguous, code: .hubUnavailable, retry: .ifAmbiguityAllowed),
             "The connection broke before the answer was whole; the hub may have queued the notification."),
         Row(
-            .curl([27], name: "OUT_OF_MEMORY", bodySent: false), .init(.transient, .internal, .backoff),
+            .curl([27], name: "OUT_OF_MEMORY", bodySent: false), .init(.transient, code: .internal, retry: .backoff),
             "This machine is out of memory."),
         Row(
             .curl([3, 4, 43, 48], name: "URL_MALFORMAT and other misuse", bodySent: false),
-            .init(.transient, .connectFailed, .backoff),
+            .init(.transient, code: .connectFailed, retry: .backoff),
             "The hub's address cannot be used."),
         Row(
-            .invalidAnswer(bodySent: false), .init(.transient, .responseInvalid, .backoff),
+            .invalidAnswer(bodySent: false), .init(.transient, code: .responseInvalid, retry: .backoff),
             "What answers does not speak HTTP/1.1 as RFC 9112 has it."),
         Row(
-            .invalidAnswer(bodySent: true), .init(.ambiguous, .responseInvalid, .ifAmbiguityAllowed),
+            .invalidAnswer(bodySent: true), .init(.ambiguous, code: .responseInvalid, retry: .ifAmbiguityAllowed),
             "The answer makes no sense; the hub may have queued the notification."),
     ]
 
     private static let unknownStatus = Row(
-        .status(Subject.anyStatus), .init(.ambiguous, .responseInvalid, .ifAmbiguityAllowed), "A status that HTTP does not have.")
+        .status(Subject.anyStatus), .init(.ambiguous, code: .responseInvalid, retry: .ifAmbiguityAllowed),
+        "A status that HTTP does not have.")
     private static let unknownBefore = Row(
-        .curl([], name: "any other error", bodySent: false), .init(.transient, .connectFailed, .backoff),
+        .curl([], name: "any other error", bodySent: false), .init(.transient, code: .connectFailed, retry: .backoff),
         "The request had not left.")
     private static let unknownAfter = Row(
-        .curl([], name: "any other error", bodySent: true), .init(.ambiguous, .hubUnavailable, .ifAmbiguityAllowed),
+        .curl([], name: "any other error", bodySent: true), .init(.ambiguous, code: .hubUnavailable, retry: .ifAmbiguityAllowed),
         "The hub may have queued the notification.")
 
     /// The rows for what no other row names.

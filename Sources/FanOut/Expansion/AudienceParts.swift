@@ -47,7 +47,7 @@ public struct AudienceParts: Sendable {
     /// The hub of the complete part, or nil for that of the whole.
     public private(set) var hub: String?
 
-    init(_ kind: StaticString, _ pattern: TagPattern, piecesPerPart: Int, callsPerPiece: Int, over spread: HubSpread?) {
+    init(_ kind: StaticString, pattern: TagPattern, piecesPerPart: Int, callsPerPiece: Int, over spread: HubSpread?) {
         self.kind = kind
         self.pattern = pattern
         self.spread = spread
@@ -55,10 +55,10 @@ public struct AudienceParts: Sendable {
         namesPerCall = TagExpression.maxTagsJoinedByOr
         maximumCount = piecesPerPart * namesPerCall
         fillingPerHub = 1
-        filling = Self.parts(of: spread, 1)
+        filling = Self.parts(of: spread, count: 1)
     }
 
-    private static func parts(of spread: HubSpread?, _ count: Int) -> [Part] {
+    private static func parts(of spread: HubSpread?, count: Int) -> [Part] {
         [Part](repeating: Part(), count: count * max(1, spread?.hubs.count ?? 1))
     }
 
@@ -71,7 +71,7 @@ public struct AudienceParts: Sendable {
         namesPerCall = FanOutPlanner.maximumHandlesPerBatch
         maximumCount = namesPerCall
         fillingPerHub = Platform.allCases.count
-        filling = Self.parts(of: spread, fillingPerHub)
+        filling = Self.parts(of: spread, count: fillingPerHub)
     }
 
     /// Adds a name.
@@ -81,7 +81,7 @@ public struct AudienceParts: Sendable {
     /// - Returns: Whether a part is complete with it.
     /// - Throws: The fault of a name that makes no tag; nothing is added.
     public mutating func add(_ name: Span<UInt8>) throws(RequestFault) -> Bool {
-        guard let pattern else { throw RequestFault(.schemaInvalid, "", "A handle needs its platform.") }
+        guard let pattern else { throw RequestFault(.schemaInvalid, at: "", "A handle needs its platform.") }
         let form = try pattern.form(of: name)
         let index = spread?.hub(of: name) ?? 0
         filling[index].json.append(filling[index].count == 0 ? "\"" : ",\"")
@@ -107,7 +107,7 @@ public struct AudienceParts: Sendable {
     /// - Returns: Whether a part is complete with it.
     /// - Throws: The fault of what is no handle, which it does not repeat; nothing is added.
     public mutating func add(_ handle: Span<UInt8>, of platform: Platform) throws(RequestFault) -> Bool {
-        guard pattern == nil else { throw RequestFault(.schemaInvalid, "", "This is an audience of names, not of handles.") }
+        guard pattern == nil else { throw RequestFault(.schemaInvalid, at: "", "This is an audience of names, not of handles.") }
         try HandleStream.check(handle)
         let index = (spread?.hub(of: handle) ?? 0) * fillingPerHub + Int(platform.rawValue)
         filling[index].json.append(filling[index].count == 0 ? "{\"platform\":\"" : ",{\"platform\":\"")
@@ -181,7 +181,7 @@ extension FanOutPlanner {
             case .categories: ("categories", categories)
             }
         return AudienceParts(
-            name, pattern, piecesPerPart: pieces, callsPerPiece: calls, over: kind == .categories ? nil : spread)
+            name, pattern: pattern, piecesPerPart: pieces, callsPerPiece: calls, over: kind == .categories ? nil : spread)
     }
 
     /// The parts of a list of handles that is too long to be held.

@@ -44,7 +44,7 @@ extension FanOutPlanner {
     ///   - plan: The plan.
     ///   - request: What was planned.
     /// - Returns: The parts; one that is the whole when the plan is not large.
-    public func expansion(of plan: borrowing FanOutPlan, _ request: borrowing PushRequest) -> Expansion {
+    public func expansion(of plan: borrowing FanOutPlan, for request: borrowing PushRequest) -> Expansion {
         if case .devices = request.audience {
             return Expansion(unitCount: plan.calls.count, callsPerUnit: 1, maximumCalls: maximumCalls, isApart: false)
         }
@@ -69,15 +69,15 @@ extension FanOutPlan {
     ///   - request: The request that was planned.
     ///   - json: Gets the object.
     public func appendAudience(
-        of part: Int, in expansion: Expansion, _ request: borrowing PushRequest, to json: inout ByteWriter
+        of part: Int, in expansion: Expansion, for request: borrowing PushRequest, to json: inout ByteWriter
     ) {
         let units = expansion.units(of: part)
         switch request.audience {
         case .none: json.append("{}")
         case .broadcast: json.append("{\"broadcast\":true}")
-        case .users: append("users", units, request, to: &json)
-        case .installations: append("installations", units, request, to: &json)
-        case .categories: append("categories", units, request, to: &json)
+        case .users: append("users", pieces: units, for: request, to: &json)
+        case .installations: append("installations", pieces: units, for: request, to: &json)
+        case .categories: append("categories", pieces: units, for: request, to: &json)
         case .tagExpression:
             json.append("{\"tag_expression\":")
             // The calls of the first platform come first, one for each piece.
@@ -87,12 +87,12 @@ extension FanOutPlan {
                 json.append("\"\"")
             }
             json.append("}")
-        case .devices: appendDevices(of: Array(units), request, to: &json)
+        case .devices: appendDevices(of: Array(units), for: request, to: &json)
         }
     }
 
     private func append(
-        _ kind: StaticString, _ pieces: Range<Int>, _ request: borrowing PushRequest, to json: inout ByteWriter
+        _ kind: StaticString, pieces: Range<Int>, for request: borrowing PushRequest, to json: inout ByteWriter
     ) {
         let size = TagExpression.maxTagsJoinedByOr
         let end = min(pieces.upperBound * size, names.texts.count)

@@ -29,7 +29,7 @@ struct TagPattern: Sendable {
     /// The fault of a name that makes too long a tag, without a pointer.
     func tooLong(_ count: Int) -> RequestFault {
         RequestFault(
-            .tagExpressionInvalid, "",
+            .tagExpressionInvalid, at: "",
             "The tag would have \(tagLength(count)) characters; \(HubTag.maxLength) are allowed.")
     }
 }
@@ -43,7 +43,7 @@ struct TagJoiner: Sendable {
     var isFull: Bool { count == TagExpression.maxTagsJoinedByOr }
 
     /// Writes the tag of `name` behind those before it. Allowed only as long as it is not full.
-    mutating func add(_ name: Span<UInt8>, _ pattern: borrowing TagPattern, to bytes: inout ByteWriter) {
+    mutating func add(_ name: Span<UInt8>, pattern: borrowing TagPattern, to bytes: inout ByteWriter) {
         if count == 0 {
             start = bytes.count
             bytes.append(pattern.opening.span)
@@ -55,7 +55,7 @@ struct TagJoiner: Sendable {
     }
 
     /// Ends the expression. Nil when there is no tag in it. The next tag begins another one.
-    mutating func close(_ pattern: borrowing TagPattern, _ bytes: inout ByteWriter) -> FanOutPlan.Tags? {
+    mutating func close(_ pattern: borrowing TagPattern, in bytes: inout ByteWriter) -> FanOutPlan.Tags? {
         guard count > 0 else { return nil }
         bytes.append(pattern.suffix.span)
         if count > 1 {

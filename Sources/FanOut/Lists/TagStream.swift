@@ -33,9 +33,13 @@ public struct TagStream: Sendable {
     public mutating func add(_ name: Span<UInt8>) throws(RequestFault) -> Bool {
         let form = try pattern.form(of: name)
         if complete != nil { begin() }
-        if let form { joiner.add(form.span, pattern, to: &bytes) } else { joiner.add(name, pattern, to: &bytes) }
+        if let form {
+            joiner.add(form.span, pattern: pattern, to: &bytes)
+        } else {
+            joiner.add(name, pattern: pattern, to: &bytes)
+        }
         guard joiner.isFull else { return false }
-        complete = joiner.close(pattern, &bytes)
+        complete = joiner.close(pattern, in: &bytes)
         return true
     }
 
@@ -44,7 +48,7 @@ public struct TagStream: Sendable {
     /// - Returns: Whether there is one: names that came after the call before it.
     public mutating func finish() -> Bool {
         if complete != nil { begin() }
-        complete = joiner.close(pattern, &bytes)
+        complete = joiner.close(pattern, in: &bytes)
         return complete != nil
     }
 
@@ -66,9 +70,9 @@ extension TagPattern {
     ///
     /// - Throws: The fault of a name that makes no tag.
     func check(_ name: Span<UInt8>) throws(RequestFault) {
-        guard !name.isEmpty else { throw RequestFault(.tagExpressionInvalid, "", HubTag.Problem.empty.sentence) }
+        guard !name.isEmpty else { throw RequestFault(.tagExpressionInvalid, at: "", HubTag.Problem.empty.sentence) }
         for index in name.indices where !name[index].isTagCharacter {
-            throw RequestFault(.tagExpressionInvalid, "", HubTag.Problem.invalidCharacter(offset: index).sentence)
+            throw RequestFault(.tagExpressionInvalid, at: "", HubTag.Problem.invalidCharacter(offset: index).sentence)
         }
         guard name.count <= longestName else { throw tooLong(name.count) }
     }

@@ -8,7 +8,7 @@ extension FanOutPlan {
     ///   - indices: Indices of `calls`, ascending; those out of range are left out.
     ///   - request: The request that was planned.
     /// - Returns: The groups, ascending; planning each alone gives just its calls.
-    public func groups(of indices: [Int], _ request: borrowing PushRequest) -> [[Int]] {
+    public func groups(of indices: [Int], for request: borrowing PushRequest) -> [[Int]] {
         let indices = indices.filter(calls.indices.contains)
         if case .devices = request.audience { return indices.isEmpty ? [] : [indices] }
         var groups: [(chunks: [Int], calls: [Int])] = []
@@ -16,7 +16,7 @@ extension FanOutPlan {
             let platform = calls[index].platform
             guard !indices[..<position].contains(where: { calls[$0].platform == platform }) else { continue }
             let own = indices.filter { calls[$0].platform == platform }
-            for part in parts(of: own, request) {
+            for part in parts(of: own, for: request) {
                 let chunks = part.map { calls[$0].chunk }
                 if let known = groups.firstIndex(where: { $0.chunks == chunks }) {
                     groups[known].calls += part
@@ -29,7 +29,7 @@ extension FanOutPlan {
     }
 
     /// The calls of one platform: together when a request can say it, one by one where an expression was split.
-    private func parts(of own: [Int], _ request: borrowing PushRequest) -> [[Int]] {
+    private func parts(of own: [Int], for request: borrowing PushRequest) -> [[Int]] {
         guard case .tagExpression = request.audience, own.count > 1, own.count < chunkCount else { return [own] }
         return own.map { [$0] }
     }
@@ -47,15 +47,16 @@ extension FanOutPlan {
     ///   - group: One of `groups(of:_:)`.
     ///   - request: The request that was planned, as it was then.
     ///   - json: Gets the object.
-    public func appendAudience(of group: [Int], _ request: borrowing PushRequest, to json: inout ByteWriter) {
+    public func appendAudience(of group: [Int], for request: borrowing PushRequest, to json: inout ByteWriter) {
         let chunks = (0..<chunkCount).filter { chunk in group.contains { calls[$0].chunk == chunk } }
         let isWhole = chunks.count == chunkCount
         switch request.audience {
         case .none: json.append("{}")
         case .broadcast: json.append("{\"broadcast\":true}")
-        case .users(let list): append(list, "users", isWhole ? nil : chunks, request, to: &json)
-        case .installations(let list): append(list, "installations", isWhole ? nil : chunks, request, to: &json)
-        case .categories(let list): append(list, "categories", isWhole ? nil : chunks, request, to: &json)
+        case .users(let list): append(list, kind: "users", chunks: isWhole ? nil : chunks, for: request, to: &json)
+        case .installations(let list):
+            append(list, kind: "installations", chunks: isWhole ? nil : chunks, for: request, to: &json)
+        case .categories(let list): append(list, kind: "categories", chunks: isWhole ? nil : chunks, for: request, to: &json)
         case .tagExpression(let text):
             json.append("{\"tag_expression\":")
             if !isWhole, let first = group.first, case .tags(let tags) = calls[first].target {
@@ -64,14 +65,14 @@ extension FanOutPlan {
                 json.append(json: request.document.span(text))
             }
             json.append("}")
-        case .devices: appendDevices(of: group, request, to: &json)
+        case .devices: appendDevices(of: group, for: request, to: &json)
         }
     }
 
     /// The names of some parts of a list, in its order. Planning packs them into the same calls again, because every part but the
     /// last is full.
     private func append(
-        _ list: PushRequest.Node, _ kind: StaticString, _ chunks: [Int]?, _ request: borrowing PushRequest,
+        _ list: PushRequest.Node, kind: StaticString, chunks: [Int]?, for request: borrowing PushRequest,
         to json: inout ByteWriter
     ) {
         json.append("{\"")
@@ -92,7 +93,7 @@ extension FanOutPlan {
         json.append("}")
     }
 
-    func appendDevices(of group: [Int], _ request: borrowing PushRequest, to json: inout ByteWriter) {
+    func appendDevices(of group: [Int], for request: borrowing PushRequest, to json: inout ByteWriter) {
         json.append("{\"devices\":[")
         var isFirst = true
         for index in group {

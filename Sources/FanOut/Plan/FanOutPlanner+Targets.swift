@@ -4,7 +4,7 @@ import PushModel
 extension FanOutPlanner {
     /// Packs a list of names into expressions of at most 20 tags joined by OR, in the list's order.
     func addTargets(
-        _ list: PushRequest.Node, _ pattern: borrowing TagPattern, _ request: borrowing PushRequest, _ plan: inout FanOutPlan
+        _ list: PushRequest.Node, pattern: borrowing TagPattern, for request: borrowing PushRequest, to plan: inout FanOutPlan
     ) throws(RequestFault) {
         // In one call a name may stand twice; between two it would ring twice.
         let isLong = request.document.childCount(of: list) > TagExpression.maxTagsJoinedByOr
@@ -16,23 +16,23 @@ extension FanOutPlanner {
             do throws(RequestFault) {
                 form = try pattern.form(of: request.document.span(name))
             } catch {
-                throw RequestFault(error.code, request.document.pointer(to: element), error.message)
+                throw RequestFault(error.code, at: request.document.pointer(to: element), error.message)
             }
             if isLong, !plan.names.insert(name, in: request.document, exactly: form != nil) { continue }
-            if joiner.isFull, let tags = joiner.close(pattern, &plan.bytes) { plan.targets.append(.tags(tags)) }
+            if joiner.isFull, let tags = joiner.close(pattern, in: &plan.bytes) { plan.targets.append(.tags(tags)) }
             if let form {
-                joiner.add(form.span, pattern, to: &plan.bytes)
+                joiner.add(form.span, pattern: pattern, to: &plan.bytes)
             } else {
-                joiner.add(request.document.span(name), pattern, to: &plan.bytes)
+                joiner.add(request.document.span(name), pattern: pattern, to: &plan.bytes)
             }
         }
-        if let tags = joiner.close(pattern, &plan.bytes) { plan.targets.append(.tags(tags)) }
+        if let tags = joiner.close(pattern, in: &plan.bytes) { plan.targets.append(.tags(tags)) }
         plan.mayReachTwice = plan.targets.count > 1 && pattern.mayRepeatOnDevice
     }
 
     /// Splits a tag expression as far as it has to be, and writes each part with all its parentheses.
     func addExpression(
-        _ text: PushRequest.Text, _ request: borrowing PushRequest, _ plan: inout FanOutPlan
+        _ text: PushRequest.Text, for request: borrowing PushRequest, to plan: inout FanOutPlan
     ) throws(RequestFault) {
         let bytes = request.document.span(text)
         let split: SplitExpression
@@ -40,7 +40,7 @@ extension FanOutPlanner {
             split = try SplitExpression(parsing: bytes.indices.map { bytes[$0] })
         } catch {
             let code: ErrorCode = isLimit(error.reason) ? .tagLimitExceeded : .tagExpressionInvalid
-            throw RequestFault(code, "/audience/tag_expression", error.description)
+            throw RequestFault(code, at: "/audience/tag_expression", error.description)
         }
         for part in split.parts {
             let start = plan.bytes.count
@@ -61,10 +61,10 @@ extension FanOutPlanner {
 
     /// One direct call for a single handle of a platform, batches for more.
     func addDeviceCalls(
-        _ list: PushRequest.Node, _ request: borrowing PushRequest, to plan: inout FanOutPlan
+        _ list: PushRequest.Node, for request: borrowing PushRequest, to plan: inout FanOutPlan
     ) throws(RequestFault) {
         guard request.template == nil else {
-            throw RequestFault(.schemaInvalid, "/template", "A template cannot be sent to device handles.")
+            throw RequestFault(.schemaInvalid, at: "/template", "A template cannot be sent to device handles.")
         }
         // Apple's tokens are hexadecimal numbers.
         var handles = Platform.allCases.map { DistinctTexts(ignoringCase: $0 == .apple) }

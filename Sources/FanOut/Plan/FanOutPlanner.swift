@@ -79,15 +79,15 @@ public struct FanOutPlanner: Sendable {
     private func addCalls(for request: borrowing PushRequest, to plan: inout FanOutPlan) throws(RequestFault) {
         switch request.audience {
         case .none:
-            throw RequestFault(.schemaInvalid, "/audience", "An audience must be named.")
+            throw RequestFault(.schemaInvalid, at: "/audience", "An audience must be named.")
         case .broadcast: plan.targets.append(.broadcast)
-        case .users(let list): try addTargets(list, users, request, &plan)
-        case .installations(let list): try addTargets(list, installations, request, &plan)
-        case .categories(let list): try addTargets(list, categories, request, &plan)
-        case .tagExpression(let text): try addExpression(text, request, &plan)
+        case .users(let list): try addTargets(list, pattern: users, for: request, to: &plan)
+        case .installations(let list): try addTargets(list, pattern: installations, for: request, to: &plan)
+        case .categories(let list): try addTargets(list, pattern: categories, for: request, to: &plan)
+        case .tagExpression(let text): try addExpression(text, for: request, to: &plan)
         case .devices(let list):
             // A device has one platform, so these are calls already.
-            return try addDeviceCalls(list, request, to: &plan)
+            return try addDeviceCalls(list, for: request, to: &plan)
         }
         addCallsToTargets(for: request, to: &plan)
     }
@@ -119,7 +119,7 @@ public struct FanOutPlanner: Sendable {
 
     private func checkPlatforms(_ plan: borrowing FanOutPlan) throws(RequestFault) {
         guard !plan.calls.isEmpty else {
-            throw RequestFault(.schemaInvalid, "/platforms", "There is no platform that this request could be sent to.")
+            throw RequestFault(.schemaInvalid, at: "/platforms", "There is no platform that this request could be sent to.")
         }
     }
 }

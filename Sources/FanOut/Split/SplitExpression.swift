@@ -29,7 +29,7 @@ public struct SplitExpression: Sendable, Equatable {
             throw TagExpressionError(.tooManyTags(count: count, limit: Self.maxTags), at: excess.position)
         }
         var tags = TagVocabulary()
-        let formula = TagFormula(nodes, &tags).shortened()
+        let formula = TagFormula(nodes, tags: &tags).shortened()
         guard formula != .never else { throw TagExpressionError(.reachesNobody, at: 0) }
         guard formula != .always else {
             self.init([TagExpression(nodes: tags.everyDevice)], mayOverlap: false)
@@ -88,22 +88,22 @@ struct TagVocabulary {
 
 extension TagFormula {
     /// The formula that `nodes` are, in postfix order.
-    init(_ nodes: [TagExpression.Node], _ tags: inout TagVocabulary) {
+    init(_ nodes: [TagExpression.Node], tags: inout TagVocabulary) {
         var stack: [TagFormula] = []
         for node in nodes {
             switch node {
             case .tag(let tag): stack.append(.literal(Literal(tag: tags.number(of: tag))))
             case .not: stack.append((stack.popLast() ?? .never).negated)
-            case .and(let count): Self.join(&stack, .all, count)
-            case .or(let count): Self.join(&stack, .any, count)
+            case .and(let count): Self.join(&stack, by: .all, count: count)
+            case .or(let count): Self.join(&stack, by: .any, count: count)
             }
         }
         self = stack.last ?? .never
     }
 
-    private static func join(_ stack: inout [TagFormula], _ join: Join, _ count: Int) {
+    private static func join(_ stack: inout [TagFormula], by join: Join, count: Int) {
         let operands = Array(stack.suffix(count))
         stack.removeLast(operands.count)
-        stack.append(.joined(join, operands))
+        stack.append(.joined(join, of: operands))
     }
 }

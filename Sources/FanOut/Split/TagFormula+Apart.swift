@@ -36,7 +36,7 @@ extension TagFormula {
         let common = necessary.reduce(other) { $0.given($1) }
         if common == .never { return self }
         guard Set(occurrences.keys).union(common.occurrences.keys).count <= TagExpression.maxTagsOtherwise else { return nil }
-        let rest = TagFormula.joined(.all, [self, common.negated]).shortened()
+        let rest = TagFormula.joined(.all, of: [self, common.negated]).shortened()
         return rest.fits ? rest : nil
     }
 
@@ -46,10 +46,10 @@ extension TagFormula {
     func partsApart() -> [TagFormula]? {
         guard size <= Self.maxSize else { return nil }
         var steps = Self.maxSteps
-        return partsApart(upTo: TagExpression.maxTagsOtherwise, &steps)
+        return partsApart(upTo: TagExpression.maxTagsOtherwise, steps: &steps)
     }
 
-    private func partsApart(upTo capacity: Int, _ steps: inout Int) -> [TagFormula]? {
+    private func partsApart(upTo capacity: Int, steps: inout Int) -> [TagFormula]? {
         if self == .never { return [] }
         if size <= capacity { return [self] }
         guard capacity > 1, steps > 0 else { return nil }
@@ -58,9 +58,9 @@ extension TagFormula {
         for tag in repeatedTags.prefix(Self.maxTagsTried) {
             var parts: [TagFormula]? = []
             for literal in [Literal(tag: tag), Literal(tag: tag, isNegated: true)] {
-                let rest = given(literal).shortened().partsApart(upTo: capacity - 1, &steps)
+                let rest = given(literal).shortened().partsApart(upTo: capacity - 1, steps: &steps)
                 if let rest {
-                    parts?.append(contentsOf: rest.map { .joined(.all, [.literal(literal), $0]) })
+                    parts?.append(contentsOf: rest.map { .joined(.all, of: [.literal(literal), $0]) })
                 } else {
                     parts = nil
                 }

@@ -33,7 +33,7 @@ extension TagFormula {
         var tags = operands.filter(\.isTag)
         var parts: [TagFormula] = []
         if tags.count < operands.count {
-            let mixed = TagFormula.joined(.any, operands.filter { !$0.isTag })
+            let mixed = TagFormula.joined(.any, of: operands.filter { !$0.isTag })
             guard let mixedParts = mixed.parts(upTo: TagExpression.maxTagsOtherwise) else { return nil }
             parts = mixedParts
         }
@@ -42,11 +42,11 @@ extension TagFormula {
         let lists = (max(0, tags.count - rooms.reduce(0, +)) + limit - 1) / limit
         for (part, room) in rooms.enumerated() where tags.count > lists * limit {
             let moved = tags.suffix(min(room, tags.count - lists * limit))
-            parts[part] = .joined(.any, [parts[part]] + moved)
+            parts[part] = .joined(.any, of: [parts[part]] + moved)
             tags.removeLast(moved.count)
         }
         for start in stride(from: 0, to: tags.count, by: limit) {
-            parts.append(.joined(.any, Array(tags[start..<min(start + limit, tags.count)])))
+            parts.append(.joined(.any, of: Array(tags[start..<min(start + limit, tags.count)])))
         }
         return parts.count <= Self.maxParts ? parts : nil
     }
@@ -79,7 +79,7 @@ extension TagFormula {
             guard let left = first.parts(upTo: share), let right = products(of: others, upTo: capacity - share),
                 left.count * right.count <= best.map({ $0.count - 1 }) ?? maxParts
             else { continue }
-            best = left.flatMap { part in right.map { .joined(.all, [part, $0]) } }.filter { $0 != .never }
+            best = left.flatMap { part in right.map { .joined(.all, of: [part, $0]) } }.filter { $0 != .never }
         }
         return best
     }
@@ -112,6 +112,6 @@ extension TagFormula {
             bins[bin].room -= sizes[index]
             bins[bin].parts.append(parts[index])
         }
-        return bins.map { .joined(.any, $0.parts) }
+        return bins.map { .joined(.any, of: $0.parts) }
     }
 }

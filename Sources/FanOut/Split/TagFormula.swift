@@ -29,7 +29,7 @@ indirect enum TagFormula: Hashable, Sendable {
     static var never: TagFormula { .group(.any, []) }
 
     /// The simple group of `operands`, which may be less than a group.
-    static func joined(_ join: Join, _ operands: [TagFormula]) -> TagFormula {
+    static func joined(_ join: Join, of operands: [TagFormula]) -> TagFormula {
         let absorbing = TagFormula.group(join.dual, [])
         var kept: [TagFormula] = []
         var seen: Set<TagFormula> = []
@@ -80,7 +80,7 @@ indirect enum TagFormula: Hashable, Sendable {
         case .literal(literal): .always
         case .literal(literal.negated): .never
         case .literal: self
-        case .group(let join, let operands): .joined(join, operands.map { $0.given(literal) })
+        case .group(let join, let operands): .joined(join, of: operands.map { $0.given(literal) })
         }
     }
 
@@ -97,7 +97,7 @@ extension TagFormula {
     /// `a && (b || c)`, `a || (a && b)` becomes `a`, and `a || (!a && b)` becomes `a || b`.
     func shortened() -> TagFormula {
         guard case .group(let join, let operands) = self else { return self }
-        var formula = TagFormula.joined(join, operands.map { $0.shortened() }).withoutWhatIsKnown()
+        var formula = TagFormula.joined(join, of: operands.map { $0.shortened() }).withoutWhatIsKnown()
         while let shorter = formula.withSharedOnce() { formula = shorter }
         return formula
     }
@@ -110,7 +110,7 @@ extension TagFormula {
         for case .literal(let literal) in operands where occurrences[literal.tag, default: 0] > 1 {
             let known = join == .all ? literal : literal.negated
             let rest = formula.operands(of: join).map { $0 == .literal(literal) ? $0 : $0.given(known) }
-            formula = .joined(join, rest)
+            formula = .joined(join, of: rest)
         }
         return formula
     }
@@ -121,9 +121,9 @@ extension TagFormula {
         let factors = operands.map { $0.operands(of: join.dual) }
         guard let shared = Self.mostShared(factors) else { return nil }
         let rests = factors.filter { $0.contains(shared) }.map { factors in
-            TagFormula.joined(join.dual, factors.filter { $0 != shared })
+            TagFormula.joined(join.dual, of: factors.filter { $0 != shared })
         }
-        let merged = TagFormula.joined(join.dual, [shared, TagFormula.joined(join, rests).shortened()])
+        let merged = TagFormula.joined(join.dual, of: [shared, TagFormula.joined(join, of: rests).shortened()])
         var result: [TagFormula] = []
         var isMerged = false
         for (operand, factors) in zip(operands, factors) {
@@ -134,7 +134,7 @@ extension TagFormula {
                 isMerged = true
             }
         }
-        return .joined(join, result)
+        return .joined(join, of: result)
     }
 
     /// The formula that occurs in most of the lists, the first of several, or nil when nothing occurs in two.

@@ -39,13 +39,13 @@ public struct HubSpread: Sendable, Equatable {
 
     private static func hash(_ text: Span<UInt8>) -> UInt64 {
         var seen: UInt8 = 0
-        let hash = hash(text, &seen)
+        let hash = hash(text, seen: &seen)
         guard seen >= 0x80, let name = String(validating: text.indices.map { text[$0] }, as: UTF8.self) else { return hash }
-        return self.hash(Array(UserName.composed(name).utf8).span, &seen)
+        return self.hash(Array(UserName.composed(name).utf8).span, seen: &seen)
     }
 
     /// Hashes bytes, and notes in `seen` the bits that they have.
-    private static func hash(_ text: Span<UInt8>, _ seen: inout UInt8) -> UInt64 {
+    private static func hash(_ text: Span<UInt8>, seen: inout UInt8) -> UInt64 {
         var hash = FNV1a()
         for index in text.indices {
             seen |= text[index]

@@ -32,20 +32,20 @@ public struct SpreadParts: Sendable {
     public var count: Int { parts.count }
 
     fileprivate init(
-        _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest, over spread: HubSpread, _ expansion: Expansion,
+        _ plan: borrowing FanOutPlan, for request: borrowing PushRequest, over spread: HubSpread, expansion: Expansion,
         callsPerPiece: Int, maximumCalls: Int
     ) {
         self.expansion = expansion
         switch request.audience {
         case .none: break
         case .users(let list), .installations(let list):
-            for (hub, texts) in Self.divide(plan.texts(of: list, request), request, over: spread).enumerated() {
-                add(texts, to: hub, callsPerPiece: callsPerPiece, maximumCalls)
+            for (hub, texts) in Self.divide(plan.texts(of: list, in: request), for: request, over: spread).enumerated() {
+                add(texts, to: hub, callsPerPiece: callsPerPiece, maximumCalls: maximumCalls)
             }
         case .categories(let list):
-            let texts = plan.texts(of: list, request)
-            for hub in spread.hubs.indices { add(texts, to: hub, callsPerPiece: callsPerPiece, maximumCalls) }
-        case .devices: addDevices(plan, request, over: spread)
+            let texts = plan.texts(of: list, in: request)
+            for hub in spread.hubs.indices { add(texts, to: hub, callsPerPiece: callsPerPiece, maximumCalls: maximumCalls) }
+        case .devices: addDevices(plan, for: request, over: spread)
         case .broadcast, .tagExpression:
             for hub in spread.hubs.indices {
                 for part in 0..<expansion.count { parts.append(Part(hub: hub, content: .part(part))) }
@@ -55,7 +55,7 @@ public struct SpreadParts: Sendable {
     }
 
     /// Adds names of a list that one hub is called for.
-    private mutating func add(_ texts: [JSONDocument.Text], to hub: Int, callsPerPiece: Int, _ maximumCalls: Int) {
+    private mutating func add(_ texts: [JSONDocument.Text], to hub: Int, callsPerPiece: Int, maximumCalls: Int) {
         let size = TagExpression.maxTagsJoinedByOr
         let perPart = Expansion.unitsPerPart(callsPerUnit: callsPerPiece, maximumCalls: maximumCalls) * size
         for start in stride(from: 0, to: texts.count, by: perPart) {
@@ -67,7 +67,7 @@ public struct SpreadParts: Sendable {
     }
 
     private static func divide(
-        _ texts: [JSONDocument.Text], _ request: borrowing PushRequest, over spread: HubSpread
+        _ texts: [JSONDocument.Text], for request: borrowing PushRequest, over spread: HubSpread
     ) -> [[JSONDocument.Text]] {
         var divided = [[JSONDocument.Text]](repeating: [], count: spread.hubs.count)
         for text in texts { divided[spread.hub(of: request.document.span(text))].append(text) }
@@ -75,7 +75,7 @@ public struct SpreadParts: Sendable {
     }
 
     private mutating func addDevices(
-        _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest, over spread: HubSpread
+        _ plan: borrowing FanOutPlan, for request: borrowing PushRequest, over spread: HubSpread
     ) {
         var divided = [[(platform: Platform, text: JSONDocument.Text)]](repeating: [], count: spread.hubs.count)
         for call in plan.calls {
@@ -111,10 +111,10 @@ public struct SpreadParts: Sendable {
     ///   - request: The request that was planned.
     ///   - json: Gets the object.
     public func appendAudience(
-        of part: Int, _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest, to json: inout ByteWriter
+        of part: Int, in plan: borrowing FanOutPlan, for request: borrowing PushRequest, to json: inout ByteWriter
     ) {
         switch parts[part].content {
-        case .part(let number): plan.appendAudience(of: number, in: expansion, request, to: &json)
+        case .part(let number): plan.appendAudience(of: number, in: expansion, for: request, to: &json)
         case .names(let range):
             switch request.audience {
             case .installations: json.append("{\"installations\":[")
@@ -142,7 +142,7 @@ public struct SpreadParts: Sendable {
 
 extension FanOutPlan {
     /// The names of a list, each once if there are many: one that stands twice goes to one hub, where it does no harm in one call.
-    fileprivate func texts(of list: PushRequest.Node, _ request: borrowing PushRequest) -> [JSONDocument.Text] {
+    fileprivate func texts(of list: PushRequest.Node, in request: borrowing PushRequest) -> [JSONDocument.Text] {
         guard names.texts.isEmpty else { return names.texts }
         var texts: [JSONDocument.Text] = []
         var elements = request.document.children(of: list)
@@ -160,12 +160,12 @@ extension FanOutPlanner {
     ///   - spread: The hubs.
     /// - Returns: The parts, by hub.
     public func parts(
-        of plan: borrowing FanOutPlan, _ request: borrowing PushRequest, over spread: HubSpread
+        of plan: borrowing FanOutPlan, for request: borrowing PushRequest, over spread: HubSpread
     ) -> SpreadParts {
-        let expansion = expansion(of: plan, request)
+        let expansion = expansion(of: plan, for: request)
         let calls = plan.calls.count / max(1, plan.pieceCount)
         return SpreadParts(
-            plan, request, over: spread, expansion, callsPerPiece: max(1, calls), maximumCalls: maximumCalls)
+            plan, for: request, over: spread, expansion: expansion, callsPerPiece: max(1, calls), maximumCalls: maximumCalls)
     }
 }
 

@@ -31,23 +31,23 @@ enum SHA256 {
         }
         for index in 16..<64 {
             let (early, late) = (words[index - 15], words[index - 2])
-            let small = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
-            let large = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
+            let small = rotated(early, by: 7) ^ rotated(early, by: 18) ^ early >> 3
+            let large = rotated(late, by: 17) ^ rotated(late, by: 19) ^ late >> 10
             words.append(words[index - 16] &+ small &+ words[index - 7] &+ large)
         }
         var work = state
         for index in 0..<64 {
             let (a, b, c, e) = (work[0], work[1], work[2], work[4])
-            let sumOfE = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
+            let sumOfE = rotated(e, by: 6) ^ rotated(e, by: 11) ^ rotated(e, by: 25)
             let choice = e & work[5] ^ ~e & work[6]
             let first = work[7] &+ sumOfE &+ choice &+ constants[index] &+ words[index]
-            let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ (a & b ^ a & c ^ b & c)
+            let second = (rotated(a, by: 2) ^ rotated(a, by: 13) ^ rotated(a, by: 22)) &+ (a & b ^ a & c ^ b & c)
             work = [first &+ second, a, b, c, work[3] &+ first, e, work[5], work[6]]
         }
         for index in state.indices { state[index] &+= work[index] }
     }
 
-    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+    private static func rotated(_ word: UInt32, by count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
 
     private static func bigEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
         stride(from: Number.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }

@@ -125,14 +125,14 @@ extension TagExpression: CustomStringConvertible {
             switch node {
             case .tag(let tag): stack.append(tag.text)
             case .not: stack.append("!" + (stack.popLast() ?? ""))
-            case .and(let count): Self.join(&stack, count, " && ")
-            case .or(let count): Self.join(&stack, count, " || ")
+            case .and(let count): Self.join(&stack, count: count, separator: " && ")
+            case .or(let count): Self.join(&stack, count: count, separator: " || ")
             }
         }
         return stack.joined()
     }
 
-    private static func join(_ stack: inout [String], _ count: Int, _ separator: String) {
+    private static func join(_ stack: inout [String], count: Int, separator: String) {
         let joined = "(" + stack.suffix(count).joined(separator: separator) + ")"
         stack.removeLast(min(count, stack.count))
         stack.append(joined)

@@ -38,8 +38,8 @@ public struct TagRules: Sendable, Equatable {
         var checked = Checked()
         var seen: Set<String> = [user.folded]
         for (index, tag) in tags.enumerated() {
-            if let fault = fault(of: tag, user) {
-                checked.faults.append(RequestFault(.tagExpressionInvalid, "\(pointer)/\(index)", fault))
+            if let fault = fault(of: tag, user: user) {
+                checked.faults.append(RequestFault(.tagExpressionInvalid, at: "\(pointer)/\(index)", fault))
                 // A hostile list may be wrong in a thousand places; the first ones tell enough.
                 if checked.faults.count == Self.maximumFaults { break }
             } else if seen.insert(UserTag.folded(tag)).inserted {
@@ -49,14 +49,14 @@ public struct TagRules: Sendable, Equatable {
         if checked.tags.count > Self.maximumCount {
             let limit = "\(Self.maximumCount) are allowed beside the user's"
             checked.faults.append(
-                RequestFault(.tagLimitExceeded, pointer, "There are \(checked.tags.count) tags; \(limit)."))
+                RequestFault(.tagLimitExceeded, at: pointer, "There are \(checked.tags.count) tags; \(limit)."))
         }
         return checked
     }
 
     private static let maximumFaults = 32
 
-    private func fault(of tag: String, _ user: UserTag) -> String? {
+    private func fault(of tag: String, user: UserTag) -> String? {
         if tag.utf8.first == UInt8(ascii: "$") { return "A tag that begins with '$' is made by the hub alone." }
         do throws(HubTag.Problem) {
             let folded = try HubTag(tag).folded

@@ -14,7 +14,7 @@ public struct UserTag: Sendable, Hashable {
     }
 
     /// True if a text is a user's tag. Case does not matter.
-    public static func isSame(_ text: String, _ tag: UserTag) -> Bool { folded(text) == tag.folded }
+    public static func isSame(_ text: String, as tag: UserTag) -> Bool { folded(text) == tag.folded }
 
     /// ASCII letters in small: a tag has no others.
     public static func folded(_ text: String) -> String {

@@ -20,7 +20,8 @@ extension APIOperation {
         parameters: [idempotencyParameter],
         body: Content(
             schema: JSONSchema.object(
-                [("requests", JSONSchema.list(of: MessageSchema.request.body, 1...Batch.maximumCount))], required: ["requests"]),
+                [("requests", JSONSchema.list(of: MessageSchema.request.body, count: 1...Batch.maximumCount))],
+                required: ["requests"]),
             example: ["requests": [exampleRequest]]),
         answers: [
             Answer(status: 202, summary: "Kafka has at least one of them; items has the verdict on each.", content: verdicts)

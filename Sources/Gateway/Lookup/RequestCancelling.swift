@@ -49,14 +49,14 @@ struct RequestCancelling: Sendable {
         var faults: [RequestFault] = []
         var reason: String?
         if document.kind(of: document.root) != .object {
-            faults.append(RequestFault(.schemaInvalid, "", "The body must be an object."))
+            faults.append(RequestFault(.schemaInvalid, at: "", "The body must be an object."))
         } else {
             document.forEachMember(of: document.root) { name, value in
                 let pointer = document.pointer(to: value)
                 if !document.equals(name, "reason") {
-                    faults.append(RequestFault(.schemaInvalid, pointer, "There is no such member; reason is the only one."))
+                    faults.append(RequestFault(.schemaInvalid, at: pointer, "There is no such member; reason is the only one."))
                 } else if document.kind(of: value) != .string {
-                    faults.append(RequestFault(.schemaInvalid, pointer, "The reason must be a string."))
+                    faults.append(RequestFault(.schemaInvalid, at: pointer, "The reason must be a string."))
                 } else {
                     reason = document.string(document.text(of: value))
                 }
@@ -64,7 +64,7 @@ struct RequestCancelling: Sendable {
         }
         if let count = reason?.count, count > CancelRecord.maximumReasonLength {
             let most = CancelRecord.maximumReasonLength
-            faults.append(RequestFault(.schemaInvalid, "/reason", "The reason has \(count) characters; \(most) are kept."))
+            faults.append(RequestFault(.schemaInvalid, at: "/reason", "The reason has \(count) characters; \(most) are kept."))
         }
         guard faults.isEmpty else {
             throw APIProblem(

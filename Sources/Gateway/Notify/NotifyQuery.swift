@@ -70,7 +70,9 @@ public enum NotifyBody {
         guard !body.isEmpty else { return nil }
         let document = try JSONBody.read(body, contentType: contentType)
         guard document.kind(of: document.root) == .string else {
-            throw .invalid([RequestFault(.schemaInvalid, "", "The body must be one JSON string, the text in quotation marks.")])
+            throw .invalid([
+                RequestFault(.schemaInvalid, at: "", "The body must be one JSON string, the text in quotation marks.")
+            ])
         }
         return document.string(document.text(of: document.root))
     }

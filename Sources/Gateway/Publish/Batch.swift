@@ -81,7 +81,7 @@ struct Batch: Sendable {
             if found == nil, document.equals(document.text(of: key), "requests" as StaticString) {
                 found = value
             } else if faults.count < 32 {
-                faults.append(RequestFault(.schemaInvalid, document.pointer(to: key), "A batch has requests alone, once."))
+                faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: key), "A batch has requests alone, once."))
             }
         }
         guard faults.isEmpty else { throw .refused(faults) }
@@ -104,6 +104,6 @@ struct Batch: Sendable {
 extension APIProblem {
     /// 422 for a batch of which nothing is written.
     fileprivate static func batchRefused(_ pointer: String, _ sentence: String) -> APIProblem {
-        .refused([RequestFault(.schemaInvalid, pointer, sentence)])
+        .refused([RequestFault(.schemaInvalid, at: pointer, sentence)])
     }
 }

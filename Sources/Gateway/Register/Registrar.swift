@@ -181,7 +181,7 @@ extension Registrar {
     private mutating func choose(among list: [DeviceRegistration], of handle: LookUpHandle, else newID: String) {
         let known = list.filter { Self.has($0, handle.text) }
         let usable = known.filter { registration in registration.installationID.map(Self.isSendable) ?? false }
-        let own = usable.first { registration in registration.tags.contains { UserTag.isSame($0, user) } }
+        let own = usable.first { registration in registration.tags.contains { UserTag.isSame($0, as: user) } }
         let kept = (own ?? usable.first)?.installationID
         left = Self.removals(known, beside: kept)
         ending = .id(kept ?? newID)
@@ -226,7 +226,7 @@ extension Registrar {
 
 extension Registrar {
     private func isOwner(of installation: Installation) -> Bool {
-        installation.tags.contains { UserTag.isSame($0, user) }
+        installation.tags.contains { UserTag.isSame($0, as: user) }
     }
 
     /// Whether the user may write an id: no user has it yet, the user has it, or holds the device that has it.

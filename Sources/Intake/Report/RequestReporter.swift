@@ -88,7 +88,7 @@ public struct RequestReporter: Sendable {
         var estimate = PlanEstimate(limits, mayReachTwice: plan.mayReachTwice)
         switch way {
         case .parts(let number):
-            let parts = trial.planner.parts(of: plan, request, over: worker.routes.spreads[number].hubs)
+            let parts = trial.planner.parts(of: plan, for: request, over: worker.routes.spreads[number].hubs)
             // They differ by their tags alone.
             for _ in 0..<parts.callCount { estimate.add(callOf: calls.first?.byteCount ?? 0) }
             estimate.divide(into: parts.count)
@@ -96,7 +96,7 @@ public struct RequestReporter: Sendable {
             for call in plan.calls {
                 estimate.add(callOf: calls.first { $0.platform == call.platform }?.byteCount ?? 0)
             }
-            estimate.divide(into: trial.planner.expansion(of: plan, request).count)
+            estimate.divide(into: trial.planner.expansion(of: plan, for: request).count)
         case .hub: for call in calls { estimate.add(callOf: call.byteCount) }
         }
         return estimate
@@ -122,13 +122,13 @@ public struct RequestReporter: Sendable {
                 try formatter.formatTemplate(copy request, now: now, into: &payload)
             }
         } catch {
-            throw RequestFault(error.code, error.pointer, error.sentence)
+            throw RequestFault(error.code, at: error.pointer, error.sentence)
         }
         var bytes = ByteWriter()
         do throws(HubAuthError) {
             _ = try clients[hub].write(call, of: plan, for: request, payload, now: now.milliseconds / 1000, into: &bytes)
         } catch {
-            throw RequestFault(.internal, "", "The token cannot be signed: \(error)")
+            throw RequestFault(.internal, at: "", "The token cannot be signed: \(error)")
         }
         return CallPreview(call, request: bytes.bytes, payload)
     }

@@ -60,7 +60,7 @@ package struct TopicScan: Sendable {
     /// - Throws: The topic cannot be read.
     package func survey() throws(JobFailure) -> TopicReader {
         do throws(KafkaError) {
-            return try TopicReader(surveying: topic, context.kafka, timeout: context.timeout)
+            return try TopicReader(surveying: topic, configuration: context.kafka, timeout: context.timeout)
         } catch {
             throw failure(error)
         }
@@ -90,7 +90,7 @@ package struct TopicScan: Sendable {
         var count = 0
         var isEnough = false
         while !reader.hasReachedEnd && !isEnough {
-            switch reader.read(timeout: Self.step, { isEnough = !body($0) }) {
+            switch reader.read(timeout: Self.step, perform: { isEnough = !body($0) }) {
             case .record:
                 count += 1
                 hasMoved = true

@@ -55,7 +55,7 @@ struct ClusterSnapshot {
             let error = KafkaError(code)
             if error.isUnreachable { client.diagnosis.watch?.failed(reason?.trouble?.cause) }
             guard error.isUnreachable, ContinuousClock.now < deadline else {
-                throw error.saying("no answer from the brokers: \((reason ?? error).message)", reason?.trouble)
+                throw error.saying("no answer from the brokers: \((reason ?? error).message)", trouble: reason?.trouble)
             }
             slice *= 2
         }

@@ -48,7 +48,7 @@ public final class MockCluster {
         try TopicName.validate(name)
         guard let cluster else { throw .closed }
         try KafkaError.check(
-            rd_kafka_mock_topic_create(cluster, name, Int32(clamping: partitions), 1), "cannot create the topic '\(name)'")
+            rd_kafka_mock_topic_create(cluster, name, Int32(clamping: partitions), 1), what: "cannot create the topic '\(name)'")
     }
 
     /// Lets brokers say that a topic is missing, or no longer. Producers then write nothing there. What it holds stays.

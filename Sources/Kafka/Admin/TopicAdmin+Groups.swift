@@ -25,15 +25,15 @@ extension ClientHandle {
         var list: UnsafePointer<rd_kafka_group_list>?
         let code = rd_kafka_list_groups(pointer, group, &list, max(timeout.timeoutMilliseconds, 1))
         defer { if let list { rd_kafka_group_list_destroy(list) } }
-        if code != RD_KAFKA_RESP_ERR__PARTIAL { try KafkaError.check(code, "cannot ask who is in the group '\(group)'") }
+        if code != RD_KAFKA_RESP_ERR__PARTIAL { try KafkaError.check(code, what: "cannot ask who is in the group '\(group)'") }
         let found = UnsafeBufferPointer(start: list?.pointee.groups, count: Int(list?.pointee.group_cnt ?? 0))
             .first { String(cString: $0.group) == group }
         guard let found else {
             // The broker that did not answer may be the group's.
-            try KafkaError.check(code, "cannot ask who is in the group '\(group)'")
+            try KafkaError.check(code, what: "cannot ask who is in the group '\(group)'")
             return GroupDescription(state: .absent, members: [])
         }
-        try KafkaError.check(found.err, "cannot ask who is in the group '\(group)'")
+        try KafkaError.check(found.err, what: "cannot ask who is in the group '\(group)'")
         return GroupDescription(found)
     }
 }

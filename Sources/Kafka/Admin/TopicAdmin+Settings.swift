@@ -26,7 +26,7 @@ extension TopicAdmin {
         guard !topics.isEmpty else { return [] }
         for topic in topics { try TopicName.validate(topic) }
         _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
-        return try settings(RD_KAFKA_RESOURCE_TOPIC, topics, "topic", timeout)
+        return try settings(RD_KAFKA_RESOURCE_TOPIC, names: topics, kind: "topic", timeout: timeout)
     }
 
     /// The settings of one of the brokers. Most are the same for all of them.
@@ -37,12 +37,13 @@ extension TopicAdmin {
     public func brokerSettings(timeout: Duration) throws(KafkaError) -> [TopicSetting] {
         let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
         guard let broker = snapshot.anyBroker else { throw KafkaError(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) }
-        guard let answer = try settings(RD_KAFKA_RESOURCE_BROKER, [String(broker)], "broker", timeout).first else { return [] }
+        guard let answer = try settings(RD_KAFKA_RESOURCE_BROKER, names: [String(broker)], kind: "broker", timeout: timeout).first
+        else { return [] }
         return try answer.get()
     }
 
     private func settings(
-        _ type: rd_kafka_ResourceType_t, _ names: [String], _ kind: String, _ timeout: Duration
+        _ type: rd_kafka_ResourceType_t, names: [String], kind: String, timeout: Duration
     ) throws(KafkaError) -> [Result<[TopicSetting], KafkaError>] {
         var resources: [OpaquePointer?] = names.map { rd_kafka_ConfigResource_new(type, $0) }
         defer { rd_kafka_ConfigResource_destroy_array(&resources, resources.count) }
@@ -59,7 +60,7 @@ extension TopicAdmin {
                     KafkaError(RD_KAFKA_RESP_ERR__BAD_MSG, message: "the broker's answer leaves out \(kind) '\(name)'"))
             }
             return Result { () throws(KafkaError) in
-                try KafkaError.check(rd_kafka_ConfigResource_error(answer), "\(kind) '\(name)'")
+                try KafkaError.check(rd_kafka_ConfigResource_error(answer), what: "\(kind) '\(name)'")
                 return Self.entries(of: answer)
             }
         }

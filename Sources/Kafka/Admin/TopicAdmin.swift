@@ -19,7 +19,7 @@ public final class TopicAdmin {
         let settings = try ClientSettings(configuration, defaults: Self.defaults, fixed: fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG) }
         // A consumer without a group: asking about a topic must not create it, which a producer cannot be kept from.
-        client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         events = try ClientQueue.main(of: client)
     }
 
@@ -100,7 +100,7 @@ public final class TopicAdmin {
         var found = 0
         let list = rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(result), &found)
         for outcome in UnsafeBufferPointer(start: list, count: found) {
-            try KafkaError.check(rd_kafka_topic_result_error(outcome), "the topic '\(topic)' gets no more partitions")
+            try KafkaError.check(rd_kafka_topic_result_error(outcome), what: "the topic '\(topic)' gets no more partitions")
         }
     }
 
@@ -160,7 +160,7 @@ extension TopicAdmin {
 
     /// Sends an admin request and waits for its result, which the caller destroys.
     func request(
-        _ operation: rd_kafka_admin_op_t, timeout: Duration, _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
+        _ operation: rd_kafka_admin_op_t, timeout: Duration, send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
     ) throws(KafkaError) -> OpaquePointer {
         let milliseconds = max(timeout.timeoutMilliseconds, 1)
         let options = rd_kafka_AdminOptions_new(client.pointer, operation)

@@ -27,7 +27,7 @@ public enum WriteProbe {
     /// - Returns: What the broker said.
     /// - Throws: `isUnreachable`, `isAuthentication`, or a configuration that was refused.
     public static func ask(
-        topic: String, _ configuration: KafkaConfiguration, timeout: Duration
+        topic: String, configuration: KafkaConfiguration, timeout: Duration
     ) throws(KafkaError) -> Answer {
         var configuration = configuration
         configuration.properties.removeAll { ours.contains($0.key) }
@@ -37,16 +37,16 @@ public enum WriteProbe {
                 ("enable.idempotence", "false"), ("acks", "2"), ("message.timeout.ms", "\(max(timeout.timeoutMilliseconds, 1))"),
             ])
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG) }
-        let client = try ClientHandle(RD_KAFKA_PRODUCER, settings, inbox: nil)
+        let client = try ClientHandle(RD_KAFKA_PRODUCER, settings: settings, inbox: nil)
         let events = try ClientQueue.main(of: client)
         let index = try client.addTopic(topic)
         let code = pushfan_rdkafka_produce(client.pointer, client.topic(index), -1, nil, 0, nil, 0, 0, nil)
-        try KafkaError.check(code, "cannot ask for the right to write to '\(topic)'")
-        return try answer(events, topic, until: ContinuousClock.now + timeout + .seconds(2))
+        try KafkaError.check(code, what: "cannot ask for the right to write to '\(topic)'")
+        return try answer(events, topic: topic, until: ContinuousClock.now + timeout + .seconds(2))
     }
 
     private static func answer(
-        _ events: ClientQueue, _ topic: String, until deadline: ContinuousClock.Instant
+        _ events: ClientQueue, topic: String, until deadline: ContinuousClock.Instant
     ) throws(KafkaError) -> Answer {
         var reason: KafkaError?
         while ContinuousClock.now < deadline {

@@ -31,11 +31,11 @@ extension ClientHandle {
             do throws(KafkaError) {
                 let named = partitions.map { TopicPartition(topic: topic, partition: $0) }
                 let offsets = try offsetsAtOnce(of: named, called: topic, at: time, timeout: left)
-                setDoubtful(topic, false)
+                setDoubtful(topic, isDoubtful: false)
                 return offsets
             } catch {
-                let failure = cause(of: error, partitions, topic, deadline)
-                setDoubtful(topic, failure.isLeaderAway)
+                let failure = cause(of: error, partitions: partitions, topic: topic, until: deadline)
+                setDoubtful(topic, isDoubtful: failure.isLeaderAway)
                 if failure.isTimeout, let reason { throw reason }
                 guard failure.isLeaderUnknown, left > Self.pause else { throw failure }
                 reason = failure
@@ -52,7 +52,7 @@ extension ClientHandle {
 
     /// The library calls a partition unknown, too, that is there and has no leader.
     private func cause(
-        of error: KafkaError, _ partitions: some Collection<Int32>, _ topic: String, _ deadline: ContinuousClock.Instant
+        of error: KafkaError, partitions: some Collection<Int32>, topic: String, until deadline: ContinuousClock.Instant
     ) -> KafkaError {
         let limit = max(Self.pause, deadline - .now)
         guard error.isUnknownTopicOrPartition, hasLeaders(partitions, of: topic, timeout: limit) == false else { return error }
@@ -92,7 +92,8 @@ extension ClientHandle {
         let list = OffsetList(capacity: partitions.count)
         for partition in partitions { try list.add(partition, offset: time) }
         try KafkaError.check(
-            rd_kafka_offsets_for_times(pointer, list.pointer, timeout.timeoutMilliseconds), "cannot read the offsets of \(name)")
+            rd_kafka_offsets_for_times(pointer, list.pointer, timeout.timeoutMilliseconds),
+            what: "cannot read the offsets of \(name)")
         try list.checkElements("cannot read the offset")
         // A broker may leave the order of the question.
         let offsets = Dictionary(list.map { ($0.topicPartition, $0.offset) }) { first, _ in first }

@@ -22,7 +22,7 @@ final class ClientHandle: @unchecked Sendable {
     ///   - settings: Its conf, which is used up.
     ///   - inbox: Receives what the library reports by callback; nil for a client that is read by events.
     /// - Throws: The library refused the settings as a whole.
-    init(_ type: rd_kafka_type_t, _ settings: ClientSettings, inbox: ClientInbox?) throws(KafkaError) {
+    init(_ type: rd_kafka_type_t, settings: ClientSettings, inbox: ClientInbox?) throws(KafkaError) {
         // Whatever the library would print before anybody reads its queue must not reach the standard error stream.
         settings.withConf { conf in
             guard let inbox else { return rd_kafka_conf_set_log_cb(conf, discardLog) }
@@ -59,7 +59,7 @@ final class ClientHandle: @unchecked Sendable {
     func isDoubtful(_ topic: String) -> Bool { doubtful.withLock { $0.contains(topic) } }
 
     /// Notes whether a topic's leader failed to answer.
-    func setDoubtful(_ topic: String, _ isDoubtful: Bool) {
+    func setDoubtful(_ topic: String, isDoubtful: Bool) {
         doubtful.withLock { topics in
             if isDoubtful { topics.insert(topic) } else { topics.remove(topic) }
         }
@@ -78,11 +78,11 @@ private struct TopicHandle: @unchecked Sendable {
 }
 
 private func discardLog(
-    _ client: OpaquePointer?, _ level: Int32, _ facility: UnsafePointer<CChar>?, _ message: UnsafePointer<CChar>?
+    _ client: OpaquePointer?, level: Int32, facility: UnsafePointer<CChar>?, message: UnsafePointer<CChar>?
 ) {}
 
 private func receiveLog(
-    _ client: OpaquePointer?, _ level: Int32, _ facility: UnsafePointer<CChar>?, _ message: UnsafePointer<CChar>?
+    _ client: OpaquePointer?, level: Int32, facility: UnsafePointer<CChar>?, message: UnsafePointer<CChar>?
 ) {
     guard let client, let opaque = rd_kafka_opaque(client), let facility, let message else { return }
     let line = LogLine(level: Int(level), facility: String(cString: facility), message: String(cString: message))

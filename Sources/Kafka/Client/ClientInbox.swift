@@ -70,10 +70,10 @@ final class ClientInbox: Sendable {
         let reason = diagnosis.explain(.reported(message.pointee.err, message: nil, by: client, isFatal: false))
         if status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED {
             let error = reason.saying("a record for '\(topic)' was not written: \(reason.message)")
-            reports.tell(number, .notPersisted(error))
+            reports.tell(number, delivery: .notPersisted(error))
         } else {
             let error = reason.saying("a record for '\(topic)' was perhaps not written: \(reason.message)")
-            reports.tell(number, .possiblyPersisted(error))
+            reports.tell(number, delivery: .possiblyPersisted(error))
         }
     }
 
@@ -113,7 +113,7 @@ final class ClientInbox: Sendable {
 }
 
 private func receiveDeliveryReport(
-    _ client: OpaquePointer?, _ message: UnsafePointer<rd_kafka_message_t>?, _ opaque: UnsafeMutableRawPointer?
+    _ client: OpaquePointer?, message: UnsafePointer<rd_kafka_message_t>?, opaque: UnsafeMutableRawPointer?
 ) {
     guard let client, let message, let opaque else { return }
     let record = message.pointee
@@ -127,7 +127,7 @@ private func receiveDeliveryReport(
 }
 
 private func receiveError(
-    _ client: OpaquePointer?, _ code: Int32, _ reason: UnsafePointer<CChar>?, _ opaque: UnsafeMutableRawPointer?
+    _ client: OpaquePointer?, code: Int32, reason: UnsafePointer<CChar>?, opaque: UnsafeMutableRawPointer?
 ) {
     guard let client, let opaque else { return }
     let error = KafkaError.reported(
@@ -136,7 +136,7 @@ private func receiveError(
 }
 
 private func receiveStatistics(
-    _ client: OpaquePointer?, _ json: UnsafeMutablePointer<CChar>?, _ size: Int, _ opaque: UnsafeMutableRawPointer?
+    _ client: OpaquePointer?, json: UnsafeMutablePointer<CChar>?, size: Int, opaque: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let json, let opaque else { return 0 }
     let bytes = UnsafeRawBufferPointer(start: json, count: size)

@@ -7,7 +7,7 @@ final class ClientQueue {
     /// The number of bytes of the value that was read last, or 0 before the first.
     var lastValueByteCount = 0
 
-    private init(_ client: ClientHandle, _ pointer: OpaquePointer) {
+    private init(_ client: ClientHandle, pointer: OpaquePointer) {
         self.client = client
         self.pointer = pointer
     }
@@ -20,32 +20,32 @@ final class ClientQueue {
 
     /// A new queue that nothing is forwarded to yet.
     static func empty(of client: ClientHandle) throws(KafkaError) -> ClientQueue {
-        try of(client, rd_kafka_queue_new(client.pointer))
+        try of(client, pointer: rd_kafka_queue_new(client.pointer))
     }
 
     /// The queue for what the client says about itself.
     static func main(of client: ClientHandle) throws(KafkaError) -> ClientQueue {
-        try of(client, rd_kafka_queue_get_main(client.pointer))
+        try of(client, pointer: rd_kafka_queue_get_main(client.pointer))
     }
 
     /// The queue that a member of a group must poll: rebalances, and after `rd_kafka_poll_set_consumer` the main queue's events too.
     static func consumer(of client: ClientHandle) throws(KafkaError) -> ClientQueue {
         rd_kafka_poll_set_consumer(client.pointer)
-        return try of(client, rd_kafka_queue_get_consumer(client.pointer))
+        return try of(client, pointer: rd_kafka_queue_get_consumer(client.pointer))
     }
 
     /// The queue of one partition, cut off from the consumer's queue.
     ///
     /// Cut off before the partition is assigned, so that no record takes the other way; the library remembers it for later assignments.
     static func partition(_ partition: TopicPartition, of client: ClientHandle) throws(KafkaError) -> ClientQueue {
-        let queue = try of(client, rd_kafka_queue_get_partition(client.pointer, partition.topic, partition.partition))
+        let queue = try of(client, pointer: rd_kafka_queue_get_partition(client.pointer, partition.topic, partition.partition))
         rd_kafka_queue_forward(queue.pointer, nil)
         return queue
     }
 
-    private static func of(_ client: ClientHandle, _ pointer: OpaquePointer?) throws(KafkaError) -> ClientQueue {
+    private static func of(_ client: ClientHandle, pointer: OpaquePointer?) throws(KafkaError) -> ClientQueue {
         guard let pointer else { throw KafkaError(RD_KAFKA_RESP_ERR__STATE, message: "the Kafka client has no such queue") }
-        return ClientQueue(client, pointer)
+        return ClientQueue(client, pointer: pointer)
     }
 
     /// Writes 8 bytes, the number 1, to `descriptor` whenever the queue stops being empty, but not again before it was read until

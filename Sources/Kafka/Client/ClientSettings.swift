@@ -23,12 +23,12 @@ final class ClientSettings {
         brokers = configuration.bootstrapServers
         conf = rd_kafka_conf_new()
         try Self.validate(configuration, fixed: fixed)
-        for setting in Self.commonDefaults + defaults { try set(setting.key, setting.value) }
-        for property in configuration.properties { try set(property.key, property.value) }
-        try set("client.id", configuration.clientID)
-        try set("bootstrap.servers", configuration.bootstrapServers)
-        try set("log.queue", "true")
-        for setting in fixed { try set(setting.key, setting.value) }
+        for setting in Self.commonDefaults + defaults { try set(setting.key, to: setting.value) }
+        for property in configuration.properties { try set(property.key, to: property.value) }
+        try set("client.id", to: configuration.clientID)
+        try set("bootstrap.servers", to: configuration.bootstrapServers)
+        try set("log.queue", to: "true")
+        for setting in fixed { try set(setting.key, to: setting.value) }
     }
 
     deinit {
@@ -58,7 +58,7 @@ final class ClientSettings {
         return client
     }
 
-    private func set(_ key: String, _ value: String) throws(KafkaError) {
+    private func set(_ key: String, to value: String) throws(KafkaError) {
         var reason = [CChar](repeating: 0, count: 512)
         let result = rd_kafka_conf_set(conf, key, value, &reason, reason.count)
         guard result != RD_KAFKA_CONF_OK else { return }
@@ -93,27 +93,27 @@ extension ClientSettings {
     }
 
     private static func validate(_ configuration: KafkaConfiguration, fixed: [Setting]) throws(KafkaError) {
-        if configuration.bootstrapServers.isEmpty { throw refused("bootstrap.servers", "no broker is named") }
+        if configuration.bootstrapServers.isEmpty { throw refused("bootstrap.servers", because: "no broker is named") }
         if configuration.clientID.isEmpty || configuration.clientID.utf8.count > 100 {
-            throw refused("client.id", "it must have 1 to 100 characters")
+            throw refused("client.id", because: "it must have 1 to 100 characters")
         }
         for property in configuration.properties {
             if let instead = reserved[property.key] {
                 throw refused(
                     property.key,
-                    instead.map { "use \($0) instead" } ?? "it is set by the program, because its guarantees rest on it")
+                    because: instead.map { "use \($0) instead" } ?? "it is set by the program, because its guarantees rest on it")
             }
             if fixed.contains(where: { $0.key == property.key }) {
-                throw refused(property.key, "it is set by the program, because its guarantees rest on it")
+                throw refused(property.key, because: "it is set by the program, because its guarantees rest on it")
             }
             if property.key == "partition.assignment.strategy", property.value.contains("cooperative") {
-                throw refused(property.key, "only the eager strategies range and roundrobin are supported")
+                throw refused(property.key, because: "only the eager strategies range and roundrobin are supported")
             }
-            if property.value.utf8.contains(0) { throw refused(property.key, "its value holds a zero byte") }
+            if property.value.utf8.contains(0) { throw refused(property.key, because: "its value holds a zero byte") }
         }
     }
 
-    private static func refused(_ key: String, _ why: String) -> KafkaError {
+    private static func refused(_ key: String, because why: String) -> KafkaError {
         KafkaError(RD_KAFKA_RESP_ERR__INVALID_ARG, message: "Kafka property '\(key)': \(why)", property: key)
     }
 }

@@ -3,7 +3,7 @@ import CRDKafka
 extension ClientQueue {
     /// Takes one record off the queue and lets `body` look at it. `onEnd` is called at the end of a partition.
     func read<Failure>(
-        waiting milliseconds: Int32 = 0, _ body: (borrowing ConsumedRecord) throws(Failure) -> Void,
+        waiting milliseconds: Int32 = 0, perform body: (borrowing ConsumedRecord) throws(Failure) -> Void,
         onEnd: (_ partition: Int32, _ offset: Int64) -> Void = { _, _ in }
     ) throws(Failure) -> ReadResult {
         guard let message = nextMessage(waiting: milliseconds) else { return .empty }

@@ -34,7 +34,7 @@ public struct ConsumedRecord: ~Copyable {
         @_lifetime(borrow self)
         get {
             guard let key = message.pointee.key else { return nil }
-            return _overrideLifetime(bytes(key, message.pointee.key_len), borrowing: self)
+            return _overrideLifetime(bytes(key, count: message.pointee.key_len), borrowing: self)
         }
     }
 
@@ -43,7 +43,7 @@ public struct ConsumedRecord: ~Copyable {
         @_lifetime(borrow self)
         get {
             guard let payload = message.pointee.payload else { return nil }
-            return _overrideLifetime(bytes(payload, message.pointee.len), borrowing: self)
+            return _overrideLifetime(bytes(payload, count: message.pointee.len), borrowing: self)
         }
     }
 
@@ -76,7 +76,7 @@ public struct ConsumedRecord: ~Copyable {
 
 /// The bytes at `start`, for as long as the caller knows them to be there.
 @_lifetime(immortal)
-private func bytes(_ start: UnsafeMutableRawPointer, _ count: Int) -> Span<UInt8> {
+private func bytes(_ start: UnsafeMutableRawPointer, count: Int) -> Span<UInt8> {
     let buffer = UnsafeRawBufferPointer(start: start, count: count).assumingMemoryBound(to: UInt8.self)
     return _overrideLifetime(buffer.span, copying: ())
 }

@@ -61,7 +61,7 @@ public final class Consumer {
             rd_kafka_conf_set_events(
                 $0, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG)
         }
-        let client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        let client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         let events = try ClientQueue.consumer(of: client)
         if wakeUpFileDescriptor >= 0 { events.signal(wakeUpFileDescriptor) }
         refill = try PrefetchRefill(client)
@@ -85,7 +85,7 @@ public final class Consumer {
             try TopicName.validate(topic)
             try list.add(TopicPartition(topic: topic, partition: -1), offset: LogicalOffset.invalid)
         }
-        try KafkaError.check(rd_kafka_subscribe(client.pointer, list.pointer), "cannot subscribe to the topics")
+        try KafkaError.check(rd_kafka_subscribe(client.pointer, list.pointer), what: "cannot subscribe to the topics")
     }
 
     /// Removes the next event without waiting. Call it until it returns nil: the descriptor is written only when an empty queue fills.
@@ -121,7 +121,7 @@ public final class Consumer {
             if descriptor >= 0 { queue.signal(descriptor) }
             queues.append(queue)
         }
-        try KafkaError.check(rd_kafka_assign(client.pointer, list.pointer), "cannot take the assignment")
+        try KafkaError.check(rd_kafka_assign(client.pointer, list.pointer), what: "cannot take the assignment")
         owesAnswer = false
         partitionQueues = queues
         assignment = positions.map(\.partition)
@@ -133,7 +133,7 @@ public final class Consumer {
     public func unassign() throws(KafkaError) {
         let client = try client()
         releasePartitions()
-        try KafkaError.check(rd_kafka_assign(client.pointer, nil), "cannot give the assignment back")
+        try KafkaError.check(rd_kafka_assign(client.pointer, nil), what: "cannot give the assignment back")
         owesAnswer = false
     }
 
@@ -147,11 +147,11 @@ public final class Consumer {
     /// - Returns: What there was.
     /// - Throws: What `body` throws; the record is gone then too.
     public func read<Failure>(
-        slot: Int, _ body: (borrowing ConsumedRecord) throws(Failure) -> Void
+        slot: Int, perform body: (borrowing ConsumedRecord) throws(Failure) -> Void
     ) throws(Failure) -> ReadResult {
         // A failed rebalance takes the assignment away before the caller can know: then there is nothing to read, and no crash.
         guard partitionQueues.indices.contains(slot) else { return .empty }
-        return try partitionQueues[slot].read(body)
+        return try partitionQueues[slot].read(perform: body)
     }
 
     /// Goes to another place in a partition that is read: as `PartitionReader.goBack`.

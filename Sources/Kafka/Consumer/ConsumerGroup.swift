@@ -25,7 +25,7 @@ public struct ConsumerGroup: Sendable {
         let list = OffsetList(capacity: partitions.count)
         for partition in partitions { try list.add(partition, offset: LogicalOffset.invalid) }
         try KafkaError.check(
-            rd_kafka_committed(client.pointer, list.pointer, timeout.timeoutMilliseconds), "cannot read committed offsets")
+            rd_kafka_committed(client.pointer, list.pointer, timeout.timeoutMilliseconds), what: "cannot read committed offsets")
         client.diagnosis.watch?.answered()
         try list.checkElements("cannot read the committed offset")
         return list.map {
@@ -54,7 +54,7 @@ public struct ConsumerGroup: Sendable {
         guard !offsets.isEmpty else { return }
         let client = try lease.current()
         let list = try OffsetList(offsets)
-        try KafkaError.check(rd_kafka_commit(client.pointer, list.pointer, 0), "cannot commit offsets")
+        try KafkaError.check(rd_kafka_commit(client.pointer, list.pointer, 0), what: "cannot commit offsets")
         try list.checkElements("cannot commit the offset")
     }
 

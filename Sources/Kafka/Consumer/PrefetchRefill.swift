@@ -34,12 +34,13 @@ struct PrefetchRefill {
         guard Self.isNeeded else { return nil }
         answers = try .empty(of: client)
         watch = PrefetchWatch(
-            limit: Self.number(client, "queued.min.messages") ?? Self.defaultLimit,
-            byteLimit: 1000 * (Self.number(client, "queued.max.messages.kbytes") ?? QueueRoom.large.queueByteCount / 1000))
+            limit: Self.number(client, property: "queued.min.messages") ?? Self.defaultLimit,
+            byteLimit: 1000
+                * (Self.number(client, property: "queued.max.messages.kbytes") ?? QueueRoom.large.queueByteCount / 1000))
     }
 
     /// The client's value of a property that is a number.
-    private static func number(_ client: ClientHandle, _ property: String) -> Int? {
+    private static func number(_ client: ClientHandle, property: String) -> Int? {
         var value = [CChar](repeating: 0, count: 32)
         var size = value.count
         let result = rd_kafka_conf_get(rd_kafka_conf(client.pointer), property, &value, &size)
@@ -118,7 +119,7 @@ struct PrefetchWatch: Equatable {
     ///   - queueCount: How many queues there are; when it changes, nothing is known of any.
     ///   - look: What one of them has.
     /// - Returns: Whether one that was full has fallen below half of it; said once, until it was full again.
-    mutating func runsLow(queues queueCount: Int, _ look: (Int) -> Look) -> Bool {
+    mutating func runsLow(queues queueCount: Int, look: (Int) -> Look) -> Bool {
         if queues.count != queueCount { queues = Array(repeating: Queue(), count: queueCount) }
         var runsLow = false
         for index in queues.indices where note(look(index), of: index) { runsLow = true }

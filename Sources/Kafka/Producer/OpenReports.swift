@@ -37,7 +37,7 @@ final class OpenReports: Sendable {
     }
 
     /// Tells a report what the library says, unless it was told already.
-    func tell(_ number: UInt, _ delivery: Producer.Delivery) {
+    func tell(_ number: UInt, delivery: Producer.Delivery) {
         take(number)?(delivery)
     }
 
@@ -49,7 +49,7 @@ final class OpenReports: Sendable {
     ///   - offset: What the library gives for its offset.
     func tell(_ number: UInt, persistedIn partition: TopicPartition, at offset: Int64) {
         let known = state.withLock { state -> Int64? in state.offsets.known(offset, in: partition) }
-        tell(number, .persisted(partition: partition.partition, offset: known))
+        tell(number, delivery: .persisted(partition: partition.partition, offset: known))
     }
 
     /// Reports the rest as possibly persisted, in the order of their records. None is taken from here on.

@@ -44,8 +44,8 @@ extension Producer {
                 let code = withBytes(key) { key in
                     withBytes(value) { value in
                         enqueue(
-                            client, client.topic(topic.index), partition ?? -1, key: key, value: value, headers: list,
-                            timestamp: timestamp ?? 0, number: number)
+                            client, topic: client.topic(topic.index), partition: partition ?? -1, key: key, value: value,
+                            headers: list, timestamp: timestamp ?? 0, number: number)
                     }
                 }
                 return (code, code == RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -56,11 +56,11 @@ extension Producer {
         }
         // Where `close` came in between, the report has been told already.
         guard result != RD_KAFKA_RESP_ERR_NO_ERROR, inbox.reports.take(number) != nil else { return }
-        throw refusal(result, of: topic, client)
+        throw refusal(result, of: topic, client: client)
     }
 
     private func enqueue(
-        _ client: ClientHandle, _ topic: OpaquePointer, _ partition: Int32, key: UnsafeBufferPointer<UInt8>?,
+        _ client: ClientHandle, topic: OpaquePointer, partition: Int32, key: UnsafeBufferPointer<UInt8>?,
         value: UnsafeBufferPointer<UInt8>?, headers: OpaquePointer?, timestamp: Int64, number: UInt
     ) -> rd_kafka_resp_err_t {
         var deadline: ContinuousClock.Instant?

@@ -41,7 +41,7 @@ public final class Producer: Sendable {
         }
         let settings = try ClientSettings(configuration, defaults: defaults, fixed: fixed)
         inbox = ClientInbox(settings.diagnosis)
-        lease = ClientLease(try ClientHandle(RD_KAFKA_PRODUCER, settings, inbox: inbox))
+        lease = ClientLease(try ClientHandle(RD_KAFKA_PRODUCER, settings: settings, inbox: inbox))
         self.enqueueTimeout = enqueueTimeout
     }
 
@@ -159,14 +159,14 @@ public final class Producer: Sendable {
             let result = withBytes(key) { key in
                 withBytes(value) { value in
                     enqueue(
-                        client, client.topic(topic.index), partition ?? -1, key: key, value: value, headers: list,
-                        timestamp: timestamp ?? 0)
+                        client, topic: client.topic(topic.index), partition: partition ?? -1, key: key, value: value,
+                        headers: list, timestamp: timestamp ?? 0)
                 }
             }
             return (result, result == RD_KAFKA_RESP_ERR_NO_ERROR)
         }
         guard result != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-        throw refusal(result, of: topic, client)
+        throw refusal(result, of: topic, client: client)
     }
 
     /// Serves delivery reports and whatever else is waiting. A producer that is not used otherwise needs it now and then.
@@ -192,7 +192,8 @@ public final class Producer: Sendable {
     /// - Throws: An error with `isTimeout` if records are still waiting.
     public func flush(timeout: Duration?) throws(KafkaError) {
         let client = try lease.current()
-        try KafkaError.check(rd_kafka_flush(client.pointer, timeout.timeoutMilliseconds), "records were not written in time")
+        try KafkaError.check(
+            rd_kafka_flush(client.pointer, timeout.timeoutMilliseconds), what: "records were not written in time")
     }
 
     /// The records accepted since `beginTransaction` (or the start) and not written.
@@ -220,7 +221,7 @@ extension Producer {
     private typealias Bytes = UnsafeBufferPointer<UInt8>?
 
     private func enqueue(
-        _ client: ClientHandle, _ topic: OpaquePointer, _ partition: Int32, key: Bytes, value: Bytes, headers: OpaquePointer?,
+        _ client: ClientHandle, topic: OpaquePointer, partition: Int32, key: Bytes, value: Bytes, headers: OpaquePointer?,
         timestamp: Int64
     ) -> rd_kafka_resp_err_t {
         var deadline: ContinuousClock.Instant?
@@ -234,7 +235,7 @@ extension Producer {
     }
 
     /// The reason that the library did not take a record.
-    func refusal(_ code: rd_kafka_resp_err_t, of topic: Topic, _ client: ClientHandle) -> KafkaError {
+    func refusal(_ code: rd_kafka_resp_err_t, of topic: Topic, client: ClientHandle) -> KafkaError {
         let reason = KafkaError.reported(code, message: nil, by: client.pointer, isFatal: false)
         return reason.saying("a record for '\(topic.name)' was not taken: \(reason.message)")
     }

@@ -80,7 +80,7 @@ public struct RecordHeaders: ~Copyable {
     }
 
     /// Adds a header with texts in UTF-8.
-    public mutating func append(_ name: String, _ value: String) {
+    public mutating func append(_ name: String, value: String) {
         append(name: name.utf8Span.span, value: value.utf8Span.span)
     }
 

@@ -13,7 +13,7 @@ struct Placeholder: @unchecked Sendable {
 }
 
 /// Lends the bytes of `span` to C: no span is a null pointer, an empty one is not.
-func withBytes<Result>(_ span: Span<UInt8>?, _ body: (UnsafeBufferPointer<UInt8>?) -> Result) -> Result {
+func withBytes<Result>(_ span: Span<UInt8>?, perform body: (UnsafeBufferPointer<UInt8>?) -> Result) -> Result {
     guard let span else { return body(nil) }
     return span.withUnsafeBufferPointer { bytes in
         body(bytes.baseAddress == nil ? UnsafeBufferPointer(start: Placeholder.shared.bytes.baseAddress, count: 0) : bytes)

@@ -35,7 +35,7 @@ public final class PartitionReader {
         own.properties.removeAll { Self.limits.contains($0.key) }
         let settings = try ClientSettings(own, defaults: Self.defaults + room.settings, fixed: Self.fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
-        client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         events = try ClientQueue.main(of: client)
         self.wakeUpFileDescriptor = wakeUpFileDescriptor
     }
@@ -100,10 +100,10 @@ public final class PartitionReader {
     /// - Returns: What there was.
     /// - Throws: What `body` throws; the record is gone then too.
     public func read<Failure>(
-        slot: Int, _ body: (borrowing ConsumedRecord) throws(Failure) -> Void
+        slot: Int, perform body: (borrowing ConsumedRecord) throws(Failure) -> Void
     ) throws(Failure) -> ReadResult {
         guard readings.indices.contains(slot) else { return .empty }
-        return try readings[slot].queue.read(body)
+        return try readings[slot].queue.read(perform: body)
     }
 
     /// Goes back in a partition, so that a record that was read comes once more, and all behind it. What was fetched is dropped, and fetched

@@ -41,7 +41,7 @@ public final class RecordFetcher {
             configuration, defaults: Self.defaults + [("queued.max.messages.kbytes", "\(max(1024, byteCount >> 10))")],
             fixed: TopicReader.fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
-        client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         events = try ClientQueue.main(of: client)
     }
 
@@ -118,7 +118,7 @@ public final class RecordFetcher {
     /// - Returns: The offset.
     /// - Throws: As `record` does.
     public func startOffset(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
-        try edge(of: partition, LogicalOffset.beginning, timeout)
+        try edge(of: partition, logical: LogicalOffset.beginning, timeout: timeout)
     }
 
     /// The offset behind the last record of a partition that can be read, as its leader knows it now.
@@ -129,10 +129,10 @@ public final class RecordFetcher {
     /// - Returns: The offset.
     /// - Throws: As `record` does.
     public func endOffset(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
-        try edge(of: partition, LogicalOffset.end, timeout)
+        try edge(of: partition, logical: LogicalOffset.end, timeout: timeout)
     }
 
-    private func edge(of partition: TopicPartition, _ logical: Int64, _ timeout: Duration) throws(KafkaError) -> Int64 {
+    private func edge(of partition: TopicPartition, logical: Int64, timeout: Duration) throws(KafkaError) -> Int64 {
         let deadline = ContinuousClock.now + timeout
         // A client that has not found its brokers asks for a leader too early, and then only now and then.
         if !knownTopics.contains(partition.topic) { _ = try partitionCount(of: partition.topic, timeout: timeout) }

@@ -83,7 +83,7 @@ public final class TopicReader {
     ///   - timeout: How long to wait for the brokers.
     /// - Throws: As the other initialiser does.
     public convenience init(
-        surveying topic: String, _ configuration: KafkaConfiguration, timeout: Duration
+        surveying topic: String, configuration: KafkaConfiguration, timeout: Duration
     ) throws(KafkaError) {
         try self.init(configuration, topic: topic, stop: .end, readAhead: 256 << 20)
         let partitions = try newPartitions(timeout: timeout)
@@ -97,7 +97,7 @@ public final class TopicReader {
     private init(_ configuration: KafkaConfiguration, topic: String, stop: Stop, readAhead: Int) throws(KafkaError) {
         let settings = try ClientSettings(configuration, defaults: Self.defaults(readAhead: readAhead), fixed: Self.fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
-        client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         topicIndex = try client.addTopic(topic)
         records = try ClientQueue.empty(of: client)
         events = try ClientQueue.main(of: client)
@@ -161,7 +161,7 @@ public final class TopicReader {
     /// - Returns: `.empty` after the time-out; `.record` also for one that was passed over.
     /// - Throws: What `body` throws.
     public func read<Failure>(
-        timeout: Duration, _ body: (borrowing ConsumedRecord) throws(Failure) -> Void
+        timeout: Duration, perform body: (borrowing ConsumedRecord) throws(Failure) -> Void
     ) throws(Failure) -> ReadResult {
         guard !isClosed else { return .error(.closed) }
         var reached: (partition: Int32, position: Int64)?
@@ -226,7 +226,7 @@ extension TopicReader {
     public func begin(at offsets: [Int32: Int64]) throws(KafkaError) {
         guard progress.isEmpty else { return }
         let positions = bounds.indices.map { offsets[Int32($0)] ?? 0 }
-        try start(0..<Int32(clamping: bounds.count), bounds, at: positions, stops: bounds.map(\.upperBound))
+        try start(0..<Int32(clamping: bounds.count), bounds: bounds, at: positions, stops: bounds.map(\.upperBound))
     }
 
     /// Starts the partitions that are not read yet.
@@ -234,8 +234,9 @@ extension TopicReader {
         let new = try newPartitions(timeout: timeout)
         guard !new.isEmpty else { return }
         let bounds = try bounds(of: new, timeout: timeout)
-        let positions = try positions(of: new, at: start, bounds, timeout: timeout)
-        try self.start(new, bounds, at: positions, stops: try stops(of: new, bounds.map(\.upperBound), timeout: timeout))
+        let positions = try positions(of: new, at: start, bounds: bounds, timeout: timeout)
+        try self.start(
+            new, bounds: bounds, at: positions, stops: try stops(of: new, ends: bounds.map(\.upperBound), timeout: timeout))
     }
 
     private func newPartitions(timeout: Duration) throws(KafkaError) -> Range<Int32> {
@@ -253,7 +254,7 @@ extension TopicReader {
     }
 
     private func start(
-        _ partitions: Range<Int32>, _ bounds: [Range<Int64>], at positions: [Int64], stops: [Int64]
+        _ partitions: Range<Int32>, bounds: [Range<Int64>], at positions: [Int64], stops: [Int64]
     ) throws(KafkaError) {
         for (index, partition) in partitions.enumerated() {
             let bounds = bounds[index]
@@ -267,29 +268,29 @@ extension TopicReader {
         }
     }
 
-    private func stops(of partitions: Range<Int32>, _ ends: [Int64], timeout: Duration) throws(KafkaError) -> [Int64] {
+    private func stops(of partitions: Range<Int32>, ends: [Int64], timeout: Duration) throws(KafkaError) -> [Int64] {
         switch stop {
         case .never, .end: return ends
         case .offsets(let offsets): return zip(partitions, ends).map { offsets[$0] ?? $1 }
-        case .time(let time): return try firstOffsets(of: partitions, at: time, ends, timeout: timeout)
+        case .time(let time): return try firstOffsets(of: partitions, at: time, ends: ends, timeout: timeout)
         }
     }
 
     private func positions(
-        of partitions: Range<Int32>, at start: Start, _ bounds: [Range<Int64>], timeout: Duration
+        of partitions: Range<Int32>, at start: Start, bounds: [Range<Int64>], timeout: Duration
     ) throws(KafkaError) -> [Int64] {
         switch start {
         case .beginning: return bounds.map(\.lowerBound)
         case .end: return bounds.map(\.upperBound)
         case .offsets(let offsets): return partitions.map { offsets[$0] ?? 0 }
         case .time(let time):
-            return try firstOffsets(of: partitions, at: time, bounds.map(\.upperBound), timeout: timeout)
+            return try firstOffsets(of: partitions, at: time, ends: bounds.map(\.upperBound), timeout: timeout)
         }
     }
 
     /// The offset of the first record of each partition that is not older than `time`, or the partition's end.
     private func firstOffsets(
-        of partitions: Range<Int32>, at time: Int64, _ ends: [Int64], timeout: Duration
+        of partitions: Range<Int32>, at time: Int64, ends: [Int64], timeout: Duration
     ) throws(KafkaError) -> [Int64] {
         // Times before 1970 would be taken for the logical offsets.
         let found = try client.offsets(of: partitions, in: topic, at: max(0, time), timeout: timeout)

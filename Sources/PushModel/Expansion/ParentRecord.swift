@@ -22,11 +22,11 @@ public struct ParentRecord: Sendable {
         else { return nil }
         self.chunks = Int(chunks)
         self.calls = Int(calls)
-        origin = document.member("origin", of: root).flatMap { Self.origin($0, document) }
+        origin = document.member("origin", of: root).flatMap { Self.origin($0, in: document) }
         self.document = document
     }
 
-    private static func origin(_ node: JSONDocument.Node, _ document: borrowing JSONDocument) -> RecordOrigin? {
+    private static func origin(_ node: JSONDocument.Node, in document: borrowing JSONDocument) -> RecordOrigin? {
         guard let topic = document.string("topic", of: node),
             let partition = document.number("partition", of: node).flatMap({ Int32(exactly: $0) }),
             let offset = document.string("offset", of: node).flatMap({ Int64($0) }),
@@ -64,12 +64,12 @@ public struct ParentRecord: Sendable {
     ) {
         json.append("{\"schema_version\":1,\"id\":")
         json.append(json: request.document.span(request.id))
-        json.append(",\"chunks\":", chunks)
-        json.append(",\"calls\":", calls)
+        json.append(",\"chunks\":", number: chunks)
+        json.append(",\"calls\":", number: calls)
         if let origin {
             json.append(",\"origin\":{\"topic\":")
             json.append(json: origin.place.topic)
-            json.append(",\"partition\":", Int(origin.place.partition))
+            json.append(",\"partition\":", number: Int(origin.place.partition))
             json.append(",\"offset\":\"")
             json.append(decimal: origin.place.offset)
             json.append("\",\"timestamp_ms\":")
@@ -77,10 +77,10 @@ public struct ParentRecord: Sendable {
             json.append("},\"consumed_ms\":")
             json.append(decimal: origin.consumedAt.milliseconds)
         }
-        append(",\"source\":", request.source, of: request, to: &json)
-        append(",\"tenant\":", request.tenant, of: request, to: &json)
-        append(",\"hub\":", request.hub, of: request, to: &json)
-        append(",\"traceparent\":", request.traceParent, of: request, to: &json)
+        append(",\"source\":", text: request.source, of: request, to: &json)
+        append(",\"tenant\":", text: request.tenant, of: request, to: &json)
+        append(",\"hub\":", text: request.hub, of: request, to: &json)
+        append(",\"traceparent\":", text: request.traceParent, of: request, to: &json)
         for (name, node) in [("replay", request.replay), ("labels", request.labels)] {
             guard let node else { continue }
             json.append(",\"\(name)\":")
@@ -90,7 +90,7 @@ public struct ParentRecord: Sendable {
     }
 
     private static func append(
-        _ key: StaticString, _ text: PushRequest.Text?, of request: borrowing PushRequest, to json: inout ByteWriter
+        _ key: StaticString, text: PushRequest.Text?, of request: borrowing PushRequest, to json: inout ByteWriter
     ) {
         guard let text else { return }
         json.append(key)

@@ -30,7 +30,7 @@ public struct PartTally: Sendable, Equatable {
     }
 
     /// The tally of what a part came to.
-    public init(chunk: Int, _ conclusion: Conclusion, _ report: borrowing DeliveryReport) {
+    public init(chunk: Int, conclusion: Conclusion, report: borrowing DeliveryReport) {
         self.init(chunk: chunk, state: conclusion.state, outcome: conclusion.outcome, code: conclusion.code)
         accepted = report.calls.count { $0.outcome == .success }
         ambiguous = report.calls.count { $0.outcome == .ambiguous }
@@ -77,19 +77,19 @@ public struct PartTally: Sendable, Equatable {
             json.append(code.rawValue)
             json.append("\"")
         }
-        json.append(",\"accepted\":", accepted)
-        json.append(",\"ambiguous\":", ambiguous)
-        json.append(",\"attempts\":", attempts)
-        if let firstAttemptAt { json.append(",\"first\":", Int(firstAttemptAt.milliseconds)) }
-        json.append(",\"hub_ms\":", Int(hubTime))
-        json.append(",\"throttle_ms\":", Int(throttleWait))
+        json.append(",\"accepted\":", number: accepted)
+        json.append(",\"ambiguous\":", number: ambiguous)
+        json.append(",\"attempts\":", number: attempts)
+        if let firstAttemptAt { json.append(",\"first\":", number: Int(firstAttemptAt.milliseconds)) }
+        json.append(",\"hub_ms\":", number: Int(hubTime))
+        json.append(",\"throttle_ms\":", number: Int(throttleWait))
         json.append("}")
     }
 }
 
 extension ByteWriter {
     /// Appends a key, which brings its comma and colon, with a number.
-    mutating func append(_ key: StaticString, _ number: Int) {
+    mutating func append(_ key: StaticString, number: Int) {
         append(key)
         append(decimal: number)
     }

@@ -106,7 +106,7 @@ public struct JSONDocument: Sendable {
     public func next(after node: Node) -> Node { Node(index: tokens[Int(node.index)].next) }
 
     /// Calls `body` with every member of the object at `node`, in order. For other values, never.
-    @inlinable public func forEachMember<E: Error>(of node: Node, _ body: (Text, Node) throws(E) -> Void) throws(E) {
+    @inlinable public func forEachMember<E: Error>(of node: Node, perform body: (Text, Node) throws(E) -> Void) throws(E) {
         guard kind(of: node) == .object, var key = firstChild(of: node) else { return }
         for remaining in stride(from: childCount(of: node), to: 0, by: -1) {
             let value = next(after: key)
@@ -116,7 +116,7 @@ public struct JSONDocument: Sendable {
     }
 
     /// Calls `body` with every element of the array at `node`, in order. For other values, never.
-    @inlinable public func forEachElement<E: Error>(of node: Node, _ body: (Node) throws(E) -> Void) throws(E) {
+    @inlinable public func forEachElement<E: Error>(of node: Node, perform body: (Node) throws(E) -> Void) throws(E) {
         guard kind(of: node) == .array, var element = firstChild(of: node) else { return }
         for remaining in stride(from: childCount(of: node), to: 0, by: -1) {
             try body(element)

@@ -3,24 +3,24 @@ import Basics
 extension JSONReader {
     /// Reads a string with its quotes.
     @inline(__always) mutating func readString(
-        _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: inout ByteWriter
+        _ source: Span<UInt8>, into tokens: inout MutableSpan<Token>, content: inout ByteWriter
     ) throws(Reason) {
         let start = index + 1
         index = source.endOfPlainText(from: start)
         guard index < source.count, source[index] == UInt8(ascii: "\"") else {
-            return try readRichString(from: start, source, &tokens, &content)
+            return try readRichString(from: start, of: source, into: &tokens, content: &content)
         }
-        add(.string, start, index - start, to: &tokens)
+        add(.string, at: start, length: index - start, to: &tokens)
         index += 1
     }
 
     /// Reads the rest of a string that is not plain. One with escapes is decoded to the end of `content`.
     private mutating func readRichString(
-        from start: Int, _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: inout ByteWriter
+        from start: Int, of source: Span<UInt8>, into tokens: inout MutableSpan<Token>, content: inout ByteWriter
     ) throws(Reason) {
         try skipText(source)
         if source[index] == UInt8(ascii: "\"") {
-            add(.string, start, index - start, to: &tokens)
+            add(.string, at: start, length: index - start, to: &tokens)
             index += 1
             return
         }
@@ -33,7 +33,7 @@ extension JSONReader {
             try skipText(source)
         }
         content.append(source.extracting(copied..<index))
-        add(.string, decoded, content.count - decoded, to: &tokens)
+        add(.string, at: decoded, length: content.count - decoded, to: &tokens)
         index += 1
     }
 

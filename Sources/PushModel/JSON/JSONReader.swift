@@ -44,8 +44,8 @@ struct JSONReader {
         }
         repeat {
             guard tokenCount + 2 <= tokens.count else { return false }
-            try readValue(source, &tokens, &content)
-            try closeContainers(source, &tokens, content)
+            try readValue(source, into: &tokens, content: &content)
+            try closeContainers(source, in: &tokens, content: content)
         } while container >= 0
         skipBlanks(source)
         guard index == source.count else { throw .trailingBytes }
@@ -71,7 +71,7 @@ struct JSONReader {
 
     /// Adds the token of a value that has been read.
     @inline(__always) mutating func add(
-        _ kind: JSONDocument.Kind, _ start: Int, _ length: Int, to tokens: inout MutableSpan<Token>
+        _ kind: JSONDocument.Kind, at start: Int, length: Int, to tokens: inout MutableSpan<Token>
     ) {
         tokens[tokenCount] = Token(
             kind: kind, start: Int32(truncatingIfNeeded: start), length: Int32(truncatingIfNeeded: length),
@@ -83,43 +83,43 @@ struct JSONReader {
 extension JSONReader {
     /// Reads a scalar, or opens a container, and whatever keys stand before it.
     @inline(__always) private mutating func readValue(
-        _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: inout ByteWriter
+        _ source: Span<UInt8>, into tokens: inout MutableSpan<Token>, content: inout ByteWriter
     ) throws(Reason) {
-        if isObject { try readKey(source, &tokens, &content) }
+        if isObject { try readKey(source, into: &tokens, content: &content) }
         skipBlanks(source)
         childCount += 1
         isReadingChild = container >= 0
         guard index < source.count else { throw .unexpectedEnd }
         switch source[index] {
-        case UInt8(ascii: "\""): try readString(source, &tokens, &content)
-        case UInt8(ascii: "{"): try openContainer(.object, &tokens)
-        case UInt8(ascii: "["): try openContainer(.array, &tokens)
-        case UInt8(ascii: "t"): try readWord("true", .true, source, &tokens)
-        case UInt8(ascii: "f"): try readWord("false", .false, source, &tokens)
-        case UInt8(ascii: "n"): try readWord("null", .null, source, &tokens)
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try readNumber(source, &tokens)
+        case UInt8(ascii: "\""): try readString(source, into: &tokens, content: &content)
+        case UInt8(ascii: "{"): try openContainer(.object, in: &tokens)
+        case UInt8(ascii: "["): try openContainer(.array, in: &tokens)
+        case UInt8(ascii: "t"): try readWord("true", as: .true, from: source, into: &tokens)
+        case UInt8(ascii: "f"): try readWord("false", as: .false, from: source, into: &tokens)
+        case UInt8(ascii: "n"): try readWord("null", as: .null, from: source, into: &tokens)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try readNumber(source, into: &tokens)
         default: throw .unexpectedByte
         }
     }
 
     @inline(__always) private mutating func readKey(
-        _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: inout ByteWriter
+        _ source: Span<UInt8>, into tokens: inout MutableSpan<Token>, content: inout ByteWriter
     ) throws(Reason) {
         skipBlanks(source)
         guard index < source.count else { throw .unexpectedEnd }
         guard source[index] == UInt8(ascii: "\"") else { throw .unexpectedByte }
-        try readString(source, &tokens, &content)
+        try readString(source, into: &tokens, content: &content)
         skipBlanks(source)
         guard index < source.count else { throw .unexpectedEnd }
         guard source[index] == UInt8(ascii: ":") else { throw .unexpectedByte }
         index += 1
     }
 
-    private mutating func openContainer(_ kind: JSONDocument.Kind, _ tokens: inout MutableSpan<Token>) throws(Reason) {
+    private mutating func openContainer(_ kind: JSONDocument.Kind, in tokens: inout MutableSpan<Token>) throws(Reason) {
         guard depth < JSONDocument.maximumDepth else { throw .nestedTooDeeply }
         if container >= 0 { tokens[container].childCount = childCount }
         let opened = tokenCount
-        add(kind, index, 0, to: &tokens)
+        add(kind, at: index, length: 0, to: &tokens)
         tokens[opened].next = Int32(container)
         container = opened
         isObject = kind == .object
@@ -131,7 +131,7 @@ extension JSONReader {
 
     /// After a value: closes what ends here and stops at the comma before the next value.
     @inline(__always) private mutating func closeContainers(
-        _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: borrowing ByteWriter
+        _ source: Span<UInt8>, in tokens: inout MutableSpan<Token>, content: borrowing ByteWriter
     ) throws(Reason) {
         while container >= 0 {
             isReadingChild = false
@@ -147,18 +147,18 @@ extension JSONReader {
                 return
             }
             index += 1
-            closeContainer(&tokens, content)
+            closeContainer(&tokens, content: content)
         }
     }
 
     /// Notes the end of the innermost container, and goes back to the one around it.
-    private mutating func closeContainer(_ tokens: inout MutableSpan<Token>, _ content: borrowing ByteWriter) {
+    private mutating func closeContainer(_ tokens: inout MutableSpan<Token>, content: borrowing ByteWriter) {
         let closed = container
         container = Int(tokens[closed].next)
         tokens[closed].length = Int32(index) - tokens[closed].start
         tokens[closed].next = Int32(tokenCount)
         tokens[closed].childCount = childCount
-        if isObject && childCount > 1 && hasAlikeKeys(closed, tokens, content.span) { objectsToSearch.append(closed) }
+        if isObject && childCount > 1 && hasAlikeKeys(closed, in: tokens, bytes: content.span) { objectsToSearch.append(closed) }
         depth -= 1
         isObject = container >= 0 && tokens[container].kind == .object
         childCount = container >= 0 ? tokens[container].childCount : 0
@@ -166,7 +166,7 @@ extension JSONReader {
 
     /// True if two keys of an object agree in length, first and last byte, as equal ones do, or seem to. Most objects have none,
     /// and 64 bits tell most others apart.
-    private func hasAlikeKeys(_ object: Int, _ tokens: borrowing MutableSpan<Token>, _ bytes: Span<UInt8>) -> Bool {
+    private func hasAlikeKeys(_ object: Int, in tokens: borrowing MutableSpan<Token>, bytes: Span<UInt8>) -> Bool {
         var seen: UInt64 = 0
         var key = object + 1
         for _ in 0..<childCount {
@@ -191,7 +191,7 @@ extension JSONReader {
     }
 
     private mutating func readWord(
-        _ word: StaticString, _ kind: JSONDocument.Kind, _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>
+        _ word: StaticString, as kind: JSONDocument.Kind, from source: Span<UInt8>, into tokens: inout MutableSpan<Token>
     ) throws(Reason) {
         let length = word.utf8CodeUnitCount
         let available = min(length, source.count - index)
@@ -201,11 +201,11 @@ extension JSONReader {
         }
         guard matches else { throw .unexpectedByte }
         guard available == length else { throw .unexpectedEnd }
-        add(kind, index, length, to: &tokens)
+        add(kind, at: index, length: length, to: &tokens)
         index += length
     }
 
-    private mutating func readNumber(_ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>) throws(Reason) {
+    private mutating func readNumber(_ source: Span<UInt8>, into tokens: inout MutableSpan<Token>) throws(Reason) {
         let start = index
         if source[index] == UInt8(ascii: "-") { index += 1 }
         let leading = index
@@ -223,7 +223,7 @@ extension JSONReader {
             if index < source.count && (source[index] == UInt8(ascii: "+") || source[index] == UInt8(ascii: "-")) { index += 1 }
             guard skipDigits(source) > 0 else { throw .invalidNumber }
         }
-        add(.number, start, index - start, to: &tokens)
+        add(.number, at: start, length: index - start, to: &tokens)
     }
 
     @inline(__always) private mutating func skipDigits(_ source: Span<UInt8>) -> Int {

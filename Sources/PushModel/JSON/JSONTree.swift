@@ -14,14 +14,14 @@ public enum JSONTree: Sendable, Equatable {
         public var value: JSONTree
 
         /// A member of this name.
-        public init(_ name: String, _ value: JSONTree) {
+        public init(_ name: String, value: JSONTree) {
             self.name = name
             self.value = value
         }
     }
 
     /// An object with these members, in this order.
-    public static func members(_ members: [(String, JSONTree)]) -> JSONTree { .object(members.map { Member($0, $1) }) }
+    public static func members(_ members: [(String, JSONTree)]) -> JSONTree { .object(members.map { Member($0, value: $1) }) }
 
     /// An array of texts.
     public static func texts(_ texts: [String]) -> JSONTree { .array(texts.map { .text($0) }) }
@@ -52,9 +52,9 @@ public enum JSONTree: Sendable, Equatable {
         case .number(let number): json.append(decimal: number)
         case .bool(let value): json.append(value ? "true" : "false")
         case .array(let elements):
-            Self.append("[", elements, "]", to: &json, level: level) { $0.append(to: &$1, level: level + 1) }
+            Self.append("[", parts: elements, closing: "]", to: &json, level: level) { $0.append(to: &$1, level: level + 1) }
         case .object(let members):
-            Self.append("{", members, "}", to: &json, level: level) {
+            Self.append("{", parts: members, closing: "}", to: &json, level: level) {
                 $1.append(json: $0.name)
                 $1.append(": ")
                 $0.value.append(to: &$1, level: level + 1)
@@ -63,8 +63,8 @@ public enum JSONTree: Sendable, Equatable {
     }
 
     private static func append<Part>(
-        _ opening: StaticString, _ parts: [Part], _ closing: StaticString, to json: inout ByteWriter, level: Int,
-        _ append: (Part, inout ByteWriter) -> Void
+        _ opening: StaticString, parts: [Part], closing: StaticString, to json: inout ByteWriter, level: Int,
+        append: (Part, inout ByteWriter) -> Void
     ) {
         json.append(opening)
         for (index, part) in parts.enumerated() {

@@ -27,7 +27,7 @@ struct Attributes: ~Copyable {
 
     /// The attribute `name` as a text of `document`, or nil when there is none of that many bytes.
     func text(
-        _ name: RecordHeaders.Name, _ byteCount: ClosedRange<Int> = 1...RecordHeaders.maximumValueByteCount,
+        _ name: RecordHeaders.Name, byteCount: ClosedRange<Int> = 1...RecordHeaders.maximumValueByteCount,
         in document: inout JSONDocument
     ) -> JSONDocument.Text? {
         if hasNothing { return nil }

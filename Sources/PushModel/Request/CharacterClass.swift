@@ -42,7 +42,7 @@ struct CharacterClass: Sendable {
     private let allowed: Bitmap
     private let starting: Bitmap
 
-    private init(_ explanation: StaticString, start: ((UInt8) -> Bool)? = nil, _ isAllowed: (UInt8) -> Bool) {
+    private init(_ explanation: StaticString, start: ((UInt8) -> Bool)? = nil, isAllowed: (UInt8) -> Bool) {
         self.explanation = explanation
         allowed = Bitmap(isAllowed)
         starting = start.map(Bitmap.init) ?? allowed
@@ -63,24 +63,24 @@ struct CharacterClass: Sendable {
     /// The same for a text that may be empty; of a class in which the first character is like all others.
     var patternOrEmpty: String { "^\(allowed.bracket)*$" }
 
-    static let identifier = CharacterClass("letters, digits and . _ : -") { $0.isLetterOrDigit || isOne(of: "._:-", $0) }
+    static let identifier = CharacterClass("letters, digits and . _ : -") { $0.isLetterOrDigit || isOne(of: "._:-", byte: $0) }
     static let slug = CharacterClass(
         "small letters, digits and . _ -, and must start with a letter or digit",
-        start: { $0.isSmallLetter || $0.isDigit }, { $0.isSmallLetter || $0.isDigit || isOne(of: "._-", $0) })
-    static let tag = CharacterClass("letters, digits and _ @ # . : -") { $0.isLetterOrDigit || isOne(of: "_@#.:-", $0) }
+        start: { $0.isSmallLetter || $0.isDigit }, isAllowed: { $0.isSmallLetter || $0.isDigit || isOne(of: "._-", byte: $0) })
+    static let tag = CharacterClass("letters, digits and _ @ # . : -") { $0.isLetterOrDigit || isOne(of: "_@#.:-", byte: $0) }
     static let labelName = CharacterClass(
         "small letters, digits and _, and must start with a letter", start: { $0.isSmallLetter },
-        { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "_") })
+        isAllowed: { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "_") })
     /// A header's name: a token of RFC 9110, section 5.6.2.
     static let headerName = CharacterClass("letters, digits and ! # $ % & ' * + - . ^ _ ` | ~") {
-        $0.isLetterOrDigit || isOne(of: "!#$%&'*+-.^_`|~", $0)
+        $0.isLetterOrDigit || isOne(of: "!#$%&'*+-.^_`|~", byte: $0)
     }
     /// A scheme of RFC 3986, section 3.1.
     static let scheme = CharacterClass(
         "letters, digits and + - ., and must start with a letter", start: { $0.isLetter },
-        { $0.isLetterOrDigit || isOne(of: "+-.", $0) })
+        isAllowed: { $0.isLetterOrDigit || isOne(of: "+-.", byte: $0) })
     static let printable = CharacterClass("printable ASCII characters") { $0 >= 0x20 && $0 <= 0x7E }
     static let visible = CharacterClass("visible ASCII characters, no blanks") { $0 > 0x20 && $0 <= 0x7E }
 
-    private static func isOne(of characters: String, _ byte: UInt8) -> Bool { characters.utf8.contains(byte) }
+    private static func isOne(of characters: String, byte: UInt8) -> Bool { characters.utf8.contains(byte) }
 }

@@ -26,14 +26,14 @@ struct FieldReader {
     mutating func fault(at node: Node, in document: borrowing JSONDocument, _ message: String) {
         faultCount += 1
         if faults.count < Self.maximumFaults {
-            faults.append(RequestFault(.schemaInvalid, document.pointer(to: node), message))
+            faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: node), message))
         }
     }
 
     /// A fault at `pointer`, counted from the request's own object.
     mutating func fault(pointer: String, _ message: String) {
         faultCount += 1
-        if faults.count < Self.maximumFaults { faults.append(RequestFault(.schemaInvalid, base + pointer, message)) }
+        if faults.count < Self.maximumFaults { faults.append(RequestFault(.schemaInvalid, at: base + pointer, message)) }
     }
 
     /// Counts a field that the contract does not know. To a strict reader it is a fault, with the name that was probably meant.
@@ -81,7 +81,7 @@ struct FieldReader {
     }
 
     /// A string of `range` characters (Unicode scalars, as JSON Schema counts).
-    mutating func text(_ node: Node, _ document: borrowing JSONDocument, _ range: ClosedRange<Int>) -> Text? {
+    mutating func text(_ node: Node, in document: borrowing JSONDocument, length range: ClosedRange<Int>) -> Text? {
         guard document.kind(of: node) == .string else {
             fault(at: node, in: document, "This must be a string.")
             return nil
@@ -99,9 +99,9 @@ struct FieldReader {
 
     /// A string that matches a class of characters.
     mutating func text(
-        _ node: Node, _ document: borrowing JSONDocument, _ range: ClosedRange<Int>, _ allowed: CharacterClass
+        _ node: Node, in document: borrowing JSONDocument, length range: ClosedRange<Int>, of allowed: CharacterClass
     ) -> Text? {
-        guard let text = text(node, document, range) else { return nil }
+        guard let text = text(node, in: document, length: range) else { return nil }
         guard allowed.matches(document.span(text)) else {
             fault(at: node, in: document, "This may hold only \(allowed.explanation).")
             return nil
@@ -110,8 +110,8 @@ struct FieldReader {
     }
 
     /// A user's name: what a tag may have, or any other that is addressable (`UserName`).
-    mutating func userName(_ node: Node, _ document: borrowing JSONDocument) -> Text? {
-        guard let text = text(node, document, 0...Int.max) else { return nil }
+    mutating func userName(_ node: Node, in document: borrowing JSONDocument) -> Text? {
+        guard let text = text(node, in: document, length: 0...Int.max) else { return nil }
         let bytes = document.span(text)
         let isShort = (1...UserName.maximumByteCount).contains(bytes.count)
         if isShort && CharacterClass.tag.matches(bytes) || UserName.isAddressable(document.string(text)) { return text }
@@ -119,7 +119,7 @@ struct FieldReader {
         return nil
     }
 
-    mutating func integer(_ node: Node, _ document: borrowing JSONDocument, _ range: ClosedRange<Int64>) -> Int64? {
+    mutating func integer(_ node: Node, in document: borrowing JSONDocument, within range: ClosedRange<Int64>) -> Int64? {
         guard let value = document.integer(at: node), range.contains(value) else {
             fault(at: node, in: document, "This must be a whole number from \(range.lowerBound) to \(range.upperBound).")
             return nil
@@ -127,7 +127,7 @@ struct FieldReader {
         return value
     }
 
-    mutating func boolean(_ node: Node, _ document: borrowing JSONDocument) -> Bool {
+    mutating func boolean(_ node: Node, in document: borrowing JSONDocument) -> Bool {
         switch document.kind(of: node) {
         case .true: return true
         case .false: return false
@@ -137,14 +137,14 @@ struct FieldReader {
         }
     }
 
-    mutating func moment(_ node: Node, _ document: borrowing JSONDocument) -> Timestamp? {
+    mutating func moment(_ node: Node, in document: borrowing JSONDocument) -> Timestamp? {
         if document.kind(of: node) == .string, let moment = Timestamp(document.span(document.text(of: node))) { return moment }
         fault(at: node, in: document, "This must be a date and time with an offset, such as 2026-11-21T17:00:00Z.")
         return nil
     }
 
     /// One of a few words.
-    mutating func word<Word>(_ node: Node, _ document: borrowing JSONDocument, of words: NameTable<Word>) -> Word? {
+    mutating func word<Word>(_ node: Node, in document: borrowing JSONDocument, of words: NameTable<Word>) -> Word? {
         if document.kind(of: node) == .string, let word = words.value(of: document.text(of: node), in: document) { return word }
         fault(at: node, in: document, "This must be one of: \(words.list).")
         return nil
@@ -152,7 +152,7 @@ struct FieldReader {
 
     /// An object. Its members are still to be looked at.
     mutating func object(
-        _ node: Node, _ document: borrowing JSONDocument, memberCount: ClosedRange<Int> = 0...Int.max
+        _ node: Node, in document: borrowing JSONDocument, memberCount: ClosedRange<Int> = 0...Int.max
     ) -> Node? {
         guard document.kind(of: node) == .object else {
             fault(at: node, in: document, "This must be an object.")
@@ -168,9 +168,9 @@ struct FieldReader {
 
     /// A flat object of strings.
     mutating func strings(
-        _ node: Node, _ document: borrowing JSONDocument, _ limits: RequestLimits.Map
+        _ node: Node, in document: borrowing JSONDocument, within limits: RequestLimits.Map
     ) -> Node? {
-        guard let object = object(node, document, memberCount: limits.members) else { return nil }
+        guard let object = object(node, in: document, memberCount: limits.members) else { return nil }
         let before = faultCount
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
@@ -178,34 +178,34 @@ struct FieldReader {
             if name.count > limits.nameLength && characterCount(document.span(name)) > limits.nameLength {
                 fault(at: key, in: document, "This name has more than \(limits.nameLength) characters.")
             }
-            _ = text(value, document, 0...limits.valueLength)
+            _ = text(value, in: document, length: 0...limits.valueLength)
         }
         return faultCount == before ? object : nil
     }
 
     /// An array of `range` distinct strings.
     mutating func distinctStrings(
-        _ node: Node, _ document: borrowing JSONDocument, _ range: ClosedRange<Int>, length: ClosedRange<Int>,
-        _ allowed: CharacterClass? = nil
+        _ node: Node, in document: borrowing JSONDocument, count range: ClosedRange<Int>, length: ClosedRange<Int>,
+        of allowed: CharacterClass? = nil
     ) -> Node? {
-        distinct(node, document, range) { reader, element, document in
+        distinct(node, in: document, count: range) { reader, element, document in
             if let allowed {
-                _ = reader.text(element, document, length, allowed)
+                _ = reader.text(element, in: document, length: length, of: allowed)
             } else {
-                _ = reader.text(element, document, length)
+                _ = reader.text(element, in: document, length: length)
             }
         }
     }
 
     /// An array of `range` distinct users' names.
-    mutating func distinctUserNames(_ node: Node, _ document: borrowing JSONDocument, _ range: ClosedRange<Int>) -> Node? {
-        distinct(node, document, range) { reader, element, document in _ = reader.userName(element, document) }
+    mutating func distinctUserNames(_ node: Node, in document: borrowing JSONDocument, count range: ClosedRange<Int>) -> Node? {
+        distinct(node, in: document, count: range) { reader, element, document in _ = reader.userName(element, in: document) }
     }
 
     /// An array of `range` distinct strings, each of which `read` looks at.
     @inline(__always) private mutating func distinct(
-        _ node: Node, _ document: borrowing JSONDocument, _ range: ClosedRange<Int>,
-        _ read: (inout Self, Node, borrowing JSONDocument) -> Void
+        _ node: Node, in document: borrowing JSONDocument, count range: ClosedRange<Int>,
+        read: (inout Self, Node, borrowing JSONDocument) -> Void
     ) -> Node? {
         guard document.kind(of: node) == .array, range.contains(document.childCount(of: node)) else {
             fault(at: node, in: document, "This must be an array of \(range.lowerBound) to \(range.upperBound) strings.")
@@ -215,11 +215,11 @@ struct FieldReader {
         var elements = document.children(of: node)
         while let (_, element) = elements.next(in: document) { read(&self, element, document) }
         guard faultCount == before else { return nil }
-        noteRepeats(in: node, document)
+        noteRepeats(in: node, of: document)
         return faultCount == before ? node : nil
     }
 
-    private mutating func noteRepeats(in node: Node, _ document: borrowing JSONDocument) {
+    private mutating func noteRepeats(in node: Node, of document: borrowing JSONDocument) {
         guard document.childCount(of: node) > 1 else { return }
         var seen: Set<String> = []
         var elements = document.children(of: node)

@@ -9,8 +9,8 @@ extension RequestReader {
 
     /// Reads the audience: exactly one kind. What is not understood is a fault in every mode, because to ignore it could
     /// reach more people than were meant.
-    func readAudience(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
-        guard let object = fields.object(value, request.document) else { return }
+    func readAudience(_ value: JSONDocument.Node, into request: inout PushRequest, using fields: inout FieldReader) {
+        guard let object = fields.object(value, in: request.document) else { return }
         guard request.document.childCount(of: object) == 1 else {
             let isEmpty = request.document.childCount(of: object) == 0
             fields.fault(
@@ -26,7 +26,7 @@ extension RequestReader {
                 at: key, in: request.document, "There is no such kind of audience; known are \(AudienceKind.names.list)." + hint)
             return
         }
-        if let audience = audience(kind, content, request.document, &fields) { request.audience = audience }
+        if let audience = audience(kind, value: content, in: request.document, using: &fields) { request.audience = audience }
     }
 
     /// The fault of a request without an audience. It offers no broadcast, because who forgot an audience did not mean every device.
@@ -40,7 +40,7 @@ extension RequestReader {
     }
 
     private func audience(
-        _ kind: AudienceKind, _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
+        _ kind: AudienceKind, value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader
     ) -> PushRequest.Audience? {
         switch kind {
         case .broadcast:
@@ -48,22 +48,26 @@ extension RequestReader {
             fields.fault(at: value, in: document, "A broadcast is written {\"broadcast\": true}.")
             return nil
         case .users:
-            return fields.distinctUserNames(value, document, RequestLimits.recipients).map { .users($0) }
+            return fields.distinctUserNames(value, in: document, count: RequestLimits.recipients).map { .users($0) }
         case .installations:
-            return fields.distinctStrings(value, document, RequestLimits.recipients, length: RequestLimits.tag, .tag)
-                .map { .installations($0) }
+            return fields.distinctStrings(
+                value, in: document, count: RequestLimits.recipients, length: RequestLimits.tag, of: .tag
+            )
+            .map { .installations($0) }
         case .categories:
-            return fields.distinctStrings(value, document, RequestLimits.categories, length: RequestLimits.tag, .tag)
-                .map { .categories($0) }
+            return fields.distinctStrings(
+                value, in: document, count: RequestLimits.categories, length: RequestLimits.tag, of: .tag
+            )
+            .map { .categories($0) }
         case .tagExpression:
-            return fields.text(value, document, RequestLimits.tagExpression).map { .tagExpression($0) }
+            return fields.text(value, in: document, length: RequestLimits.tagExpression).map { .tagExpression($0) }
         case .devices:
-            return devices(value, document, &fields)
+            return devices(value, in: document, using: &fields)
         }
     }
 
     private func devices(
-        _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
+        _ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader
     ) -> PushRequest.Audience? {
         let limits = RequestLimits.recipients
         guard document.kind(of: value) == .array, limits.contains(document.childCount(of: value)) else {
@@ -73,21 +77,23 @@ extension RequestReader {
         }
         let before = fields.faultCount
         var elements = document.children(of: value)
-        while let (_, element) = elements.next(in: document) { checkDevice(element, document, &fields) }
+        while let (_, element) = elements.next(in: document) { checkDevice(element, in: document, using: &fields) }
         return fields.faultCount == before ? .devices(value) : nil
     }
 
-    private func checkDevice(_ element: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
-        guard let device = fields.object(element, document) else { return }
+    private func checkDevice(_ element: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader) {
+        guard let device = fields.object(element, in: document) else { return }
         fields.unknownMembers(of: device, in: document, beside: Self.deviceFields)
         guard let platform = document.member("platform", of: device), let handle = document.member("handle", of: device) else {
             fields.fault(at: element, in: document, "A device has a platform and a handle.")
             return
         }
-        if let name = fields.text(platform, document, RequestLimits.platformName), Platform(document.span(name)) == nil {
+        if let name = fields.text(platform, in: document, length: RequestLimits.platformName),
+            Platform(document.span(name)) == nil
+        {
             fields.fault(at: platform, in: document, "There is no such platform.")
         }
-        _ = fields.text(handle, document, RequestLimits.handle, .visible)
+        _ = fields.text(handle, in: document, length: RequestLimits.handle, of: .visible)
     }
 
     static let deviceFields: [StaticString] = ["platform", "handle"]
@@ -105,8 +111,8 @@ extension RequestReader {
         static let names = NameTable<MessageField>()
     }
 
-    func readMessage(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
-        guard let object = fields.object(value, request.document) else { return }
+    func readMessage(_ value: JSONDocument.Node, into request: inout PushRequest, using fields: inout FieldReader) {
+        guard let object = fields.object(value, in: request.document) else { return }
         var message = PushRequest.Message()
         var hasContent = false
         var members = request.document.children(of: object)
@@ -116,7 +122,7 @@ extension RequestReader {
                 continue
             }
             if field == .title || field == .body || field == .data { hasContent = true }
-            read(field, value, request.document, into: &message, &fields)
+            read(field, value: value, in: request.document, into: &message, using: &fields)
         }
         if !hasContent {
             fields.fault(at: value, in: request.document, "A message needs at least one of title, body and data.")
@@ -125,30 +131,30 @@ extension RequestReader {
     }
 
     private func read(
-        _ field: MessageField, _ value: JSONDocument.Node, _ document: borrowing JSONDocument,
-        into message: inout PushRequest.Message, _ fields: inout FieldReader
+        _ field: MessageField, value: JSONDocument.Node, in document: borrowing JSONDocument,
+        into message: inout PushRequest.Message, using fields: inout FieldReader
     ) {
         switch field {
-        case .title: message.title = fields.text(value, document, RequestLimits.title)
-        case .subtitle: message.subtitle = fields.text(value, document, RequestLimits.title)
-        case .body: message.body = fields.text(value, document, RequestLimits.body)
-        case .imageURL: message.imageURL = webAddress(value, document, &fields)
-        case .deepLink: message.deepLink = fields.text(value, document, RequestLimits.deepLink)
-        case .sound: message.sound = fields.text(value, document, RequestLimits.sound)
-        case .badge: message.badge = fields.integer(value, document, RequestLimits.badge).map(Int.init)
-        case .actionCategory: message.actionCategory = fields.text(value, document, RequestLimits.group)
-        case .threadID: message.threadID = fields.text(value, document, RequestLimits.group)
-        case .silent: message.isSilent = fields.boolean(value, document)
+        case .title: message.title = fields.text(value, in: document, length: RequestLimits.title)
+        case .subtitle: message.subtitle = fields.text(value, in: document, length: RequestLimits.title)
+        case .body: message.body = fields.text(value, in: document, length: RequestLimits.body)
+        case .imageURL: message.imageURL = webAddress(value, in: document, using: &fields)
+        case .deepLink: message.deepLink = fields.text(value, in: document, length: RequestLimits.deepLink)
+        case .sound: message.sound = fields.text(value, in: document, length: RequestLimits.sound)
+        case .badge: message.badge = fields.integer(value, in: document, within: RequestLimits.badge).map(Int.init)
+        case .actionCategory: message.actionCategory = fields.text(value, in: document, length: RequestLimits.group)
+        case .threadID: message.threadID = fields.text(value, in: document, length: RequestLimits.group)
+        case .silent: message.isSilent = fields.boolean(value, in: document)
         case .data:
-            message.data = fields.strings(value, document, RequestLimits.data)
+            message.data = fields.strings(value, in: document, within: RequestLimits.data)
         }
     }
 
     /// An absolute address: a scheme, a colon, something behind it, and no blanks (RFC 3986, section 4.3).
     private func webAddress(
-        _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
+        _ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader
     ) -> JSONDocument.Text? {
-        guard let text = fields.text(value, document, RequestLimits.imageURL) else { return nil }
+        guard let text = fields.text(value, in: document, length: RequestLimits.imageURL) else { return nil }
         let bytes = document.span(text)
         var colon = 0
         while colon < bytes.count && bytes[colon] != UInt8(ascii: ":") { colon += 1 }
@@ -161,8 +167,8 @@ extension RequestReader {
         return text
     }
 
-    func readPayloads(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
-        guard let object = fields.object(value, request.document, memberCount: RequestLimits.payloads) else { return }
+    func readPayloads(_ value: JSONDocument.Node, into request: inout PushRequest, using fields: inout FieldReader) {
+        guard let object = fields.object(value, in: request.document, memberCount: RequestLimits.payloads) else { return }
         let before = fields.faultCount
         var seen: PlatformSet = []
         var members = request.document.children(of: object)
@@ -175,13 +181,14 @@ extension RequestReader {
                 fields.fault(at: key, in: request.document, "This platform has a payload under another name, too.")
             }
             seen.insert(PlatformSet(platform))
-            checkPayload(payload, request.document, &fields)
+            checkPayload(payload, in: request.document, using: &fields)
         }
         if fields.faultCount == before { request.payloads = object }
     }
 
-    private func checkPayload(_ payload: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
-        guard let object = fields.object(payload, document) else { return }
+    private func checkPayload(_ payload: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader)
+    {
+        guard let object = fields.object(payload, in: document) else { return }
         fields.unknownMembers(of: object, in: document, beside: Self.payloadFields)
         guard let body = document.member("body", of: object) else {
             fields.fault(at: payload, in: document, "A payload needs a body.")
@@ -190,8 +197,8 @@ extension RequestReader {
         if document.kind(of: body) != .object && document.kind(of: body) != .string {
             fields.fault(at: body, in: document, "A body is an object or a string.")
         }
-        if let type = document.member("content_type", of: object) { _ = fields.word(type, document, of: Self.contentTypes) }
-        if let headers = document.member("headers", of: object) { checkHeaders(headers, document, &fields) }
+        if let type = document.member("content_type", of: object) { _ = fields.word(type, in: document, of: Self.contentTypes) }
+        if let headers = document.member("headers", of: object) { checkHeaders(headers, in: document, using: &fields) }
     }
 
     static let payloadFields: [StaticString] = ["body", "content_type", "headers"]
@@ -200,15 +207,15 @@ extension RequestReader {
         ["application/json;charset=utf-8", "application/xml", "application/octet-stream"].map { ($0, $0) })
 
     /// Headers go into a request's head as they are: one line end inside would be another header.
-    private func checkHeaders(_ node: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
-        guard let object = fields.strings(node, document, RequestLimits.headers) else { return }
+    private func checkHeaders(_ node: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader) {
+        guard let object = fields.strings(node, in: document, within: RequestLimits.headers) else { return }
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
             let name = document.text(of: key)
             if name.isEmpty || !CharacterClass.headerName.matches(document.span(name)) {
                 fields.fault(at: key, in: document, "A header's name may hold only \(CharacterClass.headerName.explanation).")
             }
-            _ = fields.text(value, document, 0...RequestLimits.headers.valueLength, .printable)
+            _ = fields.text(value, in: document, length: 0...RequestLimits.headers.valueLength, of: .printable)
         }
     }
 }
@@ -227,8 +234,8 @@ extension RequestReader {
     static let ambiguityPolicies = NameTable<PushRequest.AmbiguityPolicy>()
     static let resultDetails = NameTable<PushRequest.ResultDetail>()
 
-    func readOptions(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
-        guard let object = fields.object(value, request.document) else { return }
+    func readOptions(_ value: JSONDocument.Node, into request: inout PushRequest, using fields: inout FieldReader) {
+        guard let object = fields.object(value, in: request.document) else { return }
         var options = PushRequest.Options()
         var members = request.document.children(of: object)
         while let (key, value) = members.next(in: request.document) {
@@ -237,14 +244,15 @@ extension RequestReader {
                 continue
             }
             switch field {
-            case .dryRun: options.dryRun = fields.boolean(value, request.document)
-            case .testSend: options.testSend = fields.boolean(value, request.document)
-            case .maxAttempts: options.maxAttempts = fields.integer(value, request.document, RequestLimits.attempts).map(Int.init)
+            case .dryRun: options.dryRun = fields.boolean(value, in: request.document)
+            case .testSend: options.testSend = fields.boolean(value, in: request.document)
+            case .maxAttempts:
+                options.maxAttempts = fields.integer(value, in: request.document, within: RequestLimits.attempts).map(Int.init)
             case .onAmbiguous:
-                options.onAmbiguous = fields.word(value, request.document, of: Self.ambiguityPolicies) ?? .stop
+                options.onAmbiguous = fields.word(value, in: request.document, of: Self.ambiguityPolicies) ?? .stop
             case .resultDetail:
-                options.resultDetail = fields.word(value, request.document, of: Self.resultDetails) ?? .attempts
-            case .trackOutcome: options.trackOutcome = fields.boolean(value, request.document)
+                options.resultDetail = fields.word(value, in: request.document, of: Self.resultDetails) ?? .attempts
+            case .trackOutcome: options.trackOutcome = fields.boolean(value, in: request.document)
             }
         }
         request.options = options

@@ -59,7 +59,7 @@ extension RequestReader {
     ///
     /// - Returns: The fields that `checkWhole` looks at, as far as they are there.
     func readFields(
-        of body: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader
+        of body: JSONDocument.Node, into request: inout PushRequest, using fields: inout FieldReader
     ) -> PresentFields {
         var present: PresentFields = []
         var members = request.document.children(of: body)
@@ -71,47 +71,50 @@ extension RequestReader {
                 continue
             }
             present.formUnion(field.presence)
-            read(field, value, into: &request, &fields)
+            read(field, value: value, into: &request, using: &fields)
         }
         return present
     }
 
-    private func read(_ field: Field, _ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
+    private func read(_ field: Field, value: JSONDocument.Node, into request: inout PushRequest, using fields: inout FieldReader)
+    {
         switch field {
         case .schemaVersion:
             if request.document.integer(at: value) != 1 {
                 fields.fault(at: value, in: request.document, "Only schema version 1 is understood.")
             }
-        case .id: request.id = fields.text(value, request.document, RequestLimits.identifier, .identifier) ?? .none
-        case .source: request.source = fields.text(value, request.document, RequestLimits.source)
-        case .tenant: request.tenant = fields.text(value, request.document, RequestLimits.slug, .slug)
-        case .hub: request.hub = fields.text(value, request.document, RequestLimits.slug, .slug)
-        case .createdAt: request.createdAt = fields.moment(value, request.document)
-        case .audience: readAudience(value, into: &request, &fields)
-        case .platforms: request.platforms = platforms(value, request.document, &fields)
-        case .message: readMessage(value, into: &request, &fields)
+        case .id:
+            request.id = fields.text(value, in: request.document, length: RequestLimits.identifier, of: .identifier) ?? .none
+        case .source: request.source = fields.text(value, in: request.document, length: RequestLimits.source)
+        case .tenant: request.tenant = fields.text(value, in: request.document, length: RequestLimits.slug, of: .slug)
+        case .hub: request.hub = fields.text(value, in: request.document, length: RequestLimits.slug, of: .slug)
+        case .createdAt: request.createdAt = fields.moment(value, in: request.document)
+        case .audience: readAudience(value, into: &request, using: &fields)
+        case .platforms: request.platforms = platforms(value, in: request.document, using: &fields)
+        case .message: readMessage(value, into: &request, using: &fields)
         case .template:
-            request.template = fields.strings(value, request.document, RequestLimits.template)
-        case .payloads: readPayloads(value, into: &request, &fields)
-        case .timeToLive: request.timeToLive = fields.integer(value, request.document, RequestLimits.timeToLive)
-        case .expiresAt: request.expiresAt = fields.moment(value, request.document)
-        case .notBefore: request.notBefore = fields.moment(value, request.document)
+            request.template = fields.strings(value, in: request.document, within: RequestLimits.template)
+        case .payloads: readPayloads(value, into: &request, using: &fields)
+        case .timeToLive: request.timeToLive = fields.integer(value, in: request.document, within: RequestLimits.timeToLive)
+        case .expiresAt: request.expiresAt = fields.moment(value, in: request.document)
+        case .notBefore: request.notBefore = fields.moment(value, in: request.document)
         case .priority:
             request.hasPriority = true
-            request.priority = fields.word(value, request.document, of: Self.priorities) ?? .normal
-        case .collapseKey: request.collapseKey = fields.text(value, request.document, RequestLimits.collapseKey, .printable)
-        case .dedupe: readDedupe(value, into: &request, &fields)
-        case .orderingKey: request.orderingKey = fields.text(value, request.document, RequestLimits.orderingKey)
-        case .options: readOptions(value, into: &request, &fields)
-        case .labels: request.labels = labels(value, request.document, &fields)
+            request.priority = fields.word(value, in: request.document, of: Self.priorities) ?? .normal
+        case .collapseKey:
+            request.collapseKey = fields.text(value, in: request.document, length: RequestLimits.collapseKey, of: .printable)
+        case .dedupe: readDedupe(value, into: &request, using: &fields)
+        case .orderingKey: request.orderingKey = fields.text(value, in: request.document, length: RequestLimits.orderingKey)
+        case .options: readOptions(value, into: &request, using: &fields)
+        case .labels: request.labels = labels(value, in: request.document, using: &fields)
         case .replay, .parent:
             guard topic == .own else {
                 return fields.fault(at: value, in: request.document, "Only pushfan says this, on a topic of its own.")
             }
             if field == .replay {
-                request.replay = replay(value, request.document, &fields)
+                request.replay = replay(value, in: request.document, using: &fields)
             } else {
-                let block = parent(value, request.document, &fields)
+                let block = parent(value, in: request.document, using: &fields)
                 request.parent = block
                 if let block { request.remaining = request.document.member("remaining", of: block) }
             }
@@ -119,10 +122,12 @@ extension RequestReader {
     }
 
     private func platforms(
-        _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
+        _ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader
     ) -> PlatformSet {
         var set: PlatformSet = []
-        guard let list = fields.distinctStrings(value, document, RequestLimits.platforms, length: RequestLimits.platformName)
+        guard
+            let list = fields.distinctStrings(
+                value, in: document, count: RequestLimits.platforms, length: RequestLimits.platformName)
         else { return set }
         var elements = document.children(of: list)
         while let (_, element) = elements.next(in: document) {
@@ -141,23 +146,24 @@ extension RequestReader {
 
     static let dedupeFields: [StaticString] = ["key", "window_seconds"]
 
-    private func readDedupe(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
-        guard let object = fields.object(value, request.document) else { return }
+    private func readDedupe(_ value: JSONDocument.Node, into request: inout PushRequest, using fields: inout FieldReader) {
+        guard let object = fields.object(value, in: request.document) else { return }
         fields.unknownMembers(of: object, in: request.document, beside: Self.dedupeFields)
         guard let key = request.document.member("key", of: object) else {
             fields.fault(at: value, in: request.document, "dedupe needs a key.")
             return
         }
-        request.dedupeKey = fields.text(key, request.document, RequestLimits.dedupeKey)
+        request.dedupeKey = fields.text(key, in: request.document, length: RequestLimits.dedupeKey)
         if let window = request.document.member("window_seconds", of: object) {
-            request.dedupeWindow = fields.integer(window, request.document, RequestLimits.dedupeWindow) ?? request.dedupeWindow
+            request.dedupeWindow =
+                fields.integer(window, in: request.document, within: RequestLimits.dedupeWindow) ?? request.dedupeWindow
         }
     }
 
     private func labels(
-        _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
+        _ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader
     ) -> JSONDocument.Node? {
-        guard let object = fields.strings(value, document, RequestLimits.labels) else {
+        guard let object = fields.strings(value, in: document, within: RequestLimits.labels) else {
             return nil
         }
         var valid = true
@@ -180,23 +186,23 @@ extension RequestReader {
     static let neededReplayFields: [StaticString] = ["root_request_id", "parent_request_id", "generation", "job_id"]
 
     private func replay(
-        _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
+        _ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader
     ) -> JSONDocument.Node? {
         let before = fields.faultCount
-        guard let object = fields.object(value, document) else { return nil }
+        guard let object = fields.object(value, in: document) else { return nil }
         for name in Self.neededReplayFields where document.member(name, of: object) == nil {
             fields.fault(at: value, in: document, "replay needs \(name).")
         }
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
             switch ReplayField.names.value(of: document.text(of: key), in: document) {
-            case .root, .parent, .job: _ = fields.text(value, document, RequestLimits.identifier, .identifier)
-            case .generation: _ = fields.integer(value, document, RequestLimits.generation)
-            case .actor: _ = fields.text(value, document, RequestLimits.actor)
-            case .reason: _ = fields.text(value, document, RequestLimits.reason)
-            case .modified: readModified(value, document, &fields)
-            case .parentOrigin: _ = fields.text(value, document, RequestLimits.parentOrigin)
-            case .sends: readSends(value, document, &fields)
+            case .root, .parent, .job: _ = fields.text(value, in: document, length: RequestLimits.identifier, of: .identifier)
+            case .generation: _ = fields.integer(value, in: document, within: RequestLimits.generation)
+            case .actor: _ = fields.text(value, in: document, length: RequestLimits.actor)
+            case .reason: _ = fields.text(value, in: document, length: RequestLimits.reason)
+            case .modified: readModified(value, in: document, using: &fields)
+            case .parentOrigin: _ = fields.text(value, in: document, length: RequestLimits.parentOrigin)
+            case .sends: readSends(value, in: document, using: &fields)
             case nil: fields.unknown(key, in: document, beside: ReplayField.names.names)
             }
         }
@@ -204,22 +210,26 @@ extension RequestReader {
     }
 
     /// The indices of the sends that are repeated, of at most 256.
-    private func readSends(_ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
+    private func readSends(_ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader) {
         guard document.kind(of: value) == .array, RequestLimits.sends.contains(document.childCount(of: value)) else {
             fields.fault(at: value, in: document, "This must be an array of at most \(RequestLimits.sends.upperBound) numbers.")
             return
         }
         var elements = document.children(of: value)
-        while let (_, element) = elements.next(in: document) { _ = fields.integer(element, document, RequestLimits.sendIndex) }
+        while let (_, element) = elements.next(in: document) {
+            _ = fields.integer(element, in: document, within: RequestLimits.sendIndex)
+        }
     }
 
-    private func readModified(_ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
+    private func readModified(_ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader) {
         guard document.kind(of: value) == .array, RequestLimits.modified.contains(document.childCount(of: value)) else {
             fields.fault(
                 at: value, in: document, "This must be an array of at most \(RequestLimits.modified.upperBound) strings.")
             return
         }
         var elements = document.children(of: value)
-        while let (_, element) = elements.next(in: document) { _ = fields.text(element, document, RequestLimits.modification) }
+        while let (_, element) = elements.next(in: document) {
+            _ = fields.text(element, in: document, length: RequestLimits.modification)
+        }
     }
 }

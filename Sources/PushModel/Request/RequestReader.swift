@@ -51,15 +51,15 @@ public struct RequestReader: Sendable {
     ) -> Reading {
         request.removeAll()
         guard value.count <= Self.maximumRecordByteCount else {
-            identify(&request, Attributes(headers), origin)
+            identify(&request, attributes: Attributes(headers), origin: origin)
             let message = "The record has \(value.count) bytes; \(Self.maximumRecordByteCount) are allowed."
-            return .rejected([RequestFault(.recordTooLarge, "", message)])
+            return .rejected([RequestFault(.recordTooLarge, at: "", message)])
         }
         if let failure = Self.readDocument(value, into: &request.document) {
-            identify(&request, Attributes(headers), origin)
+            identify(&request, attributes: Attributes(headers), origin: origin)
             return .unreadable(failure)
         }
-        return readRequest(Attributes(headers, of: request.document), origin, into: &request)
+        return readRequest(Attributes(headers, of: request.document), origin: origin, into: &request)
     }
 
     /// The object that holds the fields of a request that was read: the record itself, or what a CloudEvent in structured mode carries.
@@ -68,7 +68,7 @@ public struct RequestReader: Sendable {
     ///   - document: The record as it was read.
     ///   - headers: What `RecordHeaders` kept of its headers.
     /// - Returns: The object; nil when nothing was read.
-    public func body(of document: borrowing JSONDocument, _ headers: borrowing RecordHeaders) -> JSONDocument.Node? {
+    public func body(of document: borrowing JSONDocument, headers: borrowing RecordHeaders) -> JSONDocument.Node? {
         guard let envelope = Attributes(headers, of: document).envelope else { return document.root }
         return document.member("data", of: envelope)
     }
@@ -83,26 +83,26 @@ public struct RequestReader: Sendable {
     }
 
     /// Reads the request out of a record that is a JSON object.
-    private func readRequest(_ attributes: borrowing Attributes, _ origin: RecordOrigin, into request: inout PushRequest)
+    private func readRequest(_ attributes: borrowing Attributes, origin: RecordOrigin, into request: inout PushRequest)
         -> Reading
     {
         var fields = FieldReader(strictness, base: attributes.envelope == nil ? "" : "/data")
-        if let body = body(attributes, request.document, &fields) {
-            let present = readFields(of: body, into: &request, &fields)
-            checkWhole(request, present, &fields)
+        if let body = body(attributes, in: request.document, using: &fields) {
+            let present = readFields(of: body, into: &request, using: &fields)
+            checkWhole(request, present: present, using: &fields)
         }
         for key in request.document.duplicateKeys {
             fields.fault(at: key, in: request.document, "This name occurs twice in one object.")
         }
-        identify(&request, attributes, origin)
-        readAttributes(attributes, origin, into: &request, &fields)
+        identify(&request, attributes: attributes, origin: origin)
+        readAttributes(attributes, origin: origin, into: &request, using: &fields)
         request.unknownFieldCount = fields.unknownFieldCount
         return fields.faultCount == 0 ? .request : .rejected(fields.faults)
     }
 
     /// The object that holds the request: the record itself, or the `data` of a structured-mode CloudEvent.
     private func body(
-        _ attributes: borrowing Attributes, _ document: borrowing JSONDocument, _ fields: inout FieldReader
+        _ attributes: borrowing Attributes, in document: borrowing JSONDocument, using fields: inout FieldReader
     ) -> JSONDocument.Node? {
         guard let envelope = attributes.envelope else { return document.root }
         if let data = document.member("data", of: envelope), document.kind(of: data) == .object { return data }
@@ -111,10 +111,10 @@ public struct RequestReader: Sendable {
     }
 
     /// Settles the request's identity: body, then CloudEvents attribute, then the record's place.
-    private func identify(_ request: inout PushRequest, _ attributes: borrowing Attributes, _ origin: RecordOrigin) {
+    private func identify(_ request: inout PushRequest, attributes: borrowing Attributes, origin: RecordOrigin) {
         request.hasOwnID = true
         guard request.id.isEmpty else { return }
-        if let id = attributes.text(.ceID, RequestLimits.identifier, in: &request.document),
+        if let id = attributes.text(.ceID, byteCount: RequestLimits.identifier, in: &request.document),
             CharacterClass.identifier.matches(request.document.span(id))
         {
             request.id = id
@@ -127,13 +127,15 @@ public struct RequestReader: Sendable {
 
     /// Takes in what the headers or the envelope say beside the body. Of two expiry times the earlier wins.
     private func readAttributes(
-        _ attributes: borrowing Attributes, _ origin: RecordOrigin, into request: inout PushRequest, _ fields: inout FieldReader
+        _ attributes: borrowing Attributes, origin: RecordOrigin, into request: inout PushRequest, using fields: inout FieldReader
     ) {
-        if request.source == nil { request.source = attributes.text(.ceSource, RequestLimits.source, in: &request.document) }
-        if request.orderingKey == nil {
-            request.orderingKey = attributes.text(.cePartitionKey, RequestLimits.orderingKey, in: &request.document)
+        if request.source == nil {
+            request.source = attributes.text(.ceSource, byteCount: RequestLimits.source, in: &request.document)
         }
-        if request.createdAt == nil, let time = attributes.text(.ceTime, 1...64, in: &request.document) {
+        if request.orderingKey == nil {
+            request.orderingKey = attributes.text(.cePartitionKey, byteCount: RequestLimits.orderingKey, in: &request.document)
+        }
+        if request.createdAt == nil, let time = attributes.text(.ceTime, byteCount: 1...64, in: &request.document) {
             request.createdAt = Timestamp(request.document.span(time))
         }
         if let life = request.timeToLive { request.expiresAt = (request.createdAt ?? origin.timestamp).adding(seconds: life) }
@@ -149,24 +151,24 @@ public struct RequestReader: Sendable {
 
     /// Takes the trace context of the record's own hop, else that of the journey's start. One that is malformed is none.
     private func readTrace(_ attributes: borrowing Attributes, into request: inout PushRequest) {
-        if readTrace(.traceParent, .traceState, attributes, into: &request) { return }
-        _ = readTrace(.ceTraceParent, .ceTraceState, attributes, into: &request)
+        if readTrace(.traceParent, state: .traceState, from: attributes, into: &request) { return }
+        _ = readTrace(.ceTraceParent, state: .ceTraceState, from: attributes, into: &request)
     }
 
     private func readTrace(
-        _ parent: RecordHeaders.Name, _ state: RecordHeaders.Name, _ attributes: borrowing Attributes,
+        _ parent: RecordHeaders.Name, state: RecordHeaders.Name, from attributes: borrowing Attributes,
         into request: inout PushRequest
     ) -> Bool {
-        guard let text = attributes.text(parent, 55...55, in: &request.document),
+        guard let text = attributes.text(parent, byteCount: 55...55, in: &request.document),
             TraceParent.isValid(request.document.span(text))
         else { return false }
         request.traceParent = text
-        request.traceState = attributes.text(state, 1...512, in: &request.document)
+        request.traceState = attributes.text(state, byteCount: 1...512, in: &request.document)
         return true
     }
 
     /// The rules that concern several fields.
-    private func checkWhole(_ request: borrowing PushRequest, _ present: PresentFields, _ fields: inout FieldReader) {
+    private func checkWhole(_ request: borrowing PushRequest, present: PresentFields, using fields: inout FieldReader) {
         if !present.contains(.audience) {
             fields.fault(pointer: "/audience", Self.missingAudience)
         }
@@ -181,11 +183,11 @@ public struct RequestReader: Sendable {
         }
         // What a content at fault would have covered is not known.
         let isComplete = request.payloads != nil || !present.contains(.payloads)
-        if isComplete && (request.message != nil || request.payloads != nil) { checkPlatforms(request, &fields) }
+        if isComplete && (request.message != nil || request.payloads != nil) { checkPlatforms(request, using: &fields) }
     }
 
     /// Checks that every platform that the request names has content. Of one with payloads alone, each needs its own.
-    private func checkPlatforms(_ request: borrowing PushRequest, _ fields: inout FieldReader) {
+    private func checkPlatforms(_ request: borrowing PushRequest, using fields: inout FieldReader) {
         for platform in Platform.allCases where request.platforms.contains(platform) {
             if request.payloads != nil && request.payload(for: platform) != nil { continue }
             if request.message == nil {

@@ -12,10 +12,11 @@ enum TraceParent {
             }
             guard byte.isDigit || byte &- UInt8(ascii: "a") < 6 else { return false }
         }
-        return !isAll("0", text, 3..<35) && !isAll("0", text, 36..<52) && !isAll("f", text, 0..<2)
+        return !isAll("0", in: text, range: 3..<35) && !isAll("0", in: text, range: 36..<52)
+            && !isAll("f", in: text, range: 0..<2)
     }
 
-    private static func isAll(_ digit: Unicode.Scalar, _ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    private static func isAll(_ digit: Unicode.Scalar, in text: Span<UInt8>, range: Range<Int>) -> Bool {
         for index in range where text[index] != UInt8(ascii: digit) { return false }
         return true
     }

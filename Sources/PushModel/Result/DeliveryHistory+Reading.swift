@@ -18,10 +18,10 @@ extension DeliveryHistory {
         var document = JSONDocument()
         do { try document.read(text) } catch { throw Malformed() }
         let root = document.root
-        guard document.kind(of: root) == .object, Self.number("v", of: root, document) == 1,
-            let plan = Self.plan(of: root, document), let consumed = Self.number("consumed", of: root, document),
-            let throttled = Self.number("throttled", of: root, document, in: 0 ... .max / 2),
-            let hub = Self.number("hub", of: root, document, in: 0 ... .max / 2),
+        guard document.kind(of: root) == .object, Self.number("v", of: root, in: document) == 1,
+            let plan = Self.plan(of: root, in: document), let consumed = Self.number("consumed", of: root, in: document),
+            let throttled = Self.number("throttled", of: root, in: document, within: 0 ... .max / 2),
+            let hub = Self.number("hub", of: root, in: document, within: 0 ... .max / 2),
             let calls = document.member("calls", of: root), document.kind(of: calls) == .array,
             (0...Self.maximumCalls).contains(document.childCount(of: calls)),
             let attempts = document.member("attempts", of: root), document.kind(of: attempts) == .array,
@@ -30,11 +30,11 @@ extension DeliveryHistory {
         self.init(plan: plan, calls: [])
         report.removeAll()
         report.consumedAt = Timestamp(milliseconds: consumed)
-        report.firstAttemptAt = Self.number("first", of: root, document).map { Timestamp(milliseconds: $0) }
+        report.firstAttemptAt = Self.number("first", of: root, in: document).map { Timestamp(milliseconds: $0) }
         report.throttleWait = throttled
-        try document.forEachElement(of: calls) { (call) throws(Malformed) in try readCall(call, document, into: &report) }
+        try document.forEachElement(of: calls) { (call) throws(Malformed) in try readCall(call, in: document, into: &report) }
         try document.forEachElement(of: attempts) { (attempt) throws(Malformed) in
-            try Self.readAttempt(attempt, document, into: &report)
+            try Self.readAttempt(attempt, in: document, into: &report)
         }
         report.hubTime = hub
         // With nothing left to be done it would not wait.
@@ -42,45 +42,46 @@ extension DeliveryHistory {
     }
 
     private mutating func readCall(
-        _ node: JSONDocument.Node, _ document: borrowing JSONDocument, into report: inout DeliveryReport
+        _ node: JSONDocument.Node, in document: borrowing JSONDocument, into report: inout DeliveryReport
     ) throws(Malformed) {
-        guard document.kind(of: node) == .object, let attempts = Self.number("attempts", of: node, document, in: 0...1000) else {
+        guard document.kind(of: node) == .object, let attempts = Self.number("attempts", of: node, in: document, within: 0...1000)
+        else {
             throw Malformed()
         }
-        var call = DeliveryReport.Call(platform: Self.platform(of: node, document))
+        var call = DeliveryReport.Call(platform: Self.platform(of: node, in: document))
         call.attemptCount = Int(attempts)
-        call.outcome = try Self.word("outcome", of: node, document, Self.outcomes)
-        call.code = try Self.word("code", of: node, document, Self.codes)
-        call.httpStatus = Int(Self.number("status", of: node, document, in: 0...999) ?? 0)
-        call.retryAfter = Self.number("retry_after", of: node, document, in: 0 ... .max / 2)
-        call.notificationID = Self.text("notification", of: node, document, into: &report)
-        call.trackingID = Self.text("tracking", of: node, document, into: &report)
-        call.detail = Self.text("detail", of: node, document, into: &report)
-        let due = Self.number("due", of: node, document)
+        call.outcome = try Self.word("outcome", of: node, in: document, from: Self.outcomes)
+        call.code = try Self.word("code", of: node, in: document, from: Self.codes)
+        call.httpStatus = Int(Self.number("status", of: node, in: document, within: 0...999) ?? 0)
+        call.retryAfter = Self.number("retry_after", of: node, in: document, within: 0 ... .max / 2)
+        call.notificationID = Self.text("notification", of: node, in: document, into: &report)
+        call.trackingID = Self.text("tracking", of: node, in: document, into: &report)
+        call.detail = Self.text("detail", of: node, in: document, into: &report)
+        let due = Self.number("due", of: node, in: document)
         // A call has its outcome, or waits.
         guard (due == nil) == (call.outcome != nil) else { throw Malformed() }
         calls.append(
             CallState(
-                mayHaveArrived: Self.isTrue("arrived", of: node, document), due: due.map { Timestamp(milliseconds: $0) }))
+                mayHaveArrived: Self.isTrue("arrived", of: node, in: document), due: due.map { Timestamp(milliseconds: $0) }))
         report.calls.append(call)
     }
 
     private static func readAttempt(
-        _ node: JSONDocument.Node, _ document: borrowing JSONDocument, into report: inout DeliveryReport
+        _ node: JSONDocument.Node, in document: borrowing JSONDocument, into report: inout DeliveryReport
     ) throws(Malformed) {
-        guard document.kind(of: node) == .object, let number = number("n", of: node, document, in: 1...1000),
-            let call = Self.number("call", of: node, document, in: 0...Int64(report.calls.count - 1)),
-            let start = Self.number("at", of: node, document),
-            let duration = Self.number("took", of: node, document, in: 0 ... .max / 1024),
-            let result = try word("result", of: node, document, results)
+        guard document.kind(of: node) == .object, let number = number("n", of: node, in: document, within: 1...1000),
+            let call = Self.number("call", of: node, in: document, within: 0...Int64(report.calls.count - 1)),
+            let start = Self.number("at", of: node, in: document),
+            let duration = Self.number("took", of: node, in: document, within: 0 ... .max / 1024),
+            let result = try word("result", of: node, in: document, from: results)
         else { throw Malformed() }
         var attempt = DeliveryReport.Attempt(number: Int(number), call: Int(call), startedAt: Timestamp(milliseconds: start))
         attempt.duration = duration
         attempt.result = result
-        attempt.httpStatus = Int(Self.number("status", of: node, document, in: 0...999) ?? 0)
-        attempt.code = try word("code", of: node, document, codes)
-        attempt.bytesSent = isTrue("sent", of: node, document)
-        attempt.backoff = Self.number("backoff", of: node, document, in: 0 ... .max / 2)
+        attempt.httpStatus = Int(Self.number("status", of: node, in: document, within: 0...999) ?? 0)
+        attempt.code = try word("code", of: node, in: document, from: codes)
+        attempt.bytesSent = isTrue("sent", of: node, in: document)
+        attempt.backoff = Self.number("backoff", of: node, in: document, within: 0 ... .max / 2)
         // Adding it counts it, which was done already.
         let count = report.calls[attempt.call].attemptCount
         report.add(attempt)
@@ -91,32 +92,32 @@ extension DeliveryHistory {
     private static let codes = NameTable<ErrorCode>()
     private static let results = NameTable<DeliveryReport.AttemptResult>()
 
-    private static func plan(of node: JSONDocument.Node, _ document: borrowing JSONDocument) -> UInt64? {
+    private static func plan(of node: JSONDocument.Node, in document: borrowing JSONDocument) -> UInt64? {
         guard let member = document.member("plan", of: node), document.kind(of: member) == .string else { return nil }
         return UInt64(document.string(document.text(of: member)), radix: 16)
     }
 
-    private static func platform(of node: JSONDocument.Node, _ document: borrowing JSONDocument) -> Platform? {
+    private static func platform(of node: JSONDocument.Node, in document: borrowing JSONDocument) -> Platform? {
         guard let member = document.member("platform", of: node) else { return nil }
         return Platform(document.span(document.text(of: member)))
     }
 
     private static func number(
-        _ name: StaticString, of node: JSONDocument.Node, _ document: borrowing JSONDocument,
-        in range: ClosedRange<Int64> = .min ... .max
+        _ name: StaticString, of node: JSONDocument.Node, in document: borrowing JSONDocument,
+        within range: ClosedRange<Int64> = .min ... .max
     ) -> Int64? {
         guard let member = document.member(name, of: node), let value = document.integer(at: member), range.contains(value)
         else { return nil }
         return value
     }
 
-    private static func isTrue(_ name: StaticString, of node: JSONDocument.Node, _ document: borrowing JSONDocument) -> Bool {
+    private static func isTrue(_ name: StaticString, of node: JSONDocument.Node, in document: borrowing JSONDocument) -> Bool {
         document.member(name, of: node).map { document.kind(of: $0) == .true } ?? false
     }
 
     /// The word's meaning, or nil when the name is not there. An unknown word is a fault.
     private static func word<Value>(
-        _ name: StaticString, of node: JSONDocument.Node, _ document: borrowing JSONDocument, _ table: NameTable<Value>
+        _ name: StaticString, of node: JSONDocument.Node, in document: borrowing JSONDocument, from table: NameTable<Value>
     ) throws(Malformed) -> Value? {
         guard let member = document.member(name, of: node) else { return nil }
         guard document.kind(of: member) == .string, let value = table.value(of: document.text(of: member), in: document) else {
@@ -126,7 +127,7 @@ extension DeliveryHistory {
     }
 
     private static func text(
-        _ name: StaticString, of node: JSONDocument.Node, _ document: borrowing JSONDocument, into report: inout DeliveryReport
+        _ name: StaticString, of node: JSONDocument.Node, in document: borrowing JSONDocument, into report: inout DeliveryReport
     ) -> DeliveryReport.Text? {
         guard let member = document.member(name, of: node), document.kind(of: member) == .string else { return nil }
         return report.keep(document.span(document.text(of: member)))

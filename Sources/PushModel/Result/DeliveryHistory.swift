@@ -37,10 +37,10 @@ public struct DeliveryHistory: Sendable {
         json.append("{\"v\":1,\"plan\":\"")
         json.append(hexadecimal: plan)
         json.append("\"")
-        json.append(",\"consumed\":", report.consumedAt.milliseconds)
-        if let first = report.firstAttemptAt { json.append(",\"first\":", first.milliseconds) }
-        json.append(",\"throttled\":", report.throttleWait)
-        json.append(",\"hub\":", report.hubTime)
+        json.append(",\"consumed\":", number: report.consumedAt.milliseconds)
+        if let first = report.firstAttemptAt { json.append(",\"first\":", number: first.milliseconds) }
+        json.append(",\"throttled\":", number: report.throttleWait)
+        json.append(",\"hub\":", number: report.hubTime)
         json.append(",\"calls\":[")
         for index in report.calls.indices { append(report, call: index, to: &json) }
         json.append("],\"attempts\":[")
@@ -53,12 +53,12 @@ public struct DeliveryHistory: Sendable {
         json.append(index == 0 ? "{\"attempts\":" : ",{\"attempts\":")
         json.append(decimal: call.attemptCount)
         if let platform = call.platform { json.append(",\"platform\":", word: "\(platform.name)") }
-        if let due = calls[index].due { json.append(",\"due\":", due.milliseconds) }
+        if let due = calls[index].due { json.append(",\"due\":", number: due.milliseconds) }
         if calls[index].mayHaveArrived { json.append(",\"arrived\":true") }
         if let outcome = call.outcome { json.append(",\"outcome\":", word: outcome.rawValue) }
         if let code = call.code { json.append(",\"code\":", word: code.rawValue) }
-        if call.httpStatus != 0 { json.append(",\"status\":", Int64(call.httpStatus)) }
-        if let wait = call.retryAfter { json.append(",\"retry_after\":", wait) }
+        if call.httpStatus != 0 { json.append(",\"status\":", number: Int64(call.httpStatus)) }
+        if let wait = call.retryAfter { json.append(",\"retry_after\":", number: wait) }
         if let text = call.notificationID { json.append(",\"notification\":", text: report.span(text)) }
         if let text = call.trackingID { json.append(",\"tracking\":", text: report.span(text)) }
         if let text = call.detail { json.append(",\"detail\":", text: report.span(text)) }
@@ -68,20 +68,20 @@ public struct DeliveryHistory: Sendable {
     private static func append(_ attempt: DeliveryReport.Attempt, isFirst: Bool, to json: inout ByteWriter) {
         json.append(isFirst ? "{\"n\":" : ",{\"n\":")
         json.append(decimal: attempt.number)
-        json.append(",\"call\":", Int64(attempt.call))
-        json.append(",\"at\":", attempt.startedAt.milliseconds)
-        json.append(",\"took\":", attempt.duration)
+        json.append(",\"call\":", number: Int64(attempt.call))
+        json.append(",\"at\":", number: attempt.startedAt.milliseconds)
+        json.append(",\"took\":", number: attempt.duration)
         json.append(",\"result\":", word: attempt.result.rawValue)
-        if attempt.httpStatus != 0 { json.append(",\"status\":", Int64(attempt.httpStatus)) }
+        if attempt.httpStatus != 0 { json.append(",\"status\":", number: Int64(attempt.httpStatus)) }
         if let code = attempt.code { json.append(",\"code\":", word: code.rawValue) }
         if attempt.bytesSent { json.append(",\"sent\":true") }
-        if let backoff = attempt.backoff { json.append(",\"backoff\":", backoff) }
+        if let backoff = attempt.backoff { json.append(",\"backoff\":", number: backoff) }
         json.append("}")
     }
 }
 
 extension ByteWriter {
-    fileprivate mutating func append(_ key: StaticString, _ number: Int64) {
+    fileprivate mutating func append(_ key: StaticString, number: Int64) {
         append(key)
         append(decimal: number)
     }

@@ -37,7 +37,7 @@ extension ReplaySafety {
     /// - Parameters:
     ///   - outcome: Its class.
     ///   - code: The reason. One that can be repaired makes `safe` of what would be `pointless`.
-    public init(of outcome: Outcome, _ code: ErrorCode?) {
+    public init(of outcome: Outcome, code: ErrorCode?) {
         let safety = outcome.replaySafety
         self = safety == .pointless && code?.repair != nil ? .safe : safety
     }
@@ -46,6 +46,6 @@ extension ReplaySafety {
     ///
     /// - Parameter faults: The codes of its faults, one at least.
     public init(ofFaults faults: some Collection<ErrorCode>) {
-        self = faults.allSatisfy { ReplaySafety(of: $0.outcome, $0) == .safe } ? .safe : .pointless
+        self = faults.allSatisfy { ReplaySafety(of: $0.outcome, code: $0) == .safe } ? .safe : .pointless
     }
 }

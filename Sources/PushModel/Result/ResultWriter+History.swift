@@ -14,8 +14,8 @@ extension ResultWriter {
             json.append("\",\"outcome\":\"")
             json.append((call.outcome ?? .cancelled).rawValue)
             json.append("\"")
-            json.append(",\"notification_id\":", call.notificationID, in: report)
-            json.append(",\"tracking_id\":", call.trackingID, in: report)
+            json.append(",\"notification_id\":", text: call.notificationID, in: report)
+            json.append(",\"tracking_id\":", text: call.trackingID, in: report)
             if call.httpStatus > 0 {
                 json.append(",\"http_status\":")
                 json.append(decimal: call.httpStatus)
@@ -108,7 +108,7 @@ extension ResultWriter {
 extension ByteWriter {
     /// Appends `key`, which brings its comma and colon, with a text of the report, if there is one.
     @inline(__always) fileprivate mutating func append(
-        _ key: StaticString, _ text: DeliveryReport.Text?, in report: borrowing DeliveryReport
+        _ key: StaticString, text: DeliveryReport.Text?, in report: borrowing DeliveryReport
     ) {
         guard let text else { return }
         append(key)

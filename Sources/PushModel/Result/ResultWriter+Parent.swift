@@ -10,7 +10,7 @@ extension ResultWriter {
     ///   - json: Gets the result.
     /// - Returns: What the headers have to repeat.
     public mutating func append(
-        _ parent: borrowing ParentRecord, _ totals: PartTotals, hub: borrowing ByteWriter, origin: RecordOrigin,
+        _ parent: borrowing ParentRecord, totals: PartTotals, hub: borrowing ByteWriter, origin: RecordOrigin,
         at now: Timestamp,
         to json: inout ByteWriter
     ) -> Written {
@@ -20,18 +20,18 @@ extension ResultWriter {
         json.append("\",\"request_id\":")
         json.append(json: parent.id)
         for name: StaticString in ["source", "tenant"] {
-            if let node = document.member(name, of: document.root) { json.append(name, node, of: document) }
+            if let node = document.member(name, of: document.root) { json.append(name, node: node, of: document) }
         }
         json.append(hub)
-        append(conclusion, totals, to: &json)
-        json.append(",\"attempt_count\":", totals.attempts)
+        append(conclusion, totals: totals, to: &json)
+        json.append(",\"attempt_count\":", number: totals.attempts)
         append(totals, to: &json)
-        json.append(",\"targets\":{\"planned\":", parent.calls)
-        json.append(",\"accepted\":", totals.acceptedCalls)
+        json.append(",\"targets\":{\"planned\":", number: parent.calls)
+        json.append(",\"accepted\":", number: totals.acceptedCalls)
         // The record says how many calls there are, and the parts what came of them; they need not agree.
         let others = max(0, totals.acceptedCalls.addingSaturated(totals.ambiguousCalls))
-        json.append(",\"failed\":", max(0, parent.calls - others))
-        json.append(",\"ambiguous\":", totals.ambiguousCalls)
+        json.append(",\"failed\":", number: max(0, parent.calls - others))
+        json.append(",\"ambiguous\":", number: totals.ambiguousCalls)
         json.append("}")
         var report = DeliveryReport()
         report.consumedAt = parent.consumedAt ?? origin.timestamp
@@ -41,7 +41,7 @@ extension ResultWriter {
         appendTimings(report, origin: origin, now: now, to: &json)
         append(origin, to: &json)
         for name: StaticString in ["replay", "labels"] {
-            if let node = document.member(name, of: document.root) { json.append(name, node, of: document) }
+            if let node = document.member(name, of: document.root) { json.append(name, node: node, of: document) }
         }
         json.append(worker)
         json.append(",\"at\":\"")
@@ -52,7 +52,7 @@ extension ResultWriter {
         return Written(conclusion: conclusion, resultID: resultID, finishedAt: finishedAt)
     }
 
-    private func append(_ conclusion: Conclusion, _ totals: PartTotals, to json: inout ByteWriter) {
+    private func append(_ conclusion: Conclusion, totals: PartTotals, to json: inout ByteWriter) {
         json.append(",\"kind\":\"final\",\"state\":\"")
         json.append(conclusion.state.rawValue)
         json.append("\",\"outcome\":\"")
@@ -71,13 +71,13 @@ extension ResultWriter {
     }
 
     private func append(_ totals: PartTotals, to json: inout ByteWriter) {
-        json.append(",\"parts\":{\"count\":", totals.count)
-        json.append(",\"sent\":", totals.sent)
-        json.append(",\"partial\":", totals.partial)
-        json.append(",\"failed\":", totals.failed)
-        json.append(",\"ambiguous\":", totals.ambiguous)
-        json.append(",\"expired\":", totals.expired)
-        json.append(",\"cancelled\":", totals.cancelled)
+        json.append(",\"parts\":{\"count\":", number: totals.count)
+        json.append(",\"sent\":", number: totals.sent)
+        json.append(",\"partial\":", number: totals.partial)
+        json.append(",\"failed\":", number: totals.failed)
+        json.append(",\"ambiguous\":", number: totals.ambiguous)
+        json.append(",\"expired\":", number: totals.expired)
+        json.append(",\"cancelled\":", number: totals.cancelled)
         if !totals.notSent.isEmpty {
             json.append(",\"not_sent\":[")
             for (index, chunk) in totals.notSent.sorted().enumerated() {
@@ -92,7 +92,7 @@ extension ResultWriter {
 
 extension ByteWriter {
     /// Appends a member of an object as it was read.
-    fileprivate mutating func append(_ name: StaticString, _ node: JSONDocument.Node, of document: borrowing JSONDocument) {
+    fileprivate mutating func append(_ name: StaticString, node: JSONDocument.Node, of document: borrowing JSONDocument) {
         append(",\"")
         append(name)
         append("\":")

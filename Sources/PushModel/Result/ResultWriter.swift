@@ -62,10 +62,10 @@ public struct ResultWriter: Sendable {
         let resultID = appendBeginning(origin, to: &json)
         json.append("\",\"request_id\":")
         json.append(json: request.document.span(request.id))
-        json.append(",\"source\":", request.source, in: request.document)
-        json.append(",\"tenant\":", request.tenant, in: request.document)
+        json.append(",\"source\":", text: request.source, in: request.document)
+        json.append(",\"tenant\":", text: request.tenant, in: request.document)
         json.append(hub)
-        appendConclusion(conclusion, report, to: &json)
+        appendConclusion(conclusion, report: report, to: &json)
         json.append(",\"attempt_count\":")
         json.append(decimal: report.attemptCount)
         if request.options.resultDetail != .none { appendSends(report, to: &json) }
@@ -109,13 +109,13 @@ public struct ResultWriter: Sendable {
     }
 
     /// The safety of a replay of what did not succeed.
-    static func replaySafety(_ conclusion: Conclusion, _ report: borrowing DeliveryReport) -> ReplaySafety {
+    static func replaySafety(_ conclusion: Conclusion, report: borrowing DeliveryReport) -> ReplaySafety {
         guard conclusion.outcome != .success else { return .duplicateRisk }
         guard report.faults.isEmpty else { return ReplaySafety(ofFaults: report.faults.lazy.map(\.code)) }
         guard !report.calls.isEmpty else { return conclusion.outcome.replaySafety }
         var safety = ReplaySafety.pointless
         for call in report.calls {
-            switch ReplaySafety(of: call.outcome ?? .cancelled, call.code) {
+            switch ReplaySafety(of: call.outcome ?? .cancelled, code: call.code) {
             case .ambiguous: return .ambiguous
             case .safe: safety = .safe
             case .duplicateRisk, .pointless: break
@@ -124,7 +124,7 @@ public struct ResultWriter: Sendable {
         return safety
     }
 
-    private func appendConclusion(_ conclusion: Conclusion, _ report: borrowing DeliveryReport, to json: inout ByteWriter) {
+    private func appendConclusion(_ conclusion: Conclusion, report: borrowing DeliveryReport, to json: inout ByteWriter) {
         if conclusion.state == .sent {
             // Nearly all results, and all of these say the same; in one piece that is 1 % less for a request as a whole.
             json.append(
@@ -139,12 +139,12 @@ public struct ResultWriter: Sendable {
         json.append(conclusion.outcome.rawValue)
         if report.calls.contains(where: { $0.outcome == .success }) { json.append("\",\"hub_state\":\"Enqueued") }
         json.append("\",\"replay_safety\":\"")
-        json.append(Self.replaySafety(conclusion, report).rawValue)
+        json.append(Self.replaySafety(conclusion, report: report).rawValue)
         json.append("\"")
-        appendError(conclusion, report, to: &json)
+        appendError(conclusion, report: report, to: &json)
     }
 
-    private func appendError(_ conclusion: Conclusion, _ report: borrowing DeliveryReport, to json: inout ByteWriter) {
+    private func appendError(_ conclusion: Conclusion, report: borrowing DeliveryReport, to json: inout ByteWriter) {
         guard let code = conclusion.code else { return }
         json.append(",\"error\":{\"code\":\"")
         json.append(code.rawValue)
@@ -159,7 +159,7 @@ public struct ResultWriter: Sendable {
         json.append(",\"retryable\":")
         let safety =
             report.faults.isEmpty
-            ? ReplaySafety(of: conclusion.outcome, code) : ReplaySafety(ofFaults: report.faults.lazy.map(\.code))
+            ? ReplaySafety(of: conclusion.outcome, code: code) : ReplaySafety(ofFaults: report.faults.lazy.map(\.code))
         json.append(safety == .safe ? "true" : "false")
         if let index = conclusion.call {
             let call = report.calls[index]
@@ -227,7 +227,7 @@ private struct TopicTexts {
 extension ByteWriter {
     /// Appends `key`, which brings its comma and colon, with a string of the request, if there is one.
     @inline(__always) fileprivate mutating func append(
-        _ key: StaticString, _ text: PushRequest.Text?, in document: borrowing JSONDocument
+        _ key: StaticString, text: PushRequest.Text?, in document: borrowing JSONDocument
     ) {
         guard let text else { return }
         append(key)

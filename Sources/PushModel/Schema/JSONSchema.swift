@@ -16,7 +16,7 @@ public enum JSONSchema {
         return .members(members)
     }
 
-    static func text(_ lengths: ClosedRange<Int>, _ allowed: CharacterClass) -> JSONTree {
+    static func text(_ lengths: ClosedRange<Int>, of allowed: CharacterClass) -> JSONTree {
         text(lengths, pattern: allowed.pattern)
     }
 
@@ -44,7 +44,7 @@ public enum JSONSchema {
     ///   - counts: How many there may be; nil for any number.
     ///   - isDistinct: Whether no two may be equal.
     /// - Returns: The schema.
-    public static func list(of element: JSONTree, _ counts: ClosedRange<Int>? = nil, isDistinct: Bool = false) -> JSONTree {
+    public static func list(of element: JSONTree, count counts: ClosedRange<Int>? = nil, isDistinct: Bool = false) -> JSONTree {
         var members: [(String, JSONTree)] = [("type", "array"), ("items", element)]
         if let counts {
             if counts.lowerBound > 0 { members.append(("minItems", .number(Int64(counts.lowerBound)))) }
@@ -75,7 +75,7 @@ public enum JSONSchema {
     ///   - counts: How many members there may be; nil for any number.
     ///   - names: What each name is; nil for any.
     /// - Returns: The schema.
-    public static func map(of value: JSONTree, _ counts: ClosedRange<Int>? = nil, names: JSONTree? = nil) -> JSONTree {
+    public static func map(of value: JSONTree, count counts: ClosedRange<Int>? = nil, names: JSONTree? = nil) -> JSONTree {
         var members: [(String, JSONTree)] = [("type", "object"), ("additionalProperties", value)]
         if let counts {
             if counts.lowerBound > 0 { members.append(("minProperties", .number(Int64(counts.lowerBound)))) }
@@ -86,8 +86,8 @@ public enum JSONSchema {
     }
 
     static func map(_ limits: RequestLimits.Map, names: CharacterClass? = nil, values: CharacterClass? = nil) -> JSONTree {
-        let name = names.map { text(1...limits.nameLength, $0) } ?? ["maxLength": .number(Int64(limits.nameLength))]
-        return map(of: text(0...limits.valueLength, pattern: values?.patternOrEmpty), limits.members, names: name)
+        let name = names.map { text(1...limits.nameLength, of: $0) } ?? ["maxLength": .number(Int64(limits.nameLength))]
+        return map(of: text(0...limits.valueLength, pattern: values?.patternOrEmpty), count: limits.members, names: name)
     }
 }
 

@@ -21,22 +21,22 @@ extension RequestReader {
     private static func schema(of field: Field) -> JSONTree {
         switch field {
         case .schemaVersion: ["const": 1]
-        case .id: JSONSchema.text(RequestLimits.identifier, .identifier).described("Identity, copied into the result.")
+        case .id: JSONSchema.text(RequestLimits.identifier, of: .identifier).described("Identity, copied into the result.")
         case .source: JSONSchema.text(RequestLimits.source).described("Who publishes it; names the request together with id.")
-        case .tenant: JSONSchema.text(RequestLimits.slug, .slug).described("For whom it is.")
-        case .hub: JSONSchema.text(RequestLimits.slug, .slug).described("The hub to send through.")
+        case .tenant: JSONSchema.text(RequestLimits.slug, of: .slug).described("For whom it is.")
+        case .hub: JSONSchema.text(RequestLimits.slug, of: .slug).described("The hub to send through.")
         case .createdAt: JSONSchema.moment.described("When the publisher made it; ttl_seconds counts from here.")
         case .audience: audience
         case .platforms:
-            JSONSchema.list(of: platform, RequestLimits.platforms, isDistinct: true).described("Each must have content.")
+            JSONSchema.list(of: platform, count: RequestLimits.platforms, isDistinct: true).described("Each must have content.")
         case .message: message
         case .template: JSONSchema.map(RequestLimits.template).described("Properties for templates that devices registered.")
-        case .payloads: JSONSchema.map(of: payload, RequestLimits.payloads, names: platform)
+        case .payloads: JSONSchema.map(of: payload, count: RequestLimits.payloads, names: platform)
         case .timeToLive: JSONSchema.integer(RequestLimits.timeToLive).described("Lifetime in seconds.")
         case .expiresAt: JSONSchema.moment.described("When it is of no more use.")
         case .notBefore: JSONSchema.moment.described("No call is made before it.")
         case .priority: JSONSchema.words(priorities.names).described("How urgently a device shows it.")
-        case .collapseKey: JSONSchema.text(RequestLimits.collapseKey, .printable)
+        case .collapseKey: JSONSchema.text(RequestLimits.collapseKey, of: .printable)
         case .dedupe: dedupe
         case .orderingKey: JSONSchema.text(RequestLimits.orderingKey).described("Requests with one key are sent one by one.")
         case .options: JSONSchema.object(OptionField.allCases.map { ($0.rawValue, schema(of: $0)) })
@@ -82,12 +82,12 @@ extension RequestReader {
 
     private static func schema(of kind: AudienceKind) -> JSONTree {
         switch kind {
-        case .users: JSONSchema.list(of: userName, RequestLimits.recipients, isDistinct: true)
+        case .users: JSONSchema.list(of: userName, count: RequestLimits.recipients, isDistinct: true)
         case .installations:
-            JSONSchema.list(of: JSONSchema.text(RequestLimits.tag, .tag), RequestLimits.recipients, isDistinct: true)
+            JSONSchema.list(of: JSONSchema.text(RequestLimits.tag, of: .tag), count: RequestLimits.recipients, isDistinct: true)
         case .categories:
-            JSONSchema.list(of: JSONSchema.text(RequestLimits.tag, .tag), RequestLimits.categories, isDistinct: true)
-        case .devices: JSONSchema.list(of: device, RequestLimits.recipients)
+            JSONSchema.list(of: JSONSchema.text(RequestLimits.tag, of: .tag), count: RequestLimits.categories, isDistinct: true)
+        case .devices: JSONSchema.list(of: device, count: RequestLimits.recipients)
         case .tagExpression: JSONSchema.text(RequestLimits.tagExpression)
         case .broadcast: ["const": true]
         }
@@ -103,7 +103,7 @@ extension RequestReader {
 
     private static var device: JSONTree {
         JSONSchema.object(
-            [("platform", platform), ("handle", JSONSchema.text(RequestLimits.handle, .visible))],
+            [("platform", platform), ("handle", JSONSchema.text(RequestLimits.handle, of: .visible))],
             required: deviceFields.map(\.description))
     }
 
@@ -146,13 +146,13 @@ extension RequestReader {
 
     private static func schema(of field: ReplayField) -> JSONTree {
         switch field {
-        case .root, .parent, .job: JSONSchema.text(RequestLimits.identifier, .identifier)
+        case .root, .parent, .job: JSONSchema.text(RequestLimits.identifier, of: .identifier)
         case .parentOrigin: JSONSchema.text(RequestLimits.parentOrigin)
         case .generation: JSONSchema.integer(RequestLimits.generation)
         case .actor: JSONSchema.text(RequestLimits.actor)
         case .reason: JSONSchema.text(RequestLimits.reason)
-        case .modified: JSONSchema.list(of: JSONSchema.text(RequestLimits.modification), RequestLimits.modified)
-        case .sends: JSONSchema.list(of: JSONSchema.integer(RequestLimits.sendIndex), RequestLimits.sends)
+        case .modified: JSONSchema.list(of: JSONSchema.text(RequestLimits.modification), count: RequestLimits.modified)
+        case .sends: JSONSchema.list(of: JSONSchema.integer(RequestLimits.sendIndex), count: RequestLimits.sends)
         }
     }
 
@@ -165,8 +165,8 @@ extension RequestReader {
 
     private static func schema(of field: ParentField) -> JSONTree {
         switch field {
-        case .id: JSONSchema.text(RequestLimits.identifier, .identifier)
-        case .key: JSONSchema.text(1...ParentKey.maximumByteCount, .identifier)
+        case .id: JSONSchema.text(RequestLimits.identifier, of: .identifier)
+        case .key: JSONSchema.text(1...ParentKey.maximumByteCount, of: .identifier)
         case .partition: JSONSchema.integer(0...Int64(Int32.max))
         case .chunk: JSONSchema.integer(0...Int64(ParentRecord.maximumChunks) - 1)
         case .chunks: JSONSchema.integer(1...Int64(ParentRecord.maximumChunks))

@@ -3,7 +3,7 @@ extension ResultWriter {
     /// Of the kind `final`.
     static var finalSchema: JSONTree {
         let members: [(String, JSONTree)] = [
-            ("attempts", JSONSchema.list(of: attempt, 1...DeliveryReport.maximumAttempts)),
+            ("attempts", JSONSchema.list(of: attempt, count: 1...DeliveryReport.maximumAttempts)),
             ("targets", counts(["planned", "accepted", "failed", "ambiguous"])),
             (
                 "timings",
@@ -13,7 +13,7 @@ extension ResultWriter {
             ),
             ("parent", RequestReader.parent), ("parts", parts),
         ]
-        return schema(of: "final", hubState: JSONSchema.words(["Enqueued"]), members)
+        return schema(of: "final", hubState: JSONSchema.words(["Enqueued"]), own: members)
     }
 
     /// Of the kind `outcome`.
@@ -23,18 +23,19 @@ extension ResultWriter {
             ("timings", timings(moments: ["published_at", "finished_at"], optional: [], lengths: ["total_ms"])),
         ]
         // The words that are documented, and whatever else the hub may say.
-        return schema(of: "outcome", hubState: word, members)
+        return schema(of: "outcome", hubState: word, own: members)
     }
 
-    private static func schema(of kind: String, hubState: JSONTree, _ own: [(String, JSONTree)]) -> JSONTree {
+    private static func schema(of kind: String, hubState: JSONTree, own: [(String, JSONTree)]) -> JSONTree {
         let shared: [(String, JSONTree)] = [
             ("schema_version", ["const": 1]),
-            ("result_id", JSONSchema.text(identifier, .identifier)), ("request_id", JSONSchema.text(identifier, .identifier)),
-            ("source", JSONSchema.text(RequestLimits.source)), ("tenant", JSONSchema.text(RequestLimits.slug, .slug)),
+            ("result_id", JSONSchema.text(identifier, of: .identifier)),
+            ("request_id", JSONSchema.text(identifier, of: .identifier)),
+            ("source", JSONSchema.text(RequestLimits.source)), ("tenant", JSONSchema.text(RequestLimits.slug, of: .slug)),
             ("hub", JSONSchema.text(RequestLimits.slug)), ("kind", ["const": .text(kind)]),
             ("state", JSONSchema.words(ResultState.allCases.map(\.rawValue))), ("outcome", outcome), ("hub_state", hubState),
             ("replay_safety", JSONSchema.words(ReplaySafety.allCases.map(\.rawValue))), ("error", error),
-            ("attempt_count", JSONSchema.count), ("sends", JSONSchema.list(of: send, 1...maximumSends)),
+            ("attempt_count", JSONSchema.count), ("sends", JSONSchema.list(of: send, count: 1...maximumSends)),
             ("origin", origin), ("replay", RequestReader.replay), ("labels", RequestReader.labels),
             ("worker", object(["id": JSONSchema.text(0...128), "version": JSONSchema.text(0...32)])), ("at", JSONSchema.moment),
         ]
@@ -74,7 +75,7 @@ extension ResultWriter {
             [
                 ("code", errorCode), ("message", JSONSchema.text(1...512)), ("retryable", JSONSchema.boolean),
                 ("http_status", httpStatus), ("retry_after_ms", JSONSchema.count),
-                ("faults", JSONSchema.list(of: fault, 1...FieldReader.maximumFaults)),
+                ("faults", JSONSchema.list(of: fault, count: 1...FieldReader.maximumFaults)),
             ], required: ["code", "message", "retryable"], isOpen: true)
     }
 
@@ -109,7 +110,7 @@ extension ResultWriter {
 
     private static var parts: JSONTree {
         let names = ["count", "sent", "partial", "failed", "ambiguous", "expired", "cancelled"]
-        let notSent = JSONSchema.list(of: JSONSchema.count, 1...PartTotals.maximumNamed)
+        let notSent = JSONSchema.list(of: JSONSchema.count, count: 1...PartTotals.maximumNamed)
         return JSONSchema.object(
             names.map { ($0, JSONSchema.count) } + [("not_sent", notSent)], required: names, isOpen: true)
     }

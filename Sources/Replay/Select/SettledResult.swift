@@ -121,7 +121,7 @@ public struct SettledResult: Sendable {
     ///   - code: The reason.
     ///   - said: What a replay can do where more is known than class and reason say.
     private mutating func add(_ sends: SendSet, _ outcome: Outcome?, _ code: ErrorCode?, _ said: ReplaySafety? = nil) {
-        let safety = said ?? outcome.map { ReplaySafety(of: $0, code) } ?? .ambiguous
+        let safety = said ?? outcome.map { ReplaySafety(of: $0, code: code) } ?? .ambiguous
         switch (safety, outcome) {
         case (.duplicateRisk, _): delivered = delivered.union(sends)
         case (_, .expired): expired = expired.union(sends)

@@ -72,7 +72,7 @@ public struct ReplayWriter: Sendable {
         self.place = place
         let origin = RecordOrigin(topic: place.topic, partition: place.partition, offset: place.offset, timestamp: time)
         guard reader.read(value, headers: headers, origin: origin, into: &original) == .request else { return .invalid }
-        body = reader.body(of: original.document, headers)
+        body = reader.body(of: original.document, headers: headers)
         if manner.expiry == nil, let end = original.expiresAt, end <= now { return .expired }
         if case .moment(let end) = manner.expiry, end <= now { return .expired }
         if Lineage(of: original, at: place, modified: []).generation > Lineage.maximumGeneration { return .exhausted }
@@ -87,7 +87,7 @@ public struct ReplayWriter: Sendable {
     /// The requests that repeat some sends of the original: for each, which of them.
     public func requests(for sends: SendSet) -> [SendSet] {
         guard sends != .all else { return [.all] }
-        return plan.groups(of: indices(of: sends), original).map { SendSet($0) }
+        return plan.groups(of: indices(of: sends), for: original).map { SendSet($0) }
     }
 
     /// The calls that a request for these sends becomes.
@@ -129,7 +129,7 @@ public struct ReplayWriter: Sendable {
     private func appendAudience(_ sends: SendSet, to json: inout ByteWriter) {
         json.append(",\"audience\":")
         let group = indices(of: sends)
-        plan.appendAudience(of: group, original, to: &json)
+        plan.appendAudience(of: group, for: original, to: &json)
         if case .devices = original.audience { return }
         let platforms = sends == .all ? planner.platforms(of: original).list : plan.platforms(of: group)
         guard original.template == nil, !platforms.isEmpty else { return }

@@ -27,7 +27,7 @@ final class HubMetrics {
     private var throttledBefore: Int64 = 0
     private var waitedBefore: Int64 = 0
 
-    init(_ metrics: PushfanMetrics, _ gauges: HubGauges, loop: Int, hub: String) {
+    init(_ metrics: PushfanMetrics, gauges: HubGauges, loop: Int, hub: String) {
         self.metrics = metrics
         self.hub = hub
         oldestWaiting = gauges.oldestWaiting.share(of: loop)
@@ -55,10 +55,10 @@ final class HubMetrics {
         let code = (200..<300).contains(status) ? 2 : status
         let key = index << 16 | code
         let counter = latestSent?.key == key ? latestSent?.counter : nil
-        (counter ?? self.counter(of: platform, code, key)).increment()
+        (counter ?? self.counter(of: platform, code: code, key: key)).increment()
     }
 
-    private func counter(of platform: Platform?, _ code: Int, _ key: Int) -> Counter {
+    private func counter(of platform: Platform?, code: Int, key: Int) -> Counter {
         if let counter = sendsByKey[key] {
             latestSent = (key, counter)
             return counter

@@ -37,7 +37,7 @@ extension HubPort {
     private var isIdle: Bool { limits.inFlight == 0 && ready.isEmpty && waitingForRetry == 0 }
 
     /// The reason that it does not count as one that works, in a sentence. Nil when it does.
-    var trouble: String? { standing.trouble(isClosed: isCircuitClosed, limits.circuit.reason) }
+    var trouble: String? { standing.trouble(isClosed: isCircuitClosed, reason: limits.circuit.reason) }
 
     /// Says at the probes how it is.
     func tellHealth() {
@@ -46,25 +46,25 @@ extension HubPort {
     }
 
     /// Says in each turn how it is, and asks it when that is due.
-    func attend(now: MonotonicTime, _ wallClock: Timestamp, _ log: Log) {
+    func attend(now: MonotonicTime, wallClock: Timestamp, log: Log) {
         guard !isRetired else { return }
         tellHealth()
-        noteSilence(now: now, log)
+        noteSilence(now: now, log: log)
         let isClosed = isCircuitClosed
         guard standing.isDue(isClosed: isClosed, isIdle: isIdle, now: now), limits.pause.end(now: now) == nil,
             isClosed || limits.circuit.mayStart(now: now)
         else { return }
-        ask(now: now, wallClock)
+        ask(now: now, wallClock: wallClock)
     }
 
     /// Logs once that the first question has no answer yet: until the answer, or the end of patience, nothing else says so.
-    private func noteSilence(now: MonotonicTime, _ log: Log) {
+    private func noteSilence(now: MonotonicTime, log: Log) {
         guard finding == nil, !isSilent, let question, now - question.start >= Self.silenceLimit else { return }
         isSilent = true
         log.warning(.hubConnection, "the hub has not answered yet; waiting", [.hub: .string(name)])
     }
 
-    private func ask(now: MonotonicTime, _ wallClock: Timestamp) {
+    private func ask(now: MonotonicTime, wallClock: Timestamp) {
         var buffer = ByteWriter(capacity: 1024)
         guard let serial = try? client.writeQuestion(now: wallClock.milliseconds / 1000, into: &buffer) else { return }
         question = Question(tokenSerial: serial, probe: isCircuitClosed ? nil : limits.circuit.started(now: now), start: now)
@@ -76,30 +76,30 @@ extension HubPort {
 
     /// Takes in what came of the question.
     func questionEnded(
-        _ outcome: consuming Completion.Outcome, now: MonotonicTime, _ wallClock: Timestamp, using generator: inout QuickRandom,
-        _ log: Log
+        _ outcome: consuming Completion.Outcome, now: MonotonicTime, wallClock: Timestamp, using generator: inout QuickRandom,
+        log: Log
     ) {
         guard let question else { return }
         self.question = nil
         // Its connections were closed, which says nothing of the hub.
         guard !isRetired else { return }
         let before = limits.circuit.state
-        let finding = finding(outcome, question, wallClock)
+        let finding = finding(outcome, to: question, wallClock: wallClock)
         switch (question.probe, finding?.isProof) {
         case (let probe?, true?): limits.circuit.succeeded(probe, now: now)
         case (let probe?, false?): limits.circuit.failed(probe, now: now, using: &generator)
         case (let probe?, nil): limits.circuit.abandoned(probe, now: now, using: &generator)
         case (nil, _): break
         }
-        reportCircuit(before, log)
+        reportCircuit(before, to: log)
         guard let finding else { return standing.mustAskAgain() }
         standing.found(finding, now: now)
-        report(finding, log)
+        report(finding, to: log)
     }
 
     /// The finding from an answer, or from the lack of one. Nil when the token was refused and the next one is tried.
     private func finding(
-        _ outcome: consuming Completion.Outcome, _ question: Question, _ wallClock: Timestamp
+        _ outcome: consuming Completion.Outcome, to question: Question, wallClock: Timestamp
     ) -> HubFinding? {
         switch consume outcome {
         case .answer(let answer):
@@ -119,7 +119,7 @@ extension HubPort {
     }
 
     /// Logs what came of a question, when that is something else than before.
-    private func report(_ new: HubFinding, _ log: Log) {
+    private func report(_ new: HubFinding, to log: Log) {
         guard new != finding else { return }
         let isNews = finding != nil || isSilent
         finding = new
@@ -136,7 +136,7 @@ extension HubPort {
     }
 
     /// Logs that the circuit has opened, or is closed again.
-    func reportCircuit(_ before: CircuitBreaker.State, _ log: Log) {
+    func reportCircuit(_ before: CircuitBreaker.State, to log: Log) {
         switch (before, limits.circuit.state) {
         case (.closed, .open):
             log.error(
@@ -153,7 +153,7 @@ extension HubPort {
 /// The port's report about itself.
 extension HubPort {
     /// The state of the hub, and what holds its calls up.
-    func status(now: MonotonicTime, _ wallClock: Timestamp) -> LoopStatus.Hub {
+    func status(now: MonotonicTime, wallClock: Timestamp) -> LoopStatus.Hub {
         func moment(_ time: MonotonicTime) -> Timestamp { wallClock.adding(milliseconds: (time - now) / 1_000_000) }
         var limits = limits
         return LoopStatus.Hub(

@@ -53,7 +53,7 @@ final class HubPort {
     var isClosed = false
 
     init(
-        _ number: Int, _ settings: WorkerConfiguration.Hub, of configuration: WorkerConfiguration, poller: Poller,
+        _ number: Int, settings: WorkerConfiguration.Hub, of configuration: WorkerConfiguration, poller: Poller,
         now: MonotonicTime,
         metrics: HubMetrics, health: HubHealth, generator: inout QuickRandom
     ) throws {
@@ -67,7 +67,7 @@ final class HubPort {
         client = try HubClient(settings.hub, userAgent: "pushfan/\(configuration.version)")
         ready = ReadyCalls(configuration.laneWeights, tenants: configuration.tenantWeights)
         places = LanePlaces(weights: configuration.laneWeights.all)
-        limits = Self.limits(settings, now: now, &generator)
+        limits = Self.limits(settings, now: now, using: &generator)
         standing = HubStanding(of: settings.name, isAsked: configuration.checksHubs)
         limits.isHeld = standing.hold != nil
         tellHealth()
@@ -83,7 +83,9 @@ final class HubPort {
     static func tokenBase(of number: Int) -> UInt64 { UInt64(number) << 32 }
 
     /// The limits of a hub that was not called yet.
-    private static func limits(_ hub: WorkerConfiguration.Hub, now: MonotonicTime, _ generator: inout QuickRandom) -> HubLimits {
+    private static func limits(_ hub: WorkerConfiguration.Hub, now: MonotonicTime, using generator: inout QuickRandom)
+        -> HubLimits
+    {
         let concurrency = ConcurrencyLimit(most: hub.maxInFlight, isAdaptive: hub.adaptsConcurrency)
         guard hub.rateLimit > 0 else { return HubLimits(concurrency: concurrency) }
         return HubLimits(
@@ -110,7 +112,7 @@ final class HubPort {
     }
 
     /// Lets time pass for its rate, and says once when the fleet has been silent for long.
-    func watchFleet(_ topic: String, now: MonotonicTime, _ log: Log) {
+    func watchFleet(_ topic: String, now: MonotonicTime, log: Log) {
         limits.rate?.timePassed(now: now)
         let isSilent = limits.rate?.goesWithoutFleet ?? false
         guard isSilent != (fleetTrouble != nil) else { return }

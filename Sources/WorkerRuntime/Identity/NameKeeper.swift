@@ -24,7 +24,7 @@ struct NameKeeper {
     private var lastError: KafkaError?
 
     /// Nil where names are not kept: the worker's run is not known, or it has no name in its group.
-    init?(_ configuration: WorkerConfiguration, _ services: WorkerServices, _ health: WorkerHealth, _ control: WorkerControl) {
+    init?(_ configuration: WorkerConfiguration, services: WorkerServices, health: WorkerHealth, control: WorkerControl) {
         guard let own = configuration.incarnation, configuration.guarantee == .exactlyOnce else { return nil }
         name = configuration.instanceID
         look = NameLook(configuration, own: own)

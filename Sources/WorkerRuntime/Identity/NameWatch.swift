@@ -42,7 +42,7 @@ struct NameWatch: Sendable {
         unseenSince = nil
         switch sighting {
         case .nobody, .own, .ended: return .take
-        case .other, .unnamed: return lookLater(now, jitter)
+        case .other, .unnamed: return lookLater(now, jitter: jitter)
         }
     }
 
@@ -55,10 +55,10 @@ struct NameWatch: Sendable {
     mutating func unseen(now: MonotonicTime, jitter: Double) -> Action {
         let since = unseenSince ?? now
         unseenSince = since
-        return now.nanoseconds(since: since) >= Self.patience ? .take : lookLater(now, jitter)
+        return now.nanoseconds(since: since) >= Self.patience ? .take : lookLater(now, jitter: jitter)
     }
 
-    private mutating func lookLater(_ now: MonotonicTime, _ jitter: Double) -> Action {
+    private mutating func lookLater(_ now: MonotonicTime, jitter: Double) -> Action {
         defer { wait = min(wait * 2, Self.longestWait) }
         return .look(at: now.advanced(byNanoseconds: wait / 2 + Int64(Double(wait / 2) * min(max(jitter, 0), 1))))
     }

@@ -69,7 +69,7 @@ struct KeyQueues<Record> {
     func isFree(_ key: Key) -> Bool { isComplete && (count == 0 || queues[key] == nil) }
 
     /// Notes that a request of a free key begins.
-    mutating func begin(_ key: Key, _ origin: Origin, at offset: Int64) {
+    mutating func begin(_ key: Key, origin: Origin, at offset: Int64) {
         var queue = Queue()
         queue.isBusy = true
         queue.insert(Request(origin: origin, place: .published(offset), record: nil, due: .past, byteCount: 0))
@@ -80,7 +80,7 @@ struct KeyQueues<Record> {
     /// Adds a request that waits for its turn.
     ///
     /// - Returns: Whether it is here; false for a copy of one that is here already, of which only one is to go on.
-    mutating func add(_ key: Key, _ request: Request) -> Bool {
+    mutating func add(_ key: Key, request: Request) -> Bool {
         let before = change(key) { queue -> Request? in
             guard let index = queue.index(of: request.origin) else {
                 queue.insert(request)
@@ -100,11 +100,11 @@ struct KeyQueues<Record> {
         case .some(let known?):
             // What moved has arrived; everything else is a copy.
             guard known.place == .moving, case .held = request.place else { return false }
-            noteHeld(known, -1)
+            noteHeld(known, sign: -1)
         }
-        noteHeld(request, 1)
+        noteHeld(request, sign: 1)
         byteCount += request.byteCount
-        if isFirst(key, request.origin) { consider(key) }
+        if isFirst(key, origin: request.origin) { consider(key) }
         return true
     }
 
@@ -117,7 +117,7 @@ struct KeyQueues<Record> {
         }
         guard let (request, isLast) = change ?? nil else { return }
         count -= 1
-        noteHeld(request, -1)
+        noteHeld(request, sign: -1)
         if isLast { queues[key] = nil } else { consider(key) }
     }
 
@@ -131,8 +131,8 @@ struct KeyQueues<Record> {
             return (request, queue.first)
         }
         guard let (before, after) = change ?? nil else { return }
-        noteHeld(before, -1)
-        noteHeld(after, 1)
+        noteHeld(before, sign: -1)
+        noteHeld(after, sign: 1)
     }
 
     /// Notes that a request that moves will not be read where it went.
@@ -145,7 +145,7 @@ struct KeyQueues<Record> {
             }
             guard let (request, isLast) = change ?? nil else { continue }
             count -= 1
-            noteHeld(request, -1)
+            noteHeld(request, sign: -1)
             if isLast { queues[key] = nil } else { consider(key) }
             return
         }
@@ -160,7 +160,7 @@ struct KeyQueues<Record> {
 
     /// Whose turn it is: a request whose key has none in work, with its record. It is in work from then on.
     mutating func next(now: Timestamp) -> (key: Key, request: Request)? {
-        while let key = waits.removeDue(now) { list(key, now) }
+        while let key = waits.removeDue(now) { list(key, at: now) }
         while let key = turns.popFirst() {
             let taken = change(key) { queue -> Request? in
                 queue.isListed = false
@@ -184,7 +184,7 @@ struct KeyQueues<Record> {
     var nextMoment: Timestamp? { turns.isEmpty ? waits.first : .past }
 
     /// Calls `body` with the records that come first of their keys, and wait for nothing of their own.
-    func forEachDue(at now: Timestamp, _ body: (Record) -> Void) {
+    func forEachDue(at now: Timestamp, perform body: (Record) -> Void) {
         for queue in queues.values where !queue.isBusy && queue.first.due <= now {
             if let record = queue.first.record { body(record) }
         }
@@ -221,9 +221,9 @@ struct KeyQueues<Record> {
         var taken: [(key: Key, request: Request)] = []
         var bytes = 0
         for place in found.sorted(by: { $0.offset < $1.offset }) where taken.count < limit.count {
-            guard let size = byteCount(of: place.key, place.origin) else { continue }
+            guard let size = byteCount(of: place.key, origin: place.origin) else { continue }
             bytes += size
-            guard bytes <= limit.bytes, let request = startMoving(place.key, place.origin) else { break }
+            guard bytes <= limit.bytes, let request = startMoving(place.key, origin: place.origin) else { break }
             taken.append((place.key, request))
         }
         return taken
@@ -235,7 +235,7 @@ struct KeyQueues<Record> {
     ///   - limit: How many at most.
     ///   - isMeant: Whether to do that with a record, which stands at an offset.
     /// - Returns: The requests, with their records. They move.
-    mutating func removeHeld(limit: Int, _ isMeant: (Int64, Record) -> Bool) -> [(key: Key, request: Request)] {
+    mutating func removeHeld(limit: Int, where isMeant: (Int64, Record) -> Bool) -> [(key: Key, request: Request)] {
         var found: [(key: Key, offset: Int64, origin: Origin)] = []
         for (key, queue) in queues {
             for (index, request) in queue.requests.enumerated() {
@@ -246,20 +246,20 @@ struct KeyQueues<Record> {
             }
         }
         return found.sorted { $0.offset < $1.offset }.prefix(limit).compactMap { place in
-            startMoving(place.key, place.origin).map { (place.key, $0) }
+            startMoving(place.key, origin: place.origin).map { (place.key, $0) }
         }
     }
 
-    private func isFirst(_ key: Key, _ origin: Origin) -> Bool {
+    private func isFirst(_ key: Key, origin: Origin) -> Bool {
         queues[key]?.requests.first?.origin == origin
     }
 
-    private func byteCount(of key: Key, _ origin: Origin) -> Int? {
+    private func byteCount(of key: Key, origin: Origin) -> Int? {
         guard let queue = queues[key], let index = queue.index(of: origin) else { return nil }
         return queue.requests[index].byteCount
     }
 
-    private mutating func startMoving(_ key: Key, _ origin: Origin) -> Request? {
+    private mutating func startMoving(_ key: Key, origin: Origin) -> Request? {
         let change = change(key) { queue -> Request? in
             guard let index = queue.index(of: origin) else { return nil }
             let request = queue.requests[index]
@@ -267,19 +267,19 @@ struct KeyQueues<Record> {
             return request
         }
         guard let request = change ?? nil else { return nil }
-        noteHeld(request, -1)
-        noteHeld(request.moving(byteCount: request.byteCount), 1)
+        noteHeld(request, sign: -1)
+        noteHeld(request.moving(byteCount: request.byteCount), sign: 1)
         byteCount -= request.byteCount
         return request
     }
 
     /// Changes the queue of a key where it is, so that nothing of it is copied. Nil if there is none.
     @discardableResult
-    private mutating func change<Result>(_ key: Key, _ body: (inout Queue) -> Result) -> Result? {
+    private mutating func change<Result>(_ key: Key, perform body: (inout Queue) -> Result) -> Result? {
         queues.index(forKey: key).map { body(&queues.values[$0]) }
     }
 
-    private mutating func noteHeld(_ request: Request, _ sign: Int) {
+    private mutating func noteHeld(_ request: Request, sign: Int) {
         if case .published = request.place { return }
         heldCount += sign
         heldByteCount += sign * request.byteCount
@@ -296,10 +296,10 @@ struct KeyQueues<Record> {
         guard isComplete, let queue = queues[key], !queue.isBusy, !queue.isListed, queue.first.record != nil
         else { return }
         let due = queue.first.due
-        if due == .past { list(key, due) } else { waits.add(key, at: due) }
+        if due == .past { list(key, at: due) } else { waits.add(key, at: due) }
     }
 
-    private mutating func list(_ key: Key, _ now: Timestamp) {
+    private mutating func list(_ key: Key, at now: Timestamp) {
         guard let queue = queues[key], !queue.isBusy, !queue.isListed, queue.first.record != nil, queue.first.due <= now
         else { return }
         queues[key]?.isListed = true

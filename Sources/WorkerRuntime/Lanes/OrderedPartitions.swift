@@ -12,7 +12,7 @@ struct OrderedPartitions {
     /// that partition of requests reads and writes it.
     ///
     /// - Returns: The partition; nil for one of our own lane.
-    static func heldPartition(of partition: Int32, _ lane: Lane) -> Int32? {
+    static func heldPartition(of partition: Int32, in lane: Lane) -> Int32? {
         guard lane != .own else { return nil }
         let (held, overflow) = partition.multipliedReportingOverflow(by: Int32(heldLanes))
         return overflow ? .max : held + Int32(lane.rawValue)
@@ -77,7 +77,7 @@ struct OrderedPartitions {
         requestSlots = slots.map { _ in nil }
         for slot in partitions.indices {
             guard let lane = lane(slot) else { continue }
-            let number = Self.heldPartition(of: partitions[slot].partition, lane)
+            let number = Self.heldPartition(of: partitions[slot].partition, in: lane)
             let held = number.flatMap { number in slots.first { partitions[$0].partition == number } }
             while heldSlots.count <= slot { heldSlots.append(nil) }
             heldSlots[slot] = held

@@ -29,7 +29,7 @@ struct ParentPartitions {
     }
 
     /// Begins a partition later than the others.
-    mutating func begin(_ slot: Int, _ planned: AssignmentPlan.Partition) {
+    mutating func begin(_ slot: Int, planned: AssignmentPlan.Partition) {
         partitions[slot - slots.lowerBound] = planned.parents ?? OpenParents()
         isLeft[slot - slots.lowerBound] = planned.left != nil || planned.refusal != nil
         noteArrivals()

@@ -28,7 +28,7 @@ struct RecordEnvelope {
 
     mutating func setKey(_ key: Span<UInt8>) { keyRange = append(key) }
 
-    mutating func addHeader(_ name: Span<UInt8>, _ value: Span<UInt8>?) {
+    mutating func addHeader(_ name: Span<UInt8>, value: Span<UInt8>?) {
         let name = append(name)
         if let value { headers.append((name, append(value))) } else { headers.append((name, nil)) }
     }

@@ -139,7 +139,7 @@ struct PartitionState {
 
     /// A partition that begins as it is planned.
     init(
-        _ id: TopicPartition, _ role: PartitionRole, _ plan: AssignmentPlan.Partition, committed: LedgerCommit?, lag: Gauge,
+        _ id: TopicPartition, role: PartitionRole, plan: AssignmentPlan.Partition, committed: LedgerCommit?, lag: Gauge,
         consumed: Counter
     ) {
         self.id = id

@@ -25,7 +25,7 @@ extension WorkerLoop {
                     .positions(
                         list.map { TopicPartition($0) }, partitionsBehindCommit: behind, progress: startProgress, epoch: epoch))
             case .reportUnreadablePositions: reportUnreadablePositions()
-            case .begin: begin(known.positions, known.ends)
+            case .begin: begin(known.positions, ends: known.ends)
             case .drain: drain()
             case .cut: cut()
             case .forget: forgetAssignment()
@@ -93,7 +93,7 @@ extension WorkerLoop {
     }
 
     /// The positions of an assignment could not be learnt, or not be read from.
-    func positionsFailed(_ error: KafkaError, _ epoch: Int) {
+    func positionsFailed(_ error: KafkaError, epoch: Int) {
         noteKafkaError(error)
         // Elsewhere a leader that moves is no news; here nothing is read until it answers.
         if error.isLeaderAway { health.brokerFailed(error.description) }
@@ -107,15 +107,15 @@ extension WorkerLoop {
     }
 
     /// Begins what was assigned, as the plan says, now that the group's positions are known.
-    private func begin(_ positions: [CommittedOffset], _ ends: Committer.PartitionEnds) {
+    private func begin(_ positions: [CommittedOffset], ends: Committer.PartitionEnds) {
         let plan = AssignmentPlan(
-            positions.map { known(of: $0, ends) }, window: configuration.window, heldWindow: configuration.heldWindow,
+            positions.map { known(of: $0, ends: ends) }, window: configuration.window, heldWindow: configuration.heldWindow,
             reach: repetitions?.reach)
         let states = plan.partitions.map {
             partitionState($0, of: positions[$0.index].partition, at: LedgerCommit(positions[$0.index]))
         }
         for message in plan.messages { note(message, of: positions.map(\.partition)) }
-        guard startReading(plan, states, ends.control) else { return }
+        guard startReading(plan, states: states, controlEnd: ends.control) else { return }
         partitions = states
         noteKnown(offered.begin(&partitions))
         membership.began(isOpening: plan.isOpening, awaitsLeader: plan.awaitsLeader, now: now, at: wallClock)
@@ -129,7 +129,7 @@ extension WorkerLoop {
     }
 
     /// The facts of a partition that the plan has to know.
-    private func known(of position: CommittedOffset, _ ends: Committer.PartitionEnds) -> AssignmentPlan.Assigned {
+    private func known(of position: CommittedOffset, ends: Committer.PartitionEnds) -> AssignmentPlan.Assigned {
         let partition = position.partition
         let kind = role(of: partition).kind
         var committed = LedgerCommit(position)
@@ -140,7 +140,7 @@ extension WorkerLoop {
     /// Lets the consumer read the partitions of requests, and the reader of delay lanes the others.
     ///
     /// - Returns: Whether they do; else the positions are asked for again.
-    private func startReading(_ plan: AssignmentPlan, _ states: [PartitionState], _ controlEnd: ControlEnd) -> Bool {
+    private func startReading(_ plan: AssignmentPlan, states: [PartitionState], controlEnd: ControlEnd) -> Bool {
         let starts: [(partition: TopicPartition, start: StartOffset)] = zip(states, plan.partitions).map {
             (partition: $0.id, start: StartOffset($1.start))
         }
@@ -152,7 +152,7 @@ extension WorkerLoop {
             try delayReader.start(Array(starts[plan.requests.upperBound...]) + control)
             return true
         } catch {
-            positionsFailed(error, epoch)
+            positionsFailed(error, epoch: epoch)
             return false
         }
     }
@@ -207,7 +207,8 @@ extension WorkerLoop {
         _ partition: AssignmentPlan.Partition, of id: TopicPartition, at position: LedgerCommit?
     ) -> PartitionState {
         var state = PartitionState(
-            id, role(of: id), partition, committed: position, lag: metrics.lag(of: id), consumed: metrics.consumed(from: id.topic)
+            id, role: role(of: id), plan: partition, committed: position, lag: metrics.lag(of: id),
+            consumed: metrics.consumed(from: id.topic)
         )
         // Its first record is to wait for no commit of its own.
         state.reserve.read(at: now)
@@ -278,7 +279,9 @@ extension WorkerLoop {
             }
             for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase != .done {
                 let isInFlight = flight.calls[index].phase == .inFlight
-                end(flight, index, isInFlight ? .ambiguous : .cancelled, .workerShutdown, "the worker stopped before the answer")
+                end(
+                    flight, call: index, as: isInFlight ? .ambiguous : .cancelled, code: .workerShutdown,
+                    "the worker stopped before the answer")
             }
         }
     }

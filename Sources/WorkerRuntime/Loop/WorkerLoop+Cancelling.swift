@@ -79,7 +79,7 @@ extension WorkerLoop {
                 partitions[flight.slot].head = nil
                 start(flight)
             } else {
-                cancel(flight, cancellation)
+                cancel(flight, by: cancellation)
             }
         }
         delayedPartitions.mayHaveRecords = true
@@ -87,19 +87,19 @@ extension WorkerLoop {
     }
 
     /// Ends the calls of a request that wait.
-    func cancel(_ flight: Flight, _ cancellation: Cancellations.Cancellation) {
+    func cancel(_ flight: Flight, by cancellation: Cancellations.Cancellation) {
         flight.cancellation = cancellation
         for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-            end(flight, index, cancellation)
+            end(flight, call: index, by: cancellation)
         }
     }
 
     /// Ends a call because its request is cancelled. Of one that may have arrived, the attempt's own code says more.
-    func end(_ flight: Flight, _ index: Int, _ cancellation: Cancellations.Cancellation) {
+    func end(_ flight: Flight, call index: Int, by cancellation: Cancellations.Cancellation) {
         if !flight.calls[index].mayHaveArrived { flight.report.calls[index].code = .cancelled }
         let text = Array((cancellation.reason.map { "cancelled: \($0)" } ?? "cancelled").utf8)
         flight.report.calls[index].detail = flight.report.keep(text.span)
-        end(flight, index, .cancelled)
+        end(flight, call: index, as: .cancelled)
     }
 
     /// Once a second: forgets what has expired, and says what is amiss.

@@ -11,7 +11,7 @@ extension WorkerLoop {
     ///   - isHubFailure: Whether it ended as it does when the hub is out.
     ///   - isLost: Whether it ended as it does when there is too much at once.
     ///   - port: The hub that it was made to.
-    func noteEnd(of flight: Flight, _ index: Int, isHubFailure: Bool, isLost: Bool, _ port: HubPort) {
+    func noteEnd(of flight: Flight, call index: Int, isHubFailure: Bool, isLost: Bool, at port: HubPort) {
         port.limits.noteEnd(startedAt: flight.calls[index].startedAt, now: now, isLost: isLost)
         guard let call = flight.calls[index].circuitCall else { return }
         flight.calls[index].circuitCall = nil
@@ -21,7 +21,7 @@ extension WorkerLoop {
         } else {
             port.limits.circuit.succeeded(call, now: now)
         }
-        port.reportCircuit(before, log)
+        port.reportCircuit(before, to: log)
     }
 
     /// Notes that the flight's calls are not waited for any more.
@@ -32,7 +32,7 @@ extension WorkerLoop {
             let port = ports[flight.port]
             let before = port.limits.circuit.state
             port.limits.circuit.abandoned(call, now: now, using: &generator)
-            port.reportCircuit(before, log)
+            port.reportCircuit(before, to: log)
         }
     }
 }

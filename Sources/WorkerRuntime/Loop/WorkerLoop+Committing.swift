@@ -36,7 +36,7 @@ extension WorkerLoop {
             putBack()
         case .cutDeadLetters: _ = offered.job?.batch.cutLargeDeadLetters()
         case .writeDeadLetter(let unit):
-            writeDeadLetter(for: unit, error)
+            writeDeadLetter(for: unit, error: error)
             putBack()
         case .forget: offered.job = nil
         case .reset(let reason):
@@ -195,13 +195,13 @@ extension WorkerLoop {
                 membership.producerFailed(now: now)
             case .positions(let positions, let ends, let epoch):
                 perform(membership.positionsKnown(epoch: epoch), with: (positions, ends))
-            case .positionsFailed(let error, let epoch): positionsFailed(error, epoch)
+            case .positionsFailed(let error, let epoch): positionsFailed(error, epoch: epoch)
             case .probed(let error): probed(error)
             case .surveyed(let unread):
                 perform(membership.surveyed(unread.map { Membership.Partition($0) }, now: now))
             case .committed(let lanes): committed(lanes)
             case .impossible(let reason): commitIsImpossible(reason)
-            case .commitFailed(let error, let standing): commitFailed(error, standing)
+            case .commitFailed(let error, let standing): commitFailed(error, standing: standing)
             case .fenced(let error):
                 log.error(.fenced, "the brokers take this worker for an outdated one", [.reason: .string(error.description)])
                 perform(cycle.takenOver(), after: error)
@@ -242,14 +242,14 @@ extension WorkerLoop {
         perform(cycle.impossible(reason))
     }
 
-    private func commitFailed(_ error: KafkaError, _ standing: CommitJob.Standing) {
+    private func commitFailed(_ error: KafkaError, standing: CommitJob.Standing) {
         guard let job = offered.job else { return }
         offered.job?.standing = standing
         if standing == .written { offered.noteWritten() }
         metrics.commitFailures.increment()
         metrics.resultsFailed.increment(by: UInt64(job.batch.resultCount))
         log.warning(.commitFailed, "results could not be committed and are offered again", [.reason: .string(error.description)])
-        perform(cycle.failed(CommitCycle.Cause(error), standing, now: now) { units(of: job.batch) }, after: error)
+        perform(cycle.failed(CommitCycle.Cause(error), standing: standing, now: now) { units(of: job.batch) }, after: error)
         // Where others are taken, a rejected record says nothing against the brokers.
         if !error.refusesRecords || cycle.isOverdue(now: now) { health.producerFailed(error.description) }
     }

@@ -13,20 +13,20 @@ extension WorkerLoop {
     /// Looks at a record from before the group's position.
     ///
     /// - Returns: Whether nothing else must be done with it.
-    func lookBack(at record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) -> Bool {
+    func lookBack(at record: borrowing ConsumedRecord, origin: RecordOrigin, in slot: Int) -> Bool {
         // What is read before the assignment begins anew is read again then.
         if !membership.behindCommit.isEmpty { return true }
         guard partitions[slot].isLookingBack(at: origin.offset) else { return false }
         if let end = consumer.watermarks(slot: slot)?.high, end < partitions[slot].firstOffset {
             membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
         } else {
-            remember(record, origin, slot)
+            remember(record, origin: origin, in: slot)
         }
         return true
     }
 
     /// Takes in a request whose outcome was published before, if it was not taken in yet.
-    func remember(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) {
+    func remember(_ record: borrowing ConsumedRecord, origin: RecordOrigin, in slot: Int) {
         guard let end = partitions[slot].recent?.end, end <= origin.offset else { return }
         let flight = flights.take()
         flight.begin(epoch: epoch, slot: slot, origin: origin, now: wallClock, monotonic: now)
@@ -74,7 +74,7 @@ extension WorkerLoop {
         else { return }
         guard let rules = repetitions else {
             guard flight.request.dedupeKey == nil else {
-                throw RequestFault(.notConfigured, "/dedupe", "This worker looks for no repetitions: its dedupe.reach is 0.")
+                throw RequestFault(.notConfigured, at: "/dedupe", "This worker looks for no repetitions: its dedupe.reach is 0.")
             }
             return
         }
@@ -83,9 +83,11 @@ extension WorkerLoop {
             key: names.key, id: names.id, offset: flight.offset, time: flight.origin.timestamp)
         switch repetition {
         case .key(let offset):
-            throw RequestFault(.duplicate, "/dedupe/key", "The request at offset \(offset) of its partition has the same key.")
+            throw RequestFault(
+                .duplicate, at: "/dedupe/key", "The request at offset \(offset) of its partition has the same key.")
         case .id(let offset):
-            throw RequestFault(.duplicate, "/id", "The request at offset \(offset) of its partition has the same source and id.")
+            throw RequestFault(
+                .duplicate, at: "/id", "The request at offset \(offset) of its partition has the same source and id.")
         case nil: return
         }
     }

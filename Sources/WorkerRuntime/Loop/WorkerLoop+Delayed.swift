@@ -51,7 +51,7 @@ extension WorkerLoop {
         var budget = Self.recordsPerTurn
         while budget > 0 && canReceiveDelayed && partitions[slot].canRead {
             let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { record in
-                if let flight = takeDelayed(record, slot) { start(flight) }
+                if let flight = takeDelayed(record, in: slot) { start(flight) }
             }
             note(result, of: slot)
             budget -= 1
@@ -66,7 +66,7 @@ extension WorkerLoop {
             var budget = Self.recordsPerTurn
             while budget > 0 && partitions[slot].canRead {
                 let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { record in
-                    guard let flight = takeDelayed(record, slot) else { return }
+                    guard let flight = takeDelayed(record, in: slot) else { return }
                     if flight.recheckTime == nil && canReceive { start(flight) } else { keepFirst(flight) }
                 }
                 note(result, of: slot)
@@ -101,15 +101,14 @@ extension WorkerLoop {
     }
 
     /// - Returns: What the record holds, to be started, or nil when it was finished before, or has to wait for the window.
-    private func takeDelayed(_ record: borrowing ConsumedRecord, _ slot: Int) -> Flight? {
+    private func takeDelayed(_ record: borrowing ConsumedRecord, in slot: Int) -> Flight? {
         let readAt = partitions[slot].readAgain(record.offset) ?? wallClock
         guard case .delay(let delay) = partitions[slot].role, let reception = receive(record, of: slot) else { return nil }
         let place = record.origin(in: partitions[slot].id, now: wallClock)
         let flight = flights.take()
         switch DelayedRecord.read(record, group: configuration.groupID, in: delay, now: readAt) {
         case .request(let delayed):
-            flight.begin(
-                epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: readAt, monotonic: .never)
+            flight.begin(epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: readAt, monotonic: .never)
             flight.offset = record.offset
             read(record, into: flight)
             flight.delayed = delayed
@@ -118,12 +117,12 @@ extension WorkerLoop {
             flight.poll = poll
         case .foreign(let owner):
             flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .never)
-            skipForeignRecord(owner, slot)
+            skipForeignRecord(owner, in: slot)
             // Its own group sees to it; here nothing is recorded of it.
             flight.deadLetter = OutcomeBatch()
         case .invalid:
             flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .never)
-            noteUnreadable(record, flight, .notDelayed)
+            noteUnreadable(record, of: flight, failure: .notDelayed)
         }
         guard reception == .process else {
             if flight.heldByteCount > FlightPool.longestKept && goBack(to: flight) { return nil }
@@ -136,7 +135,7 @@ extension WorkerLoop {
     }
 
     /// Says, once for each assignment, that requests of another group wait: that one may be no more, because it has another name now.
-    func skipForeignRecord(_ owner: String?, _ slot: Int) {
+    func skipForeignRecord(_ owner: String?, in slot: Int) {
         guard let owner, !delayedPartitions.hasSaidForeign else { return }
         delayedPartitions.hasSaidForeign = true
         let reason =
@@ -147,7 +146,7 @@ extension WorkerLoop {
     }
 
     /// True if a request that comes from a delay lane may go on now. Else it waits there, or in the next one.
-    func isDue(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
+    func isDue(_ flight: Flight, delayed: DelayedRecord) -> Bool {
         if partitions[flight.slot].role == .held {
             flight.receivedAt = now
             return true
@@ -156,7 +155,7 @@ extension WorkerLoop {
             keepFirst(flight)
             return false
         }
-        if delayFurther(flight, delayed) { return false }
+        if delayFurther(flight, delayed: delayed) { return false }
         flight.receivedAt = now
         return true
     }
@@ -164,12 +163,12 @@ extension WorkerLoop {
     /// Goes on with a request where it was: its calls are planned again, and have what happened to them before.
     ///
     /// - Returns: Whether its calls must be made; if not, it is finished.
-    func restore(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
+    func restore(_ flight: Flight, from delayed: DelayedRecord) -> Bool {
         let history = delayed.history
         var report = delayed.report
         guard history.plan == flight.plan.digest, history.calls.count == flight.calls.count else {
             if report.attemptCount > 0 {
-                giveUp(flight, delayed)
+                giveUp(flight, delayed: delayed)
                 return false
             }
             flight.report.consumedAt = report.consumedAt
@@ -180,22 +179,24 @@ extension WorkerLoop {
             report.calls[index].payloadByteCount = flight.report.calls[index].payloadByteCount
         }
         flight.report = report
-        resume(flight, history)
+        resume(flight, after: history)
         return true
     }
 
     /// Ends a request of which attempts were made, because another version, or other settings, would make other calls of it.
-    func giveUp(_ flight: Flight, _ delayed: DelayedRecord) {
+    func giveUp(_ flight: Flight, delayed: DelayedRecord) {
         flight.report = delayed.report
         flight.calls = delayed.history.calls.map { _ in Flight.Call() }
         flight.openCalls = flight.calls.count
-        resume(flight, delayed.history)
+        resume(flight, after: delayed.history)
         for index in flight.calls.indices where flight.calls[index].phase != .done {
-            end(flight, index, .transient, .internal, "other settings gave the request other calls while it waited")
+            end(
+                flight, call: index, as: .transient, code: .internal,
+                "other settings gave the request other calls while it waited")
         }
     }
 
-    private func resume(_ flight: Flight, _ history: DeliveryHistory) {
+    private func resume(_ flight: Flight, after history: DeliveryHistory) {
         for (index, state) in history.calls.enumerated() {
             flight.calls[index].attempt = flight.report.calls[index].attemptCount
             flight.calls[index].mayHaveArrived = state.mayHaveArrived

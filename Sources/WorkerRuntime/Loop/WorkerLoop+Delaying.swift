@@ -32,22 +32,22 @@ extension WorkerLoop {
         if isLeft && flight.key == nil { lane = lane ?? delayLanes.laneToNextOwner(expiresAt: expiry, now: wallClock) }
         guard lane != nil || flight.key != nil else { return false }
         let history = flight.history(isInDoubt: mayHaveBeenBegun(flight), now: now, at: wallClock)
-        if let key = flight.key { return hold(flight, key, until: moment, history, isLeft: isLeft) }
+        if let key = flight.key { return hold(flight, key: key, until: moment, history: history, isLeft: isLeft) }
         guard let lane else { return false }
-        write(flight, to: lane, until: moment, history)
+        write(flight, to: lane, until: moment, history: history)
         return true
     }
 
     /// Hands a request on from lane to lane, as it is.
-    func delayFurther(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
+    func delayFurther(_ flight: Flight, delayed: DelayedRecord) -> Bool {
         guard flight.request.expiresAt.map({ $0 > wallClock }) ?? true,
             let lane = delayLanes.lane(for: delayed.due.milliseconds(since: wallClock))
         else { return false }
-        write(flight, to: lane, until: delayed.due, delayed.text)
+        write(flight, to: lane, until: delayed.due, history: delayed.text)
         return true
     }
 
-    private func write(_ flight: Flight, to lane: Int, until due: Timestamp, _ history: borrowing ByteWriter) {
+    private func write(_ flight: Flight, to lane: Int, until due: Timestamp, history: borrowing ByteWriter) {
         delayRecorder.record(flight, to: .delay(lane), due: due, history: history, into: &outbox)
         metrics.delayed(in: lane)
         log.debug(

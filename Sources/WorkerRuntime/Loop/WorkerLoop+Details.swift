@@ -12,7 +12,7 @@ extension WorkerLoop {
     /// Begins to read the list of devices that were refused, if it can hold dead handles and there is a topic for them.
     ///
     /// - Returns: Whether it is being read; the outcome is recorded afterwards, in one transaction with what it lists.
-    func beginDetails(_ flight: Flight, _ poll: OutcomePoll, _ outcome: CallOutcome) -> Bool {
+    func beginDetails(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) -> Bool {
         guard details.isWanted, let telemetry = outcome.telemetry, let link = telemetry.errorDetails,
             telemetry.counts.contains(where: { $0.count > 0 && $0.outcome.isHandleDead })
         else { return false }
@@ -36,28 +36,28 @@ extension WorkerLoop {
             let flight = flights[id.flight]
             guard id.isPoll(of: flight), let poll = flight.poll, let outcome = poll.outcome else { continue }
             switch consume end {
-            case .answer(let answer): readDetails(flight, answer)
-            case .failure(let failure): noteDetailsFailure(failure.reason.label, flight)
+            case .answer(let answer): readDetails(flight, answer: answer)
+            case .failure(let failure): noteDetailsFailure(failure.reason.label, of: flight)
             }
-            finish(flight, poll, outcome)
+            finish(flight, poll: poll, outcome: outcome)
         }
     }
 
-    private func readDetails(_ flight: Flight, _ answer: borrowing Answer) {
-        guard answer.status == 200 else { return noteDetailsFailure("status \(answer.status)", flight) }
+    private func readDetails(_ flight: Flight, answer: borrowing Answer) {
+        guard answer.status == 200 else { return noteDetailsFailure("status \(answer.status)", of: flight) }
         let list = RefusedDeviceList(reading: answer.body)
-        for device in list.devices where device.outcome.isHandleDead { record(device, flight) }
+        for device in list.devices where device.outcome.isHandleDead { record(device, of: flight) }
         if let fault = list.fault {
-            noteDetailsFailure(fault.description, flight)
+            noteDetailsFailure(fault.description, of: flight)
         } else {
             ports[flight.port].metrics.readDetails("read")
         }
     }
 
-    private func record(_ device: RefusedDevice, _ flight: Flight) {
+    private func record(_ device: RefusedDevice, of flight: Flight) {
         let hashed = DeviceToken.hashedForm(of: device.handle, on: Platform(name: device.platform))
         guard let fingerprint = try? SHA256.hexadecimalDigest(of: Array(hashed.utf8)) else {
-            return noteDetailsFailure("no digest", flight)
+            return noteDetailsFailure("no digest", of: flight)
         }
         let hub = ports[flight.port].name
         outbox.add(.handles, of: .init(slot: flight.slot, offset: flight.offset)) { record in
@@ -69,7 +69,7 @@ extension WorkerLoop {
         }
     }
 
-    private func noteDetailsFailure(_ reason: String, _ flight: Flight) {
+    private func noteDetailsFailure(_ reason: String, of flight: Flight) {
         let port = ports[flight.port]
         port.metrics.readDetails("failed")
         log.warning(

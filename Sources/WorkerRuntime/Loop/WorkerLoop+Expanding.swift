@@ -11,7 +11,7 @@ extension WorkerLoop {
     /// Divides a large request, unless it is too early or it is cancelled.
     func startLarge(_ flight: Flight) {
         if flight.request.options.dryRun {
-            endWhole(flight, "dry run: nothing was sent")
+            endWhole(flight, message: "dry run: nothing was sent")
             return
         }
         if let delayed = flight.delayed {
@@ -21,15 +21,15 @@ extension WorkerLoop {
             return
         }
         if let cancellation = flight.cancellation {
-            endWhole(flight, cancellation.reason.map { "cancelled: \($0)" } ?? "cancelled")
+            endWhole(flight, message: cancellation.reason.map { "cancelled: \($0)" } ?? "cancelled")
             return
         }
         expand(flight)
     }
 
     /// Ends a request of which no part was written.
-    private func endWhole(_ flight: Flight, _ message: String) {
-        flight.report.faults.append(RequestFault(.cancelled, "", message))
+    private func endWhole(_ flight: Flight, message: String) {
+        flight.report.faults.append(RequestFault(.cancelled, at: "", message))
         finish(flight)
     }
 
@@ -38,15 +38,15 @@ extension WorkerLoop {
     func expand(_ flight: Flight) {
         headers.removeAll()
         flight.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
-        guard let body = ownReader.body(of: flight.request.document, headers) else {
-            flight.report.faults.append(RequestFault(.internal, "", "The request cannot be divided."))
+        guard let body = ownReader.body(of: flight.request.document, headers: headers) else {
+            flight.report.faults.append(RequestFault(.internal, at: "", "The request cannot be divided."))
             finish(flight)
             return
         }
         let count: Int
         do throws(RequestFault) {
             count = try expansionRecorder.record(
-                flight, body: body, planner, over: flight.spread.map { routes.spreads[$0].hubs },
+                flight, body: body, using: planner, over: flight.spread.map { routes.spreads[$0].hubs },
                 partitionCount: parentPartitionCount, room: cycle.roomOfUnit, into: &outbox)
         } catch {
             flight.report.faults.append(error)

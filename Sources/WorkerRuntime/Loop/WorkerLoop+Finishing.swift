@@ -27,7 +27,7 @@ extension WorkerLoop {
 
     /// Counts the record as done: its outcome is in the outbox.
     func settle(_ flight: Flight) {
-        if let key = flight.key { keyCompleted(key, flight) }
+        if let key = flight.key { keyCompleted(key, by: flight) }
         if flight.epoch == epoch {
             partitions[flight.slot].ledger?.finished(flight.offset)
             partitions[flight.slot].isDirty = true
@@ -69,7 +69,7 @@ extension WorkerLoop {
     }
 
     /// Turns what the brokers never take into a dead letter that says so.
-    func writeDeadLetter(for unit: CommitUnit.ID, _ error: KafkaError?) {
+    func writeDeadLetter(for unit: CommitUnit.ID, error: KafkaError?) {
         guard let rejected = offered.job?.batch, let error else { return }
         let id = partitions[unit.slot].id
         let place = RecordOrigin(topic: id.topic, partition: id.partition, offset: unit.offset, timestamp: wallClock)
@@ -79,7 +79,7 @@ extension WorkerLoop {
             && rejected.records.contains { if case .held = $0.destination { true } else { false } }
         var batch = OutcomeBatch()
         let failure = UnreadableRecord.notTaken(error.name)
-        deadLetters.record(place, slot: unit.slot, failure, into: &batch)
+        deadLetters.record(place, slot: unit.slot, failure: failure, into: &batch)
         offered.job?.batch = batch
         if wasMoving { ordered.queues[unit.slot].neverArrives(publishedAt: unit.offset) }
         metrics.deadLettered(failure.reason, topic: id.topic)

@@ -36,18 +36,18 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is there; false when the wait is short, or there is no room or no topic: then it waits in memory.
     func hold(
-        _ flight: Flight, _ key: RequestIdentity, until due: Timestamp, _ history: borrowing ByteWriter, isLeft: Bool
+        _ flight: Flight, key: RequestIdentity, until due: Timestamp, history: borrowing ByteWriter, isLeft: Bool
     ) -> Bool {
         guard isLeft || due.milliseconds(since: wallClock) >= DelayLanes.lengths[0] + DelayLanes.margin,
             let slot = ordered.requests(of: flight.slot), let held = heldPartition(of: slot)
         else { return false }
         let size = flight.valueByteCount + flight.envelope.byteCount + history.count
         // What comes from there leaves room for itself.
-        guard held.slot == flight.slot || hasRoomForHeld(slot, size) else {
+        guard held.slot == flight.slot || hasRoomForHeld(slot, size: size) else {
             noteFull(slot)
             return false
         }
-        write(flight, to: held.number, due: due, history)
+        write(flight, to: held.number, due: due, history: history)
         ordered.queues[slot].moved(key, byteCount: size)
         flight.key = nil
         ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
@@ -65,7 +65,7 @@ extension WorkerLoop {
     /// The partition of held requests that belongs to a partition of requests.
     private func heldPartition(of slot: Int) -> (slot: Int, number: Int32)? {
         if let held = ordered.held(of: slot) { return (held, partitions[held].id.partition) }
-        guard let number = OrderedPartitions.heldPartition(of: partitions[slot].id.partition, lane(of: slot)),
+        guard let number = OrderedPartitions.heldPartition(of: partitions[slot].id.partition, in: lane(of: slot)),
             !ordered.hasSaidMissing
         else { return nil }
         ordered.hasSaidMissing = true
@@ -83,7 +83,7 @@ extension WorkerLoop {
         if case .requests(let lane) = partitions[slot].role { lane } else { .normal }
     }
 
-    private func hasRoomForHeld(_ slot: Int, _ size: Int) -> Bool {
+    private func hasRoomForHeld(_ slot: Int, size: Int) -> Bool {
         ordered.queues[slot].heldCount < OrderedPartitions.maximumHeld(window: configuration.heldWindow)
             && ordered.queues[slot].heldByteCount + size <= OrderedPartitions.maximumHeldBytes
     }
@@ -100,7 +100,7 @@ extension WorkerLoop {
             ])
     }
 
-    private func write(_ flight: Flight, to partition: Int32, due: Timestamp, _ history: borrowing ByteWriter) {
+    private func write(_ flight: Flight, to partition: Int32, due: Timestamp, history: borrowing ByteWriter) {
         delayRecorder.record(flight, to: .held(partition), due: due, history: history, into: &outbox)
         metrics.held()
     }
@@ -130,9 +130,9 @@ extension WorkerLoop {
             takeUpParked(slot)
             var budget = Self.heldRecordsPerTurn
             while budget > 0 && canProceed && partitions[slot].canRead {
-                let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { takeHeld($0, slot) }
+                let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { takeHeld($0, in: slot) }
                 note(result, of: slot)
-                if case .endOfPartition(let offset) = result { reachedEnd(of: slot, offset) }
+                if case .endOfPartition(let offset) = result { reachedEnd(of: slot, at: offset) }
                 budget -= 1
             }
             writeAnew(slot)
@@ -142,31 +142,30 @@ extension WorkerLoop {
 
     /// All is known that is held when nothing is left before the high watermark. Less may be shown as long as transactions are
     /// open.
-    private func reachedEnd(of slot: Int, _ offset: Int64) {
+    private func reachedEnd(of slot: Int, at offset: Int64) {
         guard let requests = ordered.requests(of: slot), !ordered.queues[requests].isComplete,
             let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound), marks.high <= offset
         else { return }
         ordered.queues[requests].complete()
     }
 
-    private func takeHeld(_ record: borrowing ConsumedRecord, _ slot: Int) {
+    private func takeHeld(_ record: borrowing ConsumedRecord, in slot: Int) {
         guard let reception = receive(record, of: slot) else { return }
         let flight = flights.take()
         let place = record.origin(in: partitions[slot].id, now: wallClock)
         switch DelayedRecord.read(record, group: configuration.groupID, in: nil, now: wallClock) {
         case .request(let delayed):
-            flight.begin(
-                epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: wallClock, monotonic: now)
+            flight.begin(epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: wallClock, monotonic: now)
             flight.offset = record.offset
             read(record, into: flight)
             flight.delayed = delayed
         case .foreign(let owner):
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .never)
-            skipForeignRecord(owner, slot)
+            skipForeignRecord(owner, in: slot)
             flight.deadLetter = OutcomeBatch()
         case .invalid, .poll:
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .never)
-            noteUnreadable(record, flight, .notDelayed)
+            noteUnreadable(record, of: flight, failure: .notDelayed)
         }
         guard reception == .process else {
             partitions[slot].parked = flight
@@ -194,7 +193,7 @@ extension WorkerLoop {
         let record = OrderedRecord(flight, writtenAt: writtenAt)
         let isAdded = ordered.queues[requests].add(
             key,
-            .init(
+            request: .init(
                 origin: .init(flight.origin), place: .held(flight.offset), record: record,
                 due: cancellation(of: flight) == nil ? delayed.due : .past, byteCount: record.byteCount))
         noteRoomForKeys(requests)
@@ -224,8 +223,7 @@ extension WorkerLoop {
                 noteFull(slot)
                 continue
             }
-            let followers = ordered.queues[slot].removeFollowers(
-                now: wallClock, limit: (min(room, Self.movesPerTurn), bytes))
+            let followers = ordered.queues[slot].removeFollowers(now: wallClock, limit: (min(room, Self.movesPerTurn), bytes))
             for (_, request) in followers { if let record = request.record { move(record, to: held.number) } }
             noteRoomForKeys(slot)
         }
@@ -237,10 +235,10 @@ extension WorkerLoop {
             let start = OrderedPartitions.relocationStart(
                 lowWaterMark: ledger.lowWaterMark, position: ledger.position, window: configuration.heldWindow)
         else { return }
-        writeAnew(slot, ordered.queues[requests].removeHeld(limit: Self.movesPerTurn) { place, _ in place < start })
+        writeAnew(slot, requests: ordered.queues[requests].removeHeld(limit: Self.movesPerTurn) { place, _ in place < start })
     }
 
-    private func writeAnew(_ slot: Int, _ requests: [(key: RequestIdentity, request: KeyQueues<OrderedRecord>.Request)]) {
+    private func writeAnew(_ slot: Int, requests: [(key: RequestIdentity, request: KeyQueues<OrderedRecord>.Request)]) {
         for (_, request) in requests { if let record = request.record { move(record, to: partitions[slot].id.partition) } }
     }
 
@@ -248,13 +246,13 @@ extension WorkerLoop {
     private func move(_ record: OrderedRecord, to partition: Int32) {
         let flight = takeUp(record)
         if let delayed = record.delayed {
-            write(flight, to: partition, due: delayed.due, delayed.text)
+            write(flight, to: partition, due: delayed.due, history: delayed.text)
         } else {
             var history = ByteWriter()
             DeliveryHistory(plan: 0, calls: []).append(flight.report, to: &history)
             // It waits for nothing but its turn.
             let due = min(max(record.origin.timestamp.milliseconds, 0), wallClock.milliseconds)
-            write(flight, to: partition, due: Timestamp(milliseconds: due), history)
+            write(flight, to: partition, due: Timestamp(milliseconds: due), history: history)
         }
         settle(flight)
     }
@@ -268,13 +266,14 @@ extension WorkerLoop {
                 ordered.isRefreshDue = true
                 guard let requests = ordered.requests(of: slot) else { continue }
                 let end = wallClock.adding(milliseconds: -Self.longestStay)
-                writeAnew(slot, ordered.queues[requests].removeHeld(limit: .max) { _, record in record.writtenAt < end })
+                writeAnew(
+                    slot, requests: ordered.queues[requests].removeHeld(limit: .max) { _, record in record.writtenAt < end })
             }
             ordered.nextRefresh = now + Self.refreshInterval
         }
         guard !ordered.hasSaidLate, (now - membership.assignedAt) > Self.heldPatience,
             let slot = ordered.queues.indices.first(where: { !ordered.queues[$0].isComplete && ordered.queues[$0].count > 0 }),
-            let number = OrderedPartitions.heldPartition(of: partitions[slot].id.partition, lane(of: slot))
+            let number = OrderedPartitions.heldPartition(of: partitions[slot].id.partition, in: lane(of: slot))
         else { return }
         ordered.hasSaidLate = true
         log.warning(

@@ -44,7 +44,7 @@ extension WorkerLoop {
                     [.topic: .string(configuration.topics.shares), .reason: .string(error.description)])
             }
         }
-        port.watchFleet(configuration.topics.shares, now: now, log)
+        port.watchFleet(configuration.topics.shares, now: now, log: log)
         guard port.isFleetOpen, let rate = port.limits.rate, now >= rate.nextDue else { return }
         if let announcement = port.limits.rate?.announcement(now: now) { fleet.send(announcement) }
     }

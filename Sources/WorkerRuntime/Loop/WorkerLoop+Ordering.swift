@@ -21,7 +21,7 @@ extension WorkerLoop {
         ordered.isUsed = true
         let origin = KeyQueues<OrderedRecord>.Origin(flight.origin)
         if ordered.queues[flight.slot].isFree(key) {
-            ordered.queues[flight.slot].begin(key, origin, at: flight.offset)
+            ordered.queues[flight.slot].begin(key, origin: origin, at: flight.offset)
             flight.key = key
             return false
         }
@@ -33,7 +33,8 @@ extension WorkerLoop {
         let record = OrderedRecord(flight)
         let isAdded = ordered.queues[flight.slot].add(
             key,
-            .init(origin: origin, place: .published(flight.offset), record: record, due: .past, byteCount: record.byteCount))
+            request: .init(
+                origin: origin, place: .published(flight.offset), record: record, due: .past, byteCount: record.byteCount))
         noteRoomForKeys(flight.slot)
         // A copy is held already, with what has happened to it.
         if isAdded { flights.release(flight) } else { settle(flight) }
@@ -51,7 +52,7 @@ extension WorkerLoop {
     }
 
     /// Notes that the request of a key has its end, so that the next one has its turn.
-    func keyCompleted(_ key: RequestIdentity, _ flight: Flight) {
+    func keyCompleted(_ key: RequestIdentity, by flight: Flight) {
         guard flight.epoch == epoch, let slot = ordered.requests(of: flight.slot) else { return }
         ordered.queues[slot].ended(key)
     }

@@ -11,9 +11,7 @@ extension WorkerLoop {
     private static let parentRecordsPerTurn = 256
 
     /// True if there is room for results of large requests.
-    var canReadParents: Bool {
-        mode == .running && membership.isProducerReady && hasRoomForOutcomes
-    }
+    var canReadParents: Bool { mode == .running && membership.isProducerReady && hasRoomForOutcomes }
 
     /// Takes what has come in the partitions of the topic of parents.
     func readParents() {
@@ -23,10 +21,10 @@ extension WorkerLoop {
             while budget > 0 && parents.mayHaveRecord(slot) && canReadParents && membership.behindCommit.isEmpty {
                 budget -= 1
                 if let (parent, offset) = parents[slot].takeUnfinished() {
-                    finish(parent, slot, offset)
+                    finish(parent, in: slot, at: offset)
                     continue
                 }
-                let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { takeParent($0, slot) }
+                let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { takeParent($0, in: slot) }
                 switch result {
                 case .record: break
                 case .empty: parents.wasEmpty(slot)
@@ -37,7 +35,7 @@ extension WorkerLoop {
         }
     }
 
-    private func takeParent(_ record: borrowing ConsumedRecord, _ slot: Int) {
+    private func takeParent(_ record: borrowing ConsumedRecord, in slot: Int) {
         guard !parents[slot].begins(after: record.offset) else {
             return membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
         }
@@ -45,7 +43,7 @@ extension WorkerLoop {
         partitions[slot].noteRead(record)
         partitions[slot].consumed.increment()
         guard let bytes = record.key, let (key, role) = ParentKey.read(bytes) else {
-            noteUnknownParent(record.offset, slot)
+            noteUnknownParent(record.offset, in: slot)
             return
         }
         guard let value = record.value else {
@@ -53,38 +51,38 @@ extension WorkerLoop {
             return
         }
         switch role {
-        case .parent: open(key, value, record.offset, at: record.timestamp, slot)
-        case .part(let chunk): end(key, chunk, value, record.offset, slot)
+        case .parent: open(key, value: value, offset: record.offset, at: record.timestamp, in: slot)
+        case .part(let chunk): end(key, chunk: chunk, value: value, at: record.offset, in: slot)
         case .progress, .claim: parents[slot].passed(record.offset + 1)
         }
     }
 
-    private func open(_ key: ParentKey, _ value: Span<UInt8>, _ offset: Int64, at timestamp: Int64?, _ slot: Int) {
+    private func open(_ key: ParentKey, value: Span<UInt8>, offset: Int64, at timestamp: Int64?, in slot: Int) {
         guard let record = ParentRecord(value) else {
-            noteUnknownParent(offset, slot)
+            noteUnknownParent(offset, in: slot)
             return
         }
         let bytes = value.withUnsafeBufferPointer { Array($0) }
         let time = timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock
-        parents[slot].opened(key, bytes, chunks: record.chunks, at: offset, timestamp: time)
+        parents[slot].opened(key, record: bytes, chunks: record.chunks, at: offset, timestamp: time)
     }
 
-    private func end(_ key: ParentKey, _ chunk: Int, _ value: Span<UInt8>, _ offset: Int64, _ slot: Int) {
+    private func end(_ key: ParentKey, chunk: Int, value: Span<UInt8>, at offset: Int64, in slot: Int) {
         guard let tally = PartTally(value, chunk: chunk) else {
-            noteUnknownParent(offset, slot)
+            noteUnknownParent(offset, in: slot)
             return
         }
-        if parents[slot].isStray(key, chunk, at: offset) {
+        if parents[slot].isStray(key, chunk: chunk, at: offset) {
             expansionRecorder.delete(
                 chunk, of: key, partition: partitions[slot].id.partition, from: .init(slot: slot, offset: offset), into: &outbox)
             parents[slot].deletes(key, at: offset)
             partitions[slot].isDirty = true
         }
-        if let parent = parents[slot].ended(key, tally, at: offset) { finish(parent, slot, offset) }
+        if let parent = parents[slot].ended(key, tally: tally, at: offset) { finish(parent, in: slot, at: offset) }
     }
 
     /// Writes the one final result of a large request, and deletes its records, in one transaction with the partition's new position.
-    private func finish(_ parent: OpenParents.Finished, _ slot: Int, _ offset: Int64) {
+    private func finish(_ parent: OpenParents.Finished, in slot: Int, at offset: Int64) {
         guard let record = ParentRecord(parent.record.span) else { return }
         let id = partitions[slot].id
         let origin =
@@ -93,7 +91,8 @@ extension WorkerLoop {
                 topic: id.topic, partition: id.partition, offset: parent.offset, timestamp: parent.timestamp)
         let source = OutcomeBatch.Origin(slot: slot, offset: offset)
         let conclusion = recorder.record(
-            record, parent.totals, hub: hubMember(of: record), origin: origin, from: source, now: wallClock, into: &outbox)
+            record, totals: parent.totals, hub: hubMember(of: record), origin: origin, from: source, now: wallClock, into: &outbox
+        )
         expansionRecorder.close(parent, partition: id.partition, from: source, into: &outbox)
         partitions[slot].isDirty = true
         port(of: record).metrics.finished(
@@ -107,7 +106,7 @@ extension WorkerLoop {
             ])
     }
 
-    private func noteUnknownParent(_ offset: Int64, _ slot: Int) {
+    private func noteUnknownParent(_ offset: Int64, in slot: Int) {
         parents[slot].passed(offset + 1)
         log.error(
             .requestExpanded, "a record of the topic of parents cannot be read; its request may stay without a result",

@@ -13,7 +13,7 @@ extension WorkerLoop {
     /// Makes the polls whose turn it is, as far as their share goes, and asks hubs how they are.
     func sendPolls() {
         for port in ports {
-            port.attend(now: now, wallClock, log)
+            port.attend(now: now, wallClock: wallClock, log: log)
             sendPolls(to: port)
         }
     }
@@ -22,7 +22,7 @@ extension WorkerLoop {
         while !port.polls.queue.isEmpty, mayPoll(port) {
             guard let next = port.polls.queue.popFirst() else { return }
             let flight = flights[next.call.flight]
-            if isWaitingPoll(next.call, next.generation), let poll = flight.poll { ask(flight, poll, port) }
+            if isWaitingPoll(next.call, generation: next.generation), let poll = flight.poll { ask(flight, poll: poll, at: port) }
         }
     }
 
@@ -43,8 +43,8 @@ extension WorkerLoop {
         return moment ?? (mayPoll(port) ? now : nil)
     }
 
-    private func ask(_ flight: Flight, _ poll: OutcomePoll, _ port: HubPort) {
-        guard !port.polls.isRefused else { return finish(flight, poll, .unavailable) }
+    private func ask(_ flight: Flight, poll: OutcomePoll, at port: HubPort) {
+        guard !port.polls.isRefused else { return finish(flight, poll: poll, outcome: .unavailable) }
         var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
         let serial: UInt64?
         do throws(HubAuthError) {
@@ -52,10 +52,10 @@ extension WorkerLoop {
                 of: poll.call.notificationID, now: wallClock.milliseconds / 1000, into: &buffer)
         } catch {
             log.error(.internalFault, "a token could not be signed", [.reason: .string(error.description)])
-            return take(.failed, flight, poll)
+            return take(.failed, for: flight, poll: poll)
         }
         // With such an id there is nothing to ask.
-        guard let serial else { return finish(flight, poll, .unavailable) }
+        guard let serial else { return finish(flight, poll: poll, outcome: .unavailable) }
         poll.phase = .asking
         poll.tokenSerial = serial
         port.limits.startedPoll()
@@ -66,21 +66,21 @@ extension WorkerLoop {
     }
 
     /// Takes the end of a poll, unless what asked it was given up.
-    func pollEnded(_ id: ExchangeID, _ outcome: consuming Completion.Outcome, _ port: HubPort) {
+    func pollEnded(_ id: ExchangeID, outcome: consuming Completion.Outcome, at port: HubPort) {
         port.polls.allowance.ended()
         let flight = flights[id.flight]
         let poll = id.isPoll(of: flight) ? flight.poll : nil
         switch consume outcome {
         case .answer(let answer):
-            if let poll { answered(flight, poll, answer, port) }
+            if let poll { answered(flight, poll: poll, answer: answer, from: port) }
             port.connections.recycle(answer)
         case .failure(let failure):
             port.metrics.unpolled(failure.reason.label)
-            if let poll { take(PollAnswer(CallResult(failure)), flight, poll) }
+            if let poll { take(PollAnswer(CallResult(failure)), for: flight, poll: poll) }
         }
     }
 
-    private func answered(_ flight: Flight, _ poll: OutcomePoll, _ answer: borrowing Answer, _ port: HubPort) {
+    private func answered(_ flight: Flight, poll: OutcomePoll, answer: borrowing Answer, from port: HubPort) {
         let reply = HubAnswer(answer, now: wallClock.milliseconds)
         port.metrics.polled(status: reply.status)
         if reply.status == 401 {
@@ -98,20 +98,21 @@ extension WorkerLoop {
                     [.hub: .string(port.name), .reason: .string(error.description)])
             }
         }
-        take(PollAnswer(reply.result, retryAfter: reply.retryAfter, telemetry: telemetry), flight, poll)
+        take(PollAnswer(reply.result, retryAfter: reply.retryAfter, telemetry: telemetry), for: flight, poll: poll)
     }
 
     /// Takes what came of a poll, and does what follows.
-    func take(_ answer: PollAnswer, _ flight: Flight, _ poll: OutcomePoll) {
+    func take(_ answer: PollAnswer, for flight: Flight, poll: OutcomePoll) {
         let port = ports[flight.port]
         if case .throttled(let wait) = answer { port.polls.pause.asked(for: wait ?? Self.usualPause, now: now) }
         let terms = configuration.outcomes
         switch poll.call.tracking.answered(answer, terms, at: wallClock, using: &generator) {
-        case .poll(let wait): askLater(flight, poll, after: wait)
-        case .conclude(let verdict): conclude(flight, poll, CallOutcome(verdict, telemetry: poll.call.tracking.telemetry))
+        case .poll(let wait): askLater(flight, poll: poll, after: wait)
+        case .conclude(let verdict):
+            conclude(flight, poll: poll, outcome: CallOutcome(verdict, telemetry: poll.call.tracking.telemetry))
         case .unavailable:
             noteRefusal(port)
-            finish(flight, poll, .unavailable)
+            finish(flight, poll: poll, outcome: .unavailable)
         }
     }
 
@@ -128,13 +129,13 @@ extension WorkerLoop {
     }
 
     /// Ends a call's following, after the list of refused devices was read if there is a use for it.
-    private func conclude(_ flight: Flight, _ poll: OutcomePoll, _ outcome: CallOutcome) {
-        if beginDetails(flight, poll, outcome) { return }
-        finish(flight, poll, outcome)
+    private func conclude(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) {
+        if beginDetails(flight, poll: poll, outcome: outcome) { return }
+        finish(flight, poll: poll, outcome: outcome)
     }
 
     /// Writes the call's one outcome result.
-    func finish(_ flight: Flight, _ poll: OutcomePoll, _ outcome: CallOutcome) {
+    func finish(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) {
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
         recorder.record(outcome, of: poll.call, for: place, now: wallClock, into: &outbox)
         ports[flight.port].metrics.outcomeKnown(outcome.reason)

@@ -14,7 +14,7 @@ extension WorkerLoop {
     func openPort(_ hub: WorkerConfiguration.Hub) throws -> Int {
         let number = ports.firstIndex(where: \.isClosed) ?? ports.count
         let port = try HubPort(
-            number, hub, of: configuration, poller: poller, now: clock.monotonic,
+            number, settings: hub, of: configuration, poller: poller, now: clock.monotonic,
             metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.newHub(),
             generator: &generator)
         if number < ports.count { ports[number] = port } else { ports.append(port) }
@@ -53,14 +53,14 @@ extension WorkerLoop {
     func fault(_ fault: HubRouter.Fault) -> RequestFault {
         switch fault {
         case .unnamed:
-            return RequestFault(.unknownHub, "/hub", "The request names no hub, and this worker has no default.")
+            return RequestFault(.unknownHub, at: "/hub", "The request names no hub, and this worker has no default.")
         case .unknown:
             let names = ports.lazy.filter { !$0.isRetired }.map(\.name) + routes.spreads.map(\.name)
             guard names.count > 1 else {
-                return RequestFault(.unknownHub, "/hub", "This worker knows the hub \(names.first ?? "") only.")
+                return RequestFault(.unknownHub, at: "/hub", "This worker knows the hub \(names.first ?? "") only.")
             }
             let shown = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : "")
-            return RequestFault(.unknownHub, "/hub", "This worker knows the hubs \(shown) only.")
+            return RequestFault(.unknownHub, at: "/hub", "This worker knows the hubs \(shown) only.")
         }
     }
 
@@ -100,12 +100,12 @@ extension WorkerLoop {
 
     /// True if a lane's records may be read, as far as its own calls go.
     func hasRoom(_ lane: Lane) -> Bool {
-        guard let port = onlyPort else { return canPutOff || ports.allSatisfy { !isFull($0, lane) } }
+        guard let port = onlyPort else { return canPutOff || ports.allSatisfy { !isFull($0, for: lane) } }
         return hasTenants(lane) ? port.aside[lane.rawValue].byteCount < memory.aside : port.hasRoom(lane)
     }
 
     /// True if as many records of a lane are buffered for a hub as its part of the memory holds.
-    func isFull(_ port: HubPort, _ lane: Lane) -> Bool {
+    func isFull(_ port: HubPort, for lane: Lane) -> Bool {
         port.aside[lane.rawValue].byteCount >= memory.aside / ports.count
     }
 

@@ -25,7 +25,7 @@ extension WorkerLoop {
         let port = ports[flight.port]
         let isFull =
             flight.delayed == nil
-            ? isFull(port, flight.lane) : port.ready.delayedCount >= Self.maximumDelayed || !hasShare(port, for: flight)
+            ? isFull(port, for: flight.lane) : port.ready.delayedCount >= Self.maximumDelayed || !hasShare(port, for: flight)
         return (isFull || flight.mustDefer) && putOffNow(flight)
     }
 
@@ -53,7 +53,7 @@ extension WorkerLoop {
                 let length = ledger.position - ledger.lowWaterMark
                 let isFull = flights.byteCount >= memory.flights
                 guard isFull || length >= Int64(ledger.window / 2) else { continue }
-                relieve(slot, lane, before: isFull ? ledger.position : ledger.lowWaterMark + length / 2)
+                relieve(slot, lane: lane, before: isFull ? ledger.position : ledger.lowWaterMark + length / 2)
             }
         }
     }
@@ -66,7 +66,7 @@ extension WorkerLoop {
     /// The least time that a request must have waited to be moved out of the way: 2 s in nanoseconds.
     private static let reliefPatience: Int64 = 2_000_000_000
 
-    private func relieve(_ slot: Int, _ lane: Lane, before end: Int64) {
+    private func relieve(_ slot: Int, lane: Lane, before end: Int64) {
         let moment = now + -Self.reliefPatience
         for flight in flights.flights
         where flight.isActive && flight.slot == slot && flight.offset < end && flight.epoch == epoch

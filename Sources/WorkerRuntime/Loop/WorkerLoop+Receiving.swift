@@ -57,7 +57,7 @@ extension WorkerLoop {
     private func receiveRecord(_ slot: Int) {
         guard case .requests(let lane) = partitions[slot].role else { return }
         let result = consumer.read(slot: slot) { record in
-            take(record, record.origin(in: partitions[slot].id, now: wallClock), slot, lane)
+            take(record, origin: record.origin(in: partitions[slot].id, now: wallClock), in: slot, lane: lane)
         }
         note(result, of: slot)
     }
@@ -94,9 +94,9 @@ extension WorkerLoop {
         partitions[slot].role == .held ? configuration.heldWindow : configuration.window
     }
 
-    private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int, _ lane: Lane) {
-        if lookBack(at: record, origin, slot) { return }
-        guard let reception = receive(record, of: slot) else { return remember(record, origin, slot) }
+    private func take(_ record: borrowing ConsumedRecord, origin: RecordOrigin, in slot: Int, lane: Lane) {
+        if lookBack(at: record, origin: origin, in: slot) { return }
+        guard let reception = receive(record, of: slot) else { return remember(record, origin: origin, in: slot) }
         partitions[slot].lastTimestamp = origin.timestamp
         let flight = flights.take()
         flight.begin(epoch: epoch, slot: slot, lane: lane, origin: origin, now: wallClock, monotonic: now)
@@ -111,15 +111,13 @@ extension WorkerLoop {
     /// Reads the request that a record holds, and takes in what is wrong with it.
     func read(_ record: borrowing ConsumedRecord, into flight: Flight) {
         let reading = parse(record, into: flight)
-        if flight.request.unknownFieldCount > 0 {
-            metrics.unknownFields.increment(by: UInt64(flight.request.unknownFieldCount))
-        }
-        if case .unreadable(let failure) = reading { noteUnreadable(record, flight, failure) }
+        if flight.request.unknownFieldCount > 0 { metrics.unknownFields.increment(by: UInt64(flight.request.unknownFieldCount)) }
+        if case .unreadable(let failure) = reading { noteUnreadable(record, of: flight, failure: failure) }
         if case .rejected(let faults) = reading { flight.report.faults = faults }
         let (size, most) = (record.byteCount, partitions[flight.slot].role.largestRecord)
         guard case .request = reading, size > most else { return }
         let message = "The record has \(size) bytes with its key and headers; \(most) are allowed."
-        flight.report.faults = [RequestFault(.recordTooLarge, "", message)]
+        flight.report.faults = [RequestFault(.recordTooLarge, at: "", message)]
     }
 
     /// Reads the request that a record holds.
@@ -129,7 +127,7 @@ extension WorkerLoop {
         let isKept = record.byteCount <= partitions[flight.slot].role.largestRecord
         if isKept, let key = record.key { flight.envelope.setKey(key) }
         record.forEachHeader { name, value in
-            if isKept { flight.envelope.addHeader(name, value) }
+            if isKept { flight.envelope.addHeader(name, value: value) }
             if let value, isKept || value.count <= RecordEnvelope.longestKnownHeader { headers.add(name: name, value: value) }
         }
         if let value = record.value {
@@ -153,7 +151,7 @@ extension WorkerLoop {
     }
 
     /// Makes a dead letter of a record that cannot be understood.
-    func noteUnreadable(_ record: borrowing ConsumedRecord, _ flight: Flight, _ failure: UnreadableRecord) {
+    func noteUnreadable(_ record: borrowing ConsumedRecord, of flight: Flight, failure: UnreadableRecord) {
         var place = flight.origin
         if !partitions[flight.slot].role.hasRequests {
             place.topic = partitions[flight.slot].id.topic
@@ -161,10 +159,10 @@ extension WorkerLoop {
             place.offset = flight.offset
         }
         var letter = OutcomeBatch()
-        deadLetters.record(record, slot: flight.slot, origin: place, failure, into: &letter)
+        deadLetters.record(record, slot: flight.slot, origin: place, failure: failure, into: &letter)
         flight.deadLetter = letter
         flights.account(for: flight)
-        noteDeadLetter(place, failure)
+        noteDeadLetter(place, failure: failure)
     }
 
     /// Starts a record that lay beyond the window, when the window has moved.
@@ -175,7 +173,7 @@ extension WorkerLoop {
         abandon(flight)
     }
 
-    private func noteDeadLetter(_ origin: RecordOrigin, _ failure: UnreadableRecord) {
+    private func noteDeadLetter(_ origin: RecordOrigin, failure: UnreadableRecord) {
         metrics.deadLettered(failure.reason, topic: origin.topic)
         log.warning(
             .deadLettered, "a record could not be understood and goes to the dead-letter topic",
@@ -193,51 +191,46 @@ extension WorkerLoop {
             settle(flight)
             return
         }
-        if let poll = flight.poll {
-            start(flight, poll)
-            return
-        }
+        if let poll = flight.poll { return start(flight, poll: poll) }
         flight.cancellation = cancellation(of: flight)
-        if let delayed = flight.delayed, flight.cancellation == nil, !isDue(flight, delayed) { return }
+        if let delayed = flight.delayed, flight.cancellation == nil, !isDue(flight, delayed: delayed) { return }
         if Sabotage.isOn(.commitEarly) { partitions[flight.slot].ledger?.finished(flight.offset) }
         if flight.report.faults.isEmpty { prepare(flight) }
-        guard flight.report.faults.isEmpty else {
-            reject(flight)
-            return
-        }
+        guard flight.report.faults.isEmpty else { return reject(flight) }
         if flight.routeFault != nil, flight.cancellation == nil { return startUnrouted(flight) }
-        if flight.calls.isEmpty {
-            startLarge(flight)
-            return
-        }
+        if flight.calls.isEmpty { return startLarge(flight) }
         if flight.request.options.dryRun {
-            for index in flight.calls.indices { end(flight, index, .cancelled, .cancelled, "dry run: nothing was sent") }
+            for index in flight.calls.indices {
+                end(flight, call: index, as: .cancelled, code: .cancelled, "dry run: nothing was sent")
+            }
             return
         }
         if let delayed = flight.delayed {
-            guard restore(flight, delayed) else { return }
+            guard restore(flight, from: delayed) else { return }
         } else if isTooLate(flight) {
             for index in flight.calls.indices {
-                end(flight, index, .expired, .expiredInQueue, "the request expired; a worker that died may have sent it")
+                end(
+                    flight, call: index, as: .expired, code: .expiredInQueue,
+                    "the request expired; a worker that died may have sent it")
             }
             return
         } else if flight.cancellation == nil, delayStart(flight) {
             return
         }
         if let cancellation = flight.cancellation {
-            cancel(flight, cancellation)
+            cancel(flight, by: cancellation)
             return
         }
         if hasSeveralHubs, putOff(flight) { return }
-        for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, index) }
+        for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, call: index) }
     }
 
     /// Puts a call into the queue, or lets it wait for the request's `not_before` or for what is left of its own wait.
-    private func schedule(_ flight: Flight, _ index: Int) {
+    private func schedule(_ flight: Flight, call index: Int) {
         if let start = flight.calls[index].notBefore ?? flight.request.notBefore, start > wallClock {
-            wait(flight, index, for: start)
+            wait(flight, call: index, for: start)
         } else {
-            queue(flight, index)
+            queue(flight, call: index)
         }
     }
 
@@ -249,7 +242,7 @@ extension WorkerLoop {
             if !flight.isKnownAsNew { try refuseRepetition(flight) }
             // What is wrong with a request is worth more to its publisher than that it came too late.
             if isTooLate(flight), flight.delayed == nil, flight.calls.isEmpty || !mayHaveBeenBegun(flight) {
-                throw RequestFault(.expiredInQueue, "", "The request expired before it was read.")
+                throw RequestFault(.expiredInQueue, at: "", "The request expired before it was read.")
             }
         } catch {
             flight.report.faults.append(error)
@@ -294,7 +287,7 @@ extension WorkerLoop {
             }
         } catch {
             let code: ErrorCode = error.code == .payloadTooLarge ? .payloadTooLarge : .payloadRejected
-            throw RequestFault(code, error.pointer, error.sentence)
+            throw RequestFault(code, at: error.pointer, error.sentence)
         }
         flight.payloadCount += 1
     }
@@ -302,11 +295,11 @@ extension WorkerLoop {
     /// Makes sure that the content of a request that is sent in parts can be sent, so that it is refused as a whole if not.
     private func checkContent(_ flight: Flight) throws(RequestFault) {
         guard flight.request.parent == nil || flight.spread == nil else {
-            throw RequestFault(.unknownHub, "/hub", "A part of a request goes to one hub; this one would go to several.")
+            throw RequestFault(.unknownHub, at: "/hub", "A part of a request goes to one hub; this one would go to several.")
         }
         guard flight.request.parent == nil else {
             throw RequestFault(
-                .tagLimitExceeded, "/audience",
+                .tagLimitExceeded, at: "/audience",
                 "This part of a request needs \(flight.plan.calls.count) hub calls; \(planner.maximumCalls) are allowed.")
         }
         for index in flight.plan.calls.indices {
@@ -318,7 +311,7 @@ extension WorkerLoop {
     func reject(_ flight: Flight) {
         // What was tried already is not forgotten because other settings would refuse it now.
         if let delayed = flight.delayed, delayed.report.attemptCount > 0 {
-            giveUp(flight, delayed)
+            giveUp(flight, delayed: delayed)
             return
         }
         flight.report.calls.removeAll(keepingCapacity: true)

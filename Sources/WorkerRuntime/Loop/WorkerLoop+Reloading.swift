@@ -68,7 +68,7 @@ extension WorkerLoop {
         }
         for flight in active where flight.isActive {
             if let poll = flight.poll {
-                if poll.phase == .ready, ports[flight.port].isRetired { start(flight, poll) }
+                if poll.phase == .ready, ports[flight.port].isRetired { start(flight, poll: poll) }
             } else if flight.calls.isEmpty {
                 // It was read, and waits for its time or for room.
                 findHub(of: flight)
@@ -95,7 +95,7 @@ extension WorkerLoop {
             endUnrouted(flight)
             return
         }
-        for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, index) }
+        for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, call: index) }
     }
 
     /// The time that a request that has no hub waits before it is routed again: milliseconds.
@@ -107,7 +107,7 @@ extension WorkerLoop {
     /// name a hub may be there before the workers know it. Later the mistake is more likely the publisher's, who should hear of it at once.
     func startUnrouted(_ flight: Flight) {
         if let delayed = flight.delayed, !flight.calls.isEmpty {
-            guard restore(flight, delayed) else { return }
+            guard restore(flight, from: delayed) else { return }
         }
         if holdUnrouted(flight) { return }
         guard flight.delayed?.report.attemptCount ?? 0 > 0 || mayHaveBeenBegun(flight), !flight.calls.isEmpty else {
@@ -121,7 +121,7 @@ extension WorkerLoop {
     /// Ends the calls that wait of a request that has no hub. What an earlier attempt or worker did stays in the result.
     private func endUnrouted(_ flight: Flight) {
         for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-            end(flight, index, .permanent, .unknownHub, "the settings have no hub for the request")
+            end(flight, call: index, as: .permanent, code: .unknownHub, "the settings have no hub for the request")
         }
     }
 

@@ -23,26 +23,26 @@ extension WorkerLoop {
         var passedOver = 0
         while !port.ready.isEmpty, !isCommitOverdue, port.limits.mayStart(now: now) {
             guard let next = port.ready.removeNext(in: port.openLanes(now: now)) else { return }
-            guard isReady(next.call, next.generation) else { continue }
+            guard isReady(next.call, generation: next.generation) else { continue }
             let flight = flights[next.call.flight]
             if port.isUnfitAsProbe(&flight.calls[next.call.call]), passedOver < port.mostPassedOver {
-                queue(flight, next.call.call)
+                queue(flight, call: next.call.call)
                 passedOver += 1
             } else {
-                send(flight, next.call.call, to: port)
+                send(flight, call: next.call.call, to: port)
             }
         }
     }
 
     /// True if a call of the queue is still to be made.
-    func isReady(_ call: CallID, _ generation: UInt32) -> Bool {
+    func isReady(_ call: CallID, generation: UInt32) -> Bool {
         let flight = flights[call.flight]
         return flight.isActive && flight.generation == generation && flight.calls[call.call].phase == .ready
     }
 
-    private func send(_ flight: Flight, _ index: Int, to port: HubPort) {
+    private func send(_ flight: Flight, call index: Int, to port: HubPort) {
         if let expiry = flight.request.expiresAt, expiry <= wallClock {
-            end(flight, index, .expired, .expiredInQueue, "the request expired before the hub had taken it")
+            end(flight, call: index, as: .expired, code: .expiredInQueue, "the request expired before the hub had taken it")
             return
         }
         var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
@@ -56,7 +56,7 @@ extension WorkerLoop {
             }
         } catch {
             log.error(.internalFault, "a token could not be signed", [.reason: .string(error.description)])
-            end(flight, index, .transient, .internal, "a token could not be signed")
+            end(flight, call: index, as: .transient, code: .internal, "a token could not be signed")
             return
         }
         flight.calls[index].phase = .inFlight
@@ -80,7 +80,7 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive {
             guard let expiry = flight.request.expiresAt, expiry <= wallClock else { continue }
             for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-                end(flight, index, .expired, .expiredInQueue, "the request expired before the hub had taken it")
+                end(flight, call: index, as: .expired, code: .expiredInQueue, "the request expired before the hub had taken it")
             }
         }
         // They must not keep room in the queue: it would keep others from being read, which may have expired as well.
@@ -97,12 +97,12 @@ extension WorkerLoop {
             let (number, request, outcome) = completion.parts()
             if spareBuffers.count < Self.maximumSpareBuffers { spareBuffers.append(ByteWriter(reusing: request)) }
             if number == HubPort.questionNumber {
-                port.questionEnded(outcome, now: now, wallClock, using: &generator, log)
+                port.questionEnded(outcome, now: now, wallClock: wallClock, using: &generator, log: log)
                 continue
             }
             guard number >= 0 else {
                 port.limits.ended()
-                pollEnded(ExchangeID(number: ~number), outcome, port)
+                pollEnded(ExchangeID(number: ~number), outcome: outcome, at: port)
                 continue
             }
             let id = ExchangeID(number: number)
@@ -112,10 +112,10 @@ extension WorkerLoop {
             switch consume outcome {
             case .answer(let answer):
                 Failpoint.pass(.answered)
-                if id.belongs(to: flight) { answered(flight, id.call, answer, port) }
+                if id.belongs(to: flight) { answered(flight, call: id.call, answer: answer, from: port) }
                 port.connections.recycle(answer)
             case .failure(let failure):
-                if id.belongs(to: flight) { failed(flight, id.call, failure, port) }
+                if id.belongs(to: flight) { failed(flight, call: id.call, failure: failure, at: port) }
             }
             if port.isRetired, flight.isActive, flight.port == port.number { reroute(flight) }
         }
@@ -124,7 +124,7 @@ extension WorkerLoop {
     /// Buffers that are kept for the next calls: as many as a hub's calls that may be in flight at once.
     private static let maximumSpareBuffers = 4096
 
-    private func answered(_ flight: Flight, _ index: Int, _ answer: borrowing Answer, _ port: HubPort) {
+    private func answered(_ flight: Flight, call index: Int, answer: borrowing Answer, from port: HubPort) {
         let reply = HubAnswer(answer, now: wallClock.milliseconds)
         let verdict = Verdict(of: reply.result)
         flight.report.calls[index].httpStatus = reply.status
@@ -134,37 +134,37 @@ extension WorkerLoop {
         if let id = reply.notificationID { flight.report.calls[index].notificationID = flight.report.keep(answer.text(id)) }
         if let id = reply.trackingID { flight.report.calls[index].trackingID = flight.report.keep(answer.text(id)) }
         if let detail = reply.detail { flight.report.calls[index].detail = flight.report.keep(answer.text(detail)) }
-        var attempt = attemptEnded(flight, index, verdict)
+        var attempt = attemptEnded(flight, call: index, verdict: verdict)
         attempt.httpStatus = reply.status
         attempt.result = verdict.outcome == .success ? .ok : .error
         attempt.bytesSent = true
         port.metrics.sent(
             flight.report.calls[index].platform, status: reply.status, nanoseconds: now - flight.calls[index].startedAt)
-        noteHubAnswer(flight, index, reply, verdict, port)
-        decide(flight, index, verdict, attempt, floor: reply.retryAfter ?? 0, port)
+        noteHubAnswer(flight, call: index, reply: reply, verdict: verdict, from: port)
+        decide(flight, call: index, verdict: verdict, after: attempt, floor: reply.retryAfter ?? 0, at: port)
     }
 
-    private func failed(_ flight: Flight, _ index: Int, _ failure: TransportFailure, _ port: HubPort) {
+    private func failed(_ flight: Flight, call index: Int, failure: TransportFailure, at port: HubPort) {
         let verdict = Verdict(of: CallResult(failure))
         flight.report.calls[index].httpStatus = 0
         flight.report.calls[index].retryAfter = nil
         let detail = Array(failure.detail.utf8)
         flight.report.calls[index].detail = flight.report.keep(detail.span)
-        var attempt = attemptEnded(flight, index, verdict)
+        var attempt = attemptEnded(flight, call: index, verdict: verdict)
         attempt.result = failure.reason == .timeout || failure.reason == .connectTimeout ? .timeout : .error
         attempt.bytesSent = failure.requestBytesSent
         port.metrics.failed(
             flight.report.calls[index].platform, reason: failure.reason.label,
             nanoseconds: now - flight.calls[index].startedAt)
-        noteEnd(of: flight, index, isHubFailure: true, isLost: true, port)
+        noteEnd(of: flight, call: index, isHubFailure: true, isLost: true, at: port)
         port.standing.failed(failure.reason.label)
         log.warning(
             .hubConnection, "a hub call ended without an answer",
             [.hub: .string(port.name), .reason: .string(failure.reason.label), .attempt: LogValue(attempt.number)])
-        decide(flight, index, verdict, attempt, floor: 0, port)
+        decide(flight, call: index, verdict: verdict, after: attempt, floor: 0, at: port)
     }
 
-    private func attemptEnded(_ flight: Flight, _ index: Int, _ verdict: Verdict) -> DeliveryReport.Attempt {
+    private func attemptEnded(_ flight: Flight, call index: Int, verdict: Verdict) -> DeliveryReport.Attempt {
         let call = flight.calls[index]
         flight.report.calls[index].code = verdict.code
         var attempt = DeliveryReport.Attempt(number: call.attempt, call: index, startedAt: call.startedAtWall)
@@ -175,11 +175,11 @@ extension WorkerLoop {
 
     /// Notes what an answer says about the hub as a whole: its token, its pace, its health.
     private func noteHubAnswer(
-        _ flight: Flight, _ index: Int, _ reply: HubAnswer, _ verdict: Verdict, _ port: HubPort
+        _ flight: Flight, call index: Int, reply: HubAnswer, verdict: Verdict, from port: HubPort
     ) {
         noteEnd(
-            of: flight, index, isHubFailure: verdict.isHubFailure(status: reply.status),
-            isLost: reply.status >= 500 || verdict.outcome == .throttled, port)
+            of: flight, call: index, isHubFailure: verdict.isHubFailure(status: reply.status),
+            isLost: reply.status >= 500 || verdict.outcome == .throttled, at: port)
         if reply.status != 401 { port.client.accepted(token: flight.calls[index].tokenSerial) }
         if port.limits.answered(isRefusal: verdict.pausesHub, now: now), let wait = reply.retryAfter {
             port.limits.pause.asked(for: wait, now: now)
@@ -201,23 +201,23 @@ extension WorkerLoop {
 
     /// Ends the call, or schedules its next attempt.
     private func decide(
-        _ flight: Flight, _ index: Int, _ verdict: Verdict, _ ended: DeliveryReport.Attempt, floor: Int64, _ port: HubPort
+        _ flight: Flight, call index: Int, verdict: Verdict, after ended: DeliveryReport.Attempt, floor: Int64, at port: HubPort
     ) {
         var attempt = ended
         if verdict.outcome == .ambiguous { flight.calls[index].mayHaveArrived = true }
-        var next = nextWait(flight, index, verdict, floor: floor, port)
+        var next = nextWait(flight, call: index, after: verdict, floor: floor, at: port)
         let isCancelled = next.milliseconds != nil && flight.cancellation != nil
         if isCancelled { next.milliseconds = nil }
         attempt.backoff = next.milliseconds
         if next.milliseconds == nil || !Sabotage.isOn(.retryUnrecorded) { flight.report.add(attempt) }
         if isCancelled, let cancellation = flight.cancellation {
-            end(flight, index, cancellation)
+            end(flight, call: index, by: cancellation)
             return
         }
         guard let milliseconds = next.milliseconds else {
             let outcome = next.expires && verdict.outcome != .ambiguous ? Outcome.expired : verdict.outcome
             if outcome == .expired { flight.report.calls[index].code = .expiredInQueue }
-            end(flight, index, outcome)
+            end(flight, call: index, as: outcome)
             return
         }
         if floor > 0 { flight.report.throttleWait += min(floor, milliseconds) }
@@ -234,12 +234,12 @@ extension WorkerLoop {
             if !flight.hasCallInFlight { leave(flight) }
             return
         }
-        wait(flight, index, until: now + milliseconds * 1_000_000)
+        wait(flight, call: index, until: now + milliseconds * 1_000_000)
     }
 
     /// The time that the next attempt has to wait, or nil when there is none.
     private func nextWait(
-        _ flight: Flight, _ index: Int, _ verdict: Verdict, floor: Int64, _ port: HubPort
+        _ flight: Flight, call index: Int, after verdict: Verdict, floor: Int64, at port: HubPort
     ) -> (milliseconds: Int64?, expires: Bool) {
         switch verdict.retry {
         case .never: return (nil, false)
@@ -261,14 +261,14 @@ extension WorkerLoop {
     }
 
     /// Lets a call wait for a moment of the wall clock.
-    func wait(_ flight: Flight, _ index: Int, for start: Timestamp) {
+    func wait(_ flight: Flight, call index: Int, for start: Timestamp) {
         let delay = min(start.milliseconds(since: wallClock), Self.longestWait)
-        wait(flight, index, until: now + delay * 1_000_000, notBefore: start)
+        wait(flight, call: index, until: now + delay * 1_000_000, notBefore: start)
     }
 
     /// Lets a call wait for a moment of the monotonic clock, or for long in a delay lane when nothing else must be done for its
     /// request.
-    private func wait(_ flight: Flight, _ index: Int, until due: MonotonicTime, notBefore: Timestamp? = nil) {
+    private func wait(_ flight: Flight, call index: Int, until due: MonotonicTime, notBefore: Timestamp? = nil) {
         flight.calls[index].phase = .waiting
         flight.calls[index].due = due
         flight.calls[index].notBefore = notBefore
@@ -285,16 +285,16 @@ extension WorkerLoop {
             else { continue }
             ports[flight.port].waitingForRetry -= 1
             if let start = flight.calls[entry.call.call].notBefore, start > wallClock {
-                wait(flight, entry.call.call, for: start)
+                wait(flight, call: entry.call.call, for: start)
                 continue
             }
             flight.calls[entry.call.call].phase = .ready
-            queue(flight, entry.call.call)
+            queue(flight, call: entry.call.call)
         }
     }
 
     /// Puts a call that may be made into the queue of its lane.
-    func queue(_ flight: Flight, _ index: Int) {
+    func queue(_ flight: Flight, call index: Int) {
         if ports[flight.port].isRetired { return reroute(flight) }
         ports[flight.port].ready.append(
             CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.lane,
@@ -302,15 +302,15 @@ extension WorkerLoop {
     }
 
     /// Ends a call with an outcome that no answer gave.
-    func end(_ flight: Flight, _ index: Int, _ outcome: Outcome, _ code: ErrorCode, _ detail: StaticString) {
+    func end(_ flight: Flight, call index: Int, as outcome: Outcome, code: ErrorCode, _ detail: StaticString) {
         flight.report.calls[index].code = code
         let text = Array("\(detail)".utf8)
         flight.report.calls[index].detail = flight.report.keep(text.span)
-        end(flight, index, outcome)
+        end(flight, call: index, as: outcome)
     }
 
     /// Ends a call. With the last one the request is finished.
-    func end(_ flight: Flight, _ index: Int, _ outcome: Outcome) {
+    func end(_ flight: Flight, call index: Int, as outcome: Outcome) {
         // Once an attempt may have reached devices, only a success makes it certain again.
         let isDoubtful = outcome != .success && (flight.calls[index].mayHaveArrived || mayHaveBeenBegun(flight))
         flight.report.calls[index].outcome = isDoubtful ? .ambiguous : outcome

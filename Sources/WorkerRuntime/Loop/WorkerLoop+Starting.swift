@@ -9,7 +9,7 @@ extension WorkerLoop {
     func probeOn(_ probes: [PartitionProbe]) {
         startProgress = [:]
         guard !probes.isEmpty else { return }
-        startProbe = StartProbe(probes, configuration, clock: clock, wakeUp: wakeUp)
+        startProbe = StartProbe(probes, configuration: configuration, clock: clock, wakeUp: wakeUp)
         log.info(
             .rebalanced, "records are read that say where partitions begin; the others go on",
             [.count: LogValue(probes.count)])
@@ -46,7 +46,7 @@ extension WorkerLoop {
         partitions[slot] = partitionState(planned, of: finding.partition, at: committed)
         noteKnown(offered.begin(&partitions[slot]))
         membership.beganLater(isOpening: partitions[slot].isClosed)
-        noteArrivals(in: slot, planned)
+        noteArrivals(in: slot, planned: planned)
         log.info(
             .rebalanced, "it is known where a partition begins",
             [.topic: .string(finding.partition.topic), .partition: LogValue(finding.partition.partition)])
@@ -62,11 +62,11 @@ extension WorkerLoop {
     }
 
     /// Lets what has come in the partition be read.
-    private func noteArrivals(in slot: Int, _ planned: AssignmentPlan.Partition) {
+    private func noteArrivals(in slot: Int, planned: AssignmentPlan.Partition) {
         switch partitions[slot].role {
         case .requests(let lane): lanes[lane.rawValue].mayHaveRecords = true
         case .delay: delayedPartitions.mayHaveRecords = true
-        case .parents: parents.begin(slot, planned)
+        case .parents: parents.begin(slot, planned: planned)
         case .held: ordered.mayHaveRecords = true
         }
         if planned.isDirty { ordered.isRefreshDue = true }

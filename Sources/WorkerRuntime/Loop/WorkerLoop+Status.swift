@@ -96,7 +96,7 @@ extension WorkerLoop {
         facts.finishRate.add(facts.finishedCount, at: now)
         let status = LoopStatus(
             worker: configuration.workerID, mode: mode.name, at: wallClock,
-            hubs: ports.filter { !$0.isClosed }.map { $0.status(now: now, wallClock) },
+            hubs: ports.filter { !$0.isClosed }.map { $0.status(now: now, wallClock: wallClock) },
             finishedPerSecond: facts.finishRate.perSecond,
             lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit, partitions: partitionStatuses(),
             trouble: LoopStatus.trouble([health.controlTrouble] + ports.map(\.fleetTrouble)))

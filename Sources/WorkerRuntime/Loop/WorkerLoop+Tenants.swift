@@ -46,13 +46,15 @@ extension WorkerLoop {
         }
         let port = ports[flight.port]
         flight.tenant = port.ready.fresh(in: lane).queue(of: flight.tenant)
-        guard port.aside[lane.rawValue].hasRecords(of: flight.tenant) || !mayHaveMoreCalls(flight.tenant, in: lane, port, flight)
+        guard
+            port.aside[lane.rawValue].hasRecords(of: flight.tenant)
+                || !mayHaveMoreCalls(flight.tenant, in: lane, at: port, flight: flight)
         else {
             start(flight)
             return
         }
         // It is deferred then.
-        if hasSeveralHubs, canPutOff, isFull(port, lane) {
+        if hasSeveralHubs, canPutOff, isFull(port, for: lane) {
             start(flight)
             return
         }
@@ -87,16 +89,16 @@ extension WorkerLoop {
     /// Starts requests whose records are buffered, as far as their tenants have had turns.
     func startBufferedRecords() {
         for port in ports {
-            for lane in Lane.allCases where !port.aside[lane.rawValue].isEmpty { startBufferedRecords(of: port, lane) }
+            for lane in Lane.allCases where !port.aside[lane.rawValue].isEmpty { startBufferedRecords(of: port, in: lane) }
         }
     }
 
-    private func startBufferedRecords(of port: HubPort, _ lane: Lane) {
+    private func startBufferedRecords(of port: HubPort, in lane: Lane) {
         var tenants = port.aside[lane.rawValue].tenants
         // Where a hub's share is short, none of them is always the first.
         if hasSeveralHubs { tenants.shuffle(using: &generator) }
         for tenant in tenants {
-            while canProceed, mayHaveMoreCalls(tenant, in: lane, port),
+            while canProceed, mayHaveMoreCalls(tenant, in: lane, at: port),
                 let record = port.aside[lane.rawValue].removeFirst(of: tenant)
             {
                 start(record, of: tenant, in: lane)
@@ -106,7 +108,7 @@ extension WorkerLoop {
 
     /// True if a tenant has fewer calls waiting than it is sure to need until more can be started, at least one of each waits,
     /// and its hub has memory for `flight`, or another one.
-    private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane, _ port: HubPort, _ flight: Flight? = nil) -> Bool {
+    private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane, at port: HubPort, flight: Flight? = nil) -> Bool {
         let queues = port.ready.fresh(in: lane)
         let limit = max(1, min(port.settings.maxInFlight, Self.waitingCalls / max(queues.tenantCount, 1)))
         return queues.count(of: tenant) < limit && hasShare(port, for: flight)

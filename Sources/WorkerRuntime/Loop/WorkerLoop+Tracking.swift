@@ -20,15 +20,15 @@ extension WorkerLoop {
         for index in flight.report.calls.indices where flight.report.calls[index].outcome == .success {
             let hasID = flight.report.calls[index].notificationID != nil
             if hasID && !port.polls.isRefused && !delayLanes.available.isEmpty {
-                followUp(flight, index, port)
+                followUp(flight, call: index, at: port)
             } else {
-                noteAbsence(hasID: hasID, port)
-                endUnasked(flight, index, port)
+                noteAbsence(hasID: hasID, at: port)
+                endUnasked(flight, call: index, at: port)
             }
         }
     }
 
-    private func followUp(_ flight: Flight, _ index: Int, _ port: HubPort) {
+    private func followUp(_ flight: Flight, call index: Int, at port: HubPort) {
         guard let (lane, due) = laneAndMoment(after: configuration.outcomes.firstWait) else { return }
         port.polls.allowance.tracked()
         let origin = flight.origin
@@ -43,7 +43,7 @@ extension WorkerLoop {
     }
 
     /// Records that nothing can be learnt of a call, in the transaction of its request's final result.
-    private func endUnasked(_ flight: Flight, _ index: Int, _ port: HubPort) {
+    private func endUnasked(_ flight: Flight, call index: Int, at port: HubPort) {
         var text = ByteWriter(capacity: 512)
         let origin = flight.origin
         lend(&flight.request, &flight.report) { request, report in
@@ -58,7 +58,7 @@ extension WorkerLoop {
         port.metrics.outcomeKnown(CallOutcome.unavailable.reason)
     }
 
-    private func noteAbsence(hasID: Bool, _ port: HubPort) {
+    private func noteAbsence(hasID: Bool, at port: HubPort) {
         guard !port.polls.isRefused, !port.polls.isAbsenceKnown else { return }
         port.polls.isAbsenceKnown = true
         log.warning(
@@ -77,42 +77,43 @@ extension WorkerLoop {
     }
 
     /// Takes a poll from its lane when its time has come. Else it waits there, or in the next one.
-    func start(_ flight: Flight, _ poll: OutcomePoll) {
+    func start(_ flight: Flight, poll: OutcomePoll) {
         if poll.recheckTime > wallClock {
             keepFirst(flight)
             return
         }
         // A hub that is not used any more cannot be asked.
         guard let port = port(named: poll.call.hubText) else {
-            return routes.isSettling(now) ? askLater(flight, poll, after: Self.unroutedStay) : finish(flight, poll, .unavailable)
+            return routes.isSettling(now)
+                ? askLater(flight, poll: poll, after: Self.unroutedStay) : finish(flight, poll: poll, outcome: .unavailable)
         }
         flight.port = port.number
         if port.polls.isRefused {
-            finish(flight, poll, .unavailable)
+            finish(flight, poll: poll, outcome: .unavailable)
         } else if poll.due > wallClock {
-            askLater(flight, poll, after: poll.due.milliseconds(since: wallClock))
+            askLater(flight, poll: poll, after: poll.due.milliseconds(since: wallClock))
         } else if port.polls.hasRoom {
             poll.phase = .ready
             port.polls.queue.append(CallID(flight: flight.index, call: 0), generation: flight.generation)
         } else {
-            putOff(flight, poll)
+            putOff(flight, poll: poll)
         }
     }
 
     /// Defers a poll for which there is no room: for as long again as the call is followed, so that this is seldom done twice.
-    private func putOff(_ flight: Flight, _ poll: OutcomePoll) {
+    private func putOff(_ flight: Flight, poll: OutcomePoll) {
         let elapsed = wallClock.milliseconds(since: poll.call.tracking.acceptedAt)
         if elapsed > configuration.outcomes.deadline {
-            take(.failed, flight, poll)
+            take(.failed, for: flight, poll: poll)
         } else {
             ports[flight.port].metrics.unpolled("put_off")
-            askLater(flight, poll, after: max(elapsed, configuration.outcomes.interval))
+            askLater(flight, poll: poll, after: max(elapsed, configuration.outcomes.interval))
         }
     }
 
     /// Hands a poll on to a lane, in the transaction that finishes its present record.
-    func askLater(_ flight: Flight, _ poll: OutcomePoll, after wait: Int64) {
-        guard let (lane, due) = laneAndMoment(after: wait) else { return finish(flight, poll, .unavailable) }
+    func askLater(_ flight: Flight, poll: OutcomePoll, after wait: Int64) {
+        guard let (lane, due) = laneAndMoment(after: wait) else { return finish(flight, poll: poll, outcome: .unavailable) }
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
         delayRecorder.recordPoll(in: lane, due: due, requestID: poll.call.requestID, for: place, into: &outbox) {
             poll.call.append(to: &$0)
@@ -123,17 +124,17 @@ extension WorkerLoop {
     /// Once a second: ends what has waited for its turn until long after its deadline, because the hub is out or asked to wait.
     func expireWaitingPolls() {
         guard ports.contains(where: { !$0.polls.queue.isEmpty }) else { return }
-        for port in ports { port.polls.queue.removeAll { call, generation in isWaitingPoll(call, generation) } }
+        for port in ports { port.polls.queue.removeAll { call, generation in isWaitingPoll(call, generation: generation) } }
         let limit = configuration.outcomes.deadline + configuration.outcomes.interval
         for flight in flights.flights where flight.isActive {
             guard let poll = flight.poll, poll.phase == .ready,
                 wallClock.milliseconds(since: poll.call.tracking.acceptedAt) > limit
             else { continue }
-            take(.failed, flight, poll)
+            take(.failed, for: flight, poll: poll)
         }
     }
 
-    func isWaitingPoll(_ call: CallID, _ generation: UInt32) -> Bool {
+    func isWaitingPoll(_ call: CallID, generation: UInt32) -> Bool {
         let flight = flights[call.flight]
         return flight.isActive && flight.generation == generation && flight.poll?.phase == .ready
     }

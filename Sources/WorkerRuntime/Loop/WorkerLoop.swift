@@ -109,7 +109,7 @@ final class WorkerLoop {
     var wallClock = Timestamp(milliseconds: 0)
 
     init(
-        _ configuration: WorkerConfiguration, _ counts: PartitionCounts, services: WorkerServices, metrics: WorkerMetrics,
+        _ configuration: WorkerConfiguration, counts: PartitionCounts, services: WorkerServices, metrics: WorkerMetrics,
         health: WorkerHealth, control: WorkerControl
     ) throws {
         self.configuration = configuration
@@ -294,9 +294,7 @@ final class WorkerLoop {
     }
 
     /// True if there is room for more results.
-    var hasRoomForOutcomes: Bool {
-        outbox.records.count < Self.maximumUncommitted && outbox.byteCount < memory.outcomes
-    }
+    var hasRoomForOutcomes: Bool { outbox.records.count < Self.maximumUncommitted && outbox.byteCount < memory.outcomes }
 
     /// True if results cannot be recorded at present, as far as is known. Then nothing may be begun, because its calls would be
     /// made again if the worker died, or lost its partitions, before they are.

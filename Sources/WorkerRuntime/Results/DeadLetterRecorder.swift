@@ -8,7 +8,7 @@ struct DeadLetterRecorder {
     let spellings: WorkerConfiguration.DeadLetterHeaders
 
     func record(
-        _ source: borrowing ConsumedRecord, slot: Int, origin: RecordOrigin, _ failure: UnreadableRecord,
+        _ source: borrowing ConsumedRecord, slot: Int, origin: RecordOrigin, failure: UnreadableRecord,
         into batch: inout OutcomeBatch
     ) {
         batch.add(.deadLetters, of: .init(slot: slot, offset: origin.offset)) { record in
@@ -28,10 +28,10 @@ struct DeadLetterRecorder {
                     return
                 }
                 room -= size
-                record.copyHeader(name, value)
+                record.copyHeader(name, value: value)
             }
-            addOwnHeaders(origin, failure, to: &record)
-            if cut > 0 { add(DeadLetterHeader.cutBytes.name, "\(cut)", to: &record) }
+            addOwnHeaders(origin, failure: failure, to: &record)
+            if cut > 0 { add(DeadLetterHeader.cutBytes.name, value: "\(cut)", to: &record) }
         }
     }
 
@@ -41,15 +41,15 @@ struct DeadLetterRecorder {
     private static let roomForHeaders = 64 << 10
 
     /// Adds a dead letter that has no more than the place of its record, and why it is one.
-    func record(_ origin: RecordOrigin, slot: Int, _ failure: UnreadableRecord, into batch: inout OutcomeBatch) {
-        batch.add(.deadLetters, of: .init(slot: slot, offset: origin.offset)) { addOwnHeaders(origin, failure, to: &$0) }
+    func record(_ origin: RecordOrigin, slot: Int, failure: UnreadableRecord, into batch: inout OutcomeBatch) {
+        batch.add(.deadLetters, of: .init(slot: slot, offset: origin.offset)) { addOwnHeaders(origin, failure: failure, to: &$0) }
     }
 
-    private func addOwnHeaders(_ origin: RecordOrigin, _ failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
+    private func addOwnHeaders(_ origin: RecordOrigin, failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
         record.beginOwnHeaders()
-        addNative(origin, failure, to: &record)
-        if spellings.contains(.connect) { addConnect(origin, failure, to: &record) }
-        if spellings.contains(.spring) { addSpring(origin, failure, to: &record) }
+        addNative(origin, failure: failure, to: &record)
+        if spellings.contains(.connect) { addConnect(origin, failure: failure, to: &record) }
+        if spellings.contains(.spring) { addSpring(origin, failure: failure, to: &record) }
     }
 
     /// True if a header has a name that only dead letters have. A record that has it was one before, or says so.
@@ -58,38 +58,38 @@ struct DeadLetterRecorder {
             || spellings.contains(.spring) && name.begins(with: "kafka_dlt-")
     }
 
-    private func addNative(_ origin: RecordOrigin, _ failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
-        add(DeadLetterHeader.topic.name, origin.topic, to: &record)
-        add(DeadLetterHeader.partition.name, "\(origin.partition)", to: &record)
-        add(DeadLetterHeader.offset.name, "\(origin.offset)", to: &record)
-        add(DeadLetterHeader.timestamp.name, "\(origin.timestamp.milliseconds)", to: &record)
-        add(DeadLetterHeader.group.name, group, to: &record)
-        add(DeadLetterHeader.reason.name, failure.reason, to: &record)
-        add(DeadLetterHeader.message.name, failure.message, to: &record)
+    private func addNative(_ origin: RecordOrigin, failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
+        add(DeadLetterHeader.topic.name, value: origin.topic, to: &record)
+        add(DeadLetterHeader.partition.name, value: "\(origin.partition)", to: &record)
+        add(DeadLetterHeader.offset.name, value: "\(origin.offset)", to: &record)
+        add(DeadLetterHeader.timestamp.name, value: "\(origin.timestamp.milliseconds)", to: &record)
+        add(DeadLetterHeader.group.name, value: group, to: &record)
+        add(DeadLetterHeader.reason.name, value: failure.reason, to: &record)
+        add(DeadLetterHeader.message.name, value: failure.message, to: &record)
     }
 
-    private func addConnect(_ origin: RecordOrigin, _ failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
-        add("__connect.errors.topic", origin.topic, to: &record)
-        add("__connect.errors.partition", "\(origin.partition)", to: &record)
-        add("__connect.errors.offset", "\(origin.offset)", to: &record)
-        add("__connect.errors.connector.name", group, to: &record)
-        add("__connect.errors.stage", "VALUE_CONVERTER", to: &record)
-        add("__connect.errors.exception.class.name", failure.reason, to: &record)
-        add("__connect.errors.exception.message", failure.message, to: &record)
+    private func addConnect(_ origin: RecordOrigin, failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
+        add("__connect.errors.topic", value: origin.topic, to: &record)
+        add("__connect.errors.partition", value: "\(origin.partition)", to: &record)
+        add("__connect.errors.offset", value: "\(origin.offset)", to: &record)
+        add("__connect.errors.connector.name", value: group, to: &record)
+        add("__connect.errors.stage", value: "VALUE_CONVERTER", to: &record)
+        add("__connect.errors.exception.class.name", value: failure.reason, to: &record)
+        add("__connect.errors.exception.message", value: failure.message, to: &record)
     }
 
-    private func addSpring(_ origin: RecordOrigin, _ failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
-        add("kafka_dlt-original-topic", origin.topic, to: &record)
+    private func addSpring(_ origin: RecordOrigin, failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
+        add("kafka_dlt-original-topic", value: origin.topic, to: &record)
         add("kafka_dlt-original-partition", bigEndian: origin.partition, to: &record)
         add("kafka_dlt-original-offset", bigEndian: origin.offset, to: &record)
         add("kafka_dlt-original-timestamp", bigEndian: origin.timestamp.milliseconds, to: &record)
-        add("kafka_dlt-original-timestamp-type", "CreateTime", to: &record)
-        add("kafka_dlt-original-consumer-group", group, to: &record)
-        add("kafka_dlt-exception-fqcn", failure.reason, to: &record)
-        add("kafka_dlt-exception-message", failure.message, to: &record)
+        add("kafka_dlt-original-timestamp-type", value: "CreateTime", to: &record)
+        add("kafka_dlt-original-consumer-group", value: group, to: &record)
+        add("kafka_dlt-exception-fqcn", value: failure.reason, to: &record)
+        add("kafka_dlt-exception-message", value: failure.message, to: &record)
     }
 
-    private func add(_ name: StaticString, _ value: String, to record: inout OutcomeBatch.Builder) {
+    private func add(_ name: StaticString, value: String, to record: inout OutcomeBatch.Builder) {
         record.addHeader(name) { $0.append(value) }
     }
 

@@ -21,7 +21,7 @@ struct DelayRecorder {
         let request = flight.request
         batch.add(destination, of: .init(slot: flight.slot, offset: flight.offset)) { record in
             flight.envelope.forEachHeader { name, value in
-                if DelayedRecord.Header(name) == nil { record.copyHeader(name, value) }
+                if DelayedRecord.Header(name) == nil { record.copyHeader(name, value: value) }
             }
             flight.envelope.withKey { record.copyKey($0) }
             record.copyValue(request.document.source(byteCount: flight.valueByteCount))

@@ -18,25 +18,25 @@ struct ExpansionRecorder {
     /// - Returns: The number of parts of the whole.
     /// - Throws: `recordTooLarge` when too much would stand in every part; nothing was added then.
     func record(
-        _ flight: Flight, body: JSONDocument.Node, _ planner: FanOutPlanner, over spread: HubSpread?, partitionCount: Int32,
+        _ flight: Flight, body: JSONDocument.Node, using planner: FanOutPlanner, over spread: HubSpread?, partitionCount: Int32,
         room: Int, into batch: inout OutcomeBatch
     ) throws(RequestFault) -> Int {
         let request = flight.request
         if request.remaining != nil {
             guard let whole = PartReference(of: request), let parts = RemainingParts(of: request, body: body) else {
-                throw RequestFault(.internal, "/parent/remaining", "The parts behind this one cannot be read.")
+                throw RequestFault(.internal, at: "/parent/remaining", "The parts behind this one cannot be read.")
             }
             let writer = PartWriter(request, body: body, platforms: request.platforms, of: whole)
-            write(parts, writer, of: flight, whole.key, room, into: &batch)
+            write(parts, with: writer, of: flight, key: whole.key, room: room, into: &batch)
             return whole.chunks
         }
-        let (parts, calls) = divide(flight, planner, over: spread)
+        let (parts, calls) = divide(flight, using: planner, over: spread)
         let key = ParentKey(of: flight.origin)
         let partition = key.partition(of: partitionCount)
         let writer = PartWriter(
-            request, body: body, platforms: Self.platforms(of: request, planner), key: key, partition: partition,
+            request, body: body, platforms: Self.platforms(of: request, using: planner), key: key, partition: partition,
             chunks: parts.count, publishedAt: flight.origin.timestamp)
-        try checkSize(writer, parts.count)
+        try checkSize(writer, chunks: parts.count)
         batch.add(.parents(partition), of: OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)) { record in
             record.setKey { key.append(.parent, to: &$0) }
             record.setValue {
@@ -44,33 +44,33 @@ struct ExpansionRecorder {
                     request, chunks: parts.count, calls: calls, origin: (flight.origin, flight.report.consumedAt), to: &$0)
             }
         }
-        write(parts, writer, of: flight, key, room, into: &batch)
+        write(parts, with: writer, of: flight, key: key, room: room, into: &batch)
         return parts.count
     }
 
     /// All parts of a request that was planned, and their calls.
     private func divide(
-        _ flight: Flight, _ planner: FanOutPlanner, over spread: HubSpread?
+        _ flight: Flight, using planner: FanOutPlanner, over spread: HubSpread?
     ) -> (parts: RemainingParts, calls: Int) {
         let (request, plan) = (flight.request, flight.plan)
         var parts = RemainingParts()
         if let spread {
-            let spreadParts = planner.parts(of: plan, request, over: spread)
+            let spreadParts = planner.parts(of: plan, for: request, over: spread)
             for chunk in 0..<spreadParts.count {
                 parts.add(hub: spread.hubs[spreadParts.hub(of: chunk)]) {
-                    spreadParts.appendAudience(of: chunk, plan, request, to: &$0)
+                    spreadParts.appendAudience(of: chunk, in: plan, for: request, to: &$0)
                 }
             }
             return (parts, spreadParts.callCount)
         }
-        let expansion = planner.expansion(of: plan, request)
-        for chunk in 0..<expansion.count { parts.add { plan.appendAudience(of: chunk, in: expansion, request, to: &$0) } }
+        let expansion = planner.expansion(of: plan, for: request)
+        for chunk in 0..<expansion.count { parts.add { plan.appendAudience(of: chunk, in: expansion, for: request, to: &$0) } }
         return (parts, expansion.callCount)
     }
 
     /// Adds as many parts as have room, and the continuation for the others. Each goes to the partition that its number says.
     private func write(
-        _ parts: RemainingParts, _ writer: PartWriter, of flight: Flight, _ key: ParentKey, _ room: Int,
+        _ parts: RemainingParts, with writer: PartWriter, of flight: Flight, key: ParentKey, room: Int,
         into batch: inout OutcomeBatch
     ) {
         let request = flight.request
@@ -94,18 +94,18 @@ struct ExpansionRecorder {
     /// The bytes that the parts of a request may repeat together.
     private static let largestExpansion = 32 << 20
 
-    private func checkSize(_ writer: PartWriter, _ chunks: Int) throws(RequestFault) {
+    private func checkSize(_ writer: PartWriter, chunks: Int) throws(RequestFault) {
         let size = writer.repeatedByteCount
         let largestPart = PartWriter.maximumRepeatedByteCount
         guard size > min(largestPart, Self.largestExpansion / max(chunks, 1)) else { return }
         throw RequestFault(
-            .recordTooLarge, "",
+            .recordTooLarge, at: "",
             "The request is sent in \(chunks) parts, each of which would repeat \(size) bytes that are not its audience;"
                 + " \(largestPart) are allowed, and \(Self.largestExpansion) in all parts.")
     }
 
     /// A template has no platform, and handles bring their own.
-    private static func platforms(of request: PushRequest, _ planner: FanOutPlanner) -> PlatformSet {
+    private static func platforms(of request: PushRequest, using planner: FanOutPlanner) -> PlatformSet {
         if case .devices = request.audience { return [] }
         return request.template == nil ? planner.platforms(of: request) : []
     }
@@ -121,7 +121,7 @@ struct ExpansionRecorder {
     /// Adds what the part that `flight` carries came to, beside its result.
     func record(_ conclusion: Conclusion, of flight: Flight, into batch: inout OutcomeBatch) {
         guard let part = PartReference(of: flight.request) else { return }
-        let tally = PartTally(chunk: part.chunk, conclusion, flight.report)
+        let tally = PartTally(chunk: part.chunk, conclusion: conclusion, report: flight.report)
         batch.add(.parents(part.partition), of: .init(slot: flight.slot, offset: flight.offset)) { record in
             record.setKey { part.key.append(.part(part.chunk), to: &$0) }
             record.setValue { tally.append(to: &$0) }

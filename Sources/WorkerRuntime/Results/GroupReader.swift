@@ -87,7 +87,7 @@ struct GroupReader {
             guard let lane = Lane.allCases.first(where: { configuration.topics.requests(of: $0) == partition.topic }) else {
                 return nil
             }
-            guard let number = OrderedPartitions.heldPartition(of: partition.partition, lane) else { return nil }
+            guard let number = OrderedPartitions.heldPartition(of: partition.partition, in: lane) else { return nil }
             return number < count ? TopicPartition(topic: configuration.topics.held, partition: number) : nil
         }
     }
@@ -103,8 +103,8 @@ struct GroupReader {
     /// - Returns: The ends, and the beginnings of partitions.
     /// - Throws: It could not be learnt, of a partition that cannot be read before.
     mutating func ends(
-        of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, held: [TopicPartition],
-        progress: [TopicPartition: Int64], _ producer: Producer
+        of positions: [CommittedOffset], behindCommit partitionsBehindCommit: Set<TopicPartition>, held: [TopicPartition],
+        progress: [TopicPartition: Int64], using producer: Producer
     ) throws(KafkaError) -> Committer.PartitionEnds {
         var ends = Committer.PartitionEnds()
         ends.starts = try finder.starts(of: positions, behindCommit: partitionsBehindCommit, progress: progress)

@@ -66,7 +66,7 @@ struct HangingTransactions {
         if let latest {
             let isLost = try outcomeUnlessPending(of: latest).map { $0 == .notCommitted } ?? true
             if isLost {
-                try remove(latest.offsets, writer)
+                try remove(latest.offsets, with: writer)
                 self.latest = nil
                 suspectsLostCommit = false
                 return false
@@ -77,25 +77,25 @@ struct HangingTransactions {
     }
 
     /// The outcome of a commit of which it is unknown whether it took place. If it did not, nothing of it is left.
-    mutating func settledOutcome(of job: CommitJob, _ writer: OutcomeWriter) throws(KafkaError) -> DoubtfulCommit {
+    mutating func settledOutcome(of job: CommitJob, with writer: OutcomeWriter) throws(KafkaError) -> DoubtfulCommit {
         let commit = Confirmed(job)
         guard configuration.guarantee == .exactlyOnce else { return try outcome(of: commit, within: .seconds(10)) }
         if let outcome = try outcomeUnlessPending(of: commit), outcome != .notCommitted {
             mayHaveHangingTransaction = false
             return outcome
         }
-        try remove(job.offsets, writer)
+        try remove(job.offsets, with: writer)
         return try outcome(of: commit, within: .seconds(10))
     }
 
     /// Ends what transactions have left open, if any may have: what is written next would share its fate.
-    mutating func removeSuspected(_ offsets: [OffsetCommit], _ writer: OutcomeWriter) throws(KafkaError) {
-        if mayHaveHangingTransaction { try remove(offsets, writer) }
+    mutating func removeSuspected(_ offsets: [OffsetCommit], with writer: OutcomeWriter) throws(KafkaError) {
+        if mayHaveHangingTransaction { try remove(offsets, with: writer) }
     }
 
     /// Ends, by an abort, whatever transactions of this producer have left open: in every partition that they can have reached, and
     /// in the group's offsets, of which `offsets` are some.
-    mutating func remove(_ offsets: [OffsetCommit], _ writer: OutcomeWriter) throws(KafkaError) {
+    mutating func remove(_ offsets: [OffsetCommit], with writer: OutcomeWriter) throws(KafkaError) {
         mayHaveHangingTransaction = true
         // Topics that are compacted take no record without a key.
         let key: [UInt8] = [0]

@@ -24,7 +24,8 @@ struct JobDispatcher {
             }
         case .positions(let partitions, let partitionsBehindCommit, let progress, let epoch):
             do throws(KafkaError) {
-                let (positions, ends) = try findPositions(of: partitions, partitionsBehindCommit, progress)
+                let (positions, ends) = try findPositions(
+                    of: partitions, behindCommit: partitionsBehindCommit, progress: progress)
                 return .positions(positions, ends, epoch: epoch)
             } catch {
                 return publisher.isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
@@ -40,26 +41,28 @@ struct JobDispatcher {
 
     /// Finds what an assignment begins with: the positions of its partitions, and where topics ended after that.
     private mutating func findPositions(
-        of partitions: [TopicPartition], _ partitionsBehindCommit: Set<TopicPartition>, _ progress: [TopicPartition: Int64]
+        of partitions: [TopicPartition], behindCommit partitionsBehindCommit: Set<TopicPartition>,
+        progress: [TopicPartition: Int64]
     ) throws(KafkaError) -> ([CommittedOffset], Committer.PartitionEnds) {
         reader.forgetSurvey()
         // A transaction that was left open holds the positions back until a producer of the same name settles it.
         let writer = try publisher.prepare()
         let held = reader.heldPartitions(of: partitions, count: writer.heldPartitions)
-        let positions = try committedPositions(of: partitions + held, writer)
-        let ends = try reader.ends(of: positions, partitionsBehindCommit, held: held, progress: progress, writer.producer)
+        let positions = try committedPositions(of: partitions + held, with: writer)
+        let ends = try reader.ends(
+            of: positions, behindCommit: partitionsBehindCommit, held: held, progress: progress, using: writer.producer)
         return (positions, ends)
     }
 
     /// The committed positions. When a transaction holds them back that is this worker's own, it is ended, and they can be asked for again.
     private mutating func committedPositions(
-        of partitions: [TopicPartition], _ writer: OutcomeWriter
+        of partitions: [TopicPartition], with writer: OutcomeWriter
     ) throws(KafkaError) -> [CommittedOffset] {
         try publisher.settleLatest(writer)
         do throws(KafkaError) {
             return try reader.positions(of: partitions)
         } catch {
-            if error.isTimeout { try publisher.release(partitions, writer) }
+            if error.isTimeout { try publisher.release(partitions, with: writer) }
             throw error
         }
     }

@@ -143,7 +143,7 @@ struct OutcomeBatch: Sendable {
     /// Appends a record, whose parts `write` adds.
     ///
     /// - Returns: What `write` returns.
-    mutating func add<Result>(_ destination: Destination, of origin: Origin, _ write: (inout Builder) -> Result) -> Result {
+    mutating func add<Result>(_ destination: Destination, of origin: Origin, write: (inout Builder) -> Result) -> Result {
         var builder = begin()
         let result = write(&builder)
         end(&builder, for: destination, of: origin)
@@ -317,7 +317,7 @@ struct OutcomeBatch: Sendable {
             return result
         }
 
-        mutating func addHeader(_ name: StaticString, _ write: (inout ByteWriter) -> Void) {
+        mutating func addHeader(_ name: StaticString, write: (inout ByteWriter) -> Void) {
             let name = append { $0.append(name) }
             headers.append(Header(name: name, value: append(write)))
         }
@@ -339,12 +339,12 @@ struct OutcomeBatch: Sendable {
         }
 
         /// Adds a header whose name stands in the shared text, which begins at `start`.
-        mutating func addHeader(_ shared: Header, from start: Int, _ write: (inout ByteWriter) -> Void) {
+        mutating func addHeader(_ shared: Header, from start: Int, write: (inout ByteWriter) -> Void) {
             addHeader(shared, from: start, value: append(write))
         }
 
         /// Copies a header as it was received.
-        mutating func copyHeader(_ name: Span<UInt8>, _ value: Span<UInt8>?) {
+        mutating func copyHeader(_ name: Span<UInt8>, value: Span<UInt8>?) {
             let nameStart = bytes.count
             bytes.append(name)
             let nameRange = nameStart..<bytes.count

@@ -119,8 +119,9 @@ final class OutcomeWriter {
     /// - Throws: A record was not taken, or has no topic to go to.
     func write(_ batch: borrowing OutcomeBatch, timestamp: Int64, turn: Int32) throws(KafkaError) {
         for record in batch.records {
-            guard let (topic, partition) = try place(of: record.destination, turn) else { continue }
-            try produce(record, of: batch, to: topic, partition, batch.headers(of: record), timestamp)
+            guard let (topic, partition) = try place(of: record.destination, turn: turn) else { continue }
+            try produce(
+                record, of: batch, to: topic, partition: partition, headers: batch.headers(of: record), timestamp: timestamp)
         }
     }
 
@@ -141,7 +142,7 @@ final class OutcomeWriter {
     /// The destination of a record: the topic and, where it is not the key's to say, the partition. Nil when it is for no
     /// partition there is.
     private func place(
-        of destination: OutcomeBatch.Destination, _ turn: Int32
+        of destination: OutcomeBatch.Destination, turn: Int32
     ) throws(KafkaError) -> (Producer.Topic, Int32?)? {
         switch destination {
         case .results: return (results, nil)
@@ -149,7 +150,7 @@ final class OutcomeWriter {
         case .delay(let lane): return (try delayLane(nearest: lane).topic, nil)
         case .poll(let wanted):
             let (lane, topic) = try delayLane(nearest: wanted)
-            return (topic, try partition(ofPollsIn: lane, topic, turn))
+            return (topic, try partition(ofPollsIn: lane, topic: topic, turn: turn))
         case .held(let partition):
             guard let held else { throw .invalidArgument("there is no topic of held requests") }
             return (held.topic, partition)
@@ -168,7 +169,7 @@ final class OutcomeWriter {
 
     /// The partition of a delay lane that the polls of this commit go to. Spread over all, a few to each, they would take a request to
     /// the broker for each partition.
-    private func partition(ofPollsIn lane: Int, _ topic: Producer.Topic, _ turn: Int32) throws(KafkaError) -> Int32 {
+    private func partition(ofPollsIn lane: Int, topic: Producer.Topic, turn: Int32) throws(KafkaError) -> Int32 {
         if let count = pollPartitions[lane] { return turn % count }
         let count = max(1, try producer.partitionCount(of: topic, timeout: .seconds(5)))
         pollPartitions[lane] = count
@@ -186,8 +187,8 @@ final class OutcomeWriter {
     }
 
     private func produce(
-        _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic, _ partition: Int32?,
-        _ headers: consuming Kafka.RecordHeaders, _ timestamp: Int64
+        _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic, partition: Int32?,
+        headers: consuming Kafka.RecordHeaders, timestamp: Int64
     ) throws(KafkaError) {
         switch (record.key, record.value) {
         case (let key?, let value?):

@@ -56,7 +56,7 @@ struct Publisher {
             let writer = try askForTopics(of: offered)
             let job = offered.leavingOut { topics.presence(of: Membership.Partition($0)) == .deleted }
             guard writer.hasPlaces(for: job.batch) else { return .impossible(.misplaced) }
-            guard try publish(job, &standing, with: writer) else { return .impossible(.overtaken) }
+            guard try publish(job, standing: &standing, with: writer) else { return .impossible(.overtaken) }
             fencedCount = 0
             return .committed(writer.lanes)
         } catch {
@@ -96,43 +96,43 @@ struct Publisher {
     ///
     /// - Returns: Whether the batch is published; false when another member or tool has moved the group's positions.
     private mutating func publish(
-        _ job: CommitJob, _ standing: inout CommitJob.Standing, with writer: OutcomeWriter
+        _ job: CommitJob, standing: inout CommitJob.Standing, with writer: OutcomeWriter
     ) throws(KafkaError) -> Bool {
         guard try hanging.settleLatest(writer) else { return false }
-        if standing == .doubtful, !job.changesNothing { return try resolveDoubt(about: job, &standing, with: writer) }
+        if standing == .doubtful, !job.changesNothing { return try resolveDoubt(about: job, standing: &standing, with: writer) }
         guard configuration.guarantee == .exactlyOnce, let place = job.group else {
-            try publishPlainly(job, &standing, with: writer)
+            try publishPlainly(job, standing: &standing, with: writer)
             return true
         }
-        try hanging.removeSuspected(job.offsets, writer)
+        try hanging.removeSuspected(job.offsets, with: writer)
         if Sabotage.isOn(.publishOutside) { try publishOutside(job.batch) }
-        try fillTransaction(job, place, with: writer)
+        try fillTransaction(job, place: place, with: writer)
         let start = MonotonicTime.now()
-        try commitTransaction(job, &standing, with: writer)
+        try commitTransaction(job, standing: &standing, with: writer)
         hanging.commitConfirmed(job)
         // Where the group stands tells nothing about a commit that moves nothing.
         if HangingTransactions.isPrompt(since: start) || job.changesNothing { return true }
-        return try resolveDoubt(about: job, &standing, with: writer)
+        return try resolveDoubt(about: job, standing: &standing, with: writer)
     }
 
     /// Begins a transaction, and gives it the batch's records and its offsets.
     private mutating func fillTransaction(
-        _ job: CommitJob, _ place: GroupMetadata, with writer: OutcomeWriter
+        _ job: CommitJob, place: GroupMetadata, with writer: OutcomeWriter
     ) throws(KafkaError) {
         try writer.checkLanes(for: job.batch)
         transactionBegun = MonotonicTime.now()
         do throws(KafkaError) {
             try writer.producer.beginTransaction()
-            pass(.begun, job)
+            pass(.begun, for: job)
             // Records before offsets: the broker's wait for the transaction before is shorter here (page Kafka, "Course").
             if !Sabotage.isOn(.publishOutside) {
                 try writer.write(job.batch, timestamp: clock.millisecondsSince1970, turn: turn)
             }
-            try passProduced(writer.producer, job)
+            try passProduced(writer.producer, for: job)
             try repeatedly { () throws(KafkaError) in
                 try writer.producer.sendOffsets(job.offsets, group: place, timeout: configuration.transactionTimeout)
             }
-            pass(.offsetsSent, job)
+            pass(.offsetsSent, for: job)
         } catch {
             // After a time-out a request may still be on its way; only a new producer keeps it out of the next transaction.
             giveUp(writer, isSettled: !error.isFatal && !error.isTimeout)
@@ -142,14 +142,14 @@ struct Publisher {
 
     /// Commits the open transaction.
     private mutating func commitTransaction(
-        _ job: CommitJob, _ standing: inout CommitJob.Standing, with writer: OutcomeWriter
+        _ job: CommitJob, standing: inout CommitJob.Standing, with writer: OutcomeWriter
     ) throws(KafkaError) {
         do throws(KafkaError) {
-            pass(.committing, job)
+            pass(.committing, for: job)
             try repeatedly { () throws(KafkaError) in
                 try writer.producer.commitTransaction(timeout: configuration.transactionTimeout)
             }
-            pass(.committed, job)
+            pass(.committed, for: job)
         } catch {
             standing = error.requiresAbort ? .unpublished : .doubtful
             giveUp(writer, isSettled: error.requiresAbort)
@@ -163,10 +163,10 @@ struct Publisher {
     /// - Throws: `lostTransaction` if it did not. None of it is left then; the loop offers it again, and less at a time if it took too
     ///   long.
     private mutating func resolveDoubt(
-        about job: CommitJob, _ standing: inout CommitJob.Standing, with writer: OutcomeWriter
+        about job: CommitJob, standing: inout CommitJob.Standing, with writer: OutcomeWriter
     ) throws(KafkaError) -> Bool {
         standing = .doubtful
-        switch try hanging.settledOutcome(of: job, writer) {
+        switch try hanging.settledOutcome(of: job, with: writer) {
         case .committed: return true
         case .superseded, .inconclusive: return false
         case .notCommitted:
@@ -206,7 +206,7 @@ struct Publisher {
     /// Without transactions: records first, then offsets. Records that fail are written again by a new producer, and some may then stand
     /// there twice; where only the offsets fail, they alone are committed again.
     private func publishPlainly(
-        _ job: CommitJob, _ standing: inout CommitJob.Standing, with writer: OutcomeWriter
+        _ job: CommitJob, standing: inout CommitJob.Standing, with writer: OutcomeWriter
     ) throws(KafkaError) {
         if standing != .written {
             try writer.checkLanes(for: job.batch)
@@ -246,24 +246,24 @@ extension Publisher {
     }
 
     /// Ends what holds back the group's positions of some partitions, if that can be a transaction of this worker's own.
-    mutating func release(_ partitions: [TopicPartition], _ writer: OutcomeWriter) throws(KafkaError) {
+    mutating func release(_ partitions: [TopicPartition], with writer: OutcomeWriter) throws(KafkaError) {
         guard configuration.guarantee == .exactlyOnce else { return }
-        try hanging.remove(partitions.map { OffsetCommit($0, offset: 0, metadata: "") }, writer)
+        try hanging.remove(partitions.map { OffsetCommit($0, offset: 0, metadata: "") }, with: writer)
     }
 }
 
 /// The work that only a build with failpoints does.
 extension Publisher {
     /// Passes a point: what dies there is to die with results. A commit of positions alone may come before any.
-    private func pass(_ point: Failpoint, _ job: CommitJob) {
+    private func pass(_ point: Failpoint, for job: CommitJob) {
         if !job.batch.isEmpty { Failpoint.pass(point) }
     }
 
     /// In a build with failpoints, waits until the records are written, so that dying here leaves an open transaction.
-    private func passProduced(_ producer: Producer, _ job: CommitJob) throws(KafkaError) {
+    private func passProduced(_ producer: Producer, for job: CommitJob) throws(KafkaError) {
         #if PUSHFAN_FAILPOINTS
             if Failpoint.isArmed(.produced), !job.batch.isEmpty { try producer.flush(timeout: .seconds(10)) }
-            pass(.produced, job)
+            pass(.produced, for: job)
         #endif
     }
 

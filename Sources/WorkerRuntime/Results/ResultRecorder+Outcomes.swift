@@ -14,7 +14,7 @@ extension ResultRecorder {
             let start = names.add(id: written.resultID, at: written.finishedAt, to: &record)
             let span = generator.next() | 1
             guard let parent = call.traceParent else { return addNewTrace(span, to: &record, from: start) }
-            addSpan(of: parent.span, span, to: &record, from: start)
+            addSpan(of: parent.span, span: span, to: &record, from: start)
             record.addHeader(names.eventTraceParent, from: start) { $0.append(parent.span) }
         }
     }
@@ -32,7 +32,7 @@ extension DelayRecorder {
     ///   - write: Writes the call, as `TrackedCall` reads it.
     func recordPoll(
         in lane: Int, due: Timestamp, requestID: Span<UInt8>, for place: OutcomeBatch.Origin, into batch: inout OutcomeBatch,
-        _ write: (inout ByteWriter) -> Void
+        write: (inout ByteWriter) -> Void
     ) {
         batch.add(.poll(lane), of: place) { record in
             record.copyKey(requestID)

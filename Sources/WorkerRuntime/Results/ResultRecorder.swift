@@ -56,16 +56,16 @@ struct ResultRecorder {
     ///   - batch: Gets the result.
     /// - Returns: How it ended.
     mutating func record(
-        _ parent: ParentRecord, _ totals: PartTotals, hub: ByteWriter, origin: RecordOrigin, from source: OutcomeBatch.Origin,
+        _ parent: ParentRecord, totals: PartTotals, hub: ByteWriter, origin: RecordOrigin, from source: OutcomeBatch.Origin,
         now: Timestamp,
         into batch: inout OutcomeBatch
     ) -> Conclusion {
         batch.add(.results, of: source) { record in
             record.setKey { $0.append(parent.id) }
-            let written = record.setValue { writer.append(parent, totals, hub: hub, origin: origin, at: now, to: &$0) }
+            let written = record.setValue { writer.append(parent, totals: totals, hub: hub, origin: origin, at: now, to: &$0) }
             let start = names.add(id: written.resultID, at: written.finishedAt, to: &record)
             if let trace = parent.traceParent, trace.utf8.count == 55 {
-                addSpan(of: trace.utf8Span.span, generator.next() | 1, to: &record, from: start)
+                addSpan(of: trace.utf8Span.span, span: generator.next() | 1, to: &record, from: start)
             } else {
                 addNewTrace(generator.next() | 1, to: &record, from: start)
             }
@@ -78,7 +78,7 @@ struct ResultRecorder {
         let span = generator.next() | 1
         if let parent = request.traceParent {
             let text = request.document.span(parent)
-            addSpan(of: text, span, to: &record, from: start)
+            addSpan(of: text, span: span, to: &record, from: start)
             record.addHeader(names.eventTraceParent, from: start) { $0.append(text) }
             if let state = request.traceState {
                 record.addHeader(names.traceState, from: start) { $0.append(request.document.span(state)) }
@@ -89,7 +89,7 @@ struct ResultRecorder {
     }
 
     /// Carries a trace on with a span of ours.
-    func addSpan(of parent: Span<UInt8>, _ span: UInt64, to record: inout OutcomeBatch.Builder, from start: Int) {
+    func addSpan(of parent: Span<UInt8>, span: UInt64, to record: inout OutcomeBatch.Builder, from start: Int) {
         record.addHeader(names.traceParent, from: start) {
             $0.append(parent.extracting(0..<36))
             $0.append(hexadecimal: span)
@@ -120,7 +120,7 @@ struct ResultHeaders {
 
     init(workerID: String) {
         var text = ByteWriter()
-        func add(_ header: ResultHeader, _ ownValue: String? = nil) -> OutcomeBatch.Header {
+        func add(_ header: ResultHeader, ownValue: String? = nil) -> OutcomeBatch.Header {
             let (start, value) = (text.count, ownValue ?? header.fixedValue)
             text.append(header.rawValue)
             let end = text.count
@@ -130,7 +130,7 @@ struct ResultHeaders {
         contentType = add(.contentType)
         specificationVersion = add(.specificationVersion)
         id = add(.id)
-        source = add(.source, "/pushfan/\(workerID)")
+        source = add(.source, ownValue: "/pushfan/\(workerID)")
         type = add(.type)
         time = add(.time)
         subject = add(.subject)

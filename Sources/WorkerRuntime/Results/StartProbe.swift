@@ -31,10 +31,10 @@ final class StartProbe: Sendable {
     private let wakeUp: WakeUp
 
     /// A probe whose thread runs. It signals `wakeUp` when a finding is there.
-    init(_ probes: [PartitionProbe], _ configuration: WorkerConfiguration, clock: WorkerClock, wakeUp: WakeUp) {
+    init(_ probes: [PartitionProbe], configuration: WorkerConfiguration, clock: WorkerClock, wakeUp: WakeUp) {
         state = Mutex(State(open: Dictionary(uniqueKeysWithValues: probes.map { ($0.partition, $0) })))
         self.wakeUp = wakeUp
-        let thread = Thread { [self] in work(probes, configuration, clock) }
+        let thread = Thread { [self] in work(probes, configuration: configuration, clock: clock) }
         thread.name = "pushfan-probe"
         thread.start()
     }
@@ -58,7 +58,7 @@ final class StartProbe: Sendable {
 
     private var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    private func work(_ probes: [PartitionProbe], _ configuration: WorkerConfiguration, _ clock: WorkerClock) {
+    private func work(_ probes: [PartitionProbe], configuration: WorkerConfiguration, clock: WorkerClock) {
         var probes = probes
         var reader = ProbeReader(configuration.groupTerms) { clock.wallTime }
         let places = Array(probes.indices)
@@ -68,10 +68,10 @@ final class StartProbe: Sendable {
             turns.begin(.now())
             // What is answered, and could not be made a ruling of, is not read again.
             for turn in turns.present where probes[turn].isAnswered {
-                if take(probes[turn], lateStarts) { turns.answered(turn, at: .now()) } else { turns.postponed(turn) }
+                if take(probes[turn], lateStarts: lateStarts) { turns.answered(turn, at: .now()) } else { turns.postponed(turn) }
             }
             do throws(KafkaError) {
-                try reader.readTurn(&turns, places, &probes, until: { isCancelled }) { take($0, lateStarts) }
+                try reader.readTurn(&turns, places, &probes, until: { isCancelled }) { take($0, lateStarts: lateStarts) }
             } catch {
                 for turn in turns.present { turns.postponed(turn) }
             }
@@ -85,7 +85,7 @@ final class StartProbe: Sendable {
     /// Takes in how far a probe is, and what its answer leads to.
     ///
     /// - Returns: Whether that could be learnt, if there is an answer.
-    private func take(_ probe: PartitionProbe, _ lateStarts: LateStarts) -> Bool {
+    private func take(_ probe: PartitionProbe, lateStarts: LateStarts) -> Bool {
         guard probe.isAnswered else {
             state.withLock { $0.open[probe.partition] = probe }
             return true

@@ -17,10 +17,10 @@ final class LoopGauges: Sendable {
     init(_ metrics: PushfanMetrics, topics: WorkerConfiguration.Topics, loops: Int) {
         self.metrics = metrics
         self.loops = loops
-        assignedPartitions = SharedGauge(metrics.assignedPartitions, loops, .sum)
-        parentsOpen = SharedGauge(metrics.parentsOpen, loops, .sum)
+        assignedPartitions = SharedGauge(metrics.assignedPartitions, loops: loops, combination: .sum)
+        parentsOpen = SharedGauge(metrics.parentsOpen, loops: loops, combination: .sum)
         func lag(of topic: String) -> SharedGauge {
-            SharedGauge(metrics.consumerLagSeconds.series([topic]), loops, .largest)
+            SharedGauge(metrics.consumerLagSeconds.series([topic]), loops: loops, combination: .largest)
         }
         lagSeconds = Lane.allCases.map { lag(of: topics.requests(of: $0)) }
         delayedLagSeconds = topics.delays.map(lag)
@@ -31,7 +31,7 @@ final class LoopGauges: Sendable {
         hubs.withLock { hubs in
             if let known = hubs[name], known.rateLimit != nil || !isRateLimited { return known }
             var gauges = hubs[name] ?? HubGauges(metrics, hub: name, loops: loops)
-            if isRateLimited { gauges.rateLimit = SharedGauge(metrics.rateLimit.series([name]), loops, .sum) }
+            if isRateLimited { gauges.rateLimit = SharedGauge(metrics.rateLimit.series([name]), loops: loops, combination: .sum) }
             hubs[name] = gauges
             return gauges
         }
@@ -49,11 +49,11 @@ struct HubGauges: Sendable {
     fileprivate(set) var rateLimit: SharedGauge?
 
     fileprivate init(_ metrics: PushfanMetrics, hub: String, loops: Int) {
-        oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops, .largest)
-        sendLimit = SharedGauge(metrics.sendLimit.series([hub]), loops, .sum)
-        circuitState = SharedGauge(metrics.circuitState.series([hub]), loops, .largest)
-        inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops, .sum)
-        retryQueue = SharedGauge(metrics.retryQueue.series([hub]), loops, .sum)
+        oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops: loops, combination: .largest)
+        sendLimit = SharedGauge(metrics.sendLimit.series([hub]), loops: loops, combination: .sum)
+        circuitState = SharedGauge(metrics.circuitState.series([hub]), loops: loops, combination: .largest)
+        inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops: loops, combination: .sum)
+        retryQueue = SharedGauge(metrics.retryQueue.series([hub]), loops: loops, combination: .sum)
     }
 }
 
@@ -69,7 +69,7 @@ final class SharedGauge: Sendable {
     /// Each loop's value. None with a single loop, whose value is the gauge's.
     private let values: Mutex<[Double]>
 
-    init(_ gauge: Gauge, _ loops: Int, _ combination: Combination) {
+    init(_ gauge: Gauge, loops: Int, combination: Combination) {
         self.gauge = gauge
         self.combination = combination
         values = Mutex(loops > 1 ? Array(repeating: 0, count: loops) : [])

@@ -27,8 +27,8 @@ public final class StatusBoard: Sendable {
     public func json(version: String, hub: String) -> [UInt8] {
         var writer = ByteWriter(capacity: 2048)
         writer.append("{\"schema\":1")
-        writer.add("version", version)
-        writer.add("hub", hub)
+        writer.add("version", value: version)
+        writer.add("hub", value: hub)
         writer.append(",\"loops\":[")
         for (index, status) in statuses.enumerated() {
             if index > 0 { writer.append(",") }
@@ -43,21 +43,21 @@ extension ByteWriter {
     fileprivate mutating func append(_ status: LoopStatus) {
         append("{\"worker\":")
         append(json: status.worker)
-        add("mode", status.mode)
-        add("at", status.at)
-        add("circuit", status.circuit)
-        add("circuit_reason", status.circuitReason)
-        add("circuit_change", status.circuitChange)
-        add("limit", Int64(status.limit))
-        add("in_flight", Int64(status.inFlight))
-        add("waiting_for_turn", Int64(status.waitingForTurn))
-        add("waiting_for_timer", Int64(status.waitingForTimer))
+        add("mode", value: status.mode)
+        add("at", value: status.at)
+        add("circuit", value: status.circuit)
+        add("circuit_reason", value: status.circuitReason)
+        add("circuit_change", value: status.circuitChange)
+        add("limit", value: Int64(status.limit))
+        add("in_flight", value: Int64(status.inFlight))
+        add("waiting_for_turn", value: Int64(status.waitingForTurn))
+        add("waiting_for_timer", value: Int64(status.waitingForTimer))
         add("finished_per_second", tenths: status.finishedPerSecond)
-        add("throttled_ms", status.throttledMilliseconds)
-        add("throttled_until", status.throttledUntil)
-        add("last_rebalance", status.lastRebalance)
-        add("last_commit", status.lastCommit)
-        add("trouble", status.trouble)
+        add("throttled_ms", value: status.throttledMilliseconds)
+        add("throttled_until", value: status.throttledUntil)
+        add("last_rebalance", value: status.lastRebalance)
+        add("last_commit", value: status.lastCommit)
+        add("trouble", value: status.trouble)
         append(",\"hubs\":[")
         for (index, hub) in status.hubs.enumerated() {
             if index > 0 { append(",") }
@@ -74,36 +74,36 @@ extension ByteWriter {
     private mutating func append(_ hub: LoopStatus.Hub) {
         append("{\"hub\":")
         append(json: hub.name)
-        add("region", hub.region)
+        add("region", value: hub.region)
         if hub.isRetired { append(",\"retired\":true") }
-        add("trouble", hub.trouble)
-        add("circuit", hub.circuit)
-        add("circuit_reason", hub.circuitReason)
-        add("circuit_change", hub.circuitChange)
-        add("limit", Int64(hub.limit))
-        add("in_flight", Int64(hub.inFlight))
-        add("waiting_for_turn", Int64(hub.waitingForTurn))
-        add("waiting_for_timer", Int64(hub.waitingForTimer))
+        add("trouble", value: hub.trouble)
+        add("circuit", value: hub.circuit)
+        add("circuit_reason", value: hub.circuitReason)
+        add("circuit_change", value: hub.circuitChange)
+        add("limit", value: Int64(hub.limit))
+        add("in_flight", value: Int64(hub.inFlight))
+        add("waiting_for_turn", value: Int64(hub.waitingForTurn))
+        add("waiting_for_timer", value: Int64(hub.waitingForTimer))
         if let rate = hub.ratePerSecond { add("rate_per_second", tenths: rate) }
-        add("throttled_ms", hub.throttledMilliseconds)
-        add("throttled_until", hub.throttledUntil)
+        add("throttled_ms", value: hub.throttledMilliseconds)
+        add("throttled_until", value: hub.throttledUntil)
         append("}")
     }
 
     private mutating func append(_ partition: LoopStatus.Partition) {
         append("{\"topic\":")
         append(json: partition.topic)
-        add("partition", Int64(partition.partition))
-        if let position = partition.position { add("position", position) }
-        if let committed = partition.committed { add("committed", committed) }
-        add("in_work", Int64(partition.inWork))
+        add("partition", value: Int64(partition.partition))
+        if let position = partition.position { add("position", value: position) }
+        if let committed = partition.committed { add("committed", value: committed) }
+        add("in_work", value: Int64(partition.inWork))
         if let oldest = partition.oldest {
             append(",\"oldest\":{\"offset\":")
             append(decimal: oldest.offset)
-            add("published_at", oldest.publishedAt)
-            add("attempt", Int64(oldest.attempt))
-            add("waits_for", oldest.waitsFor)
-            add("next_due", oldest.nextDue)
+            add("published_at", value: oldest.publishedAt)
+            add("attempt", value: Int64(oldest.attempt))
+            add("waits_for", value: oldest.waitsFor)
+            add("next_due", value: oldest.nextDue)
             append("}")
         }
         if partition.isLeft { append(",\"left\":true") }
@@ -111,8 +111,8 @@ extension ByteWriter {
         if let reading = partition.reading {
             append(",\"reading\":{\"records\":")
             append(decimal: reading.count)
-            add("of", reading.total)
-            add("bytes", reading.byteCount)
+            add("of", value: reading.total)
+            add("bytes", value: reading.byteCount)
             append("}")
         }
         append("}")
@@ -124,18 +124,18 @@ extension ByteWriter {
         append("\":")
     }
 
-    fileprivate mutating func add(_ name: StaticString, _ value: String?) {
+    fileprivate mutating func add(_ name: StaticString, value: String?) {
         guard let value else { return }
         begin(name)
         append(json: value)
     }
 
-    private mutating func add(_ name: StaticString, _ value: Int64) {
+    private mutating func add(_ name: StaticString, value: Int64) {
         begin(name)
         append(decimal: value)
     }
 
-    private mutating func add(_ name: StaticString, _ value: Timestamp?) {
+    private mutating func add(_ name: StaticString, value: Timestamp?) {
         guard let value else { return }
         begin(name)
         append(UInt8(ascii: "\""))
@@ -147,7 +147,7 @@ extension ByteWriter {
     private mutating func add(_ name: StaticString, tenths value: Double) {
         guard value.isFinite, abs(value) < 1e15 else { return }
         let tenths = Int64((max(0, value) * 10).rounded())
-        add(name, tenths / 10)
+        add(name, value: tenths / 10)
         append(".")
         append(decimal: tenths % 10)
     }

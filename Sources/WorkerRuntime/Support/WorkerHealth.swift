@@ -24,7 +24,7 @@ final class WorkerHealth {
     private(set) var isBrokerDoubtful = false
 
     /// Health of one loop. `suffix` is put behind the checks' names, to keep loops of one process apart.
-    init(_ health: Health, _ log: Log, now: MonotonicTime, suffix: String = "") {
+    init(_ health: Health, log: Log, now: MonotonicTime, suffix: String = "") {
         self.health = health
         self.log = log
         loop = health.heartbeat("loop" + suffix, limit: .seconds(10), now: now.nanoseconds)
@@ -41,7 +41,11 @@ final class WorkerHealth {
         isBrokerDoubtful = false
         let left = leaving.map { [$0, progress].compactMap { $0 }.joined(separator: ": ") }
         let reasons = [refusal, left, controlTrouble].compactMap { $0 }
-        if reasons.isEmpty { pass(group, "group") } else { fail(group, "group", reasons.joined(separator: "; ")) }
+        if reasons.isEmpty {
+            pass(group, named: "group")
+        } else {
+            fail(group, named: "group", reason: reasons.joined(separator: "; "))
+        }
     }
 
     /// Notes that these partitions are left as they are. Nil when none is. Logged when it has changed.
@@ -82,7 +86,7 @@ final class WorkerHealth {
 
     func brokerFailed(_ reason: String) {
         isBrokerDoubtful = true
-        fail(group, "group", reason)
+        fail(group, named: "group", reason: reason)
     }
 
     /// Notes that the loop was fenced and has ended. Another one may follow, which has new hubs and partitions.
@@ -95,9 +99,9 @@ final class WorkerHealth {
         producerFailed("not ready to write results yet")
     }
 
-    func producerReady() { pass(producer, "producer") }
+    func producerReady() { pass(producer, named: "producer") }
 
-    func producerFailed(_ reason: String) { fail(producer, "producer", reason) }
+    func producerFailed(_ reason: String) { fail(producer, named: "producer", reason: reason) }
 
     /// The health of a hub that is used from now on.
     func newHub() -> HubHealth { HubHealth(self) }
@@ -118,17 +122,17 @@ final class WorkerHealth {
         guard !hubs.isEmpty else { return }
         let troubles = hubs.compactMap(\.trouble)
         if troubles.count < hubs.count {
-            pass(hub, "hub")
+            pass(hub, named: "hub")
         } else {
-            fail(hub, "hub", (troubles.count > 1 ? "no hub works: " : "") + troubles.joined(separator: "; "))
+            fail(hub, named: "hub", reason: (troubles.count > 1 ? "no hub works: " : "") + troubles.joined(separator: "; "))
         }
     }
 
-    private func pass(_ check: HealthCheck, _ name: String) {
+    private func pass(_ check: HealthCheck, named name: String) {
         if check.pass() { log.info(.healthChanged, "a health check passes", [.check: .string(name)]) }
     }
 
-    private func fail(_ check: HealthCheck, _ name: String, _ reason: String) {
+    private func fail(_ check: HealthCheck, named name: String, reason: String) {
         guard check.fail(reason) else { return }
         log.warning(.healthChanged, "a health check fails", [.check: .string(name), .reason: .string(reason)])
     }

@@ -24,7 +24,7 @@ final class WorkerMetrics {
     private let delayedLagSeconds: [GaugeShare]
     private var nextSecond = MonotonicTime.past
 
-    init(_ metrics: PushfanMetrics, _ gauges: LoopGauges, loop: Int) {
+    init(_ metrics: PushfanMetrics, gauges: LoopGauges, loop: Int) {
         self.metrics = metrics
         self.gauges = gauges
         self.loop = loop
@@ -44,7 +44,7 @@ final class WorkerMetrics {
 
     /// The metrics of a hub, of which the rate has a limit or not.
     func ofHub(_ name: String, isRateLimited: Bool) -> HubMetrics {
-        HubMetrics(metrics, gauges.ofHub(name, isRateLimited: isRateLimited), loop: loop, hub: name)
+        HubMetrics(metrics, gauges: gauges.ofHub(name, isRateLimited: isRateLimited), loop: loop, hub: name)
     }
 
     func rejected(_ code: ErrorCode, topic: String) {
@@ -87,7 +87,7 @@ final class WorkerMetrics {
     }
 
     /// Runs `update` when a second has passed since it ran last.
-    func everySecond(_ now: MonotonicTime, _ update: () -> Void) {
+    func everySecond(_ now: MonotonicTime, update: () -> Void) {
         guard now >= nextSecond else { return }
         nextSecond = now + 1_000_000_000
         update()

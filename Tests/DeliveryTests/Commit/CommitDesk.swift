@@ -104,7 +104,7 @@ struct CommitDesk {
     ) {
         now += duration
         let batch = offered ?? []
-        perform(cycle.failed(cause, standing, now: .at(now)) { batch })
+        perform(cycle.failed(cause, standing: standing, now: .at(now)) { batch })
     }
 
     /// Lets time pass in turns of a quarter of a second, with brokers that reject some units.

@@ -13,23 +13,23 @@ struct OpenParentsTests {
     private static let record = Array("record".utf8)
 
     private static func opened(_ chunks: Int, _ parents: inout OpenParents) {
-        parents.opened(key, record, chunks: chunks, at: 10, timestamp: 99)
+        parents.opened(key, record: record, chunks: chunks, at: 10, timestamp: 99)
     }
 
     @Test func theLastPartFinishesTheRequestWhateverTheOrder() throws {
         var parents = OpenParents(start: 5, position: 5)
         #expect(parents.lowWaterMark == 5 && parents.position == 5)
         Self.opened(3, &parents)
-        #expect(parents.ended(Self.key, Self.tally(2), at: 11) == nil)
-        #expect(parents.ended(Self.key, Self.tally(0, .failed), at: 12) == nil)
+        #expect(parents.ended(Self.key, tally: Self.tally(2), at: 11) == nil)
+        #expect(parents.ended(Self.key, tally: Self.tally(0, .failed), at: 12) == nil)
         #expect(parents.lowWaterMark == 10 && parents.position == 13 && parents.count == 1)
-        let last = parents.ended(Self.key, Self.tally(1), at: 13)
+        let last = parents.ended(Self.key, tally: Self.tally(1), at: 13)
         let finished = try #require(last)
         #expect(finished.key == Self.key && finished.record == Self.record && finished.chunks == 3)
         #expect(finished.offset == 10 && finished.timestamp == 99)
         #expect(finished.totals.sent == 2 && finished.totals.notSent == [0])
         #expect(parents.count == 0 && parents.lowWaterMark == 14 && parents.position == 14)
-        #expect(parents.ended(Self.key, Self.tally(1), at: 14) == nil, "nothing more happens")
+        #expect(parents.ended(Self.key, tally: Self.tally(1), at: 14) == nil, "nothing more happens")
         parents.deleted(Self.key, at: 15)
         #expect(parents.lowWaterMark == 16)
     }
@@ -37,25 +37,25 @@ struct OpenParentsTests {
     @Test func aPartCountsOnce() {
         var parents = OpenParents()
         Self.opened(2, &parents)
-        for offset in 11..<20 { #expect(parents.ended(Self.key, Self.tally(0), at: Int64(offset)) == nil) }
+        for offset in 11..<20 { #expect(parents.ended(Self.key, tally: Self.tally(0), at: Int64(offset)) == nil) }
         Self.opened(2, &parents)
-        #expect(parents.ended(Self.key, Self.tally(1), at: 20)?.totals.count == 2)
+        #expect(parents.ended(Self.key, tally: Self.tally(1), at: 20)?.totals.count == 2)
     }
 
     @Test(arguments: [-1, 2, 64, Int.max, Int.min]) func aPartThatIsNoneCountsForNothing(_ chunk: Int) {
         var parents = OpenParents()
         Self.opened(2, &parents)
-        #expect(parents.ended(Self.key, Self.tally(chunk), at: 11) == nil)
-        #expect(parents.ended(ParentKey("other"), Self.tally(0), at: 12) == nil)
-        #expect(parents.ended(Self.key, Self.tally(0), at: 13) == nil)
-        #expect(parents.ended(Self.key, Self.tally(1), at: 14) != nil)
+        #expect(parents.ended(Self.key, tally: Self.tally(chunk), at: 11) == nil)
+        #expect(parents.ended(ParentKey("other"), tally: Self.tally(0), at: 12) == nil)
+        #expect(parents.ended(Self.key, tally: Self.tally(0), at: 13) == nil)
+        #expect(parents.ended(Self.key, tally: Self.tally(1), at: 14) != nil)
     }
 
     @Test(arguments: [Int64.min, -1, 0, .max - 1, .max]) func anAbsurdOffsetOrTimeOverflowsNothing(_ number: Int64) {
         var parents = OpenParents()
-        parents.opened(Self.key, Self.record, chunks: 2, at: number, timestamp: .at(number))
+        parents.opened(Self.key, record: Self.record, chunks: 2, at: number, timestamp: .at(number))
         parents.passed(number)
-        #expect(parents.ended(Self.key, Self.tally(0), at: number) == nil)
+        #expect(parents.ended(Self.key, tally: Self.tally(0), at: number) == nil)
         parents.deleted(Self.key, at: number)
         #expect(parents.count == 0 && parents.position >= parents.lowWaterMark)
     }
@@ -69,23 +69,24 @@ struct OpenParentsTests {
     @Test func whatWasFinishedBeforeIsNotFinishedAgain() {
         // An older request holds the mark back; this one was finished by the commit at position 14.
         var parents = OpenParents(start: 8, position: 14)
-        parents.opened(ParentKey("old"), [], chunks: 1, at: 8, timestamp: 0)
+        parents.opened(ParentKey("old"), record: [], chunks: 1, at: 8, timestamp: 0)
         Self.opened(2, &parents)
-        #expect(parents.ended(Self.key, Self.tally(0), at: 11) == nil)
-        #expect(parents.ended(Self.key, Self.tally(1), at: 12) == nil)
+        #expect(parents.ended(Self.key, tally: Self.tally(0), at: 11) == nil)
+        #expect(parents.ended(Self.key, tally: Self.tally(1), at: 12) == nil)
         #expect(parents.count == 1 && parents.lowWaterMark == 8 && parents.position == 14)
         parents.deleted(Self.key, at: 14)
-        #expect(parents.ended(ParentKey("old"), Self.tally(0), at: 15) != nil)
+        #expect(parents.ended(ParentKey("old"), tally: Self.tally(0), at: 15) != nil)
         #expect(parents.lowWaterMark == 16)
     }
 
     /// Two requests have ended, and the commit takes the second only.
     @Test func whatACommitLeavesOutIsFinishedByTheNextOwnerAndNothingElseIs() {
         func read(_ parents: inout OpenParents) -> [ParentKey] {
-            parents.opened(Self.key, [], chunks: 1, at: 10, timestamp: 0)
-            parents.opened(ParentKey("other"), [], chunks: 1, at: 11, timestamp: 0)
+            parents.opened(Self.key, record: [], chunks: 1, at: 10, timestamp: 0)
+            parents.opened(ParentKey("other"), record: [], chunks: 1, at: 11, timestamp: 0)
             let ends = [
-                parents.ended(Self.key, Self.tally(0), at: 12), parents.ended(ParentKey("other"), Self.tally(0), at: 13),
+                parents.ended(Self.key, tally: Self.tally(0), at: 12),
+                parents.ended(ParentKey("other"), tally: Self.tally(0), at: 13),
             ]
             return ends.compactMap { $0?.key }
         }
@@ -107,17 +108,17 @@ struct OpenParentsTests {
 
     @Test func aPartWithoutARequestThatACommitLeavesOutIsDeletedByTheNextOwner() {
         var first = OpenParents(start: 5, metadata: "5")
-        #expect(first.isStray(Self.key, 0, at: 6))
+        #expect(first.isStray(Self.key, chunk: 0, at: 6))
         first.deletes(Self.key, at: 6)
         first.passed(7)
-        #expect(first.isStray(ParentKey("other"), 0, at: 7))
+        #expect(first.isStray(ParentKey("other"), chunk: 0, at: 7))
         first.deletes(ParentKey("other"), at: 7)
         first.passed(8)
         let position = first.commit(leavingOut: [6])
         #expect(position.offset == 6)
         let second = OpenParents(start: position.offset, metadata: position.metadata)
-        #expect(second.isStray(Self.key, 0, at: 6))
-        #expect(!second.isStray(ParentKey("other"), 0, at: 7))
+        #expect(second.isStray(Self.key, chunk: 0, at: 6))
+        #expect(!second.isStray(ParentKey("other"), chunk: 0, at: 7))
     }
 
     @Test(arguments: ["", "x", "9 ", "9 xyz", "9 1 2", "99999999999999999999", "9 ,,"])
@@ -130,15 +131,17 @@ struct OpenParentsTests {
     private static func readUnknown(_ parents: inout OpenParents) -> [ParentKey] {
         var finished: [ParentKey] = []
         for (number, name) in ["deleted", "there", "open"].enumerated() {
-            parents.opened(ParentKey(name), record, chunks: 2, at: Int64(number), timestamp: 99)
+            parents.opened(ParentKey(name), record: record, chunks: 2, at: Int64(number), timestamp: 99)
         }
         for (number, name) in ["deleted", "there"].enumerated() {
             for chunk in 0..<2 {
-                let end = parents.ended(ParentKey(name), tally(chunk), at: Int64(3 + 2 * number + chunk))
+                let end = parents.ended(ParentKey(name), tally: tally(chunk), at: Int64(3 + 2 * number + chunk))
                 if let end { finished.append(end.key) }
             }
         }
-        finished += [parents.ended(ParentKey("open"), tally(0), at: 7), parents.takeUnfinished()?.parent].compactMap { $0?.key }
+        finished += [parents.ended(ParentKey("open"), tally: tally(0), at: 7), parents.takeUnfinished()?.parent].compactMap {
+            $0?.key
+        }
         parents.deleted(ParentKey("deleted"), at: 8)
         return finished
     }
@@ -148,7 +151,7 @@ struct OpenParentsTests {
         #expect(parents.commit() == LedgerCommit(offset: 0, metadata: "0 u11"))
         #expect(Self.readUnknown(&parents).isEmpty, "a deletion may come")
         #expect(parents.commit() == LedgerCommit(offset: 1, metadata: "0 u11"), "whoever comes next must not guess either")
-        #expect(!parents.isStray(ParentKey("foreign"), 0, at: 9), "whose it was is unknown")
+        #expect(!parents.isStray(ParentKey("foreign"), chunk: 0, at: 9), "whose it was is unknown")
         parents.passed(11)
         #expect(parents.commit() == LedgerCommit(offset: 1, metadata: "6 u11"), "it is not taken yet")
         let next = parents.takeUnfinished()
@@ -157,8 +160,9 @@ struct OpenParentsTests {
         #expect(parents.takeUnfinished() == nil)
         #expect(parents.commit() == LedgerCommit(offset: 2, metadata: "11"))
         #expect(parents.commit(leavingOut: [6]) == LedgerCommit(offset: 1, metadata: "6 u11"))
-        #expect(parents.ended(ParentKey("open"), Self.tally(1), at: 11)?.key == ParentKey("open"), "what comes later is known")
-        #expect(parents.isStray(ParentKey("foreign"), 0, at: 12))
+        #expect(
+            parents.ended(ParentKey("open"), tally: Self.tally(1), at: 11)?.key == ParentKey("open"), "what comes later is known")
+        #expect(parents.isStray(ParentKey("foreign"), chunk: 0, at: 12))
     }
 
     @Test func whoComesNextKnowsWhatIsUnknown() throws {
@@ -178,10 +182,10 @@ struct OpenParentsTests {
     func aPositionNamesTheRecordsThatWereRead(time: Int64?, left: [Int64]) throws {
         var parents = OpenParents(start: 5, metadata: "5")
         for (number, key) in [Self.key, ParentKey("other")].enumerated() {
-            parents.opened(key, [], chunks: 1, at: Int64(10 + number), timestamp: 0)
+            parents.opened(key, record: [], chunks: 1, at: Int64(10 + number), timestamp: 0)
         }
-        #expect(parents.ended(Self.key, Self.tally(0), at: 12) != nil)
-        #expect(parents.ended(ParentKey("other"), Self.tally(0), at: 13) != nil)
+        #expect(parents.ended(Self.key, tally: Self.tally(0), at: 12) != nil)
+        #expect(parents.ended(ParentKey("other"), tally: Self.tally(0), at: 13) != nil)
         var marks = ReadMarks(RecordMark(offset: 10, time: time, key: nil, value: Self.record.span))
         marks.read(RecordMark(offset: 13, time: 8, key: nil, value: nil))
         let position = parents.commit(leavingOut: left, marks: marks)
@@ -309,9 +313,9 @@ private struct Log {
     func read(_ index: Int, into parents: inout OpenParents, _ finished: inout [Ended]) {
         let offset = Int64(index)
         switch records[index] {
-        case .parent(let key, let chunks): parents.opened(key, [], chunks: chunks, at: offset, timestamp: 0)
+        case .parent(let key, let chunks): parents.opened(key, record: [], chunks: chunks, at: offset, timestamp: 0)
         case .part(let key, let tally):
-            if let parent = parents.ended(key, tally, at: offset) { finished.append((offset, parent)) }
+            if let parent = parents.ended(key, tally: tally, at: offset) { finished.append((offset, parent)) }
         case .deleted(let key): parents.deleted(key, at: offset)
         case .deletedPart, .nothing: parents.passed(offset + 1)
         }

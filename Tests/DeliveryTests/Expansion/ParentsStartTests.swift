@@ -16,7 +16,7 @@ struct ParentsStartTests {
             let offset = Int64(number)
             switch record {
             case .parent(let name): _ = start.opened(ParentKey(name), chunks: 2, at: offset)
-            case .part(let name, let chunk): _ = start.ended(ParentKey(name), chunk, at: offset)
+            case .part(let name, let chunk): _ = start.ended(ParentKey(name), chunk: chunk, at: offset)
             case .deleted(let name): start.deleted(ParentKey(name), at: offset)
             }
         }
@@ -78,10 +78,10 @@ struct ParentsStartTests {
         for (number, record) in (records + [.part("c", 1)]).enumerated() where Int64(number) >= position.offset {
             let offset = Int64(number)
             switch record {
-            case .parent(let name): parents.opened(ParentKey(name), [], chunks: 2, at: offset, timestamp: 0)
+            case .parent(let name): parents.opened(ParentKey(name), record: [], chunks: 2, at: offset, timestamp: 0)
             case .part(let name, let chunk):
                 let tally = PartTally(chunk: chunk, state: .sent, outcome: .success)
-                if let end = parents.ended(ParentKey(name), tally, at: offset) { finished.append(end.key) }
+                if let end = parents.ended(ParentKey(name), tally: tally, at: offset) { finished.append(end.key) }
             case .deleted(let name): parents.deleted(ParentKey(name), at: offset)
             }
         }

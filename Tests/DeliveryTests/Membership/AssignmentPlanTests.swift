@@ -38,7 +38,7 @@ struct AssignmentPlanTests {
         _ rule: StartRule, position: LedgerCommit?, low: Int64, end: Int64, since: Int64?, first: LogTail.Look = .absent
     ) -> Plan.Ruling? {
         guard let position else {
-            return Plan.Ruling(rule.decision(low: low, high: end, since: since), .noPosition, end: end)
+            return Plan.Ruling(rule.decision(low: low, high: end, since: since), because: .noPosition, end: end)
         }
         let marks = (try? FinishedOffsets(decoding: position.metadata))?.marks
         let tail = LogTail(position: position.offset, marks: marks, low: low, high: end, last: .absent, first: first)
@@ -79,7 +79,7 @@ struct AssignmentPlanTests {
     func whatWaitsAndMayHaveBeenSentIsLeftAndHoldsUpNoOther(kind: Plan.Kind) {
         let decision = StartRule.safe.decision(low: 2, high: 9, since: 2, by: .workers(mayBeFinished: true))
         let plan = Self.plan([
-            Plan.Assigned(kind, ruling: Plan.Ruling(decision, .noPosition, end: 9, waiting: 7)),
+            Plan.Assigned(kind, ruling: Plan.Ruling(decision, because: .noPosition, end: 9, waiting: 7)),
             Plan.Assigned(.requests, committed: Self.position(3), end: 3),
         ])
         #expect(plan.refusal?.slots == [1] && plan.refusal?.counts == [7] && plan.refusal?.cause == .noPosition)
@@ -257,7 +257,7 @@ struct AssignmentPlanTests {
         decided: (decision: StartRule.Decision, start: AssignmentPlan.Start, commit: LedgerCommit?), position: Int64?
     ) throws {
         let cause: StartRule.Cause = position == nil ? .noPosition : .lostRecord
-        let ruling = Plan.Ruling(decided.decision, cause, end: 9, waiting: 6)
+        let ruling = Plan.Ruling(decided.decision, because: cause, end: 9, waiting: 6)
         let committed = position.map { LedgerCommit(offset: $0, metadata: "120") }
         let plan = Self.plan([Plan.Assigned(.parents, committed: committed, ruling: ruling)])
         let partition = try #require(plan.partitions.first)
@@ -286,11 +286,11 @@ struct AssignmentPlanTests {
         var parents = try #require(partition.parents)
         #expect(parents.commit() == position, "until something is read, it is still left out")
         for (key, offset) in [(leftOut, 101), (finished, 102)] as [(ParentKey, Int64)] {
-            parents.opened(key, Array("record".utf8), chunks: 1, at: offset, timestamp: 99)
+            parents.opened(key, record: Array("record".utf8), chunks: 1, at: offset, timestamp: 99)
         }
         let tally = PartTally(chunk: 0, state: .sent, outcome: .success)
-        #expect(parents.ended(leftOut, tally, at: 103)?.key == leftOut)
-        #expect(parents.ended(finished, tally, at: 104) == nil, "the transaction that committed the position finished it")
+        #expect(parents.ended(leftOut, tally: tally, at: 103)?.key == leftOut)
+        #expect(parents.ended(finished, tally: tally, at: 104) == nil, "the transaction that committed the position finished it")
     }
 
     @Test(arguments: [("9AAAA", true), ("3::not base64", false), ("3", false)] as [(String, Bool)])
@@ -327,8 +327,8 @@ struct AssignmentPlanTests {
     @Test func aPartitionOfWhichNothingIsKnownWaitsAndTheOthersBegin() {
         let plan = Self.plan([
             Plan.Assigned(.requests, committed: Self.position(3)),
-            Plan.Assigned(.requests, ruling: Plan.Ruling(.undecided, .noPosition, end: 0)),
-            Plan.Assigned(.requests, ruling: Plan.Ruling(.offset(4), .noPosition, end: 9)),
+            Plan.Assigned(.requests, ruling: Plan.Ruling(.undecided, because: .noPosition, end: 0)),
+            Plan.Assigned(.requests, ruling: Plan.Ruling(.offset(4), because: .noPosition, end: 9)),
         ])
         let starts: [Plan.Start] = [.offset(3), .end, .offset(4)]
         #expect(plan.partitions.map(\.start) == starts)
@@ -349,7 +349,7 @@ struct AssignmentPlanTests {
     func aPartitionWhoseRecordsAreStillReadCommitsNothingAndHoldsUpNoOther(
         kind: Plan.Kind, position: LedgerCommit?, decision: StartRule.Decision?, start: Plan.Start
     ) {
-        let ruling = decision.map { Plan.Ruling($0, .noPosition, end: 9) }
+        let ruling = decision.map { Plan.Ruling($0, because: .noPosition, end: 9) }
         let plan = Self.plan(
             [
                 Plan.Assigned(kind, committed: position, end: 200, ruling: ruling, isUnanswered: true),
@@ -363,11 +363,11 @@ struct AssignmentPlanTests {
     }
 
     @Test func whatIsSaidFollowsTheSlots() {
-        let lost = Plan.Ruling(.offset(4), .lostEnd, end: 4)
+        let lost = Plan.Ruling(.offset(4), because: .lostEnd, end: 4)
         let plan = Self.plan([
             Plan.Assigned(.held, committed: LedgerCommit(offset: 0, metadata: "9")),
             Plan.Assigned(.requests, committed: Self.position(9), ruling: lost), Plan.Assigned(.requests, ruling: lost),
-            Plan.Assigned(.requests, committed: Self.position(7), ruling: Plan.Ruling(.refused, .unknownEnd, end: 5)),
+            Plan.Assigned(.requests, committed: Self.position(7), ruling: Plan.Ruling(.refused, because: .unknownEnd, end: 5)),
             Plan.Assigned(.delayed, committed: LedgerCommit(offset: 0, metadata: "x")),
         ])
         let messages: [Plan.Message] = [
@@ -381,8 +381,8 @@ struct AssignmentPlanTests {
     }
 
     @Test func whatIsNotReadIsNamedWithTheCauseOfTheFirst() {
-        let none = Plan.Ruling(.refused, .noPosition, end: 9, waiting: 5)
-        let unknown = Plan.Ruling(.refused, .unknownEnd, end: 9, waiting: 7)
+        let none = Plan.Ruling(.refused, because: .noPosition, end: 9, waiting: 5)
+        let unknown = Plan.Ruling(.refused, because: .unknownEnd, end: 9, waiting: 7)
         let read = Plan.Assigned(.requests, committed: Self.position(3))
         let plan = Self.plan([
             Plan.Assigned(.delayed), Plan.Assigned(.requests, committed: Self.position(12), ruling: unknown), read,

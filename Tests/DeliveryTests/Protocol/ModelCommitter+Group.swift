@@ -82,7 +82,7 @@ extension ModelCommitter {
             var position = broker.position(number)
             if terms.sabotage == .forgetsTheMap { position?.metadata = "" }
             let end = broker.ends[number]
-            let ruling = decisions[number].map { AssignmentPlan.Ruling($0, .noPosition, end: end) }
+            let ruling = decisions[number].map { AssignmentPlan.Ruling($0, because: .noPosition, end: end) }
             let known = AssignmentPlan.Assigned(.requests, committed: position, end: end, ruling: ruling)
             found.append(Found(number: number, known: known))
         }

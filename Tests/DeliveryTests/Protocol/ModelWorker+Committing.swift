@@ -53,7 +53,7 @@ extension ModelWorker {
         case .overtaken: perform(cycle.impossible(.overtaken), &broker)
         case .failed(let cause, let standing):
             offered?.standing = standing
-            perform(cycle.failed(cause, standing, now: .at(now)) { units(of: batch) }, &broker)
+            perform(cycle.failed(cause, standing: standing, now: .at(now)) { units(of: batch) }, &broker)
         case .fenced: perform(cycle.takenOver(), &broker)
         }
     }

@@ -48,10 +48,10 @@ struct AudiencePartsTests {
         let names = (0..<(110 + random.below(4000))).map { "u\($0)" }.shuffled(using: &random)
         var planning = Planning()
         try planning.plan(#""audience":{"users":\#(list(names))}"#)
-        let expansion = planning.planner.expansion(of: planning.plan, planning.request)
+        let expansion = planning.planner.expansion(of: planning.plan, for: planning.request)
         let audiences = (0..<expansion.count).map { chunk in
             var json = ByteWriter()
-            planning.plan.appendAudience(of: chunk, in: expansion, planning.request, to: &json)
+            planning.plan.appendAudience(of: chunk, in: expansion, for: planning.request, to: &json)
             return json.text
         }
         let parts = try Self.parts(names, planning.planner.parts(of: .users, for: planning.request))

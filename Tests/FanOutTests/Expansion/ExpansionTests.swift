@@ -7,7 +7,7 @@ import Testing
 struct ExpansionTests {
     /// The parts of what was planned, as records.
     private static func parts(of planning: Planning) throws -> [String] {
-        let expansion = planning.planner.expansion(of: planning.plan, planning.request)
+        let expansion = planning.planner.expansion(of: planning.plan, for: planning.request)
         var platforms: PlatformSet = planning.request.template == nil ? planning.planner.platforms(of: planning.request) : []
         if case .devices = planning.request.audience { platforms = [] }
         let writer = PartWriter(
@@ -16,7 +16,9 @@ struct ExpansionTests {
         #expect(expansion.callCount == planning.plan.calls.count)
         return (0..<expansion.count).map { chunk in
             var json = ByteWriter()
-            writer.append(chunk, to: &json) { planning.plan.appendAudience(of: chunk, in: expansion, planning.request, to: &$0) }
+            writer.append(chunk, to: &json) {
+                planning.plan.appendAudience(of: chunk, in: expansion, for: planning.request, to: &$0)
+            }
             return json.text
         }
     }
@@ -143,7 +145,7 @@ struct ExpansionTests {
     @Test func whatIsNotLargeHasOnePart() throws {
         var planning = Planning()
         try planning.plan(#""id":"news","audience":{"broadcast":true}"#)
-        #expect(planning.planner.expansion(of: planning.plan, planning.request).count == 1)
+        #expect(planning.planner.expansion(of: planning.plan, for: planning.request).count == 1)
         try Self.checkParts(of: planning, 1)
     }
 }

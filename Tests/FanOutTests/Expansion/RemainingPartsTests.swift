@@ -102,7 +102,7 @@ struct RemainingPartsTests {
         var planning = Planning(configuration)
         try planning.plan(#""id":"news",\#(Self.audiences()[audience])\#(Self.members)"#)
         let (request, plan) = (planning.request, planning.plan)
-        let expansion = planning.planner.expansion(of: plan, request)
+        let expansion = planning.planner.expansion(of: plan, for: request)
         var platforms = planning.planner.platforms(of: request)
         if case .devices = request.audience { platforms = [] }
         let writer = PartWriter(
@@ -111,9 +111,9 @@ struct RemainingPartsTests {
         var parts = RemainingParts()
         var direct: [String] = []
         for chunk in 0..<expansion.count {
-            parts.add { plan.appendAudience(of: chunk, in: expansion, request, to: &$0) }
+            parts.add { plan.appendAudience(of: chunk, in: expansion, for: request, to: &$0) }
             var json = ByteWriter()
-            writer.append(chunk, to: &json) { plan.appendAudience(of: chunk, in: expansion, request, to: &$0) }
+            writer.append(chunk, to: &json) { plan.appendAudience(of: chunk, in: expansion, for: request, to: &$0) }
             direct.append(json.text)
         }
         try #require(direct.count > 4)

@@ -91,11 +91,11 @@ struct SpreadPartsTests {
     private static func parts(_ members: String) throws -> [Part] {
         var planning = Planning()
         try planning.plan(members)
-        let parts = planning.planner.parts(of: planning.plan, planning.request, over: spread)
+        let parts = planning.planner.parts(of: planning.plan, for: planning.request, over: spread)
         var list: [Part] = []
         for number in 0..<parts.count {
             var json = ByteWriter()
-            parts.appendAudience(of: number, planning.plan, planning.request, to: &json)
+            parts.appendAudience(of: number, in: planning.plan, for: planning.request, to: &json)
             let audience = String(decoding: json.bytes, as: UTF8.self)
             var own = Planning()
             try own.plan("\"audience\":\(audience)")

@@ -25,7 +25,7 @@ struct ParentResultTests {
         let place = RecordOrigin(
             topic: "push.parents.v1", partition: 1, offset: 7, timestamp: Timestamp(milliseconds: Reading.recordTime))
         let written = writer.append(
-            parent, totals, hub: ResultWriter.hub(parent.hub ?? "prod-shop"), origin: parent.origin ?? place,
+            parent, totals: totals, hub: ResultWriter.hub(parent.hub ?? "prod-shop"), origin: parent.origin ?? place,
             at: Timestamp(milliseconds: Reading.recordTime + 1000), to: &json)
         #expect(ResultSchema.violations(of: json.bytes).isEmpty)
         #expect(written.conclusion == totals.conclusion)
@@ -97,7 +97,7 @@ struct ParentResultTests {
         var writer = ResultWriter(workerID: "w-3", version: "0.1.0")
         var result = ByteWriter()
         _ = writer.append(
-            parent, totals, hub: ResultWriter.hub("prod-shop"), origin: place,
+            parent, totals: totals, hub: ResultWriter.hub("prod-shop"), origin: place,
             at: Timestamp(milliseconds: Reading.recordTime), to: &result)
         let fields = try #require(JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
         #expect(try #require(number("timings/total_ms", in: fields)) >= 0)

@@ -91,7 +91,7 @@ struct KafkaExamination {
         if role.isRead { facts.reading = reading(role.name) }
         if probesWriting, role.isWritten {
             facts.writing = Result { () throws(KafkaError) in
-                switch try WriteProbe.ask(topic: role.name, configuration, timeout: timeout) {
+                switch try WriteProbe.ask(topic: role.name, configuration: configuration, timeout: timeout) {
                 case .allowed: .allowed
                 case .written: .written
                 case .refused(let error): .refused(Refusal(error))
@@ -110,7 +110,7 @@ struct KafkaExamination {
             defer { reader.close() }
             let deadline = Deadline(after: timeout)
             while !deadline.hasPassed {
-                switch reader.read(timeout: deadline.step, { _ in }) {
+                switch reader.read(timeout: deadline.step, perform: { _ in }) {
                 case .record, .endOfPartition: return .success(())
                 case .error(let error) where error.isAuthorization: return .failure(Refusal(error))
                 case .error, .empty: continue

@@ -116,7 +116,7 @@ enum ExplainCommand {
     /// The effect of a replay, in the words of results, and its preconditions.
     private static func replay(_ code: ErrorCode, _ rows: [VerdictTable.Row]) -> String {
         let ends = rows.isEmpty ? [code.outcome] : rows.map(\.verdict.outcome)
-        let words = ReplaySafety.allCases.filter { word in ends.contains { ReplaySafety(of: $0, code) == word } }
+        let words = ReplaySafety.allCases.filter { word in ends.contains { ReplaySafety(of: $0, code: code) == word } }
         let text = words.map(\.rawValue).joined(separator: " or ")
         if let condition = code.replayCondition { return "left out of a plan unless \(condition)" }
         return code.repair.map { "\(text); first \($0)" } ?? text

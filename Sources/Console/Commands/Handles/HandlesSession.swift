@@ -65,7 +65,7 @@ final class HandlesSession {
                 var json = ByteWriter(capacity: 256)
                 DeadHandle.append(handle.device, fingerprint: handle.fingerprint.span, hub: hubName, at: now, to: &json)
                 var headers = Kafka.RecordHeaders()
-                headers.append("content-type", "application/json")
+                headers.append("content-type", value: "application/json")
                 try session.producer.produce(to: handles, key: handle.fingerprint.span, value: json.span, headers: headers)
             }
             try write(FeedbackMarks.key(place, blob), FeedbackMarks.value(blob, position))

@@ -179,7 +179,7 @@ final class JobSession {
     /// The operator's new wish for the job since the session began, if any.
     func nextWish() -> JobWish.Kind? {
         let known = job?.wish?.offset
-        while case .record = reader.read(timeout: .zero, { log.take($0) }) {}
+        while case .record = reader.read(timeout: .zero, perform: { log.take($0) }) {}
         guard let wish = job?.wish, wish.offset != known else { return nil }
         return wish.wish.kind
     }

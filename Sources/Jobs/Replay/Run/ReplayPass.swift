@@ -168,7 +168,7 @@ struct ReplayPass {
 
     private func produce(_ original: FetchedRecord, _ known: borrowing PushModel.RecordHeaders) throws(ReplayFailure) {
         var headers = Kafka.RecordHeaders()
-        headers.append("content-type", "application/json")
+        headers.append("content-type", value: "application/json")
         if let parent = known.value(.traceParent, or: .ceTraceParent) {
             headers.append(name: "traceparent".utf8Span.span, value: parent)
         }
