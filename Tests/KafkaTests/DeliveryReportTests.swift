@@ -102,6 +102,21 @@ extension Producer.Delivery {
         #expect(mock.producer.failedDeliveries.count == 1)
     }
 
+    /// A broker that stops leads partitions no more, and may have written what it answers so.
+    @Test func whatALeaderRefusesThatIsNoneAnyMoreIsPossiblyPersisted() throws {
+        let mock = try Mock(properties: [.init(key: "message.timeout.ms", value: "500")])
+        defer { mock.close() }
+        mock.cluster.failNext(apiKey: 0, codes: Array(repeating: 6, count: 10_000))
+        let told = Told(1)
+        try mock.producer.produce(to: mock.topic, key: nil, value: [1].span, report: told.report(0))
+        try mock.producer.flush(timeout: farDeadline)
+        guard case .possiblyPersisted(let error)? = told.all[0].first else {
+            Issue.record("told \(told.all)")
+            return
+        }
+        #expect(error.name == "_MSG_TIMED_OUT" && told.all[0].count == 1)
+    }
+
     @Test func whatWasSentWithoutAnAnswerIsPossiblyPersisted() throws {
         let mock = try Mock(properties: [.init(key: "retries", value: "1")])
         defer { mock.close() }

@@ -16,6 +16,8 @@ final class ClientInbox: Sendable {
     /// The delivery reports that are still to come.
     let reports = OpenReports()
     private let diagnosis: Diagnosis
+    /// The requests with records that have left the client.
+    private let sentRequests = Atomic<UInt64>(0)
     /// Protects events and failures. Nothing else is locked while it is held.
     private let state = Mutex(State())
 
@@ -34,7 +36,14 @@ final class ClientInbox: Sendable {
         rd_kafka_conf_set_dr_msg_cb(conf, receiveDeliveryReport)
         rd_kafka_conf_set_error_cb(conf, receiveError)
         rd_kafka_conf_set_stats_cb(conf, receiveStatistics)
+        rd_kafka_conf_interceptor_add_on_new(conf, "pushfan", watchRequests, Unmanaged.passUnretained(self).toOpaque())
     }
+
+    /// The requests with records that have left the client by now. The one of a record is counted before the record's report comes.
+    var sentCount: UInt64 { sentRequests.load(ordering: .acquiring) }
+
+    /// Counts a request with records. Called by the library's threads.
+    func noteSent() { sentRequests.add(1, ordering: .releasing) }
 
     func receive(_ event: ClientEvent) {
         guard let event = redacted(event) else { return }
@@ -68,7 +77,9 @@ final class ClientInbox: Sendable {
             return reports.tell(number, persistedIn: partition, at: message.pointee.offset)
         }
         let reason = diagnosis.explain(.reported(message.pointee.err, message: nil, by: client, isFatal: false))
-        if status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED {
+        // The library takes NOT_LEADER for a proof. A broker that stops gives that answer for a record that it has written.
+        let isRefused = reason.refusesRecords || reason.isAuthorization || reason.isUnknownTopicOrPartition
+        if status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED, isRefused || reports.isUnsent(number, sentCount: sentCount) {
             let error = reason.saying("a record for '\(topic)' was not written: \(reason.message)")
             reports.tell(number, delivery: .notPersisted(error))
         } else {
@@ -124,6 +135,24 @@ private func receiveDeliveryReport(
     if record.err != RD_KAFKA_RESP_ERR_NO_ERROR { inbox.receive(failure: record.err, topic: topic) }
     guard let number = record._private else { return }
     inbox.receive(report: UInt(bitPattern: number), of: message, in: topic, by: client)
+}
+
+private func watchRequests(
+    _ client: OpaquePointer?, configuration: OpaquePointer?, opaque: UnsafeMutableRawPointer?,
+    reason: UnsafeMutablePointer<CChar>?,
+    size: Int
+) -> rd_kafka_resp_err_t {
+    rd_kafka_interceptor_add_on_request_sent(client, "pushfan", receiveSentRequest, opaque)
+}
+
+private func receiveSentRequest(
+    _ client: OpaquePointer?, socket: Int32, name: UnsafePointer<CChar>?, broker: Int32, kind: Int16, version: Int16,
+    number: Int32,
+    size: Int, opaque: UnsafeMutableRawPointer?
+) -> rd_kafka_resp_err_t {
+    // The number of Produce (Kafka protocol guide, API keys).
+    if kind == 0, let opaque { ClientInbox.from(opaque).noteSent() }
+    return RD_KAFKA_RESP_ERR_NO_ERROR
 }
 
 private func receiveError(

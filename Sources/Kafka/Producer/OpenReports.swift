@@ -6,9 +6,15 @@ import Synchronization
 final class OpenReports: Sendable {
     typealias Report = @Sendable (Producer.Delivery) -> Void
 
+    private struct Open {
+        let report: Report
+        /// The requests that the client had sent when the record was handed over.
+        let sentBefore: UInt64
+    }
+
     private struct State {
         var lastNumber: UInt = 0
-        var reports: [UInt: Report] = [:]
+        var reports: [UInt: Open] = [:]
         var offsets = BatchOffsets()
         var hasEnded = false
     }
@@ -18,13 +24,16 @@ final class OpenReports: Sendable {
 
     /// Keeps a report.
     ///
+    /// - Parameters:
+    ///   - report: The report of a record that is yet to be handed over.
+    ///   - sentCount: The requests with records that the client has sent by now.
     /// - Returns: Its number, never 0.
     /// - Throws: An error with `isClosed` after `end()`.
-    func add(_ report: @escaping Report) throws(KafkaError) -> UInt {
+    func add(_ report: @escaping Report, sentCount: UInt64 = 0) throws(KafkaError) -> UInt {
         let number = state.withLock { state -> UInt? in
             guard !state.hasEnded else { return nil }
             state.lastNumber += 1
-            state.reports[state.lastNumber] = report
+            state.reports[state.lastNumber] = Open(report: report, sentBefore: sentCount)
             return state.lastNumber
         }
         guard let number else { throw .closed }
@@ -33,7 +42,12 @@ final class OpenReports: Sendable {
 
     /// Removes a report. Nil if it was passed on already.
     func take(_ number: UInt) -> Report? {
-        state.withLock { state -> Report? in state.reports.removeValue(forKey: number) }
+        state.withLock { state -> Report? in state.reports.removeValue(forKey: number)?.report }
+    }
+
+    /// True if no request has left the client since a record was handed over, so that no broker can have it.
+    func isUnsent(_ number: UInt, sentCount: UInt64) -> Bool {
+        state.withLock { $0.reports[number]?.sentBefore == sentCount }
     }
 
     /// Tells a report what the library says, unless it was told already.
@@ -54,13 +68,13 @@ final class OpenReports: Sendable {
 
     /// Reports the rest as possibly persisted, in the order of their records. None is taken from here on.
     func end() {
-        let rest = state.withLock { state -> [UInt: Report] in
+        let rest = state.withLock { state -> [UInt: Open] in
             let rest = state.reports
             state.reports = [:]
             state.hasEnded = true
             return rest
         }
         let error = KafkaError.closed.saying("the producer was closed before it knew whether a record was written")
-        for (_, report) in rest.sorted(by: { $0.key < $1.key }) { report(.possiblyPersisted(error)) }
+        for (_, open) in rest.sorted(by: { $0.key < $1.key }) { open.report(.possiblyPersisted(error)) }
     }
 }

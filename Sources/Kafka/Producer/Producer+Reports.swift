@@ -12,9 +12,10 @@ extension Producer {
         /// The offset is nil if the broker has the record from an attempt before, whose answer was lost, and does not say where. This is
         /// recognised only while every record for the partition has a report.
         case persisted(partition: Int32, offset: Int64?)
-        /// It is not written, and never will be: another attempt makes no second one.
+        /// It is not written, and never will be: another attempt makes no second one. A broker has refused it, or none was sent it.
         case notPersisted(KafkaError)
-        /// It is unknown whether it is written: it was sent, and no answer came.
+        /// It is unknown whether it is written: it was perhaps sent, and no broker has said that it is or will not be. A broker that is
+        /// the partition's leader no more may have written it before it noticed, so that answer decides nothing.
         case possiblyPersisted(KafkaError)
     }
 
@@ -37,7 +38,7 @@ extension Producer {
         timestamp: Int64? = nil, report: @escaping @Sendable (Delivery) -> Void
     ) throws(KafkaError) {
         let client = try lease.current()
-        let number = try inbox.reports.add(report)
+        let number = try inbox.reports.add(report, sentCount: inbox.sentCount)
         let result: rd_kafka_resp_err_t
         do throws(KafkaError) {
             result = try headers.give { list in
