@@ -20,6 +20,8 @@ public struct RequestTrial: Sendable {
     private let routes: HubRoutes?
     /// The names of the hubs, by number.
     private let hubNames: [String?]
+    /// True if these are all hubs, so that a name that is not among them leads nowhere.
+    private let knowsHubs: Bool
     /// Plans by the settings under which most requests can be sent: what it refuses, every worker does.
     private let lenient: FanOutPlanner
     private var formatter = PayloadFormatter()
@@ -33,17 +35,21 @@ public struct RequestTrial: Sendable {
     ///   - planner: Plans by them.
     ///   - routes: The targets of the names of hubs.
     ///   - hubNames: The names of the hubs by number, with nil for a hub without one.
-    public init(_ planner: FanOutPlanner, routes: HubRoutes, hubNames: [String?]) {
-        self.init(planner, lenient: Self.lenientPlanner, routes, hubNames)
+    ///   - knowsHubs: True if these are all hubs. Several always are.
+    public init(_ planner: FanOutPlanner, routes: HubRoutes, hubNames: [String?], knowsHubs: Bool = false) {
+        self.init(planner, lenient: Self.lenientPlanner, routes, hubNames, knowsHubs: knowsHubs || hubNames.count > 1)
     }
 
     /// A trial that finds the faults that every worker would refuse, whatever its settings are.
     public init() {
         let planner = Self.lenientPlanner
-        self.init(planner, lenient: planner, nil, [])
+        self.init(planner, lenient: planner, nil, [], knowsHubs: false)
     }
 
-    private init(_ planner: FanOutPlanner, lenient: FanOutPlanner, _ routes: HubRoutes?, _ hubNames: [String?]) {
+    private init(
+        _ planner: FanOutPlanner, lenient: FanOutPlanner, _ routes: HubRoutes?, _ hubNames: [String?], knowsHubs: Bool
+    ) {
+        self.knowsHubs = knowsHubs
         self.planner = planner
         self.lenient = lenient
         self.routes = routes
@@ -92,12 +98,12 @@ public struct RequestTrial: Sendable {
         do throws(HubRouter.Fault) {
             return try routes.way(of: request, tenant: Self.tenant(of: request))
         } catch {
-            guard hubNames.count > 1 else { return .hub(0) }
+            guard knowsHubs else { return .hub(0) }
             let names = hubNames.compactMap { $0 } + routes.spreads.map(\.name)
-            let known = names.joined(separator: ", ")
+            let known = names.count == 1 ? "The only hub is \(names[0])." : "The hubs are \(names.joined(separator: ", "))."
             throw RequestFault(
                 .unknownHub, at: "/hub",
-                error == .unnamed ? "The request names no hub, and there is no default." : "The hubs are \(known).")
+                error == .unnamed ? "The request names no hub, and there is no default." : known)
         }
     }
 

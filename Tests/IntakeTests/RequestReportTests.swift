@@ -64,6 +64,12 @@ import Testing
         #expect(report.expiresAt == Self.now.adding(seconds: 60) && report.notBefore == nil)
     }
 
+    @Test func aHubThatTheWorkerDoesNotKnowIsRefused() throws {
+        let report = try report("{\"hub\":\"other\",\(Self.users),\(Self.message)}")
+        #expect(report.fate == .refused(RequestFault(.unknownHub, at: "/hub", "The only hub is shop.")))
+        #expect(try sending("{\"hub\":\"shop\",\(Self.users),\(Self.message)}").hub == "shop")
+    }
+
     @Test func anIDThatIsMadeIsNotSaid() throws {
         let report = try report("{\(Self.users),\(Self.message)}")
         #expect(report.id == nil && report.recordKey == nil)

@@ -128,7 +128,10 @@ extension APIProblem {
     }
 
     /// 413 by a server that does not say the route's limit.
-    static let bodyTooLarge = APIProblem(413, .bodyTooLarge, "The body has more bytes than this route takes.")
+    static let bodyTooLarge = APIProblem(
+        413, .bodyTooLarge,
+        "The body has more bytes than this route takes: \(Publication.maximumByteCount) for a request, "
+            + "\(Batch.maximumByteCount) for a batch, \(JSONBody.maximumByteCount) for any other.")
 
     /// 415.
     public static let unsupportedMediaType = APIProblem(

@@ -81,7 +81,8 @@ struct Batch: Sendable {
             if found == nil, document.equals(document.text(of: key), "requests" as StaticString) {
                 found = value
             } else if faults.count < 32 {
-                faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: key), "A batch has requests alone, once."))
+                faults.append(
+                    RequestFault(.schemaInvalid, at: document.pointer(to: key), "A batch has one member, once: requests."))
             }
         }
         guard faults.isEmpty else { throw .refused(faults) }

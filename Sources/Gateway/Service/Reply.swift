@@ -1,6 +1,7 @@
 import Basics
 import HTTPServing
 import Observability
+import Synchronization
 
 /// Answers one request once, from any thread, and counts the answer.
 ///
@@ -10,6 +11,7 @@ final class Reply: Sendable {
     private let route: String
     private let services: GatewayServices
     private let started: MonotonicTime
+    private let isAnswered = Atomic(false)
 
     /// The reply to a request that has just come.
     ///
@@ -24,10 +26,11 @@ final class Reply: Sendable {
         started = services.now()
     }
 
-    deinit { answer(APIProblem.failed) }
+    deinit { if !isAnswered.load(ordering: .relaxed) { answer(APIProblem.failed) } }
 
     /// Answers; what comes after the first answer, or after the server's own, is ignored and not counted.
     func answer(_ response: HTTPServerResponse) {
+        isAnswered.store(true, ordering: .relaxed)
         guard responder.answer(response) else { return }
         services.count(response, on: route, since: started)
     }

@@ -67,33 +67,29 @@ enum Route: Sendable, Equatable {
     ///   - path: The path as sent, escapes and all.
     /// - Returns: The route; or that there is none, or none with this method.
     static func match(_ method: String, _ path: Substring) -> Match {
-        let pieces = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        let routes: [(method: String, route: Route)]
-        if pieces == ["", ""] {
-            routes = [("GET", .welcome), ("HEAD", .welcome)]
-        } else if pieces == ["", "v1", "requests"] {
-            routes = [("POST", .publish)]
-        } else if pieces == ["", "v1", "requests:batch"] {
-            routes = [("POST", .publishBatch)]
-        } else if pieces == ["", "v1", "requests:explain"] {
-            routes = [("POST", .explain)]
-        } else if pieces == ["", "v1", "openapi.json"] {
-            routes = [("GET", .openAPI), ("HEAD", .openAPI)]
-        } else if pieces == ["", "api", "register"] {
-            routes = [("POST", .newRegistration)]
-        } else if pieces == ["", "api", "notifications"] {
-            routes = [("POST", .notify)]
-        } else if pieces.count == 4, pieces.starts(with: ["", "api", "register"]), !pieces[3].isEmpty {
-            let id = PercentEncoding.decoded(pieces[3])
-            routes = [("PUT", .putRegistration(id: id)), ("DELETE", .deleteRegistration(id: id))]
-        } else if pieces.count == 4, pieces.starts(with: ["", "api", "notifications"]), !pieces[3].isEmpty {
-            routes = [("GET", .secureText(id: PercentEncoding.decoded(pieces[3])))]
-        } else if let methods = RequestRoute.methods(of: pieces) {
-            routes = methods.map { ($0.method, .request($0.route)) }
-        } else {
-            return .nowhere
-        }
+        guard let routes = routes(of: path) else { return .nowhere }
         if let found = routes.first(where: { $0.method == method }) { return .route(found.route) }
         return .otherMethods(routes.map { $0.method })
+    }
+
+    /// The routes of a path by method, or nil for a path of nothing.
+    private static func routes(of path: Substring) -> [(method: String, route: Route)]? {
+        switch path {
+        case "/": return [("GET", .welcome), ("HEAD", .welcome)]
+        case "/v1/requests": return [("POST", .publish)]
+        case "/v1/requests:batch": return [("POST", .publishBatch)]
+        case "/v1/requests:explain": return [("POST", .explain)]
+        case "/v1/openapi.json": return [("GET", .openAPI), ("HEAD", .openAPI)]
+        case "/api/register": return [("POST", .newRegistration)]
+        case "/api/notifications": return [("POST", .notify)]
+        default: break
+        }
+        let pieces = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        if pieces.count == 4, !pieces[3].isEmpty, pieces[0].isEmpty, pieces[1] == "api" {
+            let id = PercentEncoding.decoded(pieces[3])
+            if pieces[2] == "register" { return [("PUT", .putRegistration(id: id)), ("DELETE", .deleteRegistration(id: id))] }
+            if pieces[2] == "notifications" { return [("GET", .secureText(id: id))] }
+        }
+        return RequestRoute.methods(of: pieces)?.map { ($0.method, .request($0.route)) }
     }
 }

@@ -30,7 +30,9 @@ public struct RequestReporter: Sendable {
         self.worker = worker
         self.topics = topics
         self.callMilliseconds = callMilliseconds
-        trial = RequestTrial(FanOutPlanner(worker.planning), routes: worker.routes, hubNames: worker.hubs.map(\.name))
+        let isWhole = worker.hubs.allSatisfy { $0.name != nil && !$0.isStandIn }
+        trial = RequestTrial(
+            FanOutPlanner(worker.planning), routes: worker.routes, hubNames: worker.hubs.map(\.name), knowsHubs: isWhole)
         for hub in worker.hubs { clients.append(try HubClient(hub.configuration, userAgent: userAgent)) }
     }
 
