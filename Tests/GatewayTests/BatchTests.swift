@@ -31,7 +31,7 @@ import Testing
         ] as [(Route, String?, PublishKind?)])
     func routeAndMediaTypeSayWhatIsAskedFor(route: Route, type: String?, kind: PublishKind?) {
         var headers = HTTPFields()
-        if let type { headers.append("Content-Type", type) }
+        if let type { headers.append("Content-Type", value: type) }
         #expect(PublishKind(route, headers) == kind)
     }
 

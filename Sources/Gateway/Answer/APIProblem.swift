@@ -214,10 +214,10 @@ extension APIAnswer {
     init(_ problem: APIProblem, json: [UInt8]) {
         self.init(status: problem.status, json: json, as: "application/problem+json")
         code = problem.code
-        if problem.status == 401 { headers.append("WWW-Authenticate", problem.challenge) }
-        if !problem.allowedMethods.isEmpty { headers.append("Allow", problem.allowedMethods.joined(separator: ", ")) }
-        if let wait = problem.retryAfterSeconds { headers.append("Retry-After", "\(wait)") }
-        if let location = problem.location { headers.append("Location", location) }
+        if problem.status == 401 { headers.append("WWW-Authenticate", value: problem.challenge) }
+        if !problem.allowedMethods.isEmpty { headers.append("Allow", value: problem.allowedMethods.joined(separator: ", ")) }
+        if let wait = problem.retryAfterSeconds { headers.append("Retry-After", value: "\(wait)") }
+        if let location = problem.location { headers.append("Location", value: location) }
     }
 }
 

@@ -56,14 +56,14 @@ extension APIAnswer {
     ///   - applied: Seconds of the preference `wait` that was respected; nil for none.
     init(_ published: PublishedRequest, at now: Timestamp, to call: HTTPFields, applied: Int? = nil) {
         self.init(status: 200, json: published.json(at: now))
-        if let applied { headers.append("Preference-Applied", "wait=\(applied)") }
+        if let applied { headers.append("Preference-Applied", value: "wait=\(applied)") }
         guard published.isFinal(at: now) else {
-            headers.append("Cache-Control", "no-store")
+            headers.append("Cache-Control", value: "no-store")
             return
         }
         let tag = EntityTag.of(body)
-        headers.append("ETag", tag)
-        headers.append("Cache-Control", "private, no-cache")
+        headers.append("ETag", value: tag)
+        headers.append("Cache-Control", value: "private, no-cache")
         guard EntityTag.isNamed(tag, in: call) else { return }
         status = 304
         body = []

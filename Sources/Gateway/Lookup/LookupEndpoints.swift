@@ -135,7 +135,7 @@ extension LookupEndpoints {
         _ = lookup.watch(key, until: lookup.clock.now().advanced(by: .seconds(seconds))) { [lookup] ending in
             guard case .request(let request) = ending else { return answer(accepted) }
             var late = accepted
-            late.headers.append("Preference-Applied", "wait=\(seconds)")
+            late.headers.append("Preference-Applied", value: "wait=\(seconds)")
             let now = lookup.clock.wall()
             guard let request, request.isFinal(at: now) else { return answer(late) }
             answer(APIAnswer(request, at: now, to: [:], applied: seconds))

@@ -50,7 +50,7 @@ extension EmulatedHub {
             return .text("'after' and 'limit' must be whole numbers\n", status: 400)
         }
         var response = Self.json(ReportWriter.json(calls: calls(after: after, limit: limit)))
-        response.headers.append("X-Total-Count", String(state.withLock { $0.calls.count }))
+        response.headers.append("X-Total-Count", value: String(state.withLock { $0.calls.count }))
         return response
     }
 

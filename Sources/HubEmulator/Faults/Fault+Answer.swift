@@ -55,10 +55,10 @@ extension Fault {
             }
         switch retryAfter ?? (effect == .throttle ? .seconds(10) : nil) {
         case .seconds(let seconds):
-            answer.headers.append("Retry-After", String(seconds))
+            answer.headers.append("Retry-After", value: String(seconds))
         case .date(let seconds):
             let date = Moment(milliseconds: moment.milliseconds + Int64(seconds) * 1000)
-            answer.headers.append("Retry-After", date.httpDate)
+            answer.headers.append("Retry-After", value: date.httpDate)
         case nil: break
         }
         return answer

@@ -138,10 +138,10 @@ enum InstallationPatch {
         case ("headers", 3):
             let pairs = step.removes ? [] : try InstallationReader(Array(step.required().utf8)).pairs()
             templates[position].headers = [:]
-            for pair in pairs { templates[position].headers.append(pair.name, pair.value) }
+            for pair in pairs { templates[position].headers.append(pair.name, value: pair.value) }
         case ("headers", 4):
             templates[position].headers.remove(path[3])
-            if !step.removes { templates[position].headers.append(path[3], try step.required()) }
+            if !step.removes { templates[position].headers.append(path[3], value: try step.required()) }
         default:
             throw step.unknownPath
         }

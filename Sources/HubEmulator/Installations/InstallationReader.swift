@@ -109,7 +109,7 @@ struct InstallationReader {
         guard let text = try string("body", of: node) else { throw Refusal(400, "The template '\(name)' has no body") }
         var template = InstallationTarget.Template(name: name, text: text, body: try Self.compiled(text))
         if let headers = document.member("headers", of: node) {
-            for pair in try pairs(at: headers) { template.headers.append(pair.name, pair.value) }
+            for pair in try pairs(at: headers) { template.headers.append(pair.name, value: pair.value) }
         }
         template.expiry = try string("expiry", of: node)
         if let tags = document.member("tags", of: node) { template.tags = try strings(at: tags) }

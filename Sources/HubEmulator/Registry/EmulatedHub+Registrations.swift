@@ -105,8 +105,8 @@ extension EmulatedHub {
         let writer = RegistrationWriter(baseURL: call.baseURL, query: String(call.request.rawQuery))
         var answer = HubAnswer.body(
             200, writer.entry(registration), contentType: "application/atom+xml; type=entry; charset=utf-8")
-        answer.headers.append("ETag", "W/\"\(registration.etag)\"")
-        answer.headers.append("Content-Location", call.link("registrations/" + registration.id))
+        answer.headers.append("ETag", value: "W/\"\(registration.etag)\"")
+        answer.headers.append("Content-Location", value: call.link("registrations/" + registration.id))
         return answer
     }
 
@@ -117,7 +117,7 @@ extension EmulatedHub {
         let nextLink = token.map { "\(call.link(path))&continuationtoken=\(PercentEncoding.encoded($0))" }
         let body = writer.feed(page, path: path, at: call.moment, nextLink: nextLink)
         var answer = HubAnswer.body(200, body, contentType: "application/atom+xml; type=feed; charset=utf-8")
-        if let token { answer.headers.append("x-ms-continuationtoken", token) }
+        if let token { answer.headers.append("x-ms-continuationtoken", value: token) }
         return answer
     }
 

@@ -48,7 +48,7 @@ enum RegistrationReader {
         template.messageType = description.value("MessageType")
         if let prefix = platform.headersElementPrefix {
             for header in description.child(prefix + "Headers")?.children ?? [] where header.name == prefix + "Header" {
-                if let name = header.value("Header") { template.headers.append(name, header.value("Value") ?? "") }
+                if let name = header.value("Header") { template.headers.append(name, value: header.value("Value") ?? "") }
             }
         }
         for value in [template.expiry, template.priority].compactMap({ $0 }) + template.headers.all.map(\.value) {

@@ -126,17 +126,17 @@ extension Registration.Template {
     /// The header fields for the push service, expressions filled in, before those of the send.
     fileprivate func renderedHeaders(_ properties: [String: String], followedBy sent: HTTPFields) -> HTTPFields {
         var fields = headers
-        if let expiry { fields.append("apns-expiration", expiry) }
-        if let priority { fields.append("apns-priority", priority) }
+        if let expiry { fields.append("apns-expiration", value: expiry) }
+        if let priority { fields.append("apns-priority", value: priority) }
         var rendered = HTTPFields(capacity: fields.all.count + sent.all.count)
         for field in fields.all {
             let expression = (try? TemplateExpression(parsing: field.value)) ?? .literal
             switch expression.value(properties) {
-            case .text(let text), .number(let text): rendered.append(field.name, text)
-            case nil: rendered.append(field.name, field.value)
+            case .text(let text), .number(let text): rendered.append(field.name, value: text)
+            case nil: rendered.append(field.name, value: field.value)
             }
         }
-        for field in sent.all { rendered.append(field.name, field.value) }
+        for field in sent.all { rendered.append(field.name, value: field.value) }
         return rendered
     }
 }

@@ -85,7 +85,9 @@ struct NotificationReader {
     /// The header fields of the request that the push service gets.
     private func forwardedHeaders() -> HTTPFields {
         var forwarded = HTTPFields(capacity: 8)
-        for field in call.request.headers.all where Self.isForwarded(field.name) { forwarded.append(field.name, field.value) }
+        for field in call.request.headers.all where Self.isForwarded(field.name) {
+            forwarded.append(field.name, value: field.value)
+        }
         return forwarded
     }
 

@@ -75,7 +75,7 @@ extension EmulatedHub {
         guard last >= start else { return response }
         response.status = 206
         response.body = Array(bytes[start...last])
-        response.headers.append("Content-Range", "bytes \(start)-\(last)/\(bytes.count)")
+        response.headers.append("Content-Range", value: "bytes \(start)-\(last)/\(bytes.count)")
         return response
     }
 

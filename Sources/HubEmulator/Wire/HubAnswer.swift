@@ -32,11 +32,11 @@ struct HubAnswer: Sendable {
     /// - Returns: The response for the client.
     func response(at moment: Moment, trackingID: String) -> HTTPServerResponse {
         var fields = HTTPFields(capacity: headers.all.count + 4)
-        if headers["Content-Type"] == nil { fields.append("Content-Type", "application/xml; charset=utf-8") }
-        for field in headers.all { fields.append(field.name, field.value) }
-        fields.append("Server", "Microsoft-HTTPAPI/2.0")
-        fields.append("TrackingId", trackingID)
-        fields.append("x-ms-correlation-request-id", trackingID)
+        if headers["Content-Type"] == nil { fields.append("Content-Type", value: "application/xml; charset=utf-8") }
+        for field in headers.all { fields.append(field.name, value: field.value) }
+        fields.append("Server", value: "Microsoft-HTTPAPI/2.0")
+        fields.append("TrackingId", value: trackingID)
+        fields.append("x-ms-correlation-request-id", value: trackingID)
         guard let detail else { return HTTPServerResponse(status: status, headers: fields, body: body) }
         var writer = ByteWriter(capacity: 256)
         writer.append("<Error><Code>")
