@@ -96,7 +96,7 @@ final class Sending: Sendable {
         let report = RecordReport()
         let ticket: ResultFollower.Ticket
         do throws(ResultFollower.Refusal) {
-            ticket = try follower.expect(id, Awaited(goal), until: deadline) { [lanes] ending in
+            ticket = try follower.expect(id, awaiting: Awaited(goal), until: deadline) { [lanes] ending in
                 Sending.conclude(id, report.record, ending, lanes, reply)
             }
         } catch {
