@@ -76,9 +76,9 @@ extension Notification {
                         collapseKey: collapseKey))
             }
         case .everyone:
-            store.forEachMatch(of: nil) { add($0, to: &reach, &seen) }
+            store.forEachMatch(of: nil) { add($0, to: &reach, seen: &seen) }
         case .tags(let expression):
-            store.forEachMatch(of: expression) { add($0, to: &reach, &seen) }
+            store.forEachMatch(of: expression) { add($0, to: &reach, seen: &seen) }
         }
         return reach
     }
@@ -88,7 +88,7 @@ extension Notification {
         let template: String?
     }
 
-    private func add(_ registration: Registration, to reach: inout Reach, _ seen: inout Set<DeliveryKey>) {
+    private func add(_ registration: Registration, to reach: inout Reach, seen: inout Set<DeliveryKey>) {
         let key = registration.deviceKey
         switch (content, registration.template) {
         case (.native(let platform), nil) where platform == registration.platform:

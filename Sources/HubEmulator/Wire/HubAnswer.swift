@@ -17,10 +17,10 @@ struct HubAnswer: Sendable {
     static func empty(_ status: Int) -> HubAnswer { HubAnswer(status: status) }
 
     /// An error with a body of code and detail.
-    static func error(_ status: Int, _ detail: String) -> HubAnswer { HubAnswer(status: status, detail: detail) }
+    static func error(_ status: Int, detail: String) -> HubAnswer { HubAnswer(status: status, detail: detail) }
 
     /// An answer with a body of the given type.
-    static func body(_ status: Int, _ body: [UInt8], contentType: String) -> HubAnswer {
+    static func body(_ status: Int, bytes body: [UInt8], contentType: String) -> HubAnswer {
         HubAnswer(status: status, headers: ["Content-Type": contentType], body: body)
     }
 
