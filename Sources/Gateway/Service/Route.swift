@@ -66,7 +66,7 @@ enum Route: Sendable, Equatable {
     ///   - method: The method as sent; methods have a case (RFC 9110, 9.1).
     ///   - path: The path as sent, escapes and all.
     /// - Returns: The route; or that there is none, or none with this method.
-    static func match(_ method: String, _ path: Substring) -> Match {
+    static func match(_ method: String, path: Substring) -> Match {
         let pieces = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let routes: [(method: String, route: Route)]
         if pieces == ["", ""] {

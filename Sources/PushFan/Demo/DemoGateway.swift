@@ -37,7 +37,7 @@ final class DemoGateway {
         configuration.keysFile = keysFile
         let metrics = GatewayMetrics(
             build: BuildFacts(version: "demo", swift: ""), process: ProcessFigures.read)
-        service = try GatewayService(configuration, GatewayServices(metrics: metrics, log: .silent, health: health))
+        service = try GatewayService(configuration, services: GatewayServices(metrics: metrics, log: .silent, health: health))
         address = try service.start()
     }
 
