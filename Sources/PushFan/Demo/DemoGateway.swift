@@ -20,8 +20,8 @@ final class DemoGateway {
 
     /// Starts it on a free port.
     init(
-        _ kafka: KafkaConfiguration, _ hub: HubConfiguration, _ connections: ConnectionPoolConfiguration,
-        _ topics: WorkerConfiguration.Topics
+        _ kafka: KafkaConfiguration, hub: HubConfiguration, connections: ConnectionPoolConfiguration,
+        topics: WorkerConfiguration.Topics
     ) throws {
         var configuration = GatewayConfiguration(
             version: "demo", hubName: "demo", hub: hub, connections: connections, kafka: kafka)
