@@ -38,16 +38,16 @@ enum BenchCommand {
         do {
             let arguments = invocation.arguments
             if let count = try arguments.integer("fixed", in: 1...100_000_000) {
-                return try write(FixedRun.run(count), invocation)
+                return try write(FixedRun.run(count), for: invocation)
             }
             let earlier = try arguments.value("compare").map(ReportFile.read)
             let report = try measure(invocation)
-            try write(report, earlier.map { Comparison(report, to: $0) }, invocation)
+            try write(report, comparison: earlier.map { Comparison(report, to: $0) }, for: invocation)
             return (report.backlog?.failedRequests ?? 0) > 0 ? .partlyFailed : .done
         } catch let failure as CommandFailure {
             throw failure
         } catch let error as KafkaError {
-            throw .broker(error, at: invocation.arguments.value("kafka") ?? "the embedded broker", "measure")
+            throw .broker(error, at: invocation.arguments.value("kafka") ?? "the embedded broker", action: "measure")
         } catch {
             throw CommandFailure(.failed, "the bench could not go on: \(error)")
         }
@@ -59,7 +59,7 @@ enum BenchCommand {
             Interruption.catchSignals()
             return BenchReport(version: Program.version, stages: try StageBench.run())
         }
-        return try withBench(plan, invocation) { bench in
+        return try withBench(plan, for: invocation) { bench in
             bench.say("measuring the stages")
             var report = BenchReport(version: Program.version, stages: try StageBench.run())
             if let transaction = try bench.measureTransaction() { report.stages.append(transaction) }
@@ -68,7 +68,8 @@ enum BenchCommand {
             report.backlog = outcome.backlog
             report.latency = outcome.latency
             report.allocations = outcome.allocations
-            report.advice = Advice.best(outcome.setting, report.stages, outcome.backlog, outcome.latency)
+            report.advice = Advice.best(
+                outcome.setting, stages: report.stages, backlog: outcome.backlog, latency: outcome.latency)
             return report
         }
     }
@@ -88,13 +89,13 @@ enum BenchCommand {
 
     /// Lets `body` use a broker and a hub, which are there until it returns.
     private static func withBench<Value>(
-        _ plan: WholeBench.Plan, _ invocation: Invocation, _ body: (WholeBench) throws -> Value
+        _ plan: WholeBench.Plan, for invocation: Invocation, body: (WholeBench) throws -> Value
     ) throws -> Value {
         let note: @Sendable (String) -> Void = { [streams = invocation.streams] in streams.note("bench: \($0)") }
         let run = "\(getpid())-\(UInt32.random(in: 0 ... .max))"
         let environment = WorkerEnvironment(invocation)
         Interruption.catchSignals()
-        let broker = try broker(invocation.arguments.value("kafka"), environment, run: run)
+        let broker = try broker(invocation.arguments.value("kafka"), environment: environment, run: run)
         defer {
             let left = broker.close()
             if !left.isEmpty { note("these topics are left, with a retention of 1 h: \(left.joined(separator: " "))") }
@@ -106,19 +107,19 @@ enum BenchCommand {
         return try body(bench)
     }
 
-    private static func broker(_ servers: String?, _ environment: WorkerEnvironment, run: String) throws -> BenchBroker {
+    private static func broker(_ servers: String?, environment: WorkerEnvironment, run: String) throws -> BenchBroker {
         guard let servers else { return try BenchBroker.embedded(run: run) }
         var environment = environment
-        environment.set("kafka.bootstrap_servers", servers)
+        environment.set("kafka.bootstrap_servers", to: servers)
         return BenchBroker.existing(try environment.settings().kafkaConfiguration(), run: run)
     }
 
-    private static func write(_ value: some Encodable, _ invocation: Invocation) throws -> ExitCode {
+    private static func write(_ value: some Encodable, for invocation: Invocation) throws -> ExitCode {
         try invocation.streams.out(try ReportFile.text(value))
         return .done
     }
 
-    private static func write(_ report: BenchReport, _ comparison: Comparison?, _ invocation: Invocation) throws {
+    private static func write(_ report: BenchReport, comparison: Comparison?, for invocation: Invocation) throws {
         if invocation.arguments.format() == .json {
             return try invocation.streams.out(try ReportFile.text(ReportFile(report: report, comparison: comparison)))
         }

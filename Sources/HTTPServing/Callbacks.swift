@@ -7,7 +7,7 @@ import Synchronization
 // `HTTPServer` keeps until the library has stopped.
 
 /// Decides on a new connection. To accept one, another may be ended. A refused connection is closed at once.
-func peerArrived(_ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ byteCount: socklen_t) -> MHD_Result {
+func peerArrived(_ context: UnsafeMutableRawPointer?, address: UnsafePointer<sockaddr>?, byteCount: socklen_t) -> MHD_Result {
     guard let context, let address else { return .YES }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     guard let deadlines = core.deadlines else { return .YES }
@@ -16,8 +16,8 @@ func peerArrived(_ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<s
 
 /// Counts a new connection's requests, remembers its peer and begins its time. All of it is released when the connection ends.
 func connectionChanged(
-    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
-    _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode
+    _ context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
+    slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, change: MHD_ConnectionNotificationCode
 ) {
     guard let context, let slot, let connection else { return }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
@@ -38,7 +38,7 @@ func connectionChanged(
 
 /// Starts a request: called with the target as it stands on the wire, before anything is decoded.
 func requestStarted(
-    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+    _ context: UnsafeMutableRawPointer?, target: UnsafePointer<CChar>?, connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
     guard let context, let target, let connection else { return nil }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
@@ -54,8 +54,8 @@ func requestStarted(
 
 /// Ends a request that ``requestStarted`` began, answered or aborted.
 func requestEnded(
-    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
-    _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
+    _ context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
+    slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, reason: MHD_RequestTerminationCode
 ) {
     guard let context, let connection, let slot, let exchange = slot.pointee else { return }
     let ended = Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue()
@@ -68,16 +68,16 @@ func requestEnded(
 
 /// Leaves escapes as they are: the request decodes its own target.
 func leaveEscaped(
-    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ text: UnsafeMutablePointer<CChar>?
+    _ context: UnsafeMutableRawPointer?, connection: OpaquePointer?, text: UnsafeMutablePointer<CChar>?
 ) -> Int {
     text.map { strlen($0) } ?? 0
 }
 
 /// Drives one request: first its head, then pieces of its body, then its end, and once more after a suspension.
 func requestAdvanced(
-    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
-    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
-    _ uploadByteCount: UnsafeMutablePointer<Int>?, _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    _ context: UnsafeMutableRawPointer?, connection: OpaquePointer?, url: UnsafePointer<CChar>?,
+    method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?, upload: UnsafePointer<CChar>?,
+    uploadByteCount: UnsafeMutablePointer<Int>?, slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
     guard let exchange = slot?.pointee, let method, let uploadByteCount else { return .NO }
     let current = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
@@ -88,8 +88,8 @@ func requestAdvanced(
 
 /// Collects one header field. `context` is the `HeadReader` on the stack of ``Exchange``.
 func headerFound(
-    _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameByteCount: Int,
-    _ value: UnsafePointer<CChar>?, _ valueByteCount: Int
+    _ context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?, nameByteCount: Int,
+    value: UnsafePointer<CChar>?, valueByteCount: Int
 ) -> MHD_Result {
     guard let context, let name else { return .NO }
     context.assumingMemoryBound(to: HeadReader.self).pointee.found(
@@ -100,7 +100,7 @@ func headerFound(
 
 /// Gives the library the bytes of a body that is going to be cut off, then makes it end the connection.
 func truncatedBodyRead(
-    _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int
+    _ context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?, capacity: Int
 ) -> Int {
     /// `MHD_CONTENT_READER_END_WITH_ERROR`, a cast in microhttpd.h that is not imported.
     let endWithError = -2

@@ -18,7 +18,7 @@ final class ConnectionDeadlines: Sendable {
         /// True while the timer checks the deadlines.
         var isWatched = false
 
-        mutating func change<Result>(_ isLocal: Bool, _ change: (inout ConnectionPlaces) -> Result) -> Result {
+        mutating func change<Result>(_ isLocal: Bool, by change: (inout ConnectionPlaces) -> Result) -> Result {
             guard isLocal, var changed = local.take() else { return change(&others) }
             defer { local = changed }
             return change(&changed)
@@ -34,7 +34,7 @@ final class ConnectionDeadlines: Sendable {
     ///   - configuration: The places, and how long nothing may come between two requests.
     ///   - request: The time limit of a request, and of an answer.
     ///   - timer: Looks when a connection is late.
-    init(_ configuration: HTTPServerConfiguration, request: Duration, _ timer: DelayTimer) {
+    init(_ configuration: HTTPServerConfiguration, request: Duration, timer: DelayTimer) {
         self.timer = timer
         let (requestLimit, idleLimit) = (
             UInt64(clamping: request.wholeNanoseconds), UInt64(clamping: configuration.idleTimeout.wholeNanoseconds)
@@ -86,7 +86,7 @@ final class ConnectionDeadlines: Sendable {
     /// - Returns: Whether there is room.
     func makeRoom(isLocal: Bool) -> Bool {
         state.withLock { state -> Bool in
-            switch state.change(isLocal, { $0.makeRoom(at: DelayTimer.now()) }) {
+            switch state.change(isLocal, by: { $0.makeRoom(at: DelayTimer.now()) }) {
             case .free: return true
             case .none: return false
             case .inPlaceOf(let socket):
@@ -117,8 +117,8 @@ final class ConnectionDeadlines: Sendable {
         }
     }
 
-    private func change(_ socket: Int32, _ change: (inout ConnectionPlaces) -> Void) {
-        watch { state in state.change(state.locals.contains(socket), change) }
+    private func change(_ socket: Int32, by change: (inout ConnectionPlaces) -> Void) {
+        watch { state in state.change(state.locals.contains(socket), by: change) }
     }
 
     /// Starts the timer's checks if something can be late after the change.

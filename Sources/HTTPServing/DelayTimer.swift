@@ -64,7 +64,7 @@ final class DelayTimer: @unchecked Sendable {
     }
 
     /// Takes over a connection that its server thread has just suspended. After the stop, it is resumed at once.
-    func take(_ connection: OpaquePointer, after nanoseconds: UInt64, _ duty: Duty) {
+    func take(_ connection: OpaquePointer, after nanoseconds: UInt64, for duty: Duty) {
         pthread_mutex_lock(mutex)
         guard !isStopped else {
             pthread_mutex_unlock(mutex)

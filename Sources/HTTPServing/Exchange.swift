@@ -43,7 +43,7 @@ final class Exchange {
         self.core = core
         self.connection = connection
         self.target = target
-        body = IncomingBody(limit: core.maximumBodyByteCount, core.bodies)
+        body = IncomingBody(limit: core.maximumBodyByteCount, budget: core.bodies)
         state?.requestCount += 1
         remoteAddress = state?.remoteAddress ?? ""
         ordinal = state?.requestCount ?? 1
@@ -122,7 +122,7 @@ final class Exchange {
 
     private var unsupportedCoding: HTTPServerResponse {
         var refusal = core.refusal(415)
-        refusal.headers.append("Accept-Encoding", "gzip")
+        refusal.headers.append("Accept-Encoding", value: "gzip")
         return refusal
     }
 
@@ -169,12 +169,12 @@ final class Exchange {
         request.body = body.giveBytes()
         switch core.handler {
         case .direct(let handler): return respond(handler(request))
-        case .deferred(let handler): return ask(handler, request)
+        case .deferred(let handler): return ask(handler, about: request)
         }
     }
 
     /// Gives the request to a deferred handler, and suspends the connection unless the answer is there when the handler returns.
-    private func ask(_ handler: @Sendable (HTTPServerRequest, Responder) -> Void, _ request: HTTPServerRequest) -> Bool {
+    private func ask(_ handler: @Sendable (HTTPServerRequest, Responder) -> Void, about request: HTTPServerRequest) -> Bool {
         // Counted even when it is not asked: stopping waits until the answers of all these have left.
         isDeferred = true
         core.waitingCount.add(1, ordering: .relaxed)
@@ -191,14 +191,14 @@ final class Exchange {
         response = given
         guard given.delay > .zero else { return deliver() }
         response.delay = .zero
-        return wait(given.delay, .resume)
+        return wait(given.delay, for: .resume)
     }
 
     /// Suspends the connection until the timer has done `duty`. Then ``advanced(method:piece:)`` is called again.
-    private func wait(_ duration: Duration, _ duty: DelayTimer.Duty) -> Bool {
+    private func wait(_ duration: Duration, for duty: DelayTimer.Duty) -> Bool {
         phase = .waiting
         MHD_suspend_connection(connection)
-        core.timer.take(connection, after: UInt64(clamping: duration.wholeNanoseconds), duty)
+        core.timer.take(connection, after: UInt64(clamping: duration.wholeNanoseconds), for: duty)
         return true
     }
 
@@ -212,7 +212,7 @@ final class Exchange {
             return false
         case .hang:
             response.delivery = .reset
-            return wait(.milliseconds(500), .watch(socket: pushfan_mhd_socket(connection)))
+            return wait(.milliseconds(500), for: .watch(socket: pushfan_mhd_socket(connection)))
         case .truncated(let keeping):
             return queueTruncated(keeping: keeping)
         case .dripped(let byteCount, let interval):
@@ -231,14 +231,14 @@ final class Exchange {
         if core.isSecure {
             response.delivery = .whole
             response.closesConnection = true
-            return wait(interval * (bytes.count / byteCount), .resume)
+            return wait(interval * (bytes.count / byteCount), for: .resume)
         }
         // The timer writes the whole answer itself. Afterwards only the connection must be ended.
         response.delivery = .truncated(keeping: -1)
         let socket = pushfan_mhd_socket(connection)
         return wait(
             .zero,
-            .drip(
+            for: .drip(
                 socket: socket, bytes: bytes, written: 0, pieceByteCount: byteCount,
                 interval: UInt64(max(1, interval.wholeNanoseconds))))
     }
@@ -258,7 +258,7 @@ final class Exchange {
             phase = .answered
             return false
         }
-        let made = StreamReader(pipe, core, socket: socket).makeResponse()
+        let made = StreamReader(pipe, core: core, socket: socket).makeResponse()
         // libmicrohttpd 0.9.75 sends a last chunk even where HEAD gets no other.
         if isHEAD, let made { pushfan_mhd_end_with_connection(made) }
         return queue(made)

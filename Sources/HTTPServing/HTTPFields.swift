@@ -47,7 +47,7 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     }
 
     /// Adds a field behind the others, even when the name is there already.
-    public mutating func append(_ name: String, _ value: String) {
+    public mutating func append(_ name: String, value: String) {
         all.append(Field(name: name, value: value))
     }
 }

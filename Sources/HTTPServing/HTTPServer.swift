@@ -162,7 +162,7 @@ public final class HTTPServer: Sendable {
 
     private func options(listenDescriptor: Int32, texts: [UnsafeMutablePointer<CChar>]) -> [MHD_OptionItem] {
         let context = Unmanaged.passUnretained(core).toOpaque()
-        func option(_ option: MHD_OPTION, _ value: Int, _ pointer: UnsafeMutableRawPointer? = nil) -> MHD_OptionItem {
+        func option(_ option: MHD_OPTION, value: Int, pointer: UnsafeMutableRawPointer? = nil) -> MHD_OptionItem {
             MHD_OptionItem(option: option, value: value, ptr_value: pointer)
         }
         let started:
@@ -173,25 +173,25 @@ public final class HTTPServer: Sendable {
         let unescape: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int =
             leaveEscaped
         var options = [
-            option(.LISTEN_SOCKET, Int(listenDescriptor)),
-            option(.URI_LOG_CALLBACK, unsafeBitCast(started, to: Int.self), context),
-            option(.NOTIFY_COMPLETED, unsafeBitCast(ended, to: Int.self), context),
-            option(.NOTIFY_CONNECTION, unsafeBitCast(changed, to: Int.self), context),
-            option(.UNESCAPE_CALLBACK, unsafeBitCast(unescape, to: Int.self), context),
-            option(.STRICT_FOR_CLIENT, 1),
-            option(.CONNECTION_LIMIT, configuration.connectionLimit),
-            option(.PER_IP_CONNECTION_LIMIT, max(0, configuration.maximumConnectionsPerPeer)),
-            option(.CONNECTION_TIMEOUT, Int(configuration.idleTimeout.components.seconds)),
+            option(.LISTEN_SOCKET, value: Int(listenDescriptor)),
+            option(.URI_LOG_CALLBACK, value: unsafeBitCast(started, to: Int.self), pointer: context),
+            option(.NOTIFY_COMPLETED, value: unsafeBitCast(ended, to: Int.self), pointer: context),
+            option(.NOTIFY_CONNECTION, value: unsafeBitCast(changed, to: Int.self), pointer: context),
+            option(.UNESCAPE_CALLBACK, value: unsafeBitCast(unescape, to: Int.self), pointer: context),
+            option(.STRICT_FOR_CLIENT, value: 1),
+            option(.CONNECTION_LIMIT, value: configuration.connectionLimit),
+            option(.PER_IP_CONNECTION_LIMIT, value: max(0, configuration.maximumConnectionsPerPeer)),
+            option(.CONNECTION_TIMEOUT, value: Int(configuration.idleTimeout.components.seconds)),
             // One pool holds a connection's header fields and its buffers. It is cleared before every request, so that room costs
             // time.
-            option(.CONNECTION_MEMORY_LIMIT, configuration.maximumHeaderByteCount + (12 << 10)),
+            option(.CONNECTION_MEMORY_LIMIT, value: configuration.maximumHeaderByteCount + (12 << 10)),
         ]
-        if configuration.threadCount > 1 { options.append(option(.THREAD_POOL_SIZE, min(64, configuration.threadCount))) }
+        if configuration.threadCount > 1 { options.append(option(.THREAD_POOL_SIZE, value: min(64, configuration.threadCount))) }
         if texts.count == 2 {
-            options.append(option(.HTTPS_MEM_KEY, 0, texts[0]))
-            options.append(option(.HTTPS_MEM_CERT, 0, texts[1]))
+            options.append(option(.HTTPS_MEM_KEY, value: 0, pointer: texts[0]))
+            options.append(option(.HTTPS_MEM_CERT, value: 0, pointer: texts[1]))
         }
-        options.append(option(.END, 0))
+        options.append(option(.END, value: 0))
         return options
     }
 }

@@ -28,7 +28,7 @@ struct HeadReader {
         }
         let key = String(decoding: name, as: UTF8.self)
         let text = String(decoding: value, as: UTF8.self)
-        fields.append(key, text)
+        fields.append(key, value: text)
         if key.equalsIgnoringCase("content-length") {
             lengthCount += 1
             contentLength = Int(text)

@@ -30,7 +30,7 @@ struct IncomingBody: ~Copyable {
     /// True if bytes are kept, false if they are discarded.
     private var isKept = true
 
-    init(limit: Int, _ budget: BodyBudget) {
+    init(limit: Int, budget: BodyBudget) {
         self.limit = limit
         self.budget = budget
         readingLimit = 8 * min(max(limit, 1 << 16), Int.max / 8)

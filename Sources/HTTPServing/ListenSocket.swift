@@ -26,7 +26,7 @@ struct ListenSocket {
         defer { freeaddrinfo(list) }
         isIPv6 = first.pointee.ai_family == AF_INET6
         let opened = Self.open(first.pointee)
-        guard opened >= 0 else { throw .cannotListen(address: address, reason: Self.reason(errno, first.pointee)) }
+        guard opened >= 0 else { throw .cannotListen(address: address, reason: Self.reason(errno, at: first.pointee)) }
         descriptor = opened
         (host, port) = Self.boundName(opened)
     }
@@ -60,7 +60,7 @@ struct ListenSocket {
         return descriptor
     }
 
-    private static func reason(_ code: Int32, _ info: addrinfo) -> String {
+    private static func reason(_ code: Int32, at info: addrinfo) -> String {
         let text = String(cString: strerror(code))
         guard code == EADDRINUSE, let address = info.ai_addr, let owner = PortOwner.of(address) else { return text }
         return "\(text) by \(owner)"

@@ -20,7 +20,7 @@ struct PortOwner: Equatable, CustomStringConvertible {
         let port = PeerName.read(address).port
         let sockets = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].flatMap { path in
             // The kernel writes the sockets that listen before all others.
-            self.sockets(in: text(of: path, limit: 1 << 20), at: host, port)
+            self.sockets(in: text(of: path, limit: 1 << 20), at: host, port: port)
         }
         return sockets.isEmpty ? nil : holder(of: Set(sockets.map { "socket:[\($0)]" }))
     }
@@ -32,18 +32,18 @@ struct PortOwner: Equatable, CustomStringConvertible {
     ///   - host: The address in hexadecimal digits, as the table has it.
     ///   - port: The port.
     /// - Returns: The numbers, as the table has them, and none for lines that are no sockets.
-    static func sockets(in table: String, at host: String, _ port: Int) -> [Substring] {
+    static func sockets(in table: String, at host: String, port: Int) -> [Substring] {
         table.split(separator: "\n").dropFirst().compactMap { line in
             let words = line.split(separator: " ")
             guard words.count > 9, words[3] == "0A" else { return nil }
             let local = words[1].split(separator: ":")
-            guard local.count == 2, Int(local[1], radix: 16) == port, excludes(local[0], host) else { return nil }
+            guard local.count == 2, Int(local[1], radix: 16) == port, excludes(local[0], from: host) else { return nil }
             return words[9]
         }
     }
 
     /// True if a listener at `taken` keeps others from its port at `host`.
-    private static func excludes(_ taken: Substring, _ host: String) -> Bool {
+    private static func excludes(_ taken: Substring, from host: String) -> Bool {
         let isEverywhere = taken.allSatisfy { $0 == "0" } || host.allSatisfy { $0 == "0" }
         return isEverywhere || taken == host || taken == "0000000000000000FFFF0000" + host
     }

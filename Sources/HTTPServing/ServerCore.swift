@@ -47,7 +47,7 @@ final class ServerCore: Sendable {
         let timer = DelayTimer()
         self.timer = timer
         deadlines = configuration.requestTimeout.map {
-            ConnectionDeadlines(configuration, request: $0, timer)
+            ConnectionDeadlines(configuration, request: $0, timer: timer)
         }
     }
 }

@@ -103,7 +103,7 @@ public final class EmulatedHub: Sendable {
 
     /// Answers one request, as the server does for requests from the network.
     public func handle(_ request: HTTPServerRequest) -> HTTPServerResponse {
-        if let route = AdminRoute(request) { return administer(route, request) }
+        if let route = AdminRoute(request) { return administer(route, for: request) }
         let now = clock()
         let (callID, fault, trackingID) = state.withLock { state in
             state.deliverDue(now: now)
@@ -126,19 +126,19 @@ public final class EmulatedHub: Sendable {
     private func perform(_ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment) -> HubAnswer {
         let operation: HubOperation
         switch route {
-        case .otherHub: return .error(404, "No service is hosted at the specified address")
-        case .unknown: return .error(404, "The requested resource does not exist")
+        case .otherHub: return .error(404, detail: "No service is hosted at the specified address")
+        case .unknown: return .error(404, detail: "The requested resource does not exist")
         case .methodNotAllowed(let allowed):
-            var answer = HubAnswer.error(405, "The method is not allowed for this resource")
+            var answer = HubAnswer.error(405, detail: "The method is not allowed for this resource")
             answer.headers = ["Allow": allowed]
             return answer
         case .operation(let found): operation = found
         }
-        if let refusal = refusal(of: request, operation, moment) {
+        if let refusal = refusal(of: request, for: operation, at: moment) {
             return HubAnswer(status: refusal.status, detail: refusal.detail)
         }
         guard let version = APIVersion(request.queryValue("api-version")) else {
-            return .error(400, "The api-version is missing or not valid: expected api-version=YYYY-MM in the query")
+            return .error(400, detail: "The api-version is missing or not valid: expected api-version=YYYY-MM in the query")
         }
         let call = HubCall(
             request: request, id: callID, operation: operation, moment: moment, apiVersion: version, tier: configuration.tier,
@@ -168,7 +168,7 @@ public final class EmulatedHub: Sendable {
         }
     }
 
-    private func refusal(of request: HTTPServerRequest, _ operation: HubOperation, _ moment: Moment) -> SASRefusal? {
+    private func refusal(of request: HTTPServerRequest, for operation: HubOperation, at moment: Moment) -> SASRefusal? {
         let rights = operation.rights(hasFilter: request.queryValue("$filter") != nil)
         let second = moment.milliseconds / 1000
         let key = GrantCache.Key(

@@ -27,7 +27,7 @@ struct HubCall {
 
     /// An error with 403 for operations that the tier does not include.
     func refusedByTier() -> HubAnswer {
-        .error(403, "The requested operation is not available for the \(tier.rawValue.capitalized) tier of this hub")
+        .error(403, detail: "The requested operation is not available for the \(tier.rawValue.capitalized) tier of this hub")
     }
 }
 

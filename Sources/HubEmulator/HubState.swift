@@ -63,18 +63,18 @@ struct HubState: Sendable {
     /// Delivers a notification that was just accepted.
     ///
     /// - Returns: On how many devices it rang.
-    mutating func accept(_ notification: Notification, _ call: HubCall) -> Int {
+    mutating func accept(_ notification: Notification, of call: HubCall) -> Int {
         let now = call.moment.milliseconds
         let reach = deliver(notification, now: now)
-        remember(notification, call)
+        remember(notification, of: call)
         tell(reach, of: notification, now: now)
         forgetExpired(reach)
         return reach.rung.count
     }
 
     /// Keeps a notification until `due`.
-    mutating func schedule(_ notification: Notification, _ call: HubCall, due: Int64) {
-        remember(notification, call, due: due)
+    mutating func schedule(_ notification: Notification, of call: HubCall, due: Int64) {
+        remember(notification, of: call, due: due)
         let position = scheduled.firstIndex { $0.due > due } ?? scheduled.count
         scheduled.insert(Scheduled(notification: notification, due: due), at: position)
     }
@@ -110,9 +110,9 @@ struct HubState: Sendable {
     }
 
     /// Begins the telemetry of a notification, in the standard tier only.
-    private mutating func remember(_ notification: Notification, _ call: HubCall, due: Int64? = nil) {
+    private mutating func remember(_ notification: Notification, of call: HubCall, due: Int64? = nil) {
         guard keepsRecords, call.tier == .standard else { return }
-        telemetry.append(TelemetryRecord(notification, call, progress: plan.progress(for: call.request), due: due))
+        telemetry.append(TelemetryRecord(notification, call: call, progress: plan.progress(for: call.request), due: due))
     }
 
     /// Completes the telemetry of a notification.

@@ -37,17 +37,17 @@ public struct RequestTrial: Sendable {
     ///   - hubNames: The names of the hubs by number, with nil for a hub without one.
     ///   - knowsHubs: True if these are all hubs. Several always are.
     public init(_ planner: FanOutPlanner, routes: HubRoutes, hubNames: [String?], knowsHubs: Bool = false) {
-        self.init(planner, lenient: Self.lenientPlanner, routes, hubNames, knowsHubs: knowsHubs || hubNames.count > 1)
+        self.init(planner, lenient: Self.lenientPlanner, routes: routes, hubNames: hubNames, knowsHubs: knowsHubs || hubNames.count > 1)
     }
 
     /// A trial that finds the faults that every worker would refuse, whatever its settings are.
     public init() {
         let planner = Self.lenientPlanner
-        self.init(planner, lenient: planner, nil, [], knowsHubs: false)
+        self.init(planner, lenient: planner, routes: nil, hubNames: [], knowsHubs: false)
     }
 
     private init(
-        _ planner: FanOutPlanner, lenient: FanOutPlanner, _ routes: HubRoutes?, _ hubNames: [String?], knowsHubs: Bool
+        _ planner: FanOutPlanner, lenient: FanOutPlanner, routes: HubRoutes?, hubNames: [String?], knowsHubs: Bool
     ) {
         self.knowsHubs = knowsHubs
         self.planner = planner
@@ -80,11 +80,11 @@ public struct RequestTrial: Sendable {
         }
         do throws(RequestFault) {
             try planner.plan(request, into: &plan)
-            findings += contentFindings(in: request, now)
+            findings += contentFindings(in: request, at: now)
         } catch {
             findings.append(Finding(fault: error, isBySettings: canBePlanned(request)))
         }
-        if let fault = Self.lateness(of: request, now) { findings.append(Finding(fault: fault, isBySettings: false)) }
+        if let fault = Self.lateness(of: request, at: now) { findings.append(Finding(fault: fault, isBySettings: false)) }
         return findings
     }
 
@@ -120,7 +120,7 @@ public struct RequestTrial: Sendable {
     }
 
     /// An end before the beginning.
-    private static func lateness(of request: PushRequest, _ now: Timestamp) -> RequestFault? {
+    private static func lateness(of request: PushRequest, at now: Timestamp) -> RequestFault? {
         guard let end = request.expiresAt else { return nil }
         if end <= now { return RequestFault(.expiredInQueue, at: "", "The request has expired, at \(end.text).") }
         guard let start = request.notBefore, end <= start else { return nil }
@@ -129,33 +129,33 @@ public struct RequestTrial: Sendable {
 }
 
 extension RequestTrial {
-    private mutating func contentFindings(in request: PushRequest, _ now: Timestamp) -> [Finding] {
+    private mutating func contentFindings(in request: PushRequest, at now: Timestamp) -> [Finding] {
         guard request.template == nil else {
-            return fault(of: request, for: nil, now).map { [Finding(fault: $0, isBySettings: false)] } ?? []
+            return fault(of: request, for: nil, at: now).map { [Finding(fault: $0, isBySettings: false)] } ?? []
         }
         var platforms: PlatformSet = []
         for call in plan.calls { if let platform = call.platform { platforms.insert(PlatformSet(platform)) } }
         var findings: [Finding] = []
         for platform in Platform.allCases where platforms.contains(platform) {
-            guard let fault = fault(of: request, for: platform, now) else { continue }
+            guard let fault = fault(of: request, for: platform, at: now) else { continue }
             let isByRequest = request.namesPlatforms || request.payload(for: platform) != nil
-            findings.append(Finding(fault: fault, isBySettings: !isByRequest && canBeSent(request, now)))
+            findings.append(Finding(fault: fault, isBySettings: !isByRequest && canBeSent(request, at: now)))
         }
         return findings
     }
 
     /// True if there is a platform that a worker could choose for a message.
-    private mutating func canBeSent(_ request: PushRequest, _ now: Timestamp) -> Bool {
+    private mutating func canBeSent(_ request: PushRequest, at now: Timestamp) -> Bool {
         for platform in Platform.allCases where platform.formatsMessages {
-            if request.payload(for: platform) != nil || fault(of: request, for: platform, now) == nil { return true }
+            if request.payload(for: platform) != nil || fault(of: request, for: platform, at: now) == nil { return true }
         }
         return false
     }
 
     /// The fault of the content for a platform, or with nil of the template.
-    private mutating func fault(of request: PushRequest, for platform: Platform?, _ now: Timestamp) -> RequestFault? {
+    private mutating func fault(of request: PushRequest, for platform: Platform?, at now: Timestamp) -> RequestFault? {
         do throws(PayloadError) {
-            _ = try byteCount(of: request, for: platform, now)
+            _ = try byteCount(of: request, for: platform, at: now)
             return nil
         } catch {
             return RequestFault(error.code, at: error.pointer, error.sentence)
@@ -164,7 +164,7 @@ extension RequestTrial {
 
     /// The bytes of the content for a platform, or with nil of the template.
     mutating func byteCount(
-        of request: PushRequest, for platform: Platform?, _ now: Timestamp
+        of request: PushRequest, for platform: Platform?, at now: Timestamp
     ) throws(PayloadError) -> Int {
         if let platform {
             try formatter.format(request, for: platform, now: now, into: &payload)

@@ -32,10 +32,10 @@ public struct RequestIdentifier: Sendable {
             if low == 0 { high &+= 1 }
         }
         let upper = time << 16 | 0x7000 | UInt64(high & 0xFFF)
-        return Self.text(upper, 0x8000_0000_0000_0000 | low)
+        return Self.text(upper: upper, lower: 0x8000_0000_0000_0000 | low)
     }
 
-    private static func text(_ upper: UInt64, _ lower: UInt64) -> String {
+    private static func text(upper: UInt64, lower: UInt64) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(36)
         for index in 0..<32 {

@@ -109,14 +109,14 @@ public final class ResultFollower: Sendable {
     /// - Throws: Waiting is refused now. `then` is not called.
     @discardableResult
     public func expect(
-        _ id: String, _ awaited: Awaited = Awaited(.finalResult), until deadline: MonotonicTime,
+        _ id: String, awaiting awaited: Awaited = Awaited(.finalResult), until deadline: MonotonicTime,
         then: @escaping @Sendable (Ending) -> Void
     ) throws(Refusal) -> Ticket {
         let result = state.withLock { state -> Result<Ticket, Refusal> in
             if state.isClosed { return .failure(.closed) }
             if !state.isReading { return .failure(.notReading) }
             if state.waiters.count >= configuration.maximumWaiterCount { return .failure(.full) }
-            return .success(state.waiters.add(id, awaited, until: deadline, then: then))
+            return .success(state.waiters.add(id, awaiting: awaited, until: deadline, then: then))
         }
         switch result {
         case .success(let ticket): return ticket
@@ -199,7 +199,7 @@ extension ResultFollower {
         while let deadline = expire() {
             let now = MonotonicTime.now()
             let wait = max(0, min(Self.step, deadline.nanoseconds(since: now)))
-            let found = source.read(timeout: .nanoseconds(wait)) { key, value, place in take(key, value, place) }
+            let found = source.read(timeout: .nanoseconds(wait)) { key, value, place in take(key, value: value, at: place) }
             if isBroken(by: found) { return }
             if now >= nextLook {
                 if isBroken(byEventsOf: source) { return }
@@ -228,7 +228,7 @@ extension ResultFollower {
         return next
     }
 
-    private func take(_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) {
+    private func take(_ key: Span<UInt8>, value: Span<UInt8>, at place: ResultPlace) {
         let id = key.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
         let isWanted = listener?.wants(id) == true
         guard isWanted || state.withLock({ $0.waiters.contain(id) }),

@@ -104,7 +104,7 @@ public struct ResultRecord: Sendable {
     public var repeatsItsID: Bool { isRepetition && errorMessage?.hasPrefix("/id: ") == true }
 
     /// An earlier result, or of two that were written at the same moment, one of them always.
-    public static func isOlder(_ left: ResultRecord, _ right: ResultRecord) -> Bool {
+    public static func isOlder(_ left: ResultRecord, than right: ResultRecord) -> Bool {
         (left.timestamp, left.partition, left.offset) < (right.timestamp, right.partition, right.offset)
     }
 }

@@ -8,7 +8,7 @@ protocol ResultSource: AnyObject {
 
     /// Waits for the next record, and passes its key and value to `body`, unless it lacks one of them.
     func read(
-        timeout: Duration, _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) -> Void
+        timeout: Duration, body: (_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) -> Void
     ) -> ReadResult
 
     /// Removes the next event of the client, or returns nil if there is none.
@@ -34,7 +34,7 @@ struct ResultPlace: Sendable {
 
 extension TopicReader: ResultSource {
     func read(
-        timeout: Duration, _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) -> Void
+        timeout: Duration, body: (_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) -> Void
     ) -> ReadResult {
         read(timeout: timeout) { record in
             guard let key = record.key, let value = record.value else { return }

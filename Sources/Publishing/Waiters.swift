@@ -46,14 +46,14 @@ struct Waiters {
 
     /// Adds one who waits.
     mutating func add(
-        _ id: String, _ awaited: Awaited, until deadline: MonotonicTime, then: @escaping Then
+        _ id: String, awaiting awaited: Awaited, until deadline: MonotonicTime, then: @escaping Then
     ) -> ResultFollower.Ticket {
         lastNumber += 1
         let ticket = ResultFollower.Ticket(id: id, number: lastNumber)
         waiters[id, default: [:]][lastNumber] =
             Waiter(ticket: ticket, until: deadline, due: deadline, awaited: awaited, then: then)
         count += 1
-        note(deadline, ticket)
+        note(deadline, of: ticket)
         return ticket
     }
 
@@ -85,7 +85,7 @@ struct Waiters {
         }
         if !left.isEmpty { waiters[result.requestID] = left }
         count -= told.count
-        for waiter in moved { note(waiter.due, waiter.ticket) }
+        for waiter in moved { note(waiter.due, of: waiter.ticket) }
         return told
     }
 
@@ -123,7 +123,7 @@ struct Waiters {
         return found
     }
 
-    private mutating func note(_ due: MonotonicTime, _ ticket: ResultFollower.Ticket) {
+    private mutating func note(_ due: MonotonicTime, of ticket: ResultFollower.Ticket) {
         guard due != .never else { return }
         deadlines.add(ticket, at: due)
         guard deadlines.count > 2 * count + 64 else { return }

@@ -73,7 +73,7 @@ struct GatewayProgram {
         let probes = ProbeServer(listen: settings.gatewayProbes, health: services.health, metrics: services.metrics.registry)
         let service: GatewayService
         do throws(GatewayFailure) {
-            service = try GatewayService(configuration, services)
+            service = try GatewayService(configuration, services: services)
         } catch {
             throw CommandFailure(error)
         }

@@ -17,7 +17,7 @@ final class ProbeServer: Sendable {
     init(listen: String, health: Health, metrics: MetricsRegistry, status: (@Sendable () -> [UInt8])? = nil) {
         let handler: @Sendable (HTTPServerRequest) -> HTTPServerResponse = { request in
             guard let status, request.path == "/status", request.method == "GET" else {
-                return Self.answer(request, health, metrics)
+                return Self.answer(request, health: health, metrics: metrics)
             }
             return HTTPServerResponse(
                 status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"], body: status())
@@ -30,7 +30,7 @@ final class ProbeServer: Sendable {
     func stop() { server.stop() }
 
     private static func answer(
-        _ request: HTTPServerRequest, _ health: Health, _ metrics: MetricsRegistry
+        _ request: HTTPServerRequest, health: Health, metrics: MetricsRegistry
     ) -> HTTPServerResponse {
         guard request.method == "GET" || request.method == "HEAD" else {
             return HTTPServerResponse(status: 405, headers: ["Allow": "GET, HEAD"])

@@ -21,7 +21,7 @@ final class SignalHandler {
     ///   - received: Is called once for each of the others.
     /// - Throws: There is no descriptor left for the pipe.
     init(
-        hangUp: (@Sendable () -> Void)? = nil, _ received: @escaping @Sendable () -> Void
+        hangUp: (@Sendable () -> Void)? = nil, received: @escaping @Sendable () -> Void
     ) throws(CommandFailure) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {

@@ -103,7 +103,7 @@ struct WorkerProgram {
             services.status = status
             let worker = try Worker(configuration, services: services)
             stop.reaches { worker.stop() }
-            let reloading = Reloading(worker, settings, log, readAgain)
+            let reloading = Reloading(worker, settings: settings, log: log, read: readAgain)
             reload.reaches { reloading.run() }
             let timer = RepeatingTimer(every: .seconds(10)) { [log] in log.flushSuppressed() }
             defer { timer.cancel() }
@@ -168,7 +168,7 @@ final class Reloading: Sendable {
     /// The settings that the worker was started with. No other lock is taken while it is held, so reloads follow one another.
     private let started: Mutex<Settings>
 
-    init(_ worker: Worker, _ settings: Settings, _ log: Log, _ read: @escaping @Sendable () throws(SettingsError) -> Settings) {
+    init(_ worker: Worker, settings: Settings, log: Log, read: @escaping @Sendable () throws(SettingsError) -> Settings) {
         self.worker = worker
         self.log = log
         self.read = read
@@ -227,7 +227,7 @@ final class StopRequest: Sendable {
 final class RepeatingTimer {
     private let source: any DispatchSourceTimer
 
-    init(every interval: DispatchTimeInterval, _ work: @escaping @Sendable () -> Void) {
+    init(every interval: DispatchTimeInterval, work: @escaping @Sendable () -> Void) {
         source = DispatchSource.makeTimerSource(queue: .global())
         source.schedule(deadline: .now() + interval, repeating: interval)
         source.setEventHandler(handler: work)

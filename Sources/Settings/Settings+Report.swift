@@ -26,7 +26,7 @@ extension Settings {
             endpoint: connection.endpoint, hub: try HubName(settings.name ?? "hub"), credential: connection.credential)
         configuration.apiVersion = settings.apiVersion
         configuration.tokenLifetime = settings.tokenLifetime
-        var hub = WorkerSketch.Hub(name: settings.routeName, configuration)
+        var hub = WorkerSketch.Hub(name: settings.routeName, configuration: configuration)
         hub.isStandIn = settings.connectionString == nil
         hub.region = settings.region
         hub.callsAtOnce = worker.loops * settings.maxInFlight

@@ -18,7 +18,7 @@ struct Figures {
     var latency = LatencyFigure(
         requestsPerSecond: 2000, requests: 9000, publishToHub: Spread([2, 2, 2]), publishToResult: Spread([5, 5, 5]))
 
-    var advice: [Advice] { Advice.best(setting, stages, backlog, latency) }
+    var advice: [Advice] { Advice.best(setting, stages: stages, backlog: backlog, latency: latency) }
 
     var report: BenchReport {
         BenchReport(

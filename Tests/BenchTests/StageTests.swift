@@ -7,7 +7,7 @@ import Testing
         let path = try RequestPath()
         let exchange = try ExchangeRun(call: path.callBytes)
         defer { exchange.close() }
-        let stages = StageBench.stages(path, exchange)
+        let stages = StageBench.stages(path, exchange: exchange)
         let way = ["parse", "validate", "plan", "format", "sign", "write", "send", "answer", "result", "commit"]
         #expect(stages.filter { $0.part == .request }.map(\.name) == way)
         for contained in stages.compactMap(\.contained) { #expect(way.contains(contained)) }

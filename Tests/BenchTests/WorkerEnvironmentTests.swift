@@ -33,7 +33,7 @@ import Testing
         var environment = try environment(
             "--worker.max_in_flight 7",
             ["PUSHFAN_WORKER_MAX_IN_FLIGHT": "9", "PUSHFAN_LOG_LEVEL": "error", "PUSHFAN_WORKER_COMMIT_INTERVAL": "99ms"])
-        environment.connect(to: broker, topics, hub: connection, name: "w")
+        environment.connect(to: broker, topics: topics, hub: connection, name: "w")
         let settings = try environment.settings()
         #expect(settings.worker.maxInFlight == 7)
         #expect(settings.worker.commitInterval == .milliseconds(99))
@@ -48,7 +48,7 @@ import Testing
                 "PUSHFAN_HUB_NAME": "production", "PUSHFAN_HUB_CONNECTION_STRING_FILE": "/run/secrets/hub",
                 "PUSHFAN_WORKER_ID": "production", "PUSHFAN_KAFKA_GROUP_ID": "production", "PUSHFAN_LISTEN": "0.0.0.0:80",
             ])
-        environment.connect(to: broker, topics, hub: connection, name: "w")
+        environment.connect(to: broker, topics: topics, hub: connection, name: "w")
         #expect(!environment.all.values.contains { $0.contains("production") })
         let settings = try environment.settings()
         #expect(settings.kafka.bootstrapServers == ["127.0.0.1:1"])
@@ -60,7 +60,7 @@ import Testing
 
     @Test func aSecretFileGivesWayToTheBenchsOwnHub() throws {
         var environment = try environment("", ["PUSHFAN_HUB_CONNECTION_STRING_FILE": "/run/secrets/hub"])
-        environment.connect(to: broker, topics, hub: connection, name: "w")
+        environment.connect(to: broker, topics: topics, hub: connection, name: "w")
         #expect(environment.all["PUSHFAN_HUB_CONNECTION_STRING_FILE"] == nil)
     }
 
@@ -72,7 +72,7 @@ import Testing
         ] as [([String: String], String?)])
     func aProxyIsNotBetweenTheWorkerAndTheBenchsHub(exempt: [String: String], list: String?) throws {
         var environment = try environment("", exempt.merging(["http_proxy": "http://proxy.example:1"]) { $1 })
-        environment.connect(to: broker, topics, hub: connection, name: "w")
+        environment.connect(to: broker, topics: topics, hub: connection, name: "w")
         #expect(environment.all["no_proxy"] == list)
         // Other programs, and calls to other hosts, go as before.
         #expect(environment.all["http_proxy"] == "http://proxy.example:1")
@@ -87,7 +87,7 @@ import Testing
 
     @Test func aFlagThatConnectsTheWorkerGivesWayToTheBenchs() throws {
         var environment = try environment("--kafka.topics.results production --hub.name production", [:])
-        environment.connect(to: broker, topics, hub: connection, name: "w")
+        environment.connect(to: broker, topics: topics, hub: connection, name: "w")
         #expect(!environment.all.values.contains { $0.contains("production") })
         #expect(try environment.settings().kafka.topics.results == "r.results")
     }

@@ -76,8 +76,8 @@ import Testing
         var buffers = Publication.Buffers()
         let now = Timestamp(milliseconds: Self.now)
         let submission = Submission(body: Array(request.utf8), form: .request, headers: HTTPFields(), key: nil)
-        let publication = try Publication(submission, by: Self.publisher, at: now, &buffers) { "made" }
-        let answer = APIAnswer(explaining: publication, at: now, without: "made", &reporter)
+        let publication = try Publication(submission, by: Self.publisher, at: now, buffers: &buffers) { "made" }
+        let answer = APIAnswer(explaining: publication, at: now, without: "made", by: &reporter)
         #expect(answer.status == 200)
         #expect(
             SchemaCheck.violations(of: answer.body, by: try #require(APIOperation.explain.row.answers.first?.content?.schema))

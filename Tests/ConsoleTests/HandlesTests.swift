@@ -85,8 +85,8 @@ struct HandlesTests {
         let blob =
             Self.entry("handle-1", "ExpiredChannel", "<InstallationId>i-1</InstallationId>")
             + Self.entry("handle-2", "Throttled") + Self.entry("handle-1", "WrongToken") + Self.entry("handle-3", "BadChannel")
-        stage.hub.putFeedback("11202026-a.xml", blob)
-        stage.hub.putFeedback("11212026-a.xml", Self.entry("handle-4", "WrongToken"))
+        stage.hub.putFeedback("11202026-a.xml", bytes: blob)
+        stage.hub.putFeedback("11212026-a.xml", bytes: Self.entry("handle-4", "WrongToken"))
         let outcome = stage.collect()
         #expect(outcome.code == .done, "\(outcome.messages)")
         #expect(
@@ -110,7 +110,7 @@ struct HandlesTests {
         #expect(again.code == .done && again.output.isEmpty && again.messages.contains("0 dead handles written"))
         #expect(try stage.handles(atLeast: 3).count == 3)
         // A blob that grew is read on from where it was.
-        stage.hub.putFeedback("11212026-a.xml", Self.entry("handle-5"), isAppended: true)
+        stage.hub.putFeedback("11212026-a.xml", bytes: Self.entry("handle-5"), isAppended: true)
         let grown = stage.collect()
         #expect(grown.lines.count == 1 && grown.output.contains(#""entries":1,"handles":1"#), "\(grown.output)")
         #expect(try stage.handles(atLeast: 4).count == 4)
@@ -120,18 +120,18 @@ struct HandlesTests {
         let stage = try Stage(real: real)
         let whole = Self.entry("handle-1")
         let next = Self.entry("handle-2")
-        stage.hub.putFeedback("b.xml", whole + next[..<60])
+        stage.hub.putFeedback("b.xml", bytes: whole + next[..<60])
         let outcome = stage.collect()
         // The end of the line belongs to what is not whole.
         #expect(outcome.code == .done && outcome.output.contains(#""bytes":\#(whole.count - 1),"entries":1,"handles":1"#))
-        stage.hub.putFeedback("b.xml", Array(next[60...]), isAppended: true)
+        stage.hub.putFeedback("b.xml", bytes: Array(next[60...]), isAppended: true)
         #expect(stage.collect().output.contains(#""entries":1,"handles":1,"unreadable":0}"#))
         #expect(try stage.handles(atLeast: 2).count == 2)
     }
 
     @Test func aDryRunWritesNothingAndRemembersNothing() throws {
         let stage = try Stage(real: false)
-        stage.hub.putFeedback("b.xml", Self.entry("handle-1"))
+        stage.hub.putFeedback("b.xml", bytes: Self.entry("handle-1"))
         for _ in 0..<2 {
             let outcome = stage.collect("--dry-run")
             #expect(outcome.code == .done && outcome.output.contains(#""handles":1"#))
@@ -144,10 +144,10 @@ struct HandlesTests {
 
     @Test func manyBlobsAndLargeOnesAreReadInPiecesAndPages() throws {
         let stage = try Stage(real: false)
-        for number in 100..<230 { stage.hub.putFeedback("0\(number)2026-&.xml", Self.entry("small-\(number)")) }
+        for number in 100..<230 { stage.hub.putFeedback("0\(number)2026-&.xml", bytes: Self.entry("small-\(number)")) }
         let large = (0..<5000).flatMap { Self.entry("large-\($0)") }
         #expect(large.count > FeedbackContainer.pieceByteCount)
-        stage.hub.putFeedback("large.xml", large)
+        stage.hub.putFeedback("large.xml", bytes: large)
         let outcome = stage.collect()
         #expect(outcome.code == .done, "\(outcome.messages)")
         #expect(outcome.messages.contains("5130 dead handles written") && outcome.messages.contains("131 of 131 blobs"))
@@ -195,8 +195,8 @@ struct HandlesTests {
         ] as [(String, ExitCode, String, String)])
     func hostileFeedbackIsToldAndHoldsUpNoOtherBlob(text: String, code: ExitCode, counts: String, trouble: String) throws {
         let stage = try Stage(real: false)
-        stage.hub.putFeedback("a.xml", Self.entry("handle-1") + Array(text.utf8) + Self.entry("handle-2"))
-        stage.hub.putFeedback("b.xml", Self.entry("handle-3"))
+        stage.hub.putFeedback("a.xml", bytes: Self.entry("handle-1") + Array(text.utf8) + Self.entry("handle-2"))
+        stage.hub.putFeedback("b.xml", bytes: Self.entry("handle-3"))
         let outcome = stage.collect()
         #expect(outcome.code == code && outcome.output.contains(counts) && outcome.output.contains(trouble), "\(outcome.output)")
         #expect(outcome.output.contains(#""blob":"b.xml""#))
@@ -205,7 +205,7 @@ struct HandlesTests {
 
     @Test func whatWasWrittenLastBeforeIsLeft() throws {
         let stage = try Stage(real: false)
-        stage.hub.putFeedback("b.xml", Self.entry("handle-1"))
+        stage.hub.putFeedback("b.xml", bytes: Self.entry("handle-1"))
         #expect(stage.collect("--since 2030-01-01").messages.contains("0 of 0 blobs"))
         #expect(stage.collect("--since 1h").messages.contains("1 dead handle written"))
         #expect(stage.collect("--since soon").code == .usage)
@@ -217,7 +217,7 @@ struct HandlesTests {
         let stage = try Stage(real: true)
         let first = (0..<10).flatMap { Self.entry("handle-\($0)") }
         let second = (10..<20).flatMap { Self.entry("handle-\($0)") }
-        stage.hub.putFeedback("b.xml", first + second)
+        stage.hub.putFeedback("b.xml", bytes: first + second)
         let settings = try stage.settings()
         do {
             let session = try HandlesSession(stage.place, hubName: "demo", settings, timeout: .seconds(30))
@@ -250,7 +250,7 @@ struct HandlesTests {
     @Test(.enabled(if: ReplayStage.realBrokers != nil, "needs PUSHFAN_TEST_KAFKA"))
     func aLaterRunFencesAnEarlierOne() throws {
         let stage = try Stage(real: true)
-        stage.hub.putFeedback("b.xml", Self.entry("handle-1"))
+        stage.hub.putFeedback("b.xml", bytes: Self.entry("handle-1"))
         let earlier = try HandlesSession(stage.place, hubName: "demo", try stage.settings(), timeout: .seconds(30))
         #expect(stage.collect().code == .done)
         let devices = FeedbackPiece(reading: Self.entry("h").span).devices
@@ -264,7 +264,7 @@ struct HandlesTests {
 
     @Test func jobsOfReplaysAreNotConfusedByMarks() throws {
         let stage = try Stage(real: false)
-        stage.hub.putFeedback("b.xml", Self.entry("handle-1"))
+        stage.hub.putFeedback("b.xml", bytes: Self.entry("handle-1"))
         #expect(stage.collect().code == .done)
         let list = stage.harness.run("replay list")
         #expect(list.code == .nothingMatched || list.code == .done, "\(list.messages)")
@@ -331,8 +331,8 @@ struct HandlesFailureTests {
         let entry =
             "<PnsFeedback><NotificationSystemError>BadChannel</NotificationSystemError><Platform>gcm</Platform><PnsHandle>CANARY"
         hub.putFeedback(
-            "b.xml", Array((entry + "</PnsHandle></PnsFeedback>" + entry + "<CANARY/></PnsHandle></PnsFeedback>").utf8))
-        hub.putFeedback("..", Array(entry.utf8))
+            "b.xml", bytes: Array((entry + "</PnsHandle></PnsFeedback>" + entry + "<CANARY/></PnsHandle></PnsFeedback>").utf8))
+        hub.putFeedback("..", bytes: Array(entry.utf8))
         for line in [
             "handles collect --dry-run", "handles collect --timeout 300ms --bootstrap 127.0.0.1:1", "handles collect -o json",
             "handles collect", "handles collect --help",

@@ -14,7 +14,7 @@ import Testing
 
     @Test(arguments: APIOperation.allCases) func eachOperationIsARoute(operation: APIOperation) {
         let row = operation.row
-        guard case .route(let route) = Route.match(row.method, Self.path(of: row)[...]) else {
+        guard case .route(let route) = Route.match(row.method, path: Self.path(of: row)[...]) else {
             Issue.record("\(row.method) \(row.path) leads nowhere")
             return
         }
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: APIOperation.allCases) func eachMethodOfAPathIsDescribed(operation: APIOperation) {
-        guard case .otherMethods(let methods) = Route.match("NONE", Self.path(of: operation.row)[...]) else {
+        guard case .otherMethods(let methods) = Route.match("NONE", path: Self.path(of: operation.row)[...]) else {
             Issue.record("\(operation.row.path) has no methods")
             return
         }
@@ -61,7 +61,7 @@ import Testing
             #expect(read.platform == .apple && read.tags == ["World"])
         case .notify:
             #expect(try NotifyBody.text(body.example.json, contentType: body.mediaType) == "Lunch?")
-        case .publishBatch: #expect(try Batch(body.example.json, .list).items.count == 1)
+        case .publishBatch: #expect(try Batch(body.example.json, form: .list).items.count == 1)
         case .publish, .explain:
             var request = PushRequest()
             let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: [
         APIProblem.unauthorized, .notFound, .overloaded(after: 1000),
         .invalid([RequestFault(.schemaInvalid, at: "/a", "A fault.")]),
-        .perhapsWritten("r-1"), .failed, APIProblem(502, ErrorCode.hubForbidden, "A sentence.", retry: .never),
+        .perhapsWritten("r-1"), .failed, APIProblem(502, code: ErrorCode.hubForbidden, detail: "A sentence.", retry: .never),
     ])
     func aProblemFitsTheSchemaOfItsStatus(problem: APIProblem) {
         let described = APIOperation.allCases.flatMap(\.row.allProblems)

@@ -81,11 +81,11 @@ import Users
     @Test func whereBodiesTakeAllTheRoomItIs503AndCounted() throws {
         let test = TestServices()
         let held = HeldCalls()
-        let signIn = try SignIn(nil, allowsDemo: true, test.services)
+        let signIn = try SignIn(nil, allowsDemo: true, services: test.services)
         let routes = Routes(signIn: signIn, endpoints: held, services: test.services)
-        var serving = GatewayService.serving("127.0.0.1:0", routes)
+        var serving = GatewayService.serving("127.0.0.1:0", routes: routes)
         serving.maximumBodyByteCountInAll = 10_000
-        let server = HTTPServer(serving) { request, responder in routes.answer(request, responder) }
+        let server = HTTPServer(serving) { request, responder in routes.answer(request, with: responder) }
         let port = try server.start().port
         defer { server.stop(within: .zero) }
         let body = String(repeating: "x", count: 14_096)
@@ -111,10 +111,10 @@ import Users
     /// The larger part of what it may open is for connections.
     @Test func itsConnectionsFitIntoItsDescriptors() throws {
         let test = TestServices()
-        let signIn = try SignIn(nil, allowsDemo: true, test.services)
+        let signIn = try SignIn(nil, allowsDemo: true, services: test.services)
         let routes = Routes(signIn: signIn, endpoints: SilentEndpoints(), services: test.services)
         for (available, places) in [(100_000, 8192), (8642, 8192), (8641, 8191), (1024, 574), (64, 16)] {
-            let serving = GatewayService.serving("127.0.0.1:0", routes, descriptors: available)
+            let serving = GatewayService.serving("127.0.0.1:0", routes: routes, descriptors: available)
             #expect(serving.maximumConnections == places)
             #expect(serving.descriptorCount + 256 <= max(available, 300))
         }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct BatchTests {
     private func problem(_ body: String, _ form: BatchForm) -> APIProblem? {
         do throws(APIProblem) {
-            _ = try Batch(Array(body.utf8), form)
+            _ = try Batch(Array(body.utf8), form: form)
             return nil
         } catch {
             return error
@@ -31,8 +31,8 @@ import Testing
         ] as [(Route, String?, PublishKind?)])
     func routeAndMediaTypeSayWhatIsAskedFor(route: Route, type: String?, kind: PublishKind?) {
         var headers = HTTPFields()
-        if let type { headers.append("Content-Type", type) }
-        #expect(PublishKind(route, headers) == kind)
+        if let type { headers.append("Content-Type", value: type) }
+        #expect(PublishKind(route, headers: headers) == kind)
     }
 
     @Test(
@@ -46,12 +46,12 @@ import Testing
             ("{\"a\":1}\r\n\r\n \nno JSON", .lines, ["{\"a\":1}\r", "no JSON"]), ("{}", .lines, ["{}"]),
         ] as [(String, BatchForm, [String])])
     func theRequestsAreInTheirOrder(body: String, form: BatchForm, items: [String]) throws {
-        #expect(try Batch(Array(body.utf8), form).items.map { String(decoding: $0, as: UTF8.self) } == items)
+        #expect(try Batch(Array(body.utf8), form: form).items.map { String(decoding: $0, as: UTF8.self) } == items)
     }
 
     @Test func aLineKeepsItsNumberInTheBody() throws {
-        #expect(try Batch(Array("\n{}\r\n \n{\n\n7".utf8), .lines).lines == [2, 4, 6])
-        #expect(try Batch(Array("[{},\n{}]".utf8), .events).lines.isEmpty)
+        #expect(try Batch(Array("\n{}\r\n \n{\n\n7".utf8), form: .lines).lines == [2, 4, 6])
+        #expect(try Batch(Array("[{},\n{}]".utf8), form: .events).lines.isEmpty)
     }
 
     @Test(
@@ -80,7 +80,7 @@ import Testing
             case .lines: return items.joined(separator: "\n") + "\n\n"
             }
         }
-        #expect(try Batch(Array(body(1000).utf8), form).items.count == 1000)
+        #expect(try Batch(Array(body(1000).utf8), form: form).items.count == 1000)
         let problem = problem(body(1001), form)
         #expect(problem?.status == 422 && problem?.faults.map(\.message) == ["A batch has at most 1000 requests."])
     }

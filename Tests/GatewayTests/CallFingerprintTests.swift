@@ -15,7 +15,8 @@ struct CallFingerprintTests {
     ]
 
     @Test(arguments: same) func orderSpaceAndEscapesMakeNoDifference(one: String, other: String) throws {
-        #expect(try CallFingerprint(Array(one.utf8), Self.json) == CallFingerprint(Array(other.utf8), Self.json))
+        #expect(
+            try CallFingerprint(Array(one.utf8), headers: Self.json) == CallFingerprint(Array(other.utf8), headers: Self.json))
     }
 
     static let different: [(String, String)] = [
@@ -26,7 +27,8 @@ struct CallFingerprintTests {
     ]
 
     @Test(arguments: different) func valuesAndTheOrderOfElementsDo(one: String, other: String) throws {
-        #expect(try CallFingerprint(Array(one.utf8), Self.json) != CallFingerprint(Array(other.utf8), Self.json))
+        #expect(
+            try CallFingerprint(Array(one.utf8), headers: Self.json) != CallFingerprint(Array(other.utf8), headers: Self.json))
     }
 
     static let headers: [(HTTPFields, HTTPFields, isSame: Bool)] = [
@@ -39,7 +41,7 @@ struct CallFingerprintTests {
 
     @Test(arguments: headers.indices) func theMediaTypeAndAnEventsAttributesCount(index: Int) throws {
         let (one, other, isSame) = Self.headers[index]
-        #expect(try (CallFingerprint([0x7B, 0x7D], one) == CallFingerprint([0x7B, 0x7D], other)) == isSame)
+        #expect(try (CallFingerprint([0x7B, 0x7D], headers: one) == CallFingerprint([0x7B, 0x7D], headers: other)) == isSame)
     }
 
     @Test func aKeyBelongsToItsCallerAndRoute() throws {

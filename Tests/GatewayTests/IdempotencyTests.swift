@@ -27,11 +27,11 @@ import Testing
     private var path: String { folder + "/answers.sqlite" }
 
     private func file(byteLimit: Int = AnswerStore.byteLimit) -> AnswerFile {
-        AnswerFile(path, byteLimit: byteLimit, test.services) { [time] in time.now }
+        AnswerFile(path, byteLimit: byteLimit, services: test.services) { [time] in time.now }
     }
 
     private func keeper(byteLimit: Int = AnswerStore.byteLimit) -> AnswerKeeper {
-        AnswerKeeper(path, byteLimit: byteLimit, test.services) { [time] in time.now }
+        AnswerKeeper(path, byteLimit: byteLimit, services: test.services) { [time] in time.now }
     }
 
     private static func scope(_ number: Int) -> IdempotencyScope {
@@ -55,41 +55,41 @@ import Testing
     // MARK: The whole
 
     @Test(arguments: [false, true]) func aRepetitionGetsTheAnswerOfTheFirst(hasFile: Bool) throws {
-        let idempotency = Idempotency(hasFile ? file() : nil, test.services)
+        let idempotency = Idempotency(hasFile ? file() : nil, services: test.services)
         idempotency.start()
         defer { idempotency.stop() }
         let first = Verdicts(), second = Verdicts(), third = Verdicts()
-        idempotency.begin(Self.scope(1), Self.order, then: first.add)
+        idempotency.begin(Self.scope(1), fingerprint: Self.order, then: first.add)
         let turn = try #require(try first.next().turn)
-        idempotency.begin(Self.scope(1), Self.order, then: second.add)
-        idempotency.begin(Self.scope(1), Self.other, then: third.add)
+        idempotency.begin(Self.scope(1), fingerprint: Self.order, then: second.add)
+        idempotency.begin(Self.scope(1), fingerprint: Self.other, then: third.add)
         #expect(try third.next().word == "mismatch")
         turn.end(with: Self.answer)
         turn.end(with: nil)
         #expect(try second.next().answer == Self.answer)
-        idempotency.begin(Self.scope(1), Self.order, then: second.add)
+        idempotency.begin(Self.scope(1), fingerprint: Self.order, then: second.add)
         #expect(try second.next().answer == Self.answer)
         #expect(test.metrics.contains(#"pushfan_gateway_idempotency_keys_total{outcome="replayed"} 2"#))
     }
 
     @Test func anotherStartHasTheAnswersOfTheLastFor24Hours() throws {
         let count = 5_000
-        var idempotency = Idempotency(file(), test.services)
+        var idempotency = Idempotency(file(), services: test.services)
         idempotency.start()
         for number in 0..<count {
             let verdicts = Verdicts()
-            idempotency.begin(Self.scope(number), Self.order, then: verdicts.add)
+            idempotency.begin(Self.scope(number), fingerprint: Self.order, then: verdicts.add)
             try #require(try verdicts.next().turn).end(with: Self.answer)
         }
         idempotency.stop()
         for (hours, isKept) in [(1, true), (22, true), (1, false)] as [(Int64, Bool)] {
             time.move(hours: hours)
-            idempotency = Idempotency(file(), test.services)
+            idempotency = Idempotency(file(), services: test.services)
             idempotency.start()
             defer { idempotency.stop() }
             for number in stride(from: 0, to: count, by: 97) {
                 let verdicts = Verdicts()
-                idempotency.begin(Self.scope(number), number % 2 == 0 ? Self.order : Self.other, then: verdicts.add)
+                idempotency.begin(Self.scope(number), fingerprint: number % 2 == 0 ? Self.order : Self.other, then: verdicts.add)
                 let verdict = try verdicts.next()
                 #expect(verdict.word == (!isKept ? "first" : number % 2 == 0 ? "replayed" : "mismatch"))
                 #expect(verdict.answer == (isKept && number % 2 == 0 ? Self.answer : nil))
@@ -99,21 +99,21 @@ import Testing
     }
 
     @Test func aTurnThatIsDroppedEndsWithoutAnAnswer() throws {
-        let idempotency = Idempotency(nil, test.services)
+        let idempotency = Idempotency(nil, services: test.services)
         let first = Verdicts(), second = Verdicts()
-        idempotency.begin(Self.scope(1), Self.order, then: first.add)
-        idempotency.begin(Self.scope(1), Self.order, then: second.add)
+        idempotency.begin(Self.scope(1), fingerprint: Self.order, then: first.add)
+        idempotency.begin(Self.scope(1), fingerprint: Self.order, then: second.add)
         #expect(second.isEmpty)
         do { _ = try first.next() }
         #expect(try second.next().word == "first")
     }
 
     @Test func aWaitOf5SecondsEnds() throws {
-        let idempotency = Idempotency(nil, test.services)
+        let idempotency = Idempotency(nil, services: test.services)
         let first = Verdicts(), second = Verdicts()
-        idempotency.begin(Self.scope(1), Self.order, then: first.add)
+        idempotency.begin(Self.scope(1), fingerprint: Self.order, then: first.add)
         let turn = try first.next().turn
-        idempotency.begin(Self.scope(1), Self.order, then: second.add)
+        idempotency.begin(Self.scope(1), fingerprint: Self.order, then: second.add)
         test.clock.advance(seconds: 4)
         idempotency.endWaits()
         #expect(second.isEmpty)
@@ -126,29 +126,29 @@ import Testing
 
     @Test func aFileThatNeverAnswersHoldsNoCallUp() throws {
         // Its thread does not run.
-        let idempotency = Idempotency(file(), test.services)
+        let idempotency = Idempotency(file(), services: test.services)
         // What waits for the file holds whoever asked.
         defer { idempotency.stop() }
         let verdicts = Verdicts()
-        idempotency.begin(Self.scope(1), Self.order, then: verdicts.add)
+        idempotency.begin(Self.scope(1), fingerprint: Self.order, then: verdicts.add)
         test.clock.advance(seconds: 1)
         idempotency.endWaits()
         #expect(try verdicts.next().word == "first")
         for number in 2..<10_000 {
-            idempotency.begin(Self.scope(number), Self.order, then: verdicts.add)
+            idempotency.begin(Self.scope(number), fingerprint: Self.order, then: verdicts.add)
             try #require(try verdicts.next().turn).end(with: Self.answer)
         }
         #expect(test.metrics.contains(/pushfan_gateway_idempotency_lost_total [1-9]/))
     }
 
     @Test func manyThreadsHaveOneTurnForEachKey() throws {
-        let idempotency = Idempotency(file(), test.services)
+        let idempotency = Idempotency(file(), services: test.services)
         idempotency.start()
         defer { idempotency.stop() }
         let turns = Mutex([Int](repeating: 0, count: 200))
         let answered = DispatchSemaphore(value: 0)
         DispatchQueue.concurrentPerform(iterations: 1_000) { call in
-            idempotency.begin(Self.scope(call % 200), Self.order) { verdict in
+            idempotency.begin(Self.scope(call % 200), fingerprint: Self.order) { verdict in
                 if let turn = verdict.turn {
                     turns.withLock { $0[call % 200] += 1 }
                     turn.end(with: Self.answer)
@@ -165,7 +165,7 @@ import Testing
 
     @Test func onlyTheOwnerMayReadTheFileAndItHasNoKeyAndNoBody() throws {
         let scope = try IdempotencyScope("canary-key", apiKey: "canary-caller", route: "r")
-        let print = try CallFingerprint(Array(#"{"text":"canary"}"#.utf8), ["Content-Type": "application/json"])
+        let print = try CallFingerprint(Array(#"{"text":"canary"}"#.utf8), headers: ["Content-Type": "application/json"])
         let remembered = RememberedAnswer(fingerprint: print, answer: Self.answer)
         let keeper = keeper()
         keeper.work([.keep(NewAnswer(scope: scope, remembered: remembered, time: 1))])

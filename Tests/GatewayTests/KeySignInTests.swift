@@ -44,7 +44,7 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
         init(_ keys: KeysOnDisk) throws {
             self.keys = keys
             let source = try KeySource(keys.path, now: test.clock.now) { _ in }
-            signIn = KeySignIn(source, test.services, wallClock: { 1500 })
+            signIn = KeySignIn(source, services: test.services, wallClock: { 1500 })
         }
 
         func check(_ key: String, from address: String = "10.0.0.1") -> KeySignIn.Outcome {
@@ -166,9 +166,9 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
     @Test func aKeysFileThatCannotBeUsedIsNamedAtTheStart() throws {
         var configuration = try TestGateway.configuration(nil, demo: true, hub: TestGateway.hubThatIsAway)
         let services = TestServices().services
-        #expect(try KeySignIn.make(configuration, services) == nil)
+        #expect(try KeySignIn.make(configuration, services: services) == nil)
         configuration.keysFile = "/no/such/file"
-        let error = #expect(throws: GatewayFailure.self) { try KeySignIn.make(configuration, services) }
+        let error = #expect(throws: GatewayFailure.self) { try KeySignIn.make(configuration, services: services) }
         #expect(error == .configuration("gateway.keys_file: '/no/such/file' does not exist"))
     }
 
@@ -191,7 +191,7 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
         let test = TestServices()
         var configuration = try TestGateway.configuration(nil, demo: true, hub: TestGateway.hubThatIsAway)
         configuration.keysFile = keys.path
-        let signIn = try #require(try KeySignIn.make(configuration, test.services))
+        let signIn = try #require(try KeySignIn.make(configuration, services: test.services))
         var said = ""
         func note(_ outcome: KeySignIn.Outcome) { dump(outcome, to: &said) }
         for key in [right, wrong] { note(signIn.check("Bearer \(key.text)", from: nil)) }

@@ -134,7 +134,7 @@ struct KeysInUseTests {
             let comment = "\(name): \(step)"
             switch step {
             case .comes(let caller, let fingerprint, let admission, let hasFile):
-                let got = keys.add(caller, with: Self.scope, fingerprint, now: Self.at(now), hasFile: hasFile)
+                let got = keys.add(caller, with: Self.scope, fingerprint: fingerprint, now: Self.at(now), hasFile: hasFile)
                 #expect(got == admission, "\(comment)")
             case .found(let turn, let found, let verdicts):
                 let got = keys.conclude(turn, of: Self.scope, finding: found, until: until)
@@ -161,7 +161,7 @@ struct KeysInUseTests {
         (limits.keys, limits.waiting, limits.waitingForOne) = (2, 3, 2)
         var keys = KeysInUse<Int>(limits)
         func add(_ key: UInt8, _ keys: inout KeysInUse<Int>) -> KeysInUse<Int>.Admission {
-            keys.add(0, with: IdempotencyScope(digest: [key]), Self.order, now: Self.at(0), hasFile: false)
+            keys.add(0, with: IdempotencyScope(digest: [key]), fingerprint: Self.order, now: Self.at(0), hasFile: false)
         }
         #expect(add(1, &keys) == .decided(.first(turn: 1)) && add(2, &keys) == .decided(.first(turn: 2)))
         #expect(add(1, &keys) == .waits && add(1, &keys) == .waits && add(1, &keys) == .decided(.inFlight))
@@ -202,7 +202,7 @@ struct KeysInUseTests {
                 let caller = 4 * step + key
                 let fingerprint = Int.random(in: 0..<5, using: &generator) == 0 ? Self.other : Self.order
                 let hasFile = Bool.random(using: &generator)
-                switch keys.add(caller, with: scopes[key], fingerprint, now: Self.at(now), hasFile: hasFile) {
+                switch keys.add(caller, with: scopes[key], fingerprint: fingerprint, now: Self.at(now), hasFile: hasFile) {
                 case .decided(let verdict): take(verdict, of: key)
                 case .waits: open.insert(caller)
                 case .asks(let turn):

@@ -73,6 +73,6 @@ import Testing
             ("GET", "/v1/requests/a/events/", .nowhere), ("GET", "/v2/requests/a", .nowhere),
         ] as [(String, String, Route.Match)])
     func pathsLeadToOneRequest(method: String, path: String, match: Route.Match) {
-        #expect(Route.match(method, path[...]) == match)
+        #expect(Route.match(method, path: path[...]) == match)
     }
 }

@@ -138,7 +138,7 @@ final class LookupStage: Sendable {
             cancelled.withLock { $0.append(record) }
             report(try delivery.withLock { $0 }.get())
         }
-        endpoints = LookupEndpoints(lookup, cancelling, topics: ["requests"]) { _, _, then in
+        endpoints = LookupEndpoints(lookup, cancelling: cancelling, topics: ["requests"]) { _, _, then in
             readCount.withLock { $0 += 1 }
             let value = records.withLock { $0 }
             then(.success(value.map { StoredRecord(timestamp: 1000, value: Array($0.utf8)) }))

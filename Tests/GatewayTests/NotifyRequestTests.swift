@@ -14,7 +14,7 @@ struct NotifyRequestTests {
     ) throws -> NotifyRequest {
         let users = try People().users
         return NotifyRequest(
-            id: "0190-1", to: users.tag(of: recipient), from: users.tag(of: sender), text, on: platform,
+            id: "0190-1", to: users.tag(of: recipient), from: users.tag(of: sender), text: text, on: platform,
             createdAt: Self.noon,
             timeToLive: 3_600_000, tracksOutcome: tracksOutcome)
     }

@@ -168,7 +168,8 @@ import Testing
         let client = try RawClient(port: door.port)
         client.send(request("POST", "/api/notifications", [basic("alice", "alice")]))
         Sending.conclude(
-            "r-1", .unreported, ResultFollower.Ending(reason: .timeOver, awaited: awaited), lanes, try held.next().reply)
+            "r-1", record: .unreported, ending: ResultFollower.Ending(reason: .timeOver, awaited: awaited), lanes: lanes,
+            reply: try held.next().reply)
         let answer = client.answer()
         return (answer.status, String(decoding: answer.body, as: UTF8.self), services)
     }

@@ -20,12 +20,12 @@ import Testing
         _ body: String, _ fields: [(String, String)] = [type], by publisher: Publisher = shop, at index: Int? = nil
     ) throws(APIProblem) -> Publication {
         var headers = HTTPFields()
-        for (name, value) in fields { headers.append(name, value) }
-        guard case .single(let form) = PublishKind(.publish, headers) else { throw .noRequestMediaType }
+        for (name, value) in fields { headers.append(name, value: value) }
+        guard case .single(let form) = PublishKind(.publish, headers: headers) else { throw .noRequestMediaType }
         let submission = Submission(
             body: Array(body.utf8), form: form, headers: headers, key: try IdempotencyKey.read(headers), index: index)
         var buffers = Publication.Buffers()
-        return try Publication(submission, by: publisher, at: Self.now, &buffers, newID: { "made" })
+        return try Publication(submission, by: publisher, at: Self.now, buffers: &buffers, newID: { "made" })
     }
 
     private func problem(

@@ -23,7 +23,7 @@ struct RegistrarTests {
     }
 
     private func put(_ id: String, _ body: RegisterBody, as user: UserTag) -> Registrar {
-        .writing(id, body, user: user, users: people.users)
+        .writing(id, body: body, user: user, users: people.users)
     }
 
     private func delete(_ id: String, as user: UserTag) -> Registrar {

@@ -124,7 +124,7 @@ private struct ReachStage {
 
     init(_ answers: [TopicRate?]) {
         script = Script(answers)
-        monitor = RetryReachMonitor(RetryReach(offsets: 4_000), test.services.log, timer: script.wait, ask: script.answer)
+        monitor = RetryReachMonitor(RetryReach(offsets: 4_000), log: test.services.log, timer: script.wait, ask: script.answer)
         monitor.start()
     }
 

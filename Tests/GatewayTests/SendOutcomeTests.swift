@@ -37,7 +37,7 @@ struct SendOutcomeTests {
         for json in results {
             awaited.take(try #require(ResultRecord(json: json, partition: 0, offset: 0, timestamp: 0)))
         }
-        return SendOutcome(requestID: "r-1", record, awaited)
+        return SendOutcome(requestID: "r-1", record: record, awaited: awaited)
     }
 
     /// The answer once these results came.
@@ -97,7 +97,7 @@ struct SendOutcomeTests {
         ] as [(SendOutcome.Record, String, String)])
     func withoutAResultItSaysWhatIsKnownOfTheRecord(_ record: SendOutcome.Record, code: String, detail: String) throws {
         let answer = try self.answer(to: [], .finalResult, record)
-        #expect(answer.status == 504 && answer.headers["Location"] == RequestPath.of("r-1", record))
+        #expect(answer.status == 504 && answer.headers["Location"] == RequestPath.of("r-1", at: record))
         for part in ["\"code\":\"\(code)\"", "\"detail\":\"\(detail)", #""retry":"ambiguous""#, #""request_id":"r-1""#] {
             #expect(text(answer).contains(part), "\(text(answer))")
         }

@@ -46,7 +46,7 @@ final class ServedGateway {
         self.hub = hub
         self.cluster = cluster
         self.configuration = configuration
-        service = try GatewayService(configuration, services.services, checkKey: Self.checkKey, checkBatch: checkBatch)
+        service = try GatewayService(configuration, services: services.services, checkKey: Self.checkKey, checkBatch: checkBatch)
         port = try service.start().port
         #expect(eventually { !services.readiness.contains("failing hub") })
         if hasKafka { #expect(eventually { services.readiness.isEmpty }) }
@@ -102,7 +102,7 @@ func hubLanes(
         let client = try RegistrationClient(
             configuration.hub, configuration.connections, userAgent: "pushfan/test", timeout: farDeadline,
             now: { WallClock.millisecondsSince1970() })
-        return HubCaller(client, watch, services)
+        return HubCaller(client, watch: watch, services: services)
     }
 }
 

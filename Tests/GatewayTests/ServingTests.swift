@@ -42,7 +42,7 @@ import Testing
     ]
 
     @Test(arguments: routes) func methodAndPathLeadToARoute(_ row: (method: String, path: String, match: Route.Match)) {
-        #expect(Route.match(row.method, row.path[...]) == row.match)
+        #expect(Route.match(row.method, path: row.path[...]) == row.match)
     }
 
     @Test(
@@ -76,7 +76,7 @@ import Testing
             ("GET", "/v1/requests" + String(repeating: "/", count: 6000), nil),
         ] as [(String, String, String?)])
     func theRouteThatWasMeantIsNamed(method: String, path: String, route: String?) {
-        #expect(APIOperation.nearest(to: method, path[...]) == route)
+        #expect(APIOperation.nearest(to: method, at: path[...]) == route)
     }
 
     @Test func a404AndA405NameTheRouteThatWasMeantAndNothingOfTheCall() throws {
@@ -143,12 +143,12 @@ import Testing
         let hub = TestGateway.hubThatIsAway
         var configuration = try TestGateway.configuration(nil, demo: true, hub: hub)
         configuration.usersFile = "/no/such/file"
-        let missing = #expect(throws: GatewayFailure.self) { try GatewayService(configuration, services.services) }
+        let missing = #expect(throws: GatewayFailure.self) { try GatewayService(configuration, services: services.services) }
         #expect(missing == .configuration("gateway.users_file: '/no/such/file' does not exist"))
         let gateway = try TestGateway(demo: true)
         configuration = try TestGateway.configuration(nil, demo: true, hub: hub)
         configuration.listen = "127.0.0.1:\(gateway.port)"
-        let second = try GatewayService(configuration, TestServices().services)
+        let second = try GatewayService(configuration, services: TestServices().services)
         let taken = #expect(throws: GatewayFailure.self) { try second.start() }
         guard case .configuration(let reason)? = taken else {
             Issue.record("\(String(describing: taken))")

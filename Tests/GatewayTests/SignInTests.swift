@@ -93,7 +93,7 @@ import Users
 
     /// A sign-in whose thread is not started, so that nothing goes by its pace.
     private func signIn(_ users: UsersOnDisk, _ test: TestServices) throws -> SignIn {
-        try SignIn(try UsersSource(users.path, now: test.clock.now) { _ in }, allowsDemo: false, test.services)
+        try SignIn(try UsersSource(users.path, now: test.clock.now) { _ in }, allowsDemo: false, services: test.services)
     }
 
     @Test func oneAddressHoldsHalfOfThePlacesAndTheOthersAreBoundedToo() throws {

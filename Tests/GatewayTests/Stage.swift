@@ -100,7 +100,7 @@ final class TestGateway {
         let services = TestServices()
         var configuration = try TestGateway.configuration(users, demo: demo, hub: hub)
         configuration.trustedProxies = proxies
-        let service = try GatewayService(configuration, services.services) { _, _ in endpoints }
+        let service = try GatewayService(configuration, services: services.services) { _, _ in endpoints }
         port = try service.start().port
         self.services = services
         self.service = service

@@ -37,8 +37,10 @@ import Testing
 
     @Test(arguments: rows) func theClientIsTheLastOneThatIsNotTrusted(peer: String, fields: [String], client: String?) throws {
         var headers = HTTPFields()
-        for (index, value) in fields.enumerated() { headers.append(index == 0 ? "X-Forwarded-For" : "x-forwarded-for", value) }
-        headers.append("Forwarded", "for=198.51.100.77")
+        for (index, value) in fields.enumerated() {
+            headers.append(index == 0 ? "X-Forwarded-For" : "x-forwarded-for", value: value)
+        }
+        headers.append("Forwarded", value: "for=198.51.100.77")
         let request = HTTPServerRequest(method: "GET", target: "/", headers: headers, remoteAddress: peer)
         #expect(try TrustedProxies(Self.trusted).client(of: request) == client.flatMap { NumericAddress($0) })
         let expected = NumericAddress(peer.split(separator: ":").first ?? "")

@@ -40,7 +40,7 @@ import Testing
 
     @Test func headerNamesAreComparedWithoutCase() {
         var fields: HTTPFields = ["Content-Type": "a", "X-B": "b"]
-        fields.append("x-b", "c")
+        fields.append("x-b", value: "c")
         #expect(fields["content-TYPE"] == "a")
         #expect(fields["x-B"] == "b")
         #expect(fields.count(of: "X-b") == 2)

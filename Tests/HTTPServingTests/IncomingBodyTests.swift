@@ -15,7 +15,7 @@ struct IncomingBodyTests {
     @Test func bytesTakeRoomAsTheyComeAndGiveItBackAtTheEnd() {
         let budget = BodyBudget(limit: 100, uncounted: 10)
         do {
-            var body = IncomingBody(limit: 1000, budget)
+            var body = IncomingBody(limit: 1000, budget: budget)
             for _ in 0..<2 { #expect(Self.take(50, by: &body) == nil) }
             #expect(budget.take(10) && !budget.take(1))
             #expect(Self.take(1, by: &body) == .noRoom)
@@ -27,13 +27,13 @@ struct IncomingBodyTests {
 
     @Test func theFirstBytesOfABodyAlwaysFindRoom() {
         let budget = BodyBudget(limit: 0, uncounted: 10)
-        var body = IncomingBody(limit: 1000, budget)
+        var body = IncomingBody(limit: 1000, budget: budget)
         #expect(Self.take(10, by: &body) == nil && Self.take(1, by: &body) == .noRoom)
     }
 
     @Test func whatIsReadPastTakesNoRoomAndCountsAllTheSame() {
         let budget = BodyBudget(limit: 100, uncounted: 0)
-        var body = IncomingBody(limit: 300, budget)
+        var body = IncomingBody(limit: 300, budget: budget)
         #expect(Self.take(100, by: &body) == nil)
         body.readPast()
         #expect(budget.take(100))
@@ -43,7 +43,7 @@ struct IncomingBodyTests {
 
     /// For the sake of an answer eight times the limit, or 512 KiB, is read past.
     @Test(arguments: [(0, 8 << 16), (1 << 17, 1 << 20)]) func aBodyWithoutEndIsNotReadForEver(limit: Int, end: Int) {
-        var body = IncomingBody(limit: limit, BodyBudget(limit: .max, uncounted: 0))
+        var body = IncomingBody(limit: limit, budget: BodyBudget(limit: .max, uncounted: 0))
         body.restrict(to: 10)
         #expect(Self.take(11, by: &body) == .tooLarge)
         #expect(Self.take(end - 12, by: &body) == .tooLarge && Self.take(1, by: &body) == .endless)
@@ -52,7 +52,7 @@ struct IncomingBodyTests {
     @Test func packedBytesTakeRoomAsWhatTheyBecomeAndSoDoesWhatUnpacksThem() {
         let budget = BodyBudget(limit: (40 << 10) + 249, uncounted: 10)
         do {
-            var body = IncomingBody(limit: 259, budget)
+            var body = IncomingBody(limit: 259, budget: budget)
             body.unpack()
             #expect(budget.take((40 << 10) + 249))
             budget.giveBack((40 << 10) + 249)
@@ -72,17 +72,17 @@ struct IncomingBodyTests {
             (258, wide, packed, IncomingBody.Fault.tooLarge), (259, narrow, packed, .noRoom), (259, wide, [1, 2, 3], .broken),
             (259, BodyBudget(limit: (40 << 10) - 1, uncounted: 0), packed, .noRoom),
         ] {
-            var body = IncomingBody(limit: limit, budget)
+            var body = IncomingBody(limit: limit, budget: budget)
             body.unpack()
             #expect(Self.take(bytes, by: &body) == fault)
         }
-        var body = IncomingBody(limit: 259, wide)
+        var body = IncomingBody(limit: 259, budget: wide)
         body.unpack()
         #expect(body.isComplete && Self.take(packed.dropLast(), by: &body) == nil && !body.isComplete)
     }
 
     @Test func aLimitIsOnlyLowered() {
-        var body = IncomingBody(limit: 10, BodyBudget(limit: .max, uncounted: 0))
+        var body = IncomingBody(limit: 10, budget: BodyBudget(limit: .max, uncounted: 0))
         body.restrict(to: .max)
         #expect(body.limit == 10)
         body.restrict(to: 5)

@@ -23,7 +23,7 @@ import Testing
             ("0100007F", 1, []),
         ] as [(String, Int, [Substring])])
     func onlySocketsThatListenInTheWayAreItsOwners(host: String, port: Int, sockets: [Substring]) {
-        #expect(PortOwner.sockets(in: Self.table, at: host, port) == sockets)
+        #expect(PortOwner.sockets(in: Self.table, at: host, port: port) == sockets)
     }
 
     @Test(arguments: ["127.0.0.1:0", "0.0.0.0:0"])

@@ -28,7 +28,7 @@ struct AuthorizationTests {
         ]
         let hub = try EmulatedHub(configuration, clock: { TestHub.start - secondsLeft * 1000 })
         var headers: HTTPFields = ["Host": hostHeader, "ServiceBusNotification-Format": "apple"]
-        if let authorization { headers.append("Authorization", authorization) }
+        if let authorization { headers.append("Authorization", value: authorization) }
         let target = "/newshub/messages?api-version=2020-06"
         return hub.handle(HTTPServerRequest(method: "POST", target: target, headers: headers, body: Array("{}".utf8)))
     }

@@ -29,7 +29,7 @@ struct CollapseTests {
             for line in parts[1].split(separator: "\n") {
                 let field = line.split(separator: ":", maxSplits: 1)
                 guard field.count == 2 else { return nil }
-                headers.append(String(field[0]), field[1].trimmingBlanks)
+                headers.append(String(field[0]), value: field[1].trimmingBlanks)
             }
             body = String(parts[2][..<end.lowerBound])
         }

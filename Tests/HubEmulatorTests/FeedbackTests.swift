@@ -92,7 +92,7 @@ struct FeedbackTests {
 
     @Test func aPartOfABlobCanBeAskedFor() throws {
         let hub = try TestHub()
-        hub.hub.putFeedback("b.xml", Array("0123456789".utf8))
+        hub.hub.putFeedback("b.xml", bytes: Array("0123456789".utf8))
         let link = try hub.call("GET", "feedbackcontainer").text
         let target = link.dropFirst("http://127.0.0.1".count)
         let mark = target.firstIndex(of: "?") ?? target.endIndex
@@ -108,7 +108,7 @@ struct FeedbackTests {
 
     @Test func aLongListComesInPages() throws {
         let hub = try TestHub()
-        for number in 100..<350 { hub.hub.putFeedback("b\(number)&.xml", []) }
+        for number in 100..<350 { hub.hub.putFeedback("b\(number)&.xml", bytes: []) }
         let link = try hub.call("GET", "feedbackcontainer").text
         var names: [String] = []
         var marker = ""

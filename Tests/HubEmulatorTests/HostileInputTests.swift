@@ -51,8 +51,8 @@ struct HostileInputTests {
             let isForHub = Int.random(in: 0..<8, using: &random) > 0
             let path = (isForHub ? ["newshub"] : []) + some(Self.words, 4)
             var headers = HTTPFields()
-            if Int.random(in: 0..<10, using: &random) > 0 { headers.append("Authorization", token) }
-            for name in some(Self.names, 4) { headers.append(name, pick(Self.values)) }
+            if Int.random(in: 0..<10, using: &random) > 0 { headers.append("Authorization", value: token) }
+            for name in some(Self.names, 4) { headers.append(name, value: pick(Self.values)) }
             var body = Array(some(Self.pieces, 12).joined().utf8)
             for _ in 0..<Int.random(in: 0...2, using: &random) where !body.isEmpty {
                 body[Int.random(in: body.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)

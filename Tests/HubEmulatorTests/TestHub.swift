@@ -44,7 +44,7 @@ final class TestHub: Sendable {
         _ method: String, _ path: String, _ headers: HTTPFields = [:], _ body: String = "", policy: HubEmulatorPolicy? = nil
     ) throws -> HTTPServerResponse {
         var fields: HTTPFields = ["Host": "127.0.0.1", "Authorization": try token(policy: policy)]
-        for field in headers.all { fields.append(field.name, field.value) }
+        for field in headers.all { fields.append(field.name, value: field.value) }
         var target = path.hasPrefix("/") ? path : "/newshub/" + path
         if !path.contains("api-version") { target += (path.contains("?") ? "&" : "?") + "api-version=2020-06" }
         return hub.handle(
@@ -58,8 +58,8 @@ final class TestHub: Sendable {
         query: String = ""
     ) throws -> HTTPServerResponse {
         var headers: HTTPFields = ["ServiceBusNotification-Format": format]
-        if let tags { headers.append("ServiceBusNotification-Tags", tags) }
-        for field in more.all { headers.append(field.name, field.value) }
+        if let tags { headers.append("ServiceBusNotification-Tags", value: tags) }
+        for field in more.all { headers.append(field.name, value: field.value) }
         return try call("POST", "messages\(query)", headers, body)
     }
 

@@ -17,7 +17,7 @@ import Testing
             parsing: "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=CANARYkey")
         let hub = HubConfiguration(endpoint: connection.endpoint, hub: try HubName("shop"), credential: connection.credential)
         return try RequestReporter(
-            WorkerSketch(only: WorkerSketch.Hub(name: "shop", hub)), topics: Self.topics, userAgent: "pushfan/1")
+            WorkerSketch(only: WorkerSketch.Hub(name: "shop", configuration: hub)), topics: Self.topics, userAgent: "pushfan/1")
     }
 
     private func report(_ json: String) throws -> RequestReport {

@@ -155,7 +155,7 @@ private final class ScriptedSource: ResultSource {
     }
 
     func read(
-        timeout: Duration, _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) -> Void
+        timeout: Duration, body: (_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) -> Void
     ) -> ReadResult {
         let step = script.next { step in
             switch step {

@@ -74,7 +74,7 @@ import Testing
     @Test func outcomesAreAwaitedWhereTheyAreWanted() throws {
         let stage = try Stage()
         defer { stage.close() }
-        try stage.follower.expect("a", Awaited(.outcomes), until: far, then: stage.endings.note("a"))
+        try stage.follower.expect("a", awaiting: Awaited(.outcomes), until: far, then: stage.endings.note("a"))
         try stage.follower.expect("a", until: far, then: stage.endings.note("final"))
         try stage.write(["sent2", "outcome1"], of: "a")
         #expect(eventually { !stage.endings.of("final").isEmpty })

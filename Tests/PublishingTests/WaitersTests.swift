@@ -12,9 +12,9 @@ import Testing
         var waiters = Waiters()
         let endings = Endings()
         for (id, deadline) in [("late", 30), ("early", 10), ("middle", 20)] as [(String, Int64)] {
-            _ = waiters.add(id, Awaited(.finalResult), until: at(deadline), then: endings.note(id))
+            _ = waiters.add(id, awaiting: Awaited(.finalResult), until: at(deadline), then: endings.note(id))
         }
-        _ = waiters.add("never", Awaited(.finalResult), until: .never, then: endings.note("never"))
+        _ = waiters.add("never", awaiting: Awaited(.finalResult), until: .never, then: endings.note("never"))
         #expect(waiters.nextDeadline == at(10))
         for waiter in waiters.expire(at: at(20)) { waiter.tell() }
         #expect(endings.of("early").map(\.reason) == [.timeOver])
@@ -31,7 +31,7 @@ import Testing
     @Test func aRepetitionIsPatientAndTheFirstResultLengthensTheWaitAgain() throws {
         var waiters = Waiters()
         let endings = Endings()
-        _ = waiters.add("a", Awaited(.outcomes), until: at(1000), then: endings.note("a"))
+        _ = waiters.add("a", awaiting: Awaited(.outcomes), until: at(1000), then: endings.note("a"))
         #expect(waiters.take(try Results.record("sameID", of: "a"), at: at(0), patience: .nanoseconds(10)).isEmpty)
         #expect(waiters.nextDeadline == at(10))
         // A second one does not begin the patience again.
@@ -47,7 +47,7 @@ import Testing
     func aRepetitionAloneCompletesTheWait(patience: Int64, deadline: Int64) throws {
         var waiters = Waiters()
         let endings = Endings()
-        _ = waiters.add("a", Awaited(.finalResult), until: at(deadline), then: endings.note("a"))
+        _ = waiters.add("a", awaiting: Awaited(.finalResult), until: at(deadline), then: endings.note("a"))
         #expect(waiters.take(try Results.record("sameID", of: "a"), at: at(0), patience: .nanoseconds(patience)).isEmpty)
         let end = min(patience, deadline)
         #expect(waiters.expire(at: at(end - 1)).isEmpty)
@@ -60,8 +60,8 @@ import Testing
     @Test func twoMayWaitForOneRequest() throws {
         var waiters = Waiters()
         let endings = Endings()
-        let first = waiters.add("a", Awaited(.finalResult), until: at(10), then: endings.note("first"))
-        _ = waiters.add("a", Awaited(.finalResult), until: .never, then: endings.note("second"))
+        let first = waiters.add("a", awaiting: Awaited(.finalResult), until: at(10), then: endings.note("first"))
+        _ = waiters.add("a", awaiting: Awaited(.finalResult), until: .never, then: endings.note("second"))
         waiters.forget(first)
         waiters.forget(first)
         #expect(waiters.count == 1)
@@ -76,7 +76,7 @@ import Testing
         var waiters = Waiters()
         let result = try Results.record("sent1", of: "a")
         for number in 0..<10_000 {
-            _ = waiters.add("a", Awaited(.finalResult), until: at(1_000_000 + Int64(number)), then: { _ in })
+            _ = waiters.add("a", awaiting: Awaited(.finalResult), until: at(1_000_000 + Int64(number)), then: { _ in })
             _ = waiters.take(result, at: at(0), patience: .zero)
             #expect(waiters.deadlineCount <= 66)
         }

@@ -17,20 +17,23 @@ extension Advice {
     ///
     /// Each gain is an estimate of a share: the time or processor time of a request that would be saved, or the requests a second
     /// that would be added.
-    static func best(_ setting: BenchReport.Setting, _ stages: [StageFigure], _ backlog: BacklogFigure, _ latency: LatencyFigure)
+    static func best(_ setting: BenchReport.Setting, stages: [StageFigure], backlog: BacklogFigure, latency: LatencyFigure)
         -> [Advice]
     {
         // Of the two opposite ways to change the commits only the better one.
-        let commits = [quickerCommits(setting, latency), fewerCommits(setting, stages, backlog)].compactMap(\.self)
+        let commits = [quickerCommits(setting, latency: latency), fewerCommits(setting, stages: stages, backlog: backlog)]
+            .compactMap(\.self)
         let all = [
-            moreInFlight(setting, backlog), moreConnections(setting, backlog), moreWorkers(setting, backlog),
-            quieterLog(setting, stages, backlog), commits.max { $0.gain < $1.gain }, shorterResults(stages, backlog),
+            moreInFlight(setting, backlog: backlog), moreConnections(setting, backlog: backlog),
+            moreWorkers(setting, backlog: backlog),
+            quieterLog(setting, stages: stages, backlog: backlog), commits.max { $0.gain < $1.gain },
+            shorterResults(stages, backlog: backlog),
         ]
         return Array(all.compactMap(\.self).sorted { $0.gain > $1.gain }.prefix(3))
     }
 
     /// More calls at once help while the worker waits for the hub instead of working.
-    private static func moreInFlight(_ setting: BenchReport.Setting, _ backlog: BacklogFigure) -> Advice? {
+    private static func moreInFlight(_ setting: BenchReport.Setting, backlog: BacklogFigure) -> Advice? {
         guard setting.maxInFlight < 4096 else { return nil }
         let idle = max(0, 1 - backlog.processorShare)
         let gain = backlog.inFlightFullShare * min(1, idle / max(0.05, backlog.processorShare))
@@ -43,7 +46,7 @@ extension Advice {
             gain: gain)
     }
 
-    private static func moreConnections(_ setting: BenchReport.Setting, _ backlog: BacklogFigure) -> Advice? {
+    private static func moreConnections(_ setting: BenchReport.Setting, backlog: BacklogFigure) -> Advice? {
         guard setting.maxConnections > 0, setting.maxConnections < setting.maxInFlight else { return nil }
         let gain = backlog.inFlightFullShare * (1 - Double(setting.maxConnections) / Double(setting.maxInFlight))
         return Advice(
@@ -53,7 +56,7 @@ extension Advice {
     }
 
     /// Another worker helps when this one's core is full; there can be as many as partitions.
-    private static func moreWorkers(_ setting: BenchReport.Setting, _ backlog: BacklogFigure) -> Advice? {
+    private static func moreWorkers(_ setting: BenchReport.Setting, backlog: BacklogFigure) -> Advice? {
         guard setting.processorCount > 1 else { return nil }
         let fullness = min(1, max(0, (backlog.processorShare - 0.5) * 2))
         let room = Double(setting.processorCount) / max(1, backlog.processorShare) - 1
@@ -76,7 +79,7 @@ extension Advice {
     }
 
     /// A line for each request is written at `info`.
-    private static func quieterLog(_ setting: BenchReport.Setting, _ stages: [StageFigure], _ backlog: BacklogFigure) -> Advice? {
+    private static func quieterLog(_ setting: BenchReport.Setting, stages: [StageFigure], backlog: BacklogFigure) -> Advice? {
         guard setting.logLevel == "info" || setting.logLevel == "debug", backlog.loggedBytesPerRequest >= 1 else { return nil }
         let line = stages.first { $0.name == "log" }?.microseconds ?? 0
         let gain = min(1, line / max(1, backlog.processorMicroseconds))
@@ -88,7 +91,7 @@ extension Advice {
     }
 
     /// A result waits for its commit, half an interval on average.
-    private static func quickerCommits(_ setting: BenchReport.Setting, _ latency: LatencyFigure) -> Advice? {
+    private static func quickerCommits(_ setting: BenchReport.Setting, latency: LatencyFigure) -> Advice? {
         guard setting.commitIntervalMilliseconds > 1 else { return nil }
         let waiting = max(0, latency.publishToResult.p50 - latency.publishToHub.p50)
         let proposed = max(1, setting.commitIntervalMilliseconds / 3)
@@ -106,7 +109,7 @@ extension Advice {
 
     /// Fewer commits cost less, where each is a transaction.
     private static func fewerCommits(
-        _ setting: BenchReport.Setting, _ stages: [StageFigure], _ backlog: BacklogFigure
+        _ setting: BenchReport.Setting, stages: [StageFigure], backlog: BacklogFigure
     ) -> Advice? {
         guard let transaction = stages.first(where: { $0.name == "transaction" }), setting.guarantee == "exactly_once",
             setting.commitIntervalMilliseconds < 1000
@@ -127,7 +130,7 @@ extension Advice {
     }
 
     /// A request can ask for a result without calls and attempts.
-    private static func shorterResults(_ stages: [StageFigure], _ backlog: BacklogFigure) -> Advice? {
+    private static func shorterResults(_ stages: [StageFigure], backlog: BacklogFigure) -> Advice? {
         guard let result = stages.first(where: { $0.name == "result" }), let brief = stages.first(where: { $0.name == "brief" })
         else { return nil }
         let saved = max(0, result.microseconds - brief.microseconds)

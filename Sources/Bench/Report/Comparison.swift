@@ -18,7 +18,7 @@ struct Comparison: Codable, Equatable {
         rows = Self.figures(now).compactMap { figure, value in
             old[figure].map { Row(figure: figure, now: value, before: $0, ratio: $0 == 0 ? nil : value / $0) }
         }
-        differences = Self.differences(now.setting, before.setting)
+        differences = Self.differences(now.setting, since: before.setting)
     }
 
     private static func figures(_ report: BenchReport) -> [(String, Double)] {
@@ -46,7 +46,7 @@ struct Comparison: Codable, Equatable {
         return figures
     }
 
-    private static func differences(_ now: BenchReport.Setting?, _ before: BenchReport.Setting?) -> [String] {
+    private static func differences(_ now: BenchReport.Setting?, since before: BenchReport.Setting?) -> [String] {
         guard let now, let before else { return [] }
         let pairs: [(String, String, String)] = [
             ("broker", now.broker, before.broker), ("guarantee", now.guarantee, before.guarantee),

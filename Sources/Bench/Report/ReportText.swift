@@ -10,7 +10,7 @@ struct ReportText {
     func lines(_ report: BenchReport) -> [String] {
         var lines = stages(report.stages)
         if let setting = report.setting, let backlog = report.backlog, let latency = report.latency {
-            lines += [""] + whole(setting, backlog, report.allocations)
+            lines += [""] + whole(setting, backlog: backlog, allocations: report.allocations)
             lines += [""] + spread(latency)
         }
         if !report.advice.isEmpty { lines += ["", "What would help most:"] + advice(report.advice) }
@@ -22,7 +22,7 @@ struct ReportText {
         var table = Table("figure", "       now", "    before", "   ratio")
         for row in comparison.rows {
             table.add(
-                row.figure, number(row.now), number(row.before), row.ratio.map { number($0, 8) } ?? "       -")
+                row.figure, number(row.now), number(row.before), row.ratio.map { number($0, width: 8) } ?? "       -")
         }
         let different = comparison.differences.map { "  not the same: \($0)" }
         return ["", "Compared with the earlier run:"] + different + table.lines(traits)
@@ -35,7 +35,7 @@ struct ReportText {
         let allocations = sum.compactMap(\.allocations)
         table.add(
             "sum", number(sum.reduce(0) { $0 + $1.microseconds }), number(sum.reduce(0) { $0 + $1.systemMicroseconds }),
-            allocations.count == sum.count ? number(allocations.reduce(0, +), 13) : "            -", "without Kafka")
+            allocations.count == sum.count ? number(allocations.reduce(0, +), width: 13) : "            -", "without Kafka")
         for stage in stages where stage.part != .request { add(stage, to: &table) }
         return [
             "Stages, by the modules' public functions: processor time of one thread and heap allocations of our own, for each request.",
@@ -46,10 +46,10 @@ struct ReportText {
     private func add(_ stage: StageFigure, to table: inout Table) {
         table.add(
             stage.part == .request ? stage.name : "(\(stage.name))", number(stage.microseconds), number(stage.systemMicroseconds),
-            stage.allocations.map { number($0, 13) } ?? "            -", stage.what)
+            stage.allocations.map { number($0, width: 13) } ?? "            -", stage.what)
     }
 
-    private func whole(_ setting: BenchReport.Setting, _ backlog: BacklogFigure, _ allocations: AllocationFigure?) -> [String] {
+    private func whole(_ setting: BenchReport.Setting, backlog: BacklogFigure, allocations: AllocationFigure?) -> [String] {
         var table = Table("the whole worker", "     value", "unit")
         table.add("throughput", number(backlog.requestsPerSecond), "requests/s")
         table.add("processor time", number(backlog.processorMicroseconds), "µs/request, all threads of the worker")
@@ -88,7 +88,7 @@ struct ReportText {
     }
 
     /// A number, right-aligned.
-    private func number(_ value: Double, _ width: Int = 10) -> String {
+    private func number(_ value: Double, width: Int = 10) -> String {
         let text = NumberText.text(value)
         return String(repeating: " ", count: max(0, width - text.count)) + text
     }

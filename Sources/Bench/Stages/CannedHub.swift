@@ -33,7 +33,7 @@ final class CannedHub {
         port = UInt16(bigEndian: address.sin_port)
         let ended = ended
         thread = Thread {
-            Self.serve(descriptor, requestByteCount)
+            Self.serve(descriptor, requestByteCount: requestByteCount)
             ended.signal()
         }
         thread.start()
@@ -46,7 +46,7 @@ final class CannedHub {
         Glibc.close(listener)
     }
 
-    private static func serve(_ listener: Int32, _ requestByteCount: Int) {
+    private static func serve(_ listener: Int32, requestByteCount: Int) {
         let connection = accept(listener, nil, nil)
         guard connection >= 0 else { return }
         defer { Glibc.close(connection) }

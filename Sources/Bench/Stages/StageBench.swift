@@ -21,7 +21,7 @@ struct StageBench {
         let path = try RequestPath()
         let exchange = try ExchangeRun(call: path.callBytes)
         defer { exchange.close() }
-        let stages = stages(path, exchange)
+        let stages = stages(path, exchange: exchange)
         let measured = try stages.map(measure)
         return zip(stages, measured).map { stage, figure in
             var figure = figure
@@ -30,7 +30,7 @@ struct StageBench {
         }
     }
 
-    static func stages(_ path: RequestPath, _ exchange: ExchangeRun) -> [Stage] {
+    static func stages(_ path: RequestPath, exchange: ExchangeRun) -> [Stage] {
         let log = Log(format: .json, level: .info, now: { 0 }, sink: { _ in })
         return [
             Stage(name: "parse", part: .request, what: "JSONDocument.read", work: path.parse),

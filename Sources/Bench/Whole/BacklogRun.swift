@@ -23,7 +23,7 @@ struct BacklogRun {
     /// Watches `worker` until it has written all results.
     ///
     /// - Throws: The worker ends, takes no request for too long, or a signal interrupts it.
-    func watch(_ worker: ChildProcess, _ metrics: MetricsReader) throws -> BacklogFigure {
+    func watch(_ worker: ChildProcess, metrics: MetricsReader) throws -> BacklogFigure {
         let start = MonotonicTime.now()
         let deadline = start.advanced(by: Self.patience)
         var first: Sample?
@@ -32,7 +32,7 @@ struct BacklogRun {
         var busy = 0
         while true {
             usleep(Self.pause)
-            try check(worker, deadline)
+            try check(worker, until: deadline)
             guard let page = try metrics.read() else { continue }
             let sample = Sample(
                 moment: MonotonicTime.now().nanoseconds, results: page.sum("pushfan_results_published_total"),
@@ -41,7 +41,8 @@ struct BacklogRun {
             if sample.results >= Double(count) / 5 && steady == nil { steady = sample }
             guard sample.results < Double(count) else {
                 let isFullShare = busy > 0 ? Double(full) / Double(busy) : 0
-                return figure(from: steady ?? first ?? sample, to: sample, page, worker, fullShare: isFullShare, start)
+                return figure(
+                    from: steady ?? first ?? sample, to: sample, page: page, worker: worker, fullShare: isFullShare, since: start)
             }
             if steady != nil {
                 busy += 1
@@ -51,7 +52,7 @@ struct BacklogRun {
         }
     }
 
-    private func check(_ worker: ChildProcess, _ deadline: MonotonicTime) throws {
+    private func check(_ worker: ChildProcess, until deadline: MonotonicTime) throws {
         try Interruption.check()
         guard worker.isRunning else {
             throw CommandFailure(.failed, "the worker ended: " + (worker.said.split(separator: "\n").last.map(String.init) ?? ""))
@@ -62,8 +63,8 @@ struct BacklogRun {
     }
 
     private func figure(
-        from begin: Sample, to end: Sample, _ page: MetricsPage, _ worker: ChildProcess, fullShare: Double,
-        _ start: MonotonicTime
+        from begin: Sample, to end: Sample, page: MetricsPage, worker: ChildProcess, fullShare: Double,
+        since start: MonotonicTime
     ) -> BacklogFigure {
         let steady = max(1, end.results - begin.results)
         let seconds = Double(max(1, end.moment - begin.moment)) / 1e9

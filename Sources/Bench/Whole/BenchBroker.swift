@@ -39,7 +39,7 @@ final class BenchBroker {
         do throws(KafkaError) {
             _ = try TopicAdmin(kafka).describe(topics: [], timeout: .seconds(5))
         } catch {
-            throw .broker(error, at: kafka.bootstrapServers, "begin")
+            throw .broker(error, at: kafka.bootstrapServers, action: "begin")
         }
     }
 
@@ -61,7 +61,7 @@ final class BenchBroker {
                 try create(topics, partitions: partitions)
             }
         } catch {
-            throw .broker(error, at: kafka.bootstrapServers, "create topics for the bench")
+            throw .broker(error, at: kafka.bootstrapServers, action: "create topics for the bench")
         }
         return topics
     }

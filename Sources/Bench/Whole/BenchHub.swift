@@ -18,7 +18,7 @@ final class BenchHub: Sendable {
 
         func expect(_ count: Int) { moments.withLock { $0 = [Int64](repeating: 0, count: count) } }
 
-        func note(_ number: Int, _ moment: Int64) {
+        func note(_ number: Int, at moment: Int64) {
             moments.withLock { if $0.indices.contains(number) && $0[number] == 0 { $0[number] = moment } }
         }
 
@@ -34,7 +34,7 @@ final class BenchHub: Sendable {
         server = HTTPServer(HTTPServerConfiguration()) { request in
             let moment = MonotonicTime.now().nanoseconds
             if let tags = request.headers["ServiceBusNotification-Tags"], let number = SampleRequest.number(ofTags: tags) {
-                arrivals.note(number, moment)
+                arrivals.note(number, at: moment)
             }
             return hub.handle(request)
         }

@@ -38,15 +38,15 @@ struct CountedRun {
             _ = ended.wait(timeout: .now() + .seconds(20))
         }
         let deadline = MonotonicTime.now().advanced(by: Self.patience)
-        try wait(for: count / 5, metrics, deadline)
+        try wait(for: count / 5, in: metrics, until: deadline)
         let results = metrics.resultsPublished.value
-        let made = try AllocationCounter.count { try wait(for: count, metrics, deadline) }
+        let made = try AllocationCounter.count { try wait(for: count, in: metrics, until: deadline) }
         let steady = Double(metrics.resultsPublished.value - results)
         guard let made, steady > 0 else { return nil }
         return AllocationFigure(own: Double(made) / steady)
     }
 
-    private func wait(for results: Int, _ metrics: PushfanMetrics, _ deadline: MonotonicTime) throws {
+    private func wait(for results: Int, in metrics: PushfanMetrics, until deadline: MonotonicTime) throws {
         while metrics.resultsPublished.value < UInt64(results) {
             try Interruption.check()
             guard MonotonicTime.now() < deadline else {

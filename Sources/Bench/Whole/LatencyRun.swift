@@ -16,7 +16,7 @@ struct LatencyRun {
     /// Publishes at the rate on a thread of its own, and reads the results as they come.
     ///
     /// - Throws: A result is missing 20 s after the last request, or a signal interrupts it.
-    func run(_ feed: RequestFeed, _ results: TopicReader, _ hub: BenchHub) throws -> LatencyFigure {
+    func run(_ feed: RequestFeed, results: TopicReader, hub: BenchHub) throws -> LatencyFigure {
         hub.expect(count)
         let (rate, count) = (rate, count)
         let outcome = PublishOutcome()

@@ -43,7 +43,7 @@ struct WholeBench {
     func check() throws(CommandFailure) {
         var own = environment
         let topics = BenchBroker.topics("pushfan-bench")
-        own.connect(to: broker, topics, hub: hub.connectionString, name: "pushfan-bench")
+        own.connect(to: broker, topics: topics, hub: hub.connectionString, name: "pushfan-bench")
         _ = try own.settings()
         try broker.ask()
     }
@@ -58,31 +58,32 @@ struct WholeBench {
         say("publishing \(plan.requests) requests")
         try feed.publish(plan.requests)
         var own = environment
-        own.connect(to: broker, topics, hub: hub.connectionString, name: "pushfan-bench.\(run).main")
+        own.connect(to: broker, topics: topics, hub: hub.connectionString, name: "pushfan-bench.\(run).main")
         let port = try Self.freePort()
-        own.set("listen", "127.0.0.1:\(port)")
+        own.set("listen", to: "127.0.0.1:\(port)")
         let settings = try own.settings()
         let worker = try ChildProcess(["worker"], environment: own.all, name: "pushfan-bench.\(run)")
         defer { worker.stop() }
         say("a worker takes them, \(settings.worker.maxInFlightOfAll) in flight")
         let metrics = try MetricsReader(port: port)
         defer { metrics.close() }
-        let backlog = try BacklogRun(count: plan.requests, limit: settings.worker.maxInFlightOfAll).watch(worker, metrics)
-        let latency = try measureLatency(feed, topics, backlog.requestsPerSecond)
+        let backlog = try BacklogRun(count: plan.requests, limit: settings.worker.maxInFlightOfAll).watch(
+            worker, metrics: metrics)
+        let latency = try measureLatency(feed, topics: topics, capacity: backlog.requestsPerSecond)
         return Outcome(
             setting: setting(settings), backlog: backlog, latency: latency,
             allocations: try countAllocations(min(plan.requests, Self.countedRequests)))
     }
 
     private func measureLatency(
-        _ feed: RequestFeed, _ topics: WorkerConfiguration.Topics, _ capacity: Double
+        _ feed: RequestFeed, topics: WorkerConfiguration.Topics, capacity: Double
     ) throws -> LatencyFigure {
         // Half of what the worker can take, or else the queue in front of it is measured.
         let rate = min(plan.rate, max(10, capacity / 2)).rounded()
         say("publishing \(Int(rate)) requests a second for \(Int(Self.latencySeconds)) s")
         let results = try TopicReader(broker.kafka, topic: topics.results, start: .end, timeout: .seconds(10))
         defer { results.close() }
-        return try LatencyRun(rate: rate, count: Int(rate * Self.latencySeconds)).run(feed, results, hub)
+        return try LatencyRun(rate: rate, count: Int(rate * Self.latencySeconds)).run(feed, results: results, hub: hub)
     }
 
     /// Counts the allocations of a worker in this process that takes `count` requests; nil where they cannot be counted.
@@ -108,7 +109,7 @@ struct WholeBench {
         let deadline = MonotonicTime.now().advanced(by: .seconds(10))
         // It prints its connection string when it serves.
         while !child.said.contains("Endpoint=") && child.isRunning && MonotonicTime.now() < deadline { usleep(10_000) }
-        own.connect(to: broker, topics, hub: connection, name: "pushfan-bench.\(run).counted")
+        own.connect(to: broker, topics: topics, hub: connection, name: "pushfan-bench.\(run).counted")
         return try CountedRun(count: count).run(own)
     }
 

@@ -15,37 +15,37 @@ struct WorkerEnvironment {
         if let path = invocation.arguments.configPath { variables["PUSHFAN_CONFIG"] = path }
         flags = invocation.arguments.settings
         for key in ["hub.secondary_key", "hub.proxy", "hub.ca_file", "hub.name", "hub.connection_string", "listen"] {
-            set(key, nil)
+            set(key, to: nil)
         }
-        for key in SettingsSchema.all.map(\.name) where key.hasPrefix("kafka.topics.") { set(key, nil) }
+        for key in SettingsSchema.all.map(\.name) where key.hasPrefix("kafka.topics.") { set(key, to: nil) }
     }
 
     /// Connects the worker to the bench.
     mutating func connect(
-        to broker: BenchBroker, _ topics: WorkerConfiguration.Topics, hub connectionString: String, name: String
+        to broker: BenchBroker, topics: WorkerConfiguration.Topics, hub connectionString: String, name: String
     ) {
-        set("kafka.bootstrap_servers", broker.kafka.bootstrapServers)
+        set("kafka.bootstrap_servers", to: broker.kafka.bootstrapServers)
         if broker.isEmbedded {
-            set("kafka.properties", broker.kafka.properties.map { "\($0.key)=\($0.value)" }.joined(separator: ","))
-            set("kafka.delivery_guarantee", "at_least_once")
-            set("kafka.session_timeout", "6s")
+            set("kafka.properties", to: broker.kafka.properties.map { "\($0.key)=\($0.value)" }.joined(separator: ","))
+            set("kafka.delivery_guarantee", to: "at_least_once")
+            set("kafka.session_timeout", to: "6s")
         }
-        set("kafka.group_id", name)
+        set("kafka.group_id", to: name)
         // The bench wrote it all, however long ago.
-        set("kafka.start", "beginning")
-        set("kafka.topics.requests", topics.requests)
-        set("kafka.topics.results", topics.results)
-        set("kafka.topics.deadletter", topics.deadLetters)
-        set("worker.id", name)
-        set("hub.name", BenchHub.name)
-        set("hub.connection_string", connectionString)
+        set("kafka.start", to: "beginning")
+        set("kafka.topics.requests", to: topics.requests)
+        set("kafka.topics.results", to: topics.results)
+        set("kafka.topics.deadletter", to: topics.deadLetters)
+        set("worker.id", to: name)
+        set("hub.name", to: BenchHub.name)
+        set("hub.connection_string", to: connectionString)
         // The bench's hub is on this machine, and a proxy before it would be measured, too. A `*` counts only where it stands alone.
         let exempt = ["no_proxy", "NO_PROXY"].compactMap { variables[$0] }.first { !$0.isEmpty }
         if exempt != "*" { variables["no_proxy"] = "127.0.0.1" + (exempt.map { ",\($0)" } ?? "") }
     }
 
     /// Gives a setting a value by its variable, which any flag or file that held it before then yields to; nil takes it away.
-    mutating func set(_ key: String, _ value: String?) {
+    mutating func set(_ key: String, to value: String?) {
         flags.removeAll { $0.key == key }
         Self.put(value, into: &variables, as: key)
     }

@@ -29,12 +29,12 @@ extension APIProblem {
         case .unusable:
             self = .invalid("No device can have this id or this handle.")
         case .unsigned, .system:
-            self.init(500, failure.code, "The hub cannot be asked: \(failure).", retry: retry)
+            self.init(500, code: failure.code, detail: "The hub cannot be asked: \(failure).", retry: retry)
         case .refused where failure.code == .hubThrottled || failure.status == 429 || failure.status == 503:
-            self.init(503, failure.code, "The hub has too much to do: \(failure).", retry: .safe)
+            self.init(503, code: failure.code, detail: "The hub has too much to do: \(failure).", retry: .safe)
             retryAfter = failure.retryAfter ?? Self.usualWait
         case .refused, .unanswered, .unreadable:
-            self.init(502, failure.code, "The device cannot be registered at the hub: \(failure).", retry: retry)
+            self.init(502, code: failure.code, detail: "The device cannot be registered at the hub: \(failure).", retry: retry)
         }
     }
 }

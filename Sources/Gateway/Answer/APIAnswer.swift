@@ -31,7 +31,7 @@ public struct APIAnswer: Sendable, Equatable {
         status: Int, json: [UInt8], as mediaType: String = "application/json; charset=utf-8", headers: HTTPFields = [:]
     ) {
         self.init(status: status, headers: headers, body: json + [UInt8(ascii: "\n")])
-        self.headers.append("Content-Type", mediaType)
+        self.headers.append("Content-Type", value: mediaType)
     }
 
     /// 200 without a body: it is done.

@@ -42,20 +42,20 @@ public struct APIProblem: Error, Sendable, Equatable {
 
     /// A problem of the API.
     public init(
-        _ status: Int, _ code: Code, _ detail: String, retry: Retry = .never, faults: [RequestFault] = [],
+        _ status: Int, code: Code, detail: String, retry: Retry = .never, faults: [RequestFault] = [],
         retryAfter: Int64? = nil, requestID: String? = nil
     ) {
-        self.init(status, named: code.rawValue, detail, retry, requestID: requestID)
+        self.init(status, named: code.rawValue, detail: detail, retry: retry, requestID: requestID)
         self.faults = faults
         self.retryAfter = retryAfter
     }
 
     /// A problem that a result or the hub has a code for.
-    public init(_ status: Int, _ code: ErrorCode, _ detail: String, retry: Retry, requestID: String? = nil) {
-        self.init(status, named: code.rawValue, detail, retry, requestID: requestID)
+    public init(_ status: Int, code: ErrorCode, detail: String, retry: Retry, requestID: String? = nil) {
+        self.init(status, named: code.rawValue, detail: detail, retry: retry, requestID: requestID)
     }
 
-    private init(_ status: Int, named code: String, _ detail: String, _ retry: Retry, requestID: String?) {
+    private init(_ status: Int, named code: String, detail: String, retry: Retry, requestID: String?) {
         self.status = status
         self.code = code
         self.detail = detail
@@ -66,15 +66,16 @@ public struct APIProblem: Error, Sendable, Equatable {
 
 extension APIProblem {
     /// 400 with one sentence.
-    public static func invalid(_ detail: String) -> APIProblem { APIProblem(400, .invalidRequest, detail) }
+    public static func invalid(_ detail: String) -> APIProblem { APIProblem(400, code: .invalidRequest, detail: detail) }
 
     /// 400 with the faults of a body.
     public static func invalid(_ faults: [RequestFault]) -> APIProblem {
-        APIProblem(400, .invalidRequest, "The body is not what this call takes; errors names each fault.", faults: faults)
+        APIProblem(
+            400, code: .invalidRequest, detail: "The body is not what this call takes; errors names each fault.", faults: faults)
     }
 
     /// 401 with the challenge of RFC 7617.
-    public static let unauthorized = APIProblem(401, .unauthorized, "Log in with a name and its password.")
+    public static let unauthorized = APIProblem(401, code: .unauthorized, detail: "Log in with a name and its password.")
 
     /// 401: no header says a key.
     static let keyMissing = badKey("No key was sent: `Authorization: Bearer KEY` is missing.")
@@ -88,13 +89,13 @@ extension APIProblem {
 
     /// 401 with the challenge of RFC 6750.
     private static func badKey(_ detail: String) -> APIProblem {
-        var problem = APIProblem(401, .unauthorized, detail)
+        var problem = APIProblem(401, code: .unauthorized, detail: detail)
         problem.challenge = PresentedKey.challenge
         return problem
     }
 
     /// 404; the same for what is not there and for what is another user's.
-    public static let notFound = APIProblem(404, .notFound, "There is nothing here, or nothing of yours.")
+    public static let notFound = APIProblem(404, code: .notFound, detail: "There is nothing here, or nothing of yours.")
 
     /// 404 for a path that no route has.
     ///
@@ -102,7 +103,7 @@ extension APIProblem {
     /// - Returns: The problem.
     static func noRoute(near route: String?) -> APIProblem {
         let hint = route.map { "Was \($0) meant?" } ?? "GET /v1/openapi.json has the routes."
-        return APIProblem(404, .notFound, "There is no such path. \(hint)")
+        return APIProblem(404, code: .notFound, detail: "There is no such path. \(hint)")
     }
 
     /// 405.
@@ -114,7 +115,8 @@ extension APIProblem {
     static func methodNotAllowed(_ methods: [String], near route: String? = nil) -> APIProblem {
         let hint = route.map { " Was \($0) meant?" } ?? ""
         var problem = APIProblem(
-            405, .methodNotAllowed, "This path takes \(methods.joined(separator: ", ")) and no other method.\(hint)")
+            405, code: .methodNotAllowed, detail: "This path takes \(methods.joined(separator: ", ")) and no other method.\(hint)"
+        )
         problem.allowedMethods = methods
         return problem
     }
@@ -124,25 +126,25 @@ extension APIProblem {
     /// - Parameter limit: How many bytes are allowed.
     /// - Returns: The problem.
     public static func bodyTooLarge(limit: Int) -> APIProblem {
-        APIProblem(413, .bodyTooLarge, "The body has more than \(limit) bytes.")
+        APIProblem(413, code: .bodyTooLarge, detail: "The body has more than \(limit) bytes.")
     }
 
     /// 413 by a server that does not say the route's limit.
     static let bodyTooLarge = APIProblem(
-        413, .bodyTooLarge,
-        "The body has more bytes than this route takes: \(Publication.maximumByteCount) for a request, "
+        413, code: .bodyTooLarge,
+        detail: "The body has more bytes than this route takes: \(Publication.maximumByteCount) for a request, "
             + "\(Batch.maximumByteCount) for a batch, \(JSONBody.maximumByteCount) for any other.")
 
     /// 415.
     public static let unsupportedMediaType = APIProblem(
-        415, .unsupportedMediaType, "The body must be JSON in UTF-8: Content-Type: application/json.")
+        415, code: .unsupportedMediaType, detail: "The body must be JSON in UTF-8: Content-Type: application/json.")
 
     /// 429.
     ///
     /// - Parameter wait: When to try again, in milliseconds.
     /// - Returns: The problem.
     public static func tooManyRequests(after wait: Int64) -> APIProblem {
-        APIProblem(429, .tooManyRequests, "You make too many calls.", retry: .safe, retryAfter: wait)
+        APIProblem(429, code: .tooManyRequests, detail: "You make too many calls.", retry: .safe, retryAfter: wait)
     }
 
     /// 429: the password was not checked.
@@ -151,7 +153,7 @@ extension APIProblem {
     /// - Returns: The problem.
     public static func tooManySignIns(after wait: Int64) -> APIProblem {
         APIProblem(
-            429, .tooManySignIns, "Too many sign-ins failed, or wait; this password was not checked.", retry: .safe,
+            429, code: .tooManySignIns, detail: "Too many sign-ins failed, or wait; this password was not checked.", retry: .safe,
             retryAfter: wait)
     }
 
@@ -160,7 +162,9 @@ extension APIProblem {
     /// - Parameter wait: When to try again, in milliseconds.
     /// - Returns: The problem.
     public static func tooManyWrongKeys(after wait: Int64) -> APIProblem {
-        APIProblem(429, .tooManySignIns, "Too many keys were wrong, and this one is not right.", retry: .safe, retryAfter: wait)
+        APIProblem(
+            429, code: .tooManySignIns, detail: "Too many keys were wrong, and this one is not right.", retry: .safe,
+            retryAfter: wait)
     }
 
     /// 429: the key is right, and its rate does not allow the call yet.
@@ -168,7 +172,8 @@ extension APIProblem {
     /// - Parameter wait: When to try again, in milliseconds.
     /// - Returns: The problem.
     public static func rateLimited(after wait: Int64) -> APIProblem {
-        APIProblem(429, .rateLimited, "The key's rate does not allow this call yet.", retry: .safe, retryAfter: wait)
+        APIProblem(
+            429, code: .rateLimited, detail: "The key's rate does not allow this call yet.", retry: .safe, retryAfter: wait)
     }
 
     /// 503: more is waiting than can be done soon.
@@ -176,16 +181,18 @@ extension APIProblem {
     /// - Parameter wait: When to try again, in milliseconds.
     /// - Returns: The problem.
     public static func overloaded(after wait: Int64) -> APIProblem {
-        APIProblem(503, .overloaded, "The gateway has too much to do at the moment.", retry: .safe, retryAfter: wait)
+        APIProblem(
+            503, code: .overloaded, detail: "The gateway has too much to do at the moment.", retry: .safe, retryAfter: wait)
     }
 
     /// 500: whether anything was done is not known.
     public static let failed = APIProblem(
-        500, Code.internal, "The call was not answered; it may have been carried out.", retry: .ambiguous)
+        500, code: Code.internal, detail: "The call was not answered; it may have been carried out.", retry: .ambiguous)
 
     /// 503: the gateway stops, and has written no request of the call.
     public static let stopping = APIProblem(
-        503, .stopping, "The gateway is stopping; nothing is written, and the call can be made again.", retry: .safe,
+        503, code: .stopping, detail: "The gateway is stopping; nothing is written, and the call can be made again.",
+        retry: .safe,
         retryAfter: 1000)
 
     /// What an HTTP server answers by itself, before a handler has looked at the call, or in place of one that did not answer.
@@ -196,8 +203,8 @@ extension APIProblem {
         switch status {
         case 400: .invalid("The request is not valid HTTP, or its body no whole gzip.")
         case 413: .bodyTooLarge
-        case 415: APIProblem(415, .unsupportedMediaType, "The body must be packed with gzip, or not at all.")
-        case 431: APIProblem(431, .headerTooLarge, "The header fields are too long together.")
+        case 415: APIProblem(415, code: .unsupportedMediaType, detail: "The body must be packed with gzip, or not at all.")
+        case 431: APIProblem(431, code: .headerTooLarge, detail: "The header fields are too long together.")
         case 503: .stopping
         default: .failed
         }
@@ -217,10 +224,10 @@ extension APIAnswer {
     init(_ problem: APIProblem, json: [UInt8]) {
         self.init(status: problem.status, json: json, as: "application/problem+json")
         code = problem.code
-        if problem.status == 401 { headers.append("WWW-Authenticate", problem.challenge) }
-        if !problem.allowedMethods.isEmpty { headers.append("Allow", problem.allowedMethods.joined(separator: ", ")) }
-        if let wait = problem.retryAfterSeconds { headers.append("Retry-After", "\(wait)") }
-        if let location = problem.location { headers.append("Location", location) }
+        if problem.status == 401 { headers.append("WWW-Authenticate", value: problem.challenge) }
+        if !problem.allowedMethods.isEmpty { headers.append("Allow", value: problem.allowedMethods.joined(separator: ", ")) }
+        if let wait = problem.retryAfterSeconds { headers.append("Retry-After", value: "\(wait)") }
+        if let location = problem.location { headers.append("Location", value: location) }
     }
 }
 

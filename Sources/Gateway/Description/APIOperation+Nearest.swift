@@ -16,7 +16,7 @@ extension APIOperation {
     ///   - method: The method as sent.
     ///   - path: The path as sent. Its length does not matter for what this costs.
     /// - Returns: Nil when none is near.
-    static func nearest(to method: String, _ path: Substring) -> String? {
+    static func nearest(to method: String, at path: Substring) -> String? {
         let forms = forms(of: path)
         var best: (cost: Int, letters: Int, text: String)?
         for place in places {

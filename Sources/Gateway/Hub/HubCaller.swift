@@ -17,7 +17,7 @@ final class HubCaller {
     private let services: GatewayServices
 
     /// Calls by a client of its own.
-    init(_ client: RegistrationClient, _ watch: HubWatch, _ services: GatewayServices) {
+    init(_ client: RegistrationClient, watch: HubWatch, services: GatewayServices) {
         self.client = client
         self.watch = watch
         self.services = services
@@ -95,22 +95,22 @@ final class HubCaller {
     }
 
     private func counted<Value>(
-        _ operation: String, isWatched: Bool = true, _ call: () throws(RegistrationFailure) -> Value
+        _ operation: String, isWatched: Bool = true, by call: () throws(RegistrationFailure) -> Value
     ) throws(RegistrationFailure) -> Value {
         let started = services.now()
         do throws(RegistrationFailure) {
             let value = try call()
-            count(operation, since: started, nil)
+            count(operation, since: started, failure: nil)
             if isWatched { watch.note(nil) }
             return value
         } catch {
-            count(operation, since: started, error)
+            count(operation, since: started, failure: error)
             if isWatched { watch.note(error) }
             throw error
         }
     }
 
-    private func count(_ operation: String, since started: MonotonicTime, _ failure: RegistrationFailure?) {
+    private func count(_ operation: String, since started: MonotonicTime, failure: RegistrationFailure?) {
         let code = failure.map { failure in failure.status.map { String($0) } ?? failure.code.rawValue } ?? "ok"
         services.metrics.hubCalls.series([operation, code]).increment()
         let taken = services.now().nanoseconds(since: started)

@@ -19,7 +19,7 @@ final class HubLanes: Sendable {
     ///   - limit: How much work may wait in one lane.
     ///   - makeCaller: Makes what one lane calls the hub with.
     /// - Throws: What `makeCaller` throws.
-    init(limit: Int = HubLanes.limit, _ makeCaller: () throws -> HubCaller) throws {
+    init(limit: Int = HubLanes.limit, makeCaller: () throws -> HubCaller) throws {
         lanes = try (0..<Self.count).map { _ in HubLane(try makeCaller(), limit: limit) }
     }
 
@@ -34,7 +34,7 @@ final class HubLanes: Sendable {
     ///   - id: What the work is about.
     ///   - work: Is called on the lane's thread.
     /// - Returns: False when the lane is full or has ended; then it is never called.
-    func put(for id: String, _ work: @escaping Work) -> Bool {
+    func put(for id: String, work: @escaping Work) -> Bool {
         lanes[Int(UInt(bitPattern: id.hashValue) % UInt(lanes.count))].put(work)
     }
 

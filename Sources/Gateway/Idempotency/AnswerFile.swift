@@ -34,7 +34,7 @@ final class AnswerFile: Sendable {
     ///   - services: Log, metrics and clock.
     ///   - wallClock: Milliseconds since 1970.
     init(
-        _ path: String, byteLimit: Int = AnswerStore.byteLimit, _ services: GatewayServices,
+        _ path: String, byteLimit: Int = AnswerStore.byteLimit, services: GatewayServices,
         wallClock: @escaping @Sendable () -> Int64 = { WallClock.millisecondsSince1970() }
     ) {
         self.path = path
@@ -46,7 +46,7 @@ final class AnswerFile: Sendable {
     /// Starts the thread, which opens the file and holds `self` until ``stop()``. Called once.
     func start() {
         let thread = Thread { [self] in
-            let keeper = AnswerKeeper(path, byteLimit: fileByteLimit, services, wallClock: wallClock)
+            let keeper = AnswerKeeper(path, byteLimit: fileByteLimit, services: services, wallClock: wallClock)
             while turn(keeper) {}
             ended.signal()
         }

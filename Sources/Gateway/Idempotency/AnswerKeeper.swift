@@ -36,7 +36,7 @@ final class AnswerKeeper {
     ///   - byteLimit: How large it may grow, in bytes.
     ///   - services: Log, metrics and clock.
     ///   - wallClock: Milliseconds since 1970.
-    init(_ path: String, byteLimit: Int, _ services: GatewayServices, wallClock: @escaping @Sendable () -> Int64) {
+    init(_ path: String, byteLimit: Int, services: GatewayServices, wallClock: @escaping @Sendable () -> Int64) {
         self.path = path
         self.byteLimit = byteLimit
         self.services = services

@@ -63,7 +63,7 @@ final class AnswerStore {
         }
         if let reason { throw AnswerStoreFailure(description: reason) }
         do throws(SQLiteError) {
-            try Self.make(database, pageLimit)
+            try Self.make(database, pageLimit: pageLimit)
             select = try database.prepare(
                 "SELECT time, fingerprint, status, location, content_type, body FROM answer WHERE scope = ?")
             insert = try database.prepare(
@@ -88,7 +88,7 @@ final class AnswerStore {
         }
     }
 
-    private static func make(_ database: Database, _ pageLimit: Int64) throws(SQLiteError) {
+    private static func make(_ database: Database, pageLimit: Int64) throws(SQLiteError) {
         // A power failure may lose the answers of the last seconds, a crash of the process none that is written.
         try database.execute(
             """

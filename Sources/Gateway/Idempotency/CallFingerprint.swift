@@ -20,7 +20,7 @@ struct CallFingerprint: Equatable, Sendable {
     ///   - body: The whole body, without any content coding.
     ///   - headers: The call's.
     /// - Throws: The library for digests fails.
-    init(_ body: [UInt8], _ headers: HTTPFields) throws(CryptoError) {
+    init(_ body: [UInt8], headers: HTTPFields) throws(CryptoError) {
         var text = ByteWriter(capacity: body.count + 64)
         let type = (headers["Content-Type"] ?? "").prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
         text.append(type.lowercased())

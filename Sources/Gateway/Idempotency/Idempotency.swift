@@ -27,7 +27,7 @@ final class Idempotency: Sendable {
         private let number: Int
         private let isEnded = Atomic<Bool>(false)
 
-        fileprivate init(_ idempotency: Idempotency, _ caller: Caller, _ number: Int) {
+        fileprivate init(_ idempotency: Idempotency, caller: Caller, number: Int) {
             self.idempotency = idempotency
             self.caller = caller
             self.number = number
@@ -66,7 +66,7 @@ final class Idempotency: Sendable {
     ///   - file: The file of answers, or nil to keep them in memory alone.
     ///   - limits: The bounds.
     ///   - services: Log, metrics and clock.
-    init(_ file: AnswerFile?, limits: KeyLimits = KeyLimits(), _ services: GatewayServices) {
+    init(_ file: AnswerFile?, limits: KeyLimits = KeyLimits(), services: GatewayServices) {
         self.file = file
         self.services = services
         keys = Mutex(KeysInUse(limits))
@@ -90,10 +90,10 @@ final class Idempotency: Sendable {
     ///   - scope: Its key's.
     ///   - fingerprint: What it asks for.
     ///   - then: Gets the verdict, once: before this returns, or later in the thread of the file, of another call or of a timer.
-    func begin(_ scope: IdempotencyScope, _ fingerprint: CallFingerprint, then: @escaping @Sendable (Verdict) -> Void) {
+    func begin(_ scope: IdempotencyScope, fingerprint: CallFingerprint, then: @escaping @Sendable (Verdict) -> Void) {
         let caller = Caller(scope: scope, fingerprint: fingerprint, then: then)
         let now = services.now()
-        switch keys.withLock({ $0.add(caller, with: scope, fingerprint, now: now, hasFile: file != nil) }) {
+        switch keys.withLock({ $0.add(caller, with: scope, fingerprint: fingerprint, now: now, hasFile: file != nil) }) {
         case .waits: break
         case .decided(let verdict): give([(caller, verdict)])
         case .asks(let turn):
@@ -128,15 +128,15 @@ final class Idempotency: Sendable {
     private func give(_ decided: [KeysInUse<Caller>.Decided]) {
         for (caller, verdict) in decided {
             switch verdict {
-            case .first(let number): give(.first(Turn(self, caller, number)), "first", to: caller)
-            case .replayed(let answer): give(.replayed(answer), "replayed", to: caller)
-            case .mismatch: give(.mismatch, "mismatch", to: caller)
-            case .inFlight: give(.inFlight, "in_flight", to: caller)
+            case .first(let number): give(.first(Turn(self, caller: caller, number: number)), as: "first", to: caller)
+            case .replayed(let answer): give(.replayed(answer), as: "replayed", to: caller)
+            case .mismatch: give(.mismatch, as: "mismatch", to: caller)
+            case .inFlight: give(.inFlight, as: "in_flight", to: caller)
             }
         }
     }
 
-    private func give(_ verdict: Verdict, _ outcome: String, to caller: Caller) {
+    private func give(_ verdict: Verdict, as outcome: String, to caller: Caller) {
         services.metrics.idempotencyKeys.series([outcome]).increment()
         caller.then(verdict)
     }

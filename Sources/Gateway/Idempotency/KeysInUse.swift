@@ -93,12 +93,12 @@ struct KeysInUse<Caller: Sendable>: Sendable {
     ///   - hasFile: Whether there is a file to ask.
     /// - Returns: A verdict, or what comes before one.
     mutating func add(
-        _ caller: Caller, with scope: IdempotencyScope, _ fingerprint: CallFingerprint, now: MonotonicTime, hasFile: Bool
+        _ caller: Caller, with scope: IdempotencyScope, fingerprint: CallFingerprint, now: MonotonicTime, hasFile: Bool
     ) -> Admission {
         if let remembered = recent.answer(to: scope, now: now) { return .decided(remembered.verdict(on: fingerprint)) }
         lastNumber += 1
         let call = Call(number: lastNumber, fingerprint: fingerprint, caller: caller)
-        if turns[scope] != nil { return join(scope, call, now) }
+        if turns[scope] != nil { return join(scope, by: call, now: now) }
         guard turns.count < limits.keys else { return .decided(.first(turn: lastNumber)) }
         let asks = hasFile && !isFileSlow
         turns[scope] = Turn(number: lastNumber, fingerprint: fingerprint, asking: asks ? call : nil)
@@ -107,7 +107,7 @@ struct KeysInUse<Caller: Sendable>: Sendable {
         return .asks(turn: lastNumber)
     }
 
-    private mutating func join(_ scope: IdempotencyScope, _ call: Call, _ now: MonotonicTime) -> Admission {
+    private mutating func join(_ scope: IdempotencyScope, by call: Call, now: MonotonicTime) -> Admission {
         guard let turn = turns[scope] else { return .waits }
         // While the file is asked, an older call may be found that is the same as this one.
         if turn.asking == nil, turn.fingerprint != call.fingerprint { return .decided(.mismatch) }

@@ -30,7 +30,7 @@ final class RetryReachMonitor: Sendable {
     ///   - log: The program's log.
     ///   - timer: Calls later; default on a queue of its own.
     ///   - ask: Measures the rate; may block.
-    init(_ reach: RetryReach, _ log: Log, timer: Timer? = nil, ask: @escaping @Sendable () throws(KafkaError) -> TopicRate) {
+    init(_ reach: RetryReach, log: Log, timer: Timer? = nil, ask: @escaping @Sendable () throws(KafkaError) -> TopicRate) {
         self.reach = reach
         self.log = log
         self.ask = ask

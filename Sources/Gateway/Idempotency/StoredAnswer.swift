@@ -42,8 +42,8 @@ struct StoredAnswer: Sendable, Equatable {
     /// The answer for a repeated call, with `Idempotency-Replayed: true`.
     var replay: APIAnswer {
         var headers: HTTPFields = ["Idempotency-Replayed": "true"]
-        if let location { headers.append("Location", location) }
-        if let contentType { headers.append("Content-Type", contentType) }
+        if let location { headers.append("Location", value: location) }
+        if let contentType { headers.append("Content-Type", value: contentType) }
         return APIAnswer(status: status, headers: headers, body: body)
     }
 

@@ -39,7 +39,7 @@ final class KeySignIn: Sendable {
     ///   - services: Log, metrics and clock.
     ///   - wallClock: Gives the present by which keys expire, in seconds since 1970.
     init(
-        _ keys: KeySource, _ services: GatewayServices,
+        _ keys: KeySource, services: GatewayServices,
         wallClock: @escaping @Sendable () -> Int64 = { WallClock.millisecondsSince1970() / 1000 }
     ) {
         self.keys = keys
@@ -51,7 +51,7 @@ final class KeySignIn: Sendable {
     /// Reads the keys file of a configuration; nil where it names none.
     ///
     /// - Throws: ``GatewayFailure/configuration(_:)``: the file is missing or not right.
-    static func make(_ configuration: GatewayConfiguration, _ services: GatewayServices) throws(GatewayFailure) -> KeySignIn? {
+    static func make(_ configuration: GatewayConfiguration, services: GatewayServices) throws(GatewayFailure) -> KeySignIn? {
         guard let path = configuration.keysFile else { return nil }
         do throws(KeysError) {
             let keys = try KeySource(path, now: services.now()) { [log = services.log] report in
@@ -64,7 +64,7 @@ final class KeySignIn: Sendable {
                         [.reason: .string(reason.description)])
                 }
             }
-            return KeySignIn(keys, services)
+            return KeySignIn(keys, services: services)
         } catch {
             throw GatewayFailure.configuration("gateway.keys_file: '\(path)' \(error)")
         }
@@ -77,19 +77,19 @@ final class KeySignIn: Sendable {
     ///   - address: The client's address; nil when it is not known.
     /// - Returns: What came of it.
     func check(_ authorization: String?, from address: NumericAddress?) -> Outcome {
-        guard let presented = PresentedKey(authorization: authorization) else { return count(.refused, "refused") }
+        guard let presented = PresentedKey(authorization: authorization) else { return count(.refused, as: "refused") }
         let now = services.now()
         let known = keys.keys(now: now)
         do throws(CryptoError) {
             switch try known.verdict(on: presented, at: wallClock()) {
-            case .right(let key): return admit(key, of: known, now)
+            case .right(let key): return admit(key, of: known, now: now)
             // Whoever has it guesses at nothing.
-            case .ended: return count(.refused, "ended")
-            case .wrong: return refuse(presented, from: address, now)
+            case .ended: return count(.refused, as: "ended")
+            case .wrong: return refuse(presented, from: address, now: now)
             }
         } catch {
             services.log.error(.internalFault, "a key could not be checked", [.reason: .string(error.description)])
-            return count(.held(1000), "unchecked")
+            return count(.held(1000), as: "unchecked")
         }
     }
 
@@ -106,19 +106,19 @@ final class KeySignIn: Sendable {
         return verdict
     }
 
-    private func admit(_ key: APIKey, of known: KnownKeys, _ now: MonotonicTime) -> Outcome {
+    private func admit(_ key: APIKey, of known: KnownKeys, now: MonotonicTime) -> Outcome {
         let (wait, gone) = uses.withLock { uses in
             let gone = uses.forgetAll(but: known)
             return (uses.take(key, now: now), gone)
         }
         for id in gone { services.metrics.keyLastUsed.remove([id]) }
-        guard wait == 0 else { return count(.limited(wait), "limited") }
+        guard wait == 0 else { return count(.limited(wait), as: "limited") }
         services.metrics.keyLastUsed.series([key.id]).set(Double(wallClock()))
         accepted.increment()
         return .signedIn(Publisher(key))
     }
 
-    private func refuse(_ presented: PresentedKey, from address: NumericAddress?, _ now: MonotonicTime) -> Outcome {
+    private func refuse(_ presented: PresentedKey, from address: NumericAddress?, now: MonotonicTime) -> Outcome {
         // Known ids get no rank of their own: an answer must not say which there are.
         let attempt = SignInLimits.Attempt(from: ClientNetwork(address), as: presented.id, isUser: false)
         let decision = limits.withLock { limits in
@@ -126,11 +126,11 @@ final class KeySignIn: Sendable {
             if case .check = decision { limits.noteFailure(of: attempt, now: now) }
             return decision
         }
-        if case .wait(let milliseconds) = decision { return count(.held(milliseconds), "held") }
-        return count(.refused, "refused")
+        if case .wait(let milliseconds) = decision { return count(.held(milliseconds), as: "held") }
+        return count(.refused, as: "refused")
     }
 
-    private func count(_ outcome: Outcome, _ label: String) -> Outcome {
+    private func count(_ outcome: Outcome, as label: String) -> Outcome {
         services.metrics.keyChecks.series([label]).increment()
         return outcome
     }

@@ -11,12 +11,12 @@ extension PublishedRequest {
         json.append(json: id)
         json.append(",\"state\":")
         json.append(json: standing.word)
-        if let place { json.append(placeIn: place.partition.topic, place.partition.partition, offset: place.offset) }
+        if let place { json.append(placeIn: place.partition.topic, partition: place.partition.partition, offset: place.offset) }
         json.append(",\"accepted_at\":\"")
         json.append(acceptedAt)
         json.append("\"")
-        if let expiresAt { json.append(",\"expires_at\":\"", expiresAt) }
-        if case .waiting(let due) = standing { json.append(",\"due_at\":\"", due) }
+        if let expiresAt { json.append(",\"expires_at\":\"", moment: expiresAt) }
+        if case .waiting(let due) = standing { json.append(",\"due_at\":\"", moment: due) }
         if case .final(let ending) = standing {
             json.append(",\"result\":")
             json.append(ending.json.span)
@@ -28,7 +28,7 @@ extension PublishedRequest {
 
 extension ByteWriter {
     /// Appends the members for a record's place. The offset is a text, because not every reader of JSON keeps 64 bits.
-    mutating func append(placeIn topic: String, _ partition: Int32, offset: Int64?) {
+    mutating func append(placeIn topic: String, partition: Int32, offset: Int64?) {
         append(",\"topic\":")
         append(json: topic)
         append(",\"partition\":")
@@ -39,7 +39,7 @@ extension ByteWriter {
         append("\"")
     }
 
-    fileprivate mutating func append(_ name: StaticString, _ moment: Timestamp) {
+    fileprivate mutating func append(_ name: StaticString, moment: Timestamp) {
         append(name)
         append(moment)
         append("\"")
@@ -56,14 +56,14 @@ extension APIAnswer {
     ///   - applied: Seconds of the preference `wait` that was respected; nil for none.
     init(_ published: PublishedRequest, at now: Timestamp, to call: HTTPFields, applied: Int? = nil) {
         self.init(status: 200, json: published.json(at: now))
-        if let applied { headers.append("Preference-Applied", "wait=\(applied)") }
+        if let applied { headers.append("Preference-Applied", value: "wait=\(applied)") }
         guard published.isFinal(at: now) else {
-            headers.append("Cache-Control", "no-store")
+            headers.append("Cache-Control", value: "no-store")
             return
         }
         let tag = EntityTag.of(body)
-        headers.append("ETag", tag)
-        headers.append("Cache-Control", "private, no-cache")
+        headers.append("ETag", value: tag)
+        headers.append("Cache-Control", value: "private, no-cache")
         guard EntityTag.isNamed(tag, in: call) else { return }
         status = 304
         body = []
@@ -74,12 +74,12 @@ extension APIAnswer {
 extension APIProblem {
     /// 404: no request of this id was published here of late that the caller may see.
     static let unknownRequest = APIProblem(
-        404, .notFound,
-        "This gateway knows no such request of yours. It knows those of the last minutes that were published here, and others by ?at= of "
-            + "their Location. `pushfan results show ID` searches the results themselves.")
+        404, code: .notFound,
+        detail: "This gateway knows no such request of yours. It knows those of the last minutes that were published here, "
+            + "and others by ?at= of their Location. `pushfan results show ID` searches the results themselves.")
 
     /// 503: results are not read yet, so none can be waited for.
     static let resultsUnwatched = APIProblem(
-        503, .brokerUnavailable, "Results are not read from Kafka yet, so they cannot be waited for.", retry: .safe,
+        503, code: .brokerUnavailable, detail: "Results are not read from Kafka yet, so they cannot be waited for.", retry: .safe,
         retryAfter: 1000)
 }

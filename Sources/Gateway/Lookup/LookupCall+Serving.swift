@@ -10,7 +10,7 @@ extension LookupCall {
     ///   - request: The call, whole.
     ///   - asker: Who asks.
     ///   - reply: Takes the answer.
-    init(_ route: RequestRoute, _ request: HTTPServerRequest, by asker: Asker, _ reply: Reply) {
+    init(_ route: RequestRoute, request: HTTPServerRequest, by asker: Asker, reply: Reply) {
         self.init(route: route, request: request, asker: asker, answer: { reply.answer($0) }) { head, onEnd in
             let (response, stream) = HTTPServerResponse.stream(status: head.status, headers: head.headers, onEnd: onEnd)
             reply.answer(response)

@@ -34,7 +34,7 @@ struct LookupEndpoints: Sendable {
     let topics: Set<String>
     let read: Reading
 
-    init(_ lookup: RequestLookup, _ cancelling: RequestCancelling, topics: Set<String>, read: @escaping Reading) {
+    init(_ lookup: RequestLookup, cancelling: RequestCancelling, topics: Set<String>, read: @escaping Reading) {
         self.lookup = lookup
         self.cancelling = cancelling
         self.topics = topics
@@ -49,18 +49,18 @@ struct LookupEndpoints: Sendable {
             switch call.route {
             case .show(let id):
                 try Self.checkMaySee(call.asker)
-                find(id, query, call) { show($0, query, call) }
+                find(id, query: query, for: call) { show($0, query: query, for: call) }
             case .events(let id):
                 try Self.checkMaySee(call.asker)
                 guard call.request.headers["Last-Event-ID"] != EventFrames.endID else {
                     // The one status at which a browser does not connect again (HTML standard, section 9.2.2).
                     return call.answer(APIAnswer(status: 204))
                 }
-                find(id, query, call) { follow($0, call) }
+                find(id, query: query, for: call) { follow($0, for: call) }
             case .cancel(let id):
                 guard call.asker.mayPublish else { throw .forbiddenScope(.publish) }
                 let reason = try RequestCancelling.reason(in: call.request)
-                find(id, query, call) { cancel($0, id, reason, call) }
+                find(id, query: query, for: call) { cancel($0, id: id, reason: reason, for: call) }
             }
         } catch {
             call.refuse(error)
@@ -73,7 +73,7 @@ struct LookupEndpoints: Sendable {
 
     /// Finds a request that the caller may see, here or at the place that the call names.
     private func find(
-        _ id: String, _ query: LookupQuery, _ call: LookupCall, then: @escaping @Sendable (PublishedRequests.Key) -> Void
+        _ id: String, query: LookupQuery, for call: LookupCall, then: @escaping @Sendable (PublishedRequests.Key) -> Void
     ) {
         if let found = lookup.find(id, for: call.asker) { return then(found.key) }
         guard let place = query.place, topics.contains(place.partition.topic) else { return call.refuse(.unknownRequest) }
@@ -88,32 +88,32 @@ struct LookupEndpoints: Sendable {
         }
     }
 
-    private func show(_ key: PublishedRequests.Key, _ query: LookupQuery, _ call: LookupCall) {
+    private func show(_ key: PublishedRequests.Key, query: LookupQuery, for call: LookupCall) {
         let applied = query.isPreferred ? query.wait : nil
-        guard query.wait > 0 else { return answer(lookup[key], applied: applied, call) }
+        guard query.wait > 0 else { return answer(lookup[key], applied: applied, to: call) }
         _ = lookup.watch(key, until: lookup.clock.now().advanced(by: .seconds(query.wait))) { ending in
             switch ending {
-            case .request(let request): answer(request, applied: applied, call)
-            case .stopping(let request): answer(request, applied: nil, call)
+            case .request(let request): answer(request, applied: applied, to: call)
+            case .stopping(let request): answer(request, applied: nil, to: call)
             case .problem(let problem): call.refuse(problem)
             }
         }
     }
 
-    private func answer(_ request: PublishedRequest?, applied: Int?, _ call: LookupCall) {
+    private func answer(_ request: PublishedRequest?, applied: Int?, to call: LookupCall) {
         guard let request else { return call.refuse(.unknownRequest) }
         call.answer(APIAnswer(request, at: lookup.clock.wall(), to: call.request.headers, applied: applied))
     }
 
-    private func follow(_ key: PublishedRequests.Key, _ call: LookupCall) {
+    private func follow(_ key: PublishedRequests.Key, for call: LookupCall) {
         guard call.request.method != "HEAD" else { return call.answer(RequestEvents.head) }
         guard lookup.hasRoom else { return call.refuse(.overloaded(after: 1000)) }
-        events.begin(key, after: call.request.headers["Last-Event-ID"], call.stream)
+        events.begin(key, after: call.request.headers["Last-Event-ID"], on: call.stream)
     }
 
-    private func cancel(_ key: PublishedRequests.Key, _ id: String, _ reason: String?, _ call: LookupCall) {
+    private func cancel(_ key: PublishedRequests.Key, id: String, reason: String?, for call: LookupCall) {
         guard let request = lookup[key], call.asker.owns(request.owner) else { return call.refuse(.notYourRequest) }
-        cancelling.cancel(request, of: call.asker, reason, at: lookup.clock.wall(), call.answer)
+        cancelling.cancel(request, of: call.asker, reason: reason, at: lookup.clock.wall(), then: call.answer)
     }
 }
 
@@ -129,13 +129,13 @@ extension LookupEndpoints {
     ///   - answer: Called once, before this returns or later.
     func answer(
         _ key: PublishedRequests.Key, to headers: HTTPFields, accepted: APIAnswer,
-        _ answer: @escaping @Sendable (APIAnswer) -> Void
+        then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         guard let seconds = LookupQuery.preferredWait(headers), seconds > 0 else { return answer(accepted) }
         _ = lookup.watch(key, until: lookup.clock.now().advanced(by: .seconds(seconds))) { [lookup] ending in
             guard case .request(let request) = ending else { return answer(accepted) }
             var late = accepted
-            late.headers.append("Preference-Applied", "wait=\(seconds)")
+            late.headers.append("Preference-Applied", value: "wait=\(seconds)")
             let now = lookup.clock.wall()
             guard let request, request.isFinal(at: now) else { return answer(late) }
             answer(APIAnswer(request, at: now, to: [:], applied: seconds))

@@ -90,7 +90,9 @@ struct PublishedRequest: Sendable {
     ///     which that one may be sent.
     /// - Returns: Whether it was taken.
     mutating func take(_ result: ResultRecord, at now: Timestamp, patience: Int64) -> Bool {
-        guard result.kind == "final", names(result.source, owner.source), names(result.tenant, owner.tenant) else { return false }
+        guard result.kind == "final", names(inResult: result.source, inRequest: owner.source),
+            names(inResult: result.tenant, inRequest: owner.tenant)
+        else { return false }
         if let known = ending, !known.isRepetition || result.isRepetition { return false }
         // The result of a record that was found may have come before: a later record with its id is the repetition.
         if isFound, result.repeatsItsID { return false }
@@ -102,5 +104,5 @@ struct PublishedRequest: Sendable {
     }
 
     /// Whether a name in a result can be that of the request; a result of an unreadable record has none.
-    private func names(_ inResult: String?, _ inRequest: String?) -> Bool { inResult == nil || inResult == inRequest }
+    private func names(inResult: String?, inRequest: String?) -> Bool { inResult == nil || inResult == inRequest }
 }

@@ -201,7 +201,7 @@ extension PublishedRequests {
         entries[key.id]?.first { $0.number == key.number }
     }
 
-    private mutating func change(_ key: Key, _ body: (inout Entry) -> Void) {
+    private mutating func change(_ key: Key, by body: (inout Entry) -> Void) {
         guard let index = entries[key.id]?.firstIndex(where: { $0.number == key.number }) else { return }
         body(&entries[key.id, default: []][index])
     }

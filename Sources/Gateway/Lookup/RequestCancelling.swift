@@ -22,8 +22,8 @@ struct RequestCancelling: Sendable {
     ///   - moment: The present: what was published under this id until then is meant.
     ///   - answer: Called once, before this returns or later.
     func cancel(
-        _ request: PublishedRequest, of asker: Asker, _ reason: String?, at moment: Timestamp,
-        _ answer: @escaping @Sendable (APIAnswer) -> Void
+        _ request: PublishedRequest, of asker: Asker, reason: String?, at moment: Timestamp,
+        then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         do throws(KafkaError) {
             let scope = CancelRecord.Scope(source: request.owner.source ?? asker.source, tenant: asker.tenant)
@@ -68,7 +68,8 @@ struct RequestCancelling: Sendable {
         }
         guard faults.isEmpty else {
             throw APIProblem(
-                422, .invalidRequest, "The body is not what this call takes; errors names each fault.", faults: faults)
+                422, code: .invalidRequest, detail: "The body is not what this call takes; errors names each fault.",
+                faults: faults)
         }
         return reason
     }
@@ -87,14 +88,16 @@ struct RequestCancelling: Sendable {
 extension APIProblem {
     /// 403: it is another key's, and only its own requests may a key cancel.
     static let notYourRequest = APIProblem(
-        403, .forbiddenScope, "Another key has published this request; a key cancels its own. `pushfan cancel ID` cancels any.")
+        403, code: .forbiddenScope,
+        detail: "Another key has published this request; a key cancels its own. `pushfan cancel ID` cancels any.")
 
     /// 503: the cancellation is certainly not written.
     static let notCancelled = APIProblem(
-        503, .brokerUnavailable, "Kafka did not take the cancellation; nothing is cancelled.", retry: .safe, retryAfter: 1000)
+        503, code: .brokerUnavailable, detail: "Kafka did not take the cancellation; nothing is cancelled.", retry: .safe,
+        retryAfter: 1000)
 
     /// 504: the cancellation may be written. Cancelling twice is the same as once.
     static let perhapsCancelled = APIProblem(
-        504, .ackUnknown, "It is not known whether the cancellation was written: Kafka did not say so in time.",
+        504, code: .ackUnknown, detail: "It is not known whether the cancellation was written: Kafka did not say so in time.",
         retry: .safe, retryAfter: 1000)
 }

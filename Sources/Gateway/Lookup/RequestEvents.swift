@@ -57,7 +57,7 @@ final class RequestEvents: Sendable {
     ///   - key: The request.
     ///   - lastID: The id of the event that the client had last (`Last-Event-ID`); nil for none.
     ///   - open: Begins the answer.
-    func begin(_ key: PublishedRequests.Key, after lastID: String?, _ open: EventStreaming) {
+    func begin(_ key: PublishedRequests.Key, after lastID: String?, on open: EventStreaming) {
         let number = state.withLock { state -> Int in
             state.lastNumber += 1
             return state.lastNumber
@@ -70,7 +70,7 @@ final class RequestEvents: Sendable {
         }
         sink.write(EventFrames.beginning)
         show(number)
-        let watch = lookup.watch(key, until: .never) { [self] ending in conclude(number, ending) }
+        let watch = lookup.watch(key, until: .never) { [self] ending in conclude(number, with: ending) }
         let isThere = state.withLock { state -> Bool in
             state.streams[number]?.watch = watch
             return state.streams[number] != nil
@@ -97,10 +97,10 @@ final class RequestEvents: Sendable {
             let left = max(0, due.nanoseconds(since: wall))
             state.withLock { $0.schedule.add(number, lookingAt: now.advanced(byNanoseconds: left)) }
         }
-        send(request, as: standing.word, to: number, wall)
+        send(request, as: standing.word, to: number, at: wall)
     }
 
-    private func send(_ request: PublishedRequest, as word: String, to number: Int, _ wall: Timestamp) {
+    private func send(_ request: PublishedRequest, as word: String, to number: Int, at wall: Timestamp) {
         let isNews = state.withLock { state -> Bool in
             guard let stream = state.streams[number], stream.lastID != word else { return false }
             state.streams[number]?.lastID = word
@@ -110,10 +110,10 @@ final class RequestEvents: Sendable {
     }
 
     /// Sends the final state and ends the stream; without one, its client is to connect again.
-    private func conclude(_ number: Int, _ ending: RequestWatch.Ending) {
+    private func conclude(_ number: Int, with ending: RequestWatch.Ending) {
         let wall = lookup.clock.wall()
         if case .request(.some(let request)) = ending {
-            send(request, as: request.standing(at: wall).word, to: number, wall)
+            send(request, as: request.standing(at: wall).word, to: number, at: wall)
             write(EventFrames.end, to: number)
         }
         remove(number)?.sink.end()

@@ -128,13 +128,13 @@ final class RequestLookup: Sendable {
 
     /// Ends all watches with what is known now, and from now on each as soon as it begins.
     func endWatches() {
-        for watch in watches.withLock({ $0.close() }) { finish(watch, .stopping(self[watch.key])) }
+        for watch in watches.withLock({ $0.close() }) { finish(watch, with: .stopping(self[watch.key])) }
     }
 
     /// Ends a watch without a word; does nothing if it has ended.
-    func end(_ watch: RequestWatch) { finish(watch, nil) }
+    func end(_ watch: RequestWatch) { finish(watch, with: nil) }
 
-    private func finish(_ watch: RequestWatch, _ ending: RequestWatch.Ending?) {
+    private func finish(_ watch: RequestWatch, with ending: RequestWatch.Ending?) {
         // The place is free before its owner hears of it, and the owner may watch again.
         watch.end(with: ending) { watches.withLock { $0.remove(watch) } }
     }
@@ -142,19 +142,19 @@ final class RequestLookup: Sendable {
     /// Waits on, or ends a watch whose request has ended or whose time is over.
     private func go(on watch: RequestWatch) {
         guard !endIfDue(watch), let turn = watch.nextTurn() else { return }
-        guard let results = results.withLock({ $0 }) else { return finish(watch, .problem(.resultsUnwatched)) }
+        guard let results = results.withLock({ $0 }) else { return finish(watch, with: .problem(.resultsUnwatched)) }
         do throws(ResultFollower.Refusal) {
             let forget = try results.wait(for: watch.key.id, until: nextLook(at: watch)) { [self] reason in
-                if reason == .closed { finish(watch, .stopping(self[watch.key])) } else { go(on: watch) }
+                if reason == .closed { finish(watch, with: .stopping(self[watch.key])) } else { go(on: watch) }
             }
             watch.hold(forget, of: turn)
             // A result that came before the wait began is in the store by now.
             _ = endIfDue(watch)
         } catch {
             switch error {
-            case .notReading: finish(watch, .problem(.resultsUnwatched))
-            case .full: finish(watch, .problem(.overloaded(after: 1000)))
-            case .closed: finish(watch, .stopping(self[watch.key]))
+            case .notReading: finish(watch, with: .problem(.resultsUnwatched))
+            case .full: finish(watch, with: .problem(.overloaded(after: 1000)))
+            case .closed: finish(watch, with: .stopping(self[watch.key]))
             }
         }
     }
@@ -162,7 +162,7 @@ final class RequestLookup: Sendable {
     private func endIfDue(_ watch: RequestWatch) -> Bool {
         let request = self[watch.key]
         guard request?.isFinal(at: clock.wall()) ?? true || clock.now() >= watch.deadline else { return false }
-        finish(watch, .request(request))
+        finish(watch, with: .request(request))
         return true
     }
 

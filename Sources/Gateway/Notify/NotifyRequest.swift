@@ -25,7 +25,7 @@ public struct NotifyRequest: Sendable, Equatable {
 
     /// Describes a request.
     public init(
-        id: String, to recipient: UserTag, from sender: UserTag, _ text: NotificationText, on platform: Platform? = nil,
+        id: String, to recipient: UserTag, from sender: UserTag, text: NotificationText, on platform: Platform? = nil,
         createdAt: Timestamp, timeToLive: Int64, tracksOutcome: Bool = false
     ) {
         self.id = id

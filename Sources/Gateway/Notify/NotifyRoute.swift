@@ -13,7 +13,7 @@ struct NotifyRoute: Sendable {
     /// Milliseconds.
     private let timeToLive: Int64
 
-    init(_ configuration: GatewayConfiguration, users: UserTags, _ sending: Sending, _ messages: SecureMessages) {
+    init(_ configuration: GatewayConfiguration, users: UserTags, sending: Sending, messages: SecureMessages) {
         self.users = users
         self.sending = sending
         self.messages = messages
@@ -29,17 +29,17 @@ struct NotifyRoute: Sendable {
         do throws(APIProblem) {
             let query = try NotifyQuery(call.request.percentDecodedQuery, isAlwaysSecure: isAlwaysSecure)
             let body = try NotifyBody.text(call.request.body, contentType: call.request.headers["Content-Type"])
-            let text = try Self.text(body, query, from: call.caller)
+            let text = try Self.text(body, query: query, from: call.caller)
             let sender = users.tag(of: call.caller.name)
             let recipient = query.recipient.map { users.tag(of: $0) } ?? sender
             let (reply, platform, deadline) = (call.reply, query.platform, sending.deadline)
             guard query.isSecure else {
-                return send(text, to: recipient, from: sender, on: platform, for: timeToLive, until: deadline, reply)
+                return send(text, to: recipient, from: sender, on: platform, for: timeToLive, until: deadline, reply: reply)
             }
-            messages.keep(SecureText(text.sentence(for: .apple), for: recipient), reply) { id in
+            messages.keep(SecureText(text.sentence(for: .apple), for: recipient), reply: reply) { id in
                 send(
                     .secure(id: id.text), to: recipient, from: sender, on: platform,
-                    for: min(timeToLive, SecureText.lifetime), until: deadline, reply)
+                    for: min(timeToLive, SecureText.lifetime), until: deadline, reply: reply)
             }
         } catch {
             call.reply.answer(error)
@@ -48,23 +48,23 @@ struct NotifyRoute: Sendable {
 
     /// Answers a call of `GET /api/notifications/{id}`, now or later; waits for nothing.
     func answer(_ call: APICall, textOf id: String) {
-        messages.read(id, for: users.tag(of: call.caller.name), call.reply)
+        messages.read(id, for: users.tag(of: call.caller.name), reply: call.reply)
     }
 
     private func send(
         _ text: NotificationText, to recipient: UserTag, from sender: UserTag, on platform: Platform?, for timeToLive: Int64,
-        until deadline: MonotonicTime, _ reply: Reply
+        until deadline: MonotonicTime, reply: Reply
     ) {
         sending.send(reply, until: deadline) { (id, moment) in
             NotifyRequest(
-                id: id, to: recipient, from: sender, text, on: platform, createdAt: moment, timeToLive: timeToLive,
+                id: id, to: recipient, from: sender, text: text, on: platform, createdAt: moment, timeToLive: timeToLive,
                 tracksOutcome: tracksOutcome)
         }
     }
 
     /// What is sent: to another user the text under the caller's name; to the caller's own devices the text alone, or a greeting.
     private static func text(
-        _ body: String?, _ query: NotifyQuery, from caller: Caller
+        _ body: String?, query: NotifyQuery, from caller: Caller
     ) throws(APIProblem) -> NotificationText {
         if query.recipient != nil {
             guard let body else {

@@ -53,7 +53,7 @@ final class RequestProducer: Sendable {
     ) throws(KafkaError) {
         var configuration = kafka
         configuration.properties = Self.defaults + kafka.properties
-        let producer = try Self.open(configuration, topics)
+        let producer = try Self.open(configuration, topics: topics)
         self.configuration = configuration
         self.topics = topics
         self.now = now
@@ -143,7 +143,7 @@ final class RequestProducer: Sendable {
     /// - Throws: The record was not taken; an error with `isQueueFull` where the queue stands still.
     private func handOver(
         _ report: @escaping @Sendable (Producer.Delivery) -> Void,
-        _ produce: (Producer, @escaping @Sendable (Producer.Delivery) -> Void) throws(KafkaError) -> Void
+        by produce: (Producer, @escaping @Sendable (Producer.Delivery) -> Void) throws(KafkaError) -> Void
     ) throws(KafkaError) {
         let start = now()
         let admitting = state.withLock { state -> Producer? in state.queue.admit(at: start) ? state.producer : nil }
@@ -176,7 +176,7 @@ final class RequestProducer: Sendable {
     }
 
     /// A producer that knows the topics, so that the first look fetches where the partitions of all of them are.
-    private static func open(_ configuration: KafkaConfiguration, _ topics: RequestTopics) throws(KafkaError) -> Producer {
+    private static func open(_ configuration: KafkaConfiguration, topics: RequestTopics) throws(KafkaError) -> Producer {
         let producer = try Producer(configuration, transactionalID: nil, enqueueTimeout: .zero)
         for topic in topics.all { _ = try producer.topic(named: topic) }
         return producer
@@ -246,7 +246,7 @@ final class RequestProducer: Sendable {
     /// Puts another producer in the place of this one, which tells what it still has to tell.
     private func replace(_ old: Producer) {
         do throws(KafkaError) {
-            let producer = try Self.open(configuration, topics)
+            let producer = try Self.open(configuration, topics: topics)
             state.withLock { state in
                 state.producer = producer
                 state.isToLook = true

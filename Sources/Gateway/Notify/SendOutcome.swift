@@ -51,7 +51,7 @@ public struct SendOutcome: Sendable {
     ///   - requestID: The request's id.
     ///   - record: What is known of its record.
     ///   - awaited: What is known of its results, now that nothing more is waited for.
-    public init(requestID: String, _ record: Record, _ awaited: Awaited) {
+    public init(requestID: String, record: Record, awaited: Awaited) {
         self.requestID = requestID
         self.record = record
         tracksOutcome = awaited.goal == .outcomes
@@ -67,15 +67,15 @@ public struct SendOutcome: Sendable {
         guard let result = conclusion else { return .answer(resultPending) }
         switch result.state {
         // The first one with its id or key was sent, or will be.
-        case .duplicate: return .answer(success([], .duplicate))
+        case .duplicate: return .answer(success([], state: .duplicate))
         case .sent, .partial: break
-        default: return .answer(failure(result.code, result.replaySafety))
+        default: return .answer(failure(result.code, safety: result.replaySafety))
         }
-        guard tracksOutcome else { return .answer(answer(result, [])) }
+        guard tracksOutcome else { return .answer(answer(result, ends: [])) }
         let ends = known(in: result)
         let open = unknown(in: result)
         let isFailed = ends.contains { Self.gravity($0.code) == .failed }
-        if isFailed || open.isEmpty { return .answer(answer(result, ends)) }
+        if isFailed || open.isEmpty { return .answer(answer(result, ends: ends)) }
         let ids = open.compactMap(\.notificationID)
         return ids.isEmpty ? .answer(outcomePending(nil)) : .ask(ids)
     }
@@ -91,7 +91,7 @@ public struct SendOutcome: Sendable {
             let told = call.notificationID.flatMap { telemetry[$0] }
             ends.append(End(platform: call.platform, code: Self.code(of: told)))
         }
-        return answer(result, ends)
+        return answer(result, ends: ends)
     }
 
     // MARK: What is known
@@ -137,19 +137,19 @@ public struct SendOutcome: Sendable {
     // MARK: Answers
 
     /// The answer to a send that the hub accepted at least a part of.
-    private func answer(_ result: SendResult, _ ends: [End]) -> APIAnswer {
+    private func answer(_ result: SendResult, ends: [End]) -> APIAnswer {
         let worst = ends.max { (left, right) in Self.gravity(left.code) < Self.gravity(right.code) }
         switch worst.map({ Self.gravity($0.code) }) ?? .done {
-        case .failed: return failure(worst?.code, .ambiguous)
+        case .failed: return failure(worst?.code, safety: .ambiguous)
         case .pending: return outcomePending(worst?.code)
         case .done:
             let refused = result.calls.filter { !$0.isAccepted }.map { End(platform: $0.platform, code: $0.code ?? .internal) }
-            return success(refused + ends.filter { $0.code != nil }, result.state)
+            return success(refused + ends.filter { $0.code != nil }, state: result.state)
         }
     }
 
     /// 200; the body names the calls with a code.
-    private func success(_ named: [End], _ state: ResultState) -> APIAnswer {
+    private func success(_ named: [End], state: ResultState) -> APIAnswer {
         var json = ByteWriter()
         json.append("{\"request_id\":")
         json.append(json: requestID)
@@ -167,7 +167,7 @@ public struct SendOutcome: Sendable {
         return APIAnswer(status: 200, json: json.bytes)
     }
 
-    private func failure(_ code: ErrorCode?, _ safety: ReplaySafety) -> APIAnswer {
+    private func failure(_ code: ErrorCode?, safety: ReplaySafety) -> APIAnswer {
         let code = code ?? .internal
         let retry: APIProblem.Retry =
             switch safety {
@@ -175,7 +175,8 @@ public struct SendOutcome: Sendable {
             case .ambiguous, .duplicateRisk: .ambiguous
             case .pointless: .never
             }
-        return APIAnswer(APIProblem(500, code, "\(code.explanation.cause) \(hint)", retry: retry, requestID: requestID))
+        return APIAnswer(
+            APIProblem(500, code: code, detail: "\(code.explanation.cause) \(hint)", retry: retry, requestID: requestID))
     }
 
     /// 504 that says what is known of the record. A request with an outcome is written, whether or not Kafka has said so.
@@ -188,21 +189,22 @@ public struct SendOutcome: Sendable {
             place = " to \(topic), partition \(partition)" + (offset.map { ", offset \($0)" } ?? "")
         }
         let detail = "The request is written\(place), and its result did not come in time. \(hint)"
-        return APIAnswer(located(APIProblem(504, .resultPending, detail, retry: .ambiguous, requestID: requestID)))
+        return APIAnswer(located(APIProblem(504, code: .resultPending, detail: detail, retry: .ambiguous, requestID: requestID)))
     }
 
     private func outcomePending(_ code: ErrorCode?) -> APIAnswer {
         let detail = "The hub accepted the notification, and what became of it was not known in time. \(hint)"
         guard let code else {
-            return APIAnswer(located(APIProblem(504, .outcomePending, detail, retry: .ambiguous, requestID: requestID)))
+            return APIAnswer(
+                located(APIProblem(504, code: .outcomePending, detail: detail, retry: .ambiguous, requestID: requestID)))
         }
-        return APIAnswer(located(APIProblem(504, code, detail, retry: .ambiguous, requestID: requestID)))
+        return APIAnswer(located(APIProblem(504, code: code, detail: detail, retry: .ambiguous, requestID: requestID)))
     }
 
     /// The problem, with the place where the request can be asked about.
     private func located(_ problem: APIProblem) -> APIProblem {
         var problem = problem
-        problem.location = RequestPath.of(requestID, record)
+        problem.location = RequestPath.of(requestID, at: record)
         return problem
     }
 
@@ -212,22 +214,24 @@ public struct SendOutcome: Sendable {
 extension APIProblem {
     /// 503: Kafka certainly does not have the request.
     public static let notWritten = APIProblem(
-        503, .brokerUnavailable, "The request could not be written to Kafka; nothing is sent.", retry: .safe, retryAfter: 1000)
+        503, code: .brokerUnavailable, detail: "The request could not be written to Kafka; nothing is sent.", retry: .safe,
+        retryAfter: 1000)
 
     /// 503: the request's result could not be reported, so it is not written.
     public static let resultsUnread = APIProblem(
-        503, .brokerUnavailable, "Results are not read from Kafka yet; nothing is sent.", retry: .safe, retryAfter: 1000)
+        503, code: .brokerUnavailable, detail: "Results are not read from Kafka yet; nothing is sent.", retry: .safe,
+        retryAfter: 1000)
 
     /// 413: no platform takes such a text.
-    public static let textTooLong = APIProblem(413, .bodyTooLarge, "The text is too long for a notification.")
+    public static let textTooLong = APIProblem(413, code: .bodyTooLarge, detail: "The text is too long for a notification.")
 
     /// 500: the text of a secure push could not be encrypted.
     public static let textNotSealed = APIProblem(
-        500, Code.internal, "The text could not be encrypted; nothing is sent.", retry: .safe)
+        500, code: Code.internal, detail: "The text could not be encrypted; nothing is sent.", retry: .safe)
 
     /// 503: Kafka does not give a record now, as the text of a secure push.
     public static let recordUnread = APIProblem(
-        503, .brokerUnavailable, "What is asked for could not be read from Kafka.", retry: .safe, retryAfter: 1000)
+        503, code: .brokerUnavailable, detail: "What is asked for could not be read from Kafka.", retry: .safe, retryAfter: 1000)
 
     /// 504: Kafka may have the request.
     ///
@@ -235,8 +239,8 @@ extension APIProblem {
     /// - Returns: The problem, which names the request.
     public static func perhapsWritten(_ requestID: String) -> APIProblem {
         var problem = APIProblem(
-            504, .ackUnknown,
-            "It is not known whether the request was written: Kafka did not say so in time. "
+            504, code: .ackUnknown,
+            detail: "It is not known whether the request was written: Kafka did not say so in time. "
                 + "`pushfan results show \(requestID)` tells what became of it, if it was.",
             retry: .ambiguous, requestID: requestID)
         problem.location = RequestPath.of(requestID)

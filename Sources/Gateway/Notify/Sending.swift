@@ -36,7 +36,7 @@ final class Sending: Sendable {
     ///   - lanes: Where the hub is asked for telemetry.
     ///   - services: Log, metrics, health and clock.
     /// - Throws: A configuration that Kafka's client refuses.
-    init(_ configuration: GatewayConfiguration, _ lanes: HubLanes, _ services: GatewayServices) throws(KafkaError) {
+    init(_ configuration: GatewayConfiguration, lanes: HubLanes, services: GatewayServices) throws(KafkaError) {
         producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics, now: services.now)
         results = ResultFollower.Configuration(configuration.kafka, topic: configuration.resultsTopic)
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Self.source))
@@ -86,7 +86,7 @@ final class Sending: Sendable {
     ///   - deadline: When time is over.
     ///   - makeRequest: Makes the request of its id and the present moment.
     func send(
-        _ reply: Reply, until deadline: MonotonicTime, _ makeRequest: (_ id: String, _ moment: Timestamp) -> NotifyRequest
+        _ reply: Reply, until deadline: MonotonicTime, making makeRequest: (_ id: String, _ moment: Timestamp) -> NotifyRequest
     ) {
         guard let follower = self.follower.withLock({ $0 }) else { return reply.answer(APIProblem.resultsUnread) }
         let moment = Timestamp(milliseconds: WallClock.millisecondsSince1970())
@@ -96,8 +96,8 @@ final class Sending: Sendable {
         let report = RecordReport()
         let ticket: ResultFollower.Ticket
         do throws(ResultFollower.Refusal) {
-            ticket = try follower.expect(id, Awaited(goal), until: deadline) { [lanes] ending in
-                Sending.conclude(id, report.record, ending, lanes, reply)
+            ticket = try follower.expect(id, awaiting: Awaited(goal), until: deadline) { [lanes] ending in
+                Sending.conclude(id, record: report.record, ending: ending, lanes: lanes, reply: reply)
             }
         } catch {
             switch error {
@@ -106,12 +106,12 @@ final class Sending: Sendable {
             case .closed: return reply.answer(APIProblem.stopping)
             }
         }
-        write(record, report, reply) { follower.forget(ticket) }
+        write(record, report: report, reply: reply) { follower.forget(ticket) }
     }
 
     /// Writes a record, and answers unless it is written.
     private func write(
-        _ record: RequestRecord, _ report: RecordReport, _ reply: Reply, forget: @escaping @Sendable () -> Void
+        _ record: RequestRecord, report: RecordReport, reply: Reply, forget: @escaping @Sendable () -> Void
     ) {
         let (id, started) = (record.id, services.now())
         do throws(KafkaError) {
@@ -132,9 +132,9 @@ final class Sending: Sendable {
 
     /// Answers what is known at the end of a wait; where outcomes are missing, the hub is asked first, unless the gateway stops.
     static func conclude(
-        _ id: String, _ record: SendOutcome.Record, _ ending: ResultFollower.Ending, _ lanes: HubLanes, _ reply: Reply
+        _ id: String, record: SendOutcome.Record, ending: ResultFollower.Ending, lanes: HubLanes, reply: Reply
     ) {
-        let outcome = SendOutcome(requestID: id, record, ending.awaited)
+        let outcome = SendOutcome(requestID: id, record: record, awaited: ending.awaited)
         switch outcome.step {
         case .answer(let answer): reply.answer(answer)
         case .ask where ending.reason == .closed: reply.answer(outcome.answer(telemetry: [:]))

@@ -11,7 +11,7 @@ extension APIAnswer {
     ///   - now: When it would be written.
     ///   - newID: The id that was made for it. It says nothing about another call.
     ///   - reporter: Plans and formats.
-    init(explaining publication: Publication, at now: Timestamp, without newID: String, _ reporter: inout RequestReporter) {
+    init(explaining publication: Publication, at now: Timestamp, without newID: String, by reporter: inout RequestReporter) {
         let outgoing = publication.outgoing
         let headers = outgoing.headers + (outgoing.source.map { [("ce_source", $0)] } ?? [])
         let report = reporter.report(on: outgoing, read: StrictReader(headers: headers), at: now).leavingOut(id: newID)

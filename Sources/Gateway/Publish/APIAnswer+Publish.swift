@@ -19,7 +19,7 @@ extension APIAnswer {
         json.append("{\"id\":")
         json.append(json: request.id)
         json.append(",\"state\":\"accepted\"")
-        json.append(placeIn: request.topic, request.partition, offset: request.offset)
+        json.append(placeIn: request.topic, partition: request.partition, offset: request.offset)
         json.append(",\"accepted_at\":\"")
         json.append(request.acceptedAt)
         if let expiry = request.expiresAt {

@@ -7,41 +7,45 @@ internal import PushModel
 extension APIProblem {
     /// 415.
     static let noRequestMediaType = APIProblem(
-        415, .unsupportedMediaType,
-        "The Content-Type must be application/json, or application/cloudevents+json for an event. "
+        415, code: .unsupportedMediaType,
+        detail: "The Content-Type must be application/json, or application/cloudevents+json for an event. "
             + "POST /v1/requests takes application/cloudevents-batch+json, too. " + requestsOnLines)
 
     /// 415.
     static let noBatchMediaType = APIProblem(
-        415, .unsupportedMediaType,
-        "The Content-Type must be application/json, or application/x-ndjson for a request on each line.")
+        415, code: .unsupportedMediaType,
+        detail: "The Content-Type must be application/json, or application/x-ndjson for a request on each line.")
 
     /// 429: a batch that the key's rate never allows.
     ///
     /// - Parameter limit: The most requests that it allows at once.
     /// - Returns: The problem.
     static func batchBeyondRate(_ limit: Int) -> APIProblem {
-        APIProblem(429, .rateLimited, "The key's rate allows \(limit) requests at once. Divide the batch; nothing is written.")
+        APIProblem(
+            429, code: .rateLimited,
+            detail: "The key's rate allows \(limit) requests at once. Divide the batch; nothing is written.")
     }
 
     /// 400.
     static let idempotencyKeyInvalid = APIProblem(
-        400, .idempotencyKeyInvalid,
-        "Idempotency-Key must be there once, with 1 to \(IdempotencyKey.maximumByteCount) printable ASCII characters.")
+        400, code: .idempotencyKeyInvalid,
+        detail: "Idempotency-Key must be there once, with 1 to \(IdempotencyKey.maximumByteCount) printable ASCII characters.")
 
     /// 409.
     static let conflictInFlight = APIProblem(
-        409, .conflictInFlight, "The first call with this Idempotency-Key is not answered yet.", retry: .sameKey, retryAfter: 1000
+        409, code: .conflictInFlight, detail: "The first call with this Idempotency-Key is not answered yet.", retry: .sameKey,
+        retryAfter: 1000
     )
 
     /// 422: the key belongs to another call.
     static let idempotencyMismatch = APIProblem(
-        422, .idempotencyMismatch,
-        "This Idempotency-Key was used for another call within the last 24 h. Give this call a key of its own.")
+        422, code: .idempotencyMismatch,
+        detail: "This Idempotency-Key was used for another call within the last 24 h. Give this call a key of its own.")
 
     /// 422 with everything for which no worker would send the request.
     static func refused(_ faults: [RequestFault]) -> APIProblem {
-        APIProblem(422, .invalidRequest, "The request cannot be sent as it is; errors names each fault.", faults: faults)
+        APIProblem(
+            422, code: .invalidRequest, detail: "The request cannot be sent as it is; errors names each fault.", faults: faults)
     }
 
     private static let severalRequests = "A list of requests goes to POST /v1/requests:batch, as {\"requests\":[…]}."
@@ -57,14 +61,14 @@ extension APIProblem {
     /// - Returns: The problem.
     static func unreadable(_ reason: UnreadableRecord, in body: [UInt8], from line: Int = 1) -> APIProblem {
         switch reason {
-        case .noValue: return APIProblem(400, .notJSON, "The body is empty; it must be a request.")
+        case .noValue: return APIProblem(400, code: .notJSON, detail: "The body is empty; it must be a request.")
         case .notJSON(let error):
             let mistake = error.mistake(in: body.span)
             let place = "line \(line + mistake.line - 1), column \(mistake.column)"
             let isNextRequest =
                 error.reason == .trailingBytes && mistake.line > 1 && body[error.offset...].first == UInt8(ascii: "{")
             let hint = isNextRequest ? " \(requestsOnLines)" : ""
-            return APIProblem(400, .notJSON, "The body is no JSON: \(place): \(mistake.cause)\(hint)")
+            return APIProblem(400, code: .notJSON, detail: "The body is no JSON: \(place): \(mistake.cause)\(hint)")
         case .notAnObject, .notDelayed, .notTaken:
             let hint = body.first { !Batch.isSpace($0) } == UInt8(ascii: "[") ? " \(severalRequests)" : ""
             return .refused([RequestFault(.schemaInvalid, at: "", "The request must be an object.\(hint)")])
@@ -75,25 +79,28 @@ extension APIProblem {
     static func forbiddenScope(_ scope: Scope) -> APIProblem {
         let scopes = Scope.text(scope == .broadcast ? [.publish, .broadcast] : [scope])
         return APIProblem(
-            403, .forbiddenScope,
-            "This key has not the scope \(scope.rawValue), which the call needs. "
+            403, code: .forbiddenScope,
+            detail: "This key has not the scope \(scope.rawValue), which the call needs. "
                 + "`pushfan keys create --scope \(scopes)` makes one that has it.")
     }
 
     /// 403: the request names a tenant that is not the key's.
     static let forbiddenTenant = APIProblem(
-        403, .forbiddenTenant, "The request names another tenant than the key's. Leave tenant out, or use that tenant's key.")
+        403, code: .forbiddenTenant,
+        detail: "The request names another tenant than the key's. Leave tenant out, or use that tenant's key.")
 
     /// 403: the request or the event names a source that is not the key's.
     static let forbiddenSource = APIProblem(
-        403, .forbiddenSource, "The request names another source than the key's. Leave source out, or give the key's.")
+        403, code: .forbiddenSource,
+        detail: "The request names another source than the key's. Leave source out, or give the key's.")
 
     /// 413: the brokers take no record of this size.
-    static let recordRefused = APIProblem(413, .bodyTooLarge, "Kafka does not take so large a record; nothing is sent.")
+    static let recordRefused = APIProblem(
+        413, code: .bodyTooLarge, detail: "Kafka does not take so large a record; nothing is sent.")
 
     /// 500: a library failed before anything was written.
     static let failedBeforeWriting = APIProblem(
-        500, Code.internal, "The id could not be made from the key; nothing is sent.", retry: .safe)
+        500, code: Code.internal, detail: "The id could not be made from the key; nothing is sent.", retry: .safe)
 
     /// 503: Kafka certainly does not have the request.
     ///
@@ -101,7 +108,8 @@ extension APIProblem {
     /// - Returns: The problem.
     static func brokerUnavailable(after wait: Int64) -> APIProblem {
         APIProblem(
-            503, .brokerUnavailable, "Kafka did not take the request; it is not written, and nothing is sent.", retry: .safe,
+            503, code: .brokerUnavailable, detail: "Kafka did not take the request; it is not written, and nothing is sent.",
+            retry: .safe,
             retryAfter: wait)
     }
 
@@ -111,7 +119,8 @@ extension APIProblem {
     /// - Returns: The problem.
     static func brokerSlow(after wait: Int64) -> APIProblem {
         APIProblem(
-            503, .brokerSlow, "Kafka is slow to take the requests before this one; it is not written, and nothing is sent.",
+            503, code: .brokerSlow,
+            detail: "Kafka is slow to take the requests before this one; it is not written, and nothing is sent.",
             retry: .safe, retryAfter: wait)
     }
 
@@ -121,8 +130,9 @@ extension APIProblem {
     /// - Returns: The problem.
     static func ackUnknown(_ id: String) -> APIProblem {
         var problem = APIProblem(
-            504, .ackUnknown,
-            "It is not known whether the request was written. Repeat the call with the same Idempotency-Key, or with this "
+            504, code: .ackUnknown,
+            detail:
+                "It is not known whether the request was written. Repeat the call with the same Idempotency-Key, or with this "
                 + "request_id as its id: then it is sent once at most, while the first is in reach (dedupe.reach).",
             retry: .sameKey, requestID: id)
         problem.location = RequestPath.of(id)

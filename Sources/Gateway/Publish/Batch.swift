@@ -18,13 +18,13 @@ struct Batch: Sendable {
     ///   - body: The body.
     ///   - form: How it holds them.
     /// - Throws: 400 for what is no JSON; 413; 422 for another value than a batch, for an empty batch and one of more than 1,000 items.
-    init(_ body: [UInt8], _ form: BatchForm) throws(APIProblem) {
+    init(_ body: [UInt8], form: BatchForm) throws(APIProblem) {
         guard body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
         switch form {
         case .lines: (items, lines) = try Self.lines(of: body)
-        case .list, .events: (items, lines) = (try Self.elements(of: body, form), [])
+        case .list, .events: (items, lines) = (try Self.elements(of: body, in: form), [])
         }
-        guard !items.isEmpty else { throw .batchRefused(Self.pointer(form), "A batch needs at least one request.") }
+        guard !items.isEmpty else { throw .batchRefused(at: Self.pointer(form), because: "A batch needs at least one request.") }
     }
 
     /// The lines and their numbers, but for empty ones. One that is no JSON is its own item's fault.
@@ -50,7 +50,7 @@ struct Batch: Sendable {
     }
 
     /// The elements of the list.
-    private static func elements(of body: [UInt8], _ form: BatchForm) throws(APIProblem) -> [[UInt8]] {
+    private static func elements(of body: [UInt8], in form: BatchForm) throws(APIProblem) -> [[UInt8]] {
         var document = JSONDocument()
         do throws(JSONError) {
             try document.read(body.span)
@@ -58,7 +58,9 @@ struct Batch: Sendable {
             throw .unreadable(body.isEmpty ? .noValue : .notJSON(error), in: body)
         }
         let list = form == .list ? try requests(of: document) : document.root
-        guard document.kind(of: list) == .array else { throw .batchRefused(pointer(form), "This must be a list of requests.") }
+        guard document.kind(of: list) == .array else {
+            throw .batchRefused(at: pointer(form), because: "This must be a list of requests.")
+        }
         guard document.childCount(of: list) <= maximumCount else { throw tooMany(form) }
         var items: [[UInt8]] = []
         items.reserveCapacity(document.childCount(of: list))
@@ -89,14 +91,14 @@ struct Batch: Sendable {
         guard let found else {
             let isList = document.kind(of: document.root) == .array
             throw .batchRefused(
-                "/requests",
-                isList ? "Put the list into an object: {\"requests\":[…]}." : "A batch needs the list of its requests.")
+                at: "/requests",
+                because: isList ? "Put the list into an object: {\"requests\":[…]}." : "A batch needs the list of its requests.")
         }
         return found
     }
 
     private static func tooMany(_ form: BatchForm) -> APIProblem {
-        .batchRefused(pointer(form), "A batch has at most \(maximumCount) requests.")
+        .batchRefused(at: pointer(form), because: "A batch has at most \(maximumCount) requests.")
     }
 
     private static func pointer(_ form: BatchForm) -> String { form == .list ? "/requests" : "" }
@@ -104,7 +106,7 @@ struct Batch: Sendable {
 
 extension APIProblem {
     /// 422 for a batch of which nothing is written.
-    fileprivate static func batchRefused(_ pointer: String, _ sentence: String) -> APIProblem {
+    fileprivate static func batchRefused(at pointer: String, because sentence: String) -> APIProblem {
         .refused([RequestFault(.schemaInvalid, at: pointer, sentence)])
     }
 }

@@ -41,7 +41,7 @@ struct BatchVerdicts: Sendable {
             acceptedCount += 1
             json.append(",\"status\":202,\"id\":")
             json.append(json: request.id)
-            json.append(placeIn: request.topic, request.partition, offset: request.offset)
+            json.append(placeIn: request.topic, partition: request.partition, offset: request.offset)
             location = request.location
         case .refused(let problem):
             noteWorst(problem)

@@ -16,7 +16,7 @@ enum PublishForm: Sendable, Equatable {
     /// - Parameters:
     ///   - mediaType: Its media type.
     ///   - headers: The request's header fields.
-    init?(_ mediaType: String?, _ headers: HTTPFields) {
+    init?(_ mediaType: String?, headers: HTTPFields) {
         switch mediaType {
         case RequestWriter.eventContentType: self = .structuredEvent
         case "application/json": self = headers["ce-specversion"] == nil ? .request : .binaryEvent
@@ -74,14 +74,14 @@ struct CloudEvent: Sendable, Equatable {
     /// - Returns: A fault for each.
     func faults(in form: PublishForm) -> [RequestFault] {
         var faults: [RequestFault] = []
-        func add(_ name: String, _ rule: String) {
+        func add(_ name: String, rule: String) {
             faults.append(
                 RequestFault(.schemaInvalid, at: form == .structuredEvent ? "/\(name)" : "", "The event's \(name) \(rule)"))
         }
-        if values["specversion"] != "1.0" { add("specversion", "must be 1.0.") }
-        for name in ["id", "source", "type"] where values[name]?.isEmpty ?? true { add(name, "is missing.") }
+        if values["specversion"] != "1.0" { add("specversion", rule: "must be 1.0.") }
+        for name in ["id", "source", "type"] where values[name]?.isEmpty ?? true { add(name, rule: "is missing.") }
         if let time = values["time"], Timestamp(time.utf8Span.span) == nil {
-            add("time", "must be a date and time such as 2026-11-21T17:00:00Z.")
+            add("time", rule: "must be a date and time such as 2026-11-21T17:00:00Z.")
         }
         return faults
     }

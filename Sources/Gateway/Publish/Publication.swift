@@ -40,23 +40,24 @@ struct Publication: Sendable {
     ///   - newID: Makes an id, for a request that has none and whose call has no key.
     /// - Throws: All that is wrong with it.
     init(
-        _ submission: Submission, by publisher: Publisher, at now: Timestamp, _ buffers: inout Buffers, newID: () -> String
+        _ submission: Submission, by publisher: Publisher, at now: Timestamp, buffers: inout Buffers, newID: () -> String
     ) throws(APIProblem) {
         guard submission.body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
         guard publisher.scopes.contains(.publish) else { throw .forbiddenScope(.publish) }
-        let (event, isEnvelope) = try Self.read(submission, now, into: &buffers.request)
+        let (event, isEnvelope) = try Self.read(submission, at: now, into: &buffers.request)
         try Self.check(buffers.request, of: publisher)
         let findings = buffers.trial.findings(in: buffers.request, now: now)
         let refusals = findings.filter { !$0.isBySettings }.map(\.fault)
         guard refusals.isEmpty else { throw .refused(refusals) }
-        try self.init(buffers.request, event, isEnvelope, submission, publisher, newID)
+        try self.init(
+            buffers.request, event: event, isEnvelope: isEnvelope, submission: submission, publisher: publisher, newID: newID)
     }
 
     private init(
-        _ request: borrowing PushRequest, _ event: CloudEvent?, _ isEnvelope: Bool, _ submission: Submission,
-        _ publisher: Publisher, _ newID: () -> String
+        _ request: borrowing PushRequest, event: CloudEvent?, isEnvelope: Bool, submission: Submission,
+        publisher: Publisher, newID: () -> String
     ) throws(APIProblem) {
-        let id = try Self.id(of: request, submission, publisher) ?? newID()
+        let id = try Self.id(of: request, in: submission, by: publisher) ?? newID()
         let json = Self.json(of: request, in: submission.body, isEnvelope: isEnvelope, id: id, tenant: publisher.tenant)
         guard json.count <= Self.maximumByteCount else { throw .refused([Self.tooLarge]) }
         var outgoing = OutgoingRequest(json, saying: request, isEvent: false)
@@ -73,7 +74,7 @@ struct Publication: Sendable {
     ///
     /// - Returns: The event that holds the request, if one does, and whether the event is the body.
     private static func read(
-        _ submission: Submission, _ now: Timestamp, into request: inout PushRequest
+        _ submission: Submission, at now: Timestamp, into request: inout PushRequest
     ) throws(APIProblem) -> (event: CloudEvent?, isEnvelope: Bool) {
         let form = submission.form
         let binary = form == .binaryEvent ? CloudEvent(submission.headers) : nil
@@ -106,7 +107,7 @@ struct Publication: Sendable {
 
     /// The request's own id, else the one that its key stands for.
     private static func id(
-        of request: borrowing PushRequest, _ submission: Submission, _ publisher: Publisher
+        of request: borrowing PushRequest, in submission: Submission, by publisher: Publisher
     ) throws(APIProblem) -> String? {
         if request.hasOwnID { return request.document.string(request.id) }
         do throws(CryptoError) { return try submission.key?.requestID(of: publisher, at: submission.index) } catch {

@@ -20,7 +20,7 @@ final class PublicationWriter: Sendable {
     private let buffers = Mutex<[Publication.Buffers]>([])
 
     init(
-        _ configuration: GatewayConfiguration, _ producer: RequestProducer, _ lookup: RequestLookup, _ services: GatewayServices
+        _ configuration: GatewayConfiguration, producer: RequestProducer, lookup: RequestLookup, services: GatewayServices
     ) {
         self.producer = producer
         self.lookup = lookup
@@ -49,7 +49,7 @@ final class PublicationWriter: Sendable {
             let request = PublishedRequest(
                 id: record.id, owner: owner, acceptedAt: now, expiresAt: publication.expiresAt, notBefore: publication.notBefore)
             // Before it is written, or its result could come unseen.
-            write(record, of: request, lookup.add(request), then: then)
+            write(record, of: request, at: lookup.add(request), then: then)
         } catch {
             then(.refused(error), nil)
         }
@@ -60,11 +60,11 @@ final class PublicationWriter: Sendable {
     ) throws(APIProblem) -> Publication {
         var used = buffers.withLock { $0.popLast() } ?? Publication.Buffers()
         defer { buffers.withLock { [used] in $0.append(used) } }
-        return try Publication(submission, by: publisher, at: now, &used) { newID(at: now) }
+        return try Publication(submission, by: publisher, at: now, buffers: &used) { newID(at: now) }
     }
 
     private func write(
-        _ record: RequestRecord, of request: PublishedRequest, _ place: PublishedRequests.Key,
+        _ record: RequestRecord, of request: PublishedRequest, at place: PublishedRequests.Key,
         then: @escaping @Sendable (PublishOutcome, PublishedRequests.Key?) -> Void
     ) {
         let started = services.now()

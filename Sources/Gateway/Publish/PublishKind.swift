@@ -14,21 +14,21 @@ enum PublishKind: Sendable, Equatable {
     /// - Parameters:
     ///   - route: Where it leads.
     ///   - headers: Its header fields.
-    init?(_ route: Route, _ headers: HTTPFields) {
+    init?(_ route: Route, headers: HTTPFields) {
         switch route {
         case .publish:
             let type = headers.mediaType
             if type == BatchForm.eventsType {
                 self = .batch(.events)
             } else {
-                guard let form = PublishForm(type, headers) else { return nil }
+                guard let form = PublishForm(type, headers: headers) else { return nil }
                 self = .single(form)
             }
         case .publishBatch:
             guard let form = BatchForm(headers) else { return nil }
             self = .batch(form)
         case .explain:
-            guard let form = PublishForm(headers.mediaType, headers) else { return nil }
+            guard let form = PublishForm(headers.mediaType, headers: headers) else { return nil }
             self = .trial(form)
         default: return nil
         }

@@ -23,8 +23,8 @@ final class PublishRoute: Sendable {
     ///
     /// - Throws: ``GatewayFailure/configuration(_:)``: a hub of the worker whose calls are shown cannot be called.
     init(
-        _ configuration: GatewayConfiguration, _ producer: RequestProducer, _ idempotency: Idempotency,
-        _ lookups: LookupEndpoints, _ services: GatewayServices
+        _ configuration: GatewayConfiguration, producer: RequestProducer, idempotency: Idempotency,
+        lookups: LookupEndpoints, services: GatewayServices
     ) throws(GatewayFailure) {
         self.idempotency = idempotency
         self.lookups = lookups
@@ -34,7 +34,7 @@ final class PublishRoute: Sendable {
         } catch {
             throw .configuration("the hub cannot be called with these settings: \(error)")
         }
-        writer = PublicationWriter(configuration, producer, lookups.lookup, services)
+        writer = PublicationWriter(configuration, producer: producer, lookup: lookups.lookup, services: services)
     }
 
     /// Answers a call, now or later; waits for nothing.
@@ -43,12 +43,12 @@ final class PublishRoute: Sendable {
             guard call.publisher.scopes.contains(.publish) else { throw .forbiddenScope(.publish) }
             let key = try IdempotencyKey.read(call.request.headers)
             // A trial changes nothing: its key only says which id the request would have.
-            guard let key, call.kind.writes else { return carryOut(call, key, noting: { _ in }) }
-            let (scope, fingerprint) = try Self.identity(of: call, key)
+            guard let key, call.kind.writes else { return carryOut(call, with: key, noting: { _ in }) }
+            let (scope, fingerprint) = try Self.identity(of: call, with: key)
             // Before the request is checked: the repetition of one that has expired since gets the answer to the first.
-            idempotency.begin(scope, fingerprint) { [self] verdict in
+            idempotency.begin(scope, fingerprint: fingerprint) { [self] verdict in
                 switch verdict {
-                case .first(let turn): carryOut(call, key) { turn.end(with: $0) }
+                case .first(let turn): carryOut(call, with: key) { turn.end(with: $0) }
                 case .replayed(let answer): call.reply.answer(answer.replay)
                 case .mismatch: call.reply.answer(APIProblem.idempotencyMismatch)
                 case .inFlight: call.reply.answer(APIProblem.conflictInFlight)
@@ -60,7 +60,7 @@ final class PublishRoute: Sendable {
     }
 
     private static func identity(
-        of call: PublishCall, _ key: IdempotencyKey
+        of call: PublishCall, with key: IdempotencyKey
     ) throws(APIProblem) -> (IdempotencyScope, CallFingerprint) {
         let route =
             switch call.kind {
@@ -69,20 +69,20 @@ final class PublishRoute: Sendable {
             }
         do throws(CryptoError) {
             let scope = try IdempotencyScope(key.text, apiKey: call.publisher.keyID, route: route)
-            return (scope, try CallFingerprint(call.request.body, call.request.headers))
+            return (scope, try CallFingerprint(call.request.body, headers: call.request.headers))
         } catch {
             throw .failedBeforeWriting
         }
     }
 
     /// Carries out a call.
-    private func carryOut(_ call: PublishCall, _ key: IdempotencyKey?, noting note: @escaping Noting) {
+    private func carryOut(_ call: PublishCall, with key: IdempotencyKey?, noting note: @escaping Noting) {
         let now = Timestamp(milliseconds: WallClock.millisecondsSince1970())
         do throws(APIProblem) {
             switch call.kind {
-            case .single(let form): publishOne(call, form, key, at: now, noting: note)
-            case .batch(let form): try publishAll(call, form, key, at: now, noting: note)
-            case .trial(let form): call.reply.answer(try explanation(of: call, form, key, at: now))
+            case .single(let form): publishOne(call, in: form, with: key, at: now, noting: note)
+            case .batch(let form): try publishAll(call, in: form, with: key, at: now, noting: note)
+            case .trial(let form): call.reply.answer(try explanation(of: call, in: form, with: key, at: now))
             }
         } catch {
             let answer = APIAnswer(error)
@@ -92,7 +92,7 @@ final class PublishRoute: Sendable {
     }
 
     private func publishOne(
-        _ call: PublishCall, _ form: PublishForm, _ key: IdempotencyKey?, at now: Timestamp, noting note: @escaping Noting
+        _ call: PublishCall, in form: PublishForm, with key: IdempotencyKey?, at now: Timestamp, noting note: @escaping Noting
     ) {
         let submission = Submission(body: call.request.body, form: form, headers: call.request.headers, key: key)
         writer.write(submission, by: call.publisher, at: now) {
@@ -108,9 +108,9 @@ final class PublishRoute: Sendable {
     ///
     /// - Throws: A fault of the batch itself; nothing is written then.
     private func publishAll(
-        _ call: PublishCall, _ form: BatchForm, _ key: IdempotencyKey?, at now: Timestamp, noting note: @escaping Noting
+        _ call: PublishCall, in form: BatchForm, with key: IdempotencyKey?, at now: Timestamp, noting note: @escaping Noting
     ) throws(APIProblem) {
-        let batch = try Batch(call.request.body, form)
+        let batch = try Batch(call.request.body, form: form)
         switch call.checkBatch(batch.items.count, call.publisher) {
         case .allowed: break
         case .limited(let wait): throw .rateLimited(after: wait)
@@ -132,13 +132,13 @@ final class PublishRoute: Sendable {
 
     /// What a request would become. Nothing is written.
     private func explanation(
-        of call: PublishCall, _ form: PublishForm, _ key: IdempotencyKey?, at now: Timestamp
+        of call: PublishCall, in form: PublishForm, with key: IdempotencyKey?, at now: Timestamp
     ) throws(APIProblem) -> APIAnswer {
         let submission = Submission(body: call.request.body, form: form, headers: call.request.headers, key: key)
         var buffers = Publication.Buffers()
         let newID = writer.newID(at: now)
-        let publication = try Publication(submission, by: call.publisher, at: now, &buffers) { newID }
+        let publication = try Publication(submission, by: call.publisher, at: now, buffers: &buffers) { newID }
         var reporter = reporter
-        return APIAnswer(explaining: publication, at: now, without: newID, &reporter)
+        return APIAnswer(explaining: publication, at: now, without: newID, by: &reporter)
     }
 }

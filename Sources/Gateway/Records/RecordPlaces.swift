@@ -29,7 +29,7 @@ struct RecordPlaces: Sendable {
         /// The offset of a partition's oldest record.
         case start(TopicPartition)
 
-        fileprivate func admits(_ place: RecordPlace, _ value: Int64) -> Bool {
+        fileprivate func admits(_ place: RecordPlace, value: Int64) -> Bool {
             switch self {
             case .partitionCount: place.partition.partition < value
             case .end: place.offset < value
@@ -62,7 +62,7 @@ struct RecordPlaces: Sendable {
     func verdict(on place: RecordPlace, shown: MonotonicTime) -> Verdict {
         for bound in Self.bounds(of: place.partition) {
             guard let answer = answers[bound] else { return .unknown(bound) }
-            if !bound.admits(place, answer.value) { return answer.time >= shown ? .impossible : .unknown(bound) }
+            if !bound.admits(place, value: answer.value) { return answer.time >= shown ? .impossible : .unknown(bound) }
         }
         return .present
     }

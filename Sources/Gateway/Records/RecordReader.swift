@@ -89,7 +89,7 @@ final class RecordReader: Sendable {
     ///   - place: Where it is.
     ///   - asker: Who asks; takes turns with others.
     ///   - answer: Called once, in any thread; never after ``stop()``.
-    func read(_ place: RecordPlace, for asker: String, _ answer: @escaping @Sendable (Answer) -> Void) {
+    func read(_ place: RecordPlace, for asker: String, then answer: @escaping @Sendable (Answer) -> Void) {
         let now = MonotonicTime.now()
         let question = Question(
             place: place, asker: asker, shown: now, deadline: now.advanced(by: patience), answer: answer)
@@ -115,7 +115,7 @@ final class RecordReader: Sendable {
             case .closed: return
             case .nothing: source = nil
             case .element(let question):
-                question.answer(answer(to: question, &source))
+                question.answer(answer(to: question, from: &source))
                 if let next = turns.withLock({ $0.finish(of: question.asker) }) { put(next) }
                 count += 1
                 if count.isMultiple(of: Self.questionsOfAClient) { source = nil }
@@ -123,10 +123,10 @@ final class RecordReader: Sendable {
         }
     }
 
-    private func answer(to question: Question, _ source: inout (any RecordSource)?) -> Answer {
+    private func answer(to question: Question, from source: inout (any RecordSource)?) -> Answer {
         guard question.timeLeft > .zero else { return .failure(.overloaded(after: 1000)) }
         do throws(KafkaError) {
-            return .success(try record(for: question, &source))
+            return .success(try record(for: question, from: &source))
         } catch {
             places.withLock { $0.forget(question.place.partition) }
             if error.isUnknownTopicOrPartition { return .success(nil) }
@@ -136,7 +136,7 @@ final class RecordReader: Sendable {
     }
 
     /// The record at a place; nil when there is none, which is found out without fetching where none can be.
-    private func record(for question: Question, _ source: inout (any RecordSource)?) throws(KafkaError) -> StoredRecord? {
+    private func record(for question: Question, from source: inout (any RecordSource)?) throws(KafkaError) -> StoredRecord? {
         while true {
             let verdict = places.withLock { $0.verdict(on: question.place, shown: question.shown) }
             if verdict == .impossible { return nil }

@@ -83,7 +83,9 @@ private struct RegisterReader {
         let word = document.string(document.text(of: node))
         if let platform = RegisterBody.platform(word) { return platform }
         let isOver = word.lowercased() == "mpns"
-        fault(at: node, isOver ? "The service of mpns has ended." : "The platform must be apns, fcm, gcm, fcmv1, wns or browser.")
+        fault(
+            at: node,
+            message: isOver ? "The service of mpns has ended." : "The platform must be apns, fcm, gcm, fcmv1, wns or browser.")
         return nil
     }
 
@@ -93,7 +95,7 @@ private struct RegisterReader {
         do throws(DeviceToken.Problem) {
             return try DeviceToken.normalForm(document.string(document.text(of: node)), on: platform)
         } catch {
-            fault(at: node, error.description)
+            fault(at: node, message: error.description)
             return nil
         }
     }
@@ -101,14 +103,14 @@ private struct RegisterReader {
     mutating func tags(of user: UserTag, by rules: TagRules) -> [String] {
         guard let list = member("Tags"), document.kind(of: list) != .null else { return [] }
         guard document.kind(of: list) == .array else {
-            fault(at: list, "Tags must be an array of strings.")
+            fault(at: list, message: "Tags must be an array of strings.")
             return []
         }
         var tags: [String] = []
         var elements = document.children(of: list)
         while let (_, element) = elements.next(in: document) {
             guard document.kind(of: element) == .string else {
-                fault(at: element, "A tag must be a string.")
+                fault(at: element, message: "A tag must be a string.")
                 return []
             }
             tags.append(document.string(document.text(of: element)))
@@ -125,7 +127,7 @@ private struct RegisterReader {
             return nil
         }
         guard document.kind(of: node) == .string else {
-            fault(at: node, "\(name) must be a string.")
+            fault(at: node, message: "\(name) must be a string.")
             return nil
         }
         return node
@@ -137,13 +139,13 @@ private struct RegisterReader {
         var members = document.children(of: document.root)
         while let (key, value) = members.next(in: document) {
             guard document.string(document.text(of: key)).lowercased() == name.lowercased() else { continue }
-            if found != nil { fault(at: key, "\(name) stands twice.") }
+            if found != nil { fault(at: key, message: "\(name) stands twice.") }
             found = found ?? value
         }
         return found
     }
 
-    private mutating func fault(at node: JSONDocument.Node, _ message: String) {
+    private mutating func fault(at node: JSONDocument.Node, message: String) {
         faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: node), message))
     }
 }

@@ -33,7 +33,7 @@ struct RegisterRoute: Sendable {
         case .putRegistration(let id):
             let type = request.headers["Content-Type"]
             let body = try RegisterBody(reading: request.body, contentType: type, of: user, by: rules)
-            return (Registrar.writing(id, body, user: user, users: users.pattern), key: id)
+            return (Registrar.writing(id, body: body, user: user, users: users.pattern), key: id)
         case .deleteRegistration(let id):
             return (Registrar.removing(id, user: user, users: users.pattern), key: id)
         case .publish, .publishBatch, .explain, .request, .welcome, .notify, .secureText, .openAPI:

@@ -76,7 +76,7 @@ public struct Registrar: Sendable {
     private var ending: Ending?
     private var isRemovingRegistration = false
 
-    private init(_ purpose: Purpose, _ user: UserTag, _ users: UserTag.Pattern) {
+    private init(_ purpose: Purpose, user: UserTag, users: UserTag.Pattern) {
         self.purpose = purpose
         self.user = user
         self.users = users
@@ -93,7 +93,7 @@ public struct Registrar: Sendable {
     public static func creating(
         for handle: LookUpHandle?, newID: String, user: UserTag, users: UserTag.Pattern
     ) -> Registrar {
-        Registrar(.create(newID: newID, handle), user, users)
+        Registrar(.create(newID: newID, handle), user: user, users: users)
     }
 
     /// `PUT /api/register/{id}`: registers a device, or changes it.
@@ -104,8 +104,8 @@ public struct Registrar: Sendable {
     ///   - user: Who is logged in.
     ///   - users: How users' tags are made.
     /// - Returns: The call at its beginning.
-    public static func writing(_ id: String, _ body: RegisterBody, user: UserTag, users: UserTag.Pattern) -> Registrar {
-        Registrar(.put(id: id, body), user, users)
+    public static func writing(_ id: String, body: RegisterBody, user: UserTag, users: UserTag.Pattern) -> Registrar {
+        Registrar(.put(id: id, body), user: user, users: users)
     }
 
     /// `DELETE /api/register/{id}`.
@@ -116,7 +116,7 @@ public struct Registrar: Sendable {
     ///   - users: How users' tags are made.
     /// - Returns: The call at its beginning.
     public static func removing(_ id: String, user: UserTag, users: UserTag.Pattern) -> Registrar {
-        Registrar(.remove(id: id), user, users)
+        Registrar(.remove(id: id), user: user, users: users)
     }
 
     /// The first step.
@@ -179,7 +179,7 @@ public struct Registrar: Sendable {
 extension Registrar {
     /// Keeps one installation of the handle, the user's own if there is one, else the hub's first, and removes the others.
     private mutating func choose(among list: [DeviceRegistration], of handle: LookUpHandle, else newID: String) {
-        let known = list.filter { Self.has($0, handle.text) }
+        let known = list.filter { Self.has($0, handle: handle.text) }
         let usable = known.filter { registration in registration.installationID.map(Self.isSendable) ?? false }
         let own = usable.first { registration in registration.tags.contains { UserTag.isSame($0, as: user) } }
         let kept = (own ?? usable.first)?.installationID
@@ -214,7 +214,7 @@ extension Registrar {
     }
 
     /// Whether a registration has a handle. The hub was asked for no other; but one that passed over the filter would lose devices here.
-    private static func has(_ registration: DeviceRegistration, _ handle: String) -> Bool {
+    private static func has(_ registration: DeviceRegistration, handle: String) -> Bool {
         guard let platform = registration.platform, let theirs = registration.handle else { return false }
         // Of a browser the list has the endpoint alone.
         if platform == .browser { return handle.contains(theirs) }
@@ -248,14 +248,14 @@ extension Registrar {
         wanted.tags = [user.text] + body.tags
         wanted.userID = user.form
         wanted.isChannelExpired = false
-        let isThere = kept.map { Self.isSame($0, wanted) } ?? false
+        let isThere = kept.map { Self.isSame($0, as: wanted) } ?? false
         left = isThere ? [] : [.write(wanted)]
-        left += Self.removals(list.filter { Self.has($0, body.handle) }, beside: id)
+        left += Self.removals(list.filter { Self.has($0, handle: body.handle) }, beside: id)
         ending = .done
     }
 
     /// Whether the hub has all that would be written. The order and the case of tags make no difference to it.
-    private static func isSame(_ found: Installation, _ wanted: Installation) -> Bool {
+    private static func isSame(_ found: Installation, as wanted: Installation) -> Bool {
         guard found.platform == wanted.platform, found.userID == wanted.userID, !found.isChannelExpired else { return false }
         let isBrowser = wanted.platform == .known(.browser)
         let channel = isBrowser ? DeviceToken.identity(of: found.pushChannel, on: .browser) : found.pushChannel

@@ -42,7 +42,9 @@ struct SecureID: Sendable, Equatable {
 
     /// The id as apps have it: 38 letters, digits, `-` and `_` (base64url, RFC 4648 section 5). Each id has one spelling.
     var text: String {
-        let bytes = secret + Self.bytes(UInt64(UInt32(bitPattern: partition)), 4) + Self.bytes(UInt64(bitPattern: offset), 8)
+        let bytes =
+            secret + Self.bytes(of: UInt64(UInt32(bitPattern: partition)), count: 4)
+            + Self.bytes(of: UInt64(bitPattern: offset), count: 8)
         let characters = Base64.encode(bytes).prefix(Self.textLength).map { character -> UInt8 in
             switch character {
             case UInt8(ascii: "+"): UInt8(ascii: "-")
@@ -54,7 +56,7 @@ struct SecureID: Sendable, Equatable {
     }
 
     /// The last bytes of a number, the greatest first.
-    private static func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
+    private static func bytes(of number: UInt64, count: Int) -> [UInt8] {
         (0..<count).map { place in UInt8(truncatingIfNeeded: number >> UInt64(8 * (count - 1 - place))) }
     }
 

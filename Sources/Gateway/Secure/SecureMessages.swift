@@ -17,7 +17,7 @@ final class SecureMessages: Sendable {
     ///   - topic: The topic of the texts.
     ///   - producer: Writes the texts.
     ///   - reader: Reads them.
-    init(_ topic: String, _ producer: RequestProducer, _ reader: RecordReader) {
+    init(_ topic: String, producer: RequestProducer, reader: RecordReader) {
         self.topic = topic
         self.producer = producer
         self.reader = reader
@@ -31,7 +31,7 @@ final class SecureMessages: Sendable {
     ///   - text: The text and its user.
     ///   - reply: Is answered when the text is not written; nothing was sent then.
     ///   - send: Is called once the text is written, in the producer's thread; must not block.
-    func keep(_ text: SecureText, _ reply: Reply, then send: @escaping @Sendable (SecureID) -> Void) {
+    func keep(_ text: SecureText, reply: Reply, then send: @escaping @Sendable (SecureID) -> Void) {
         let secret: [UInt8]
         let value: [UInt8]
         do throws(CryptoError) {
@@ -63,7 +63,7 @@ final class SecureMessages: Sendable {
     ///   - id: The id as the caller has it.
     ///   - user: Who asks.
     ///   - reply: Takes the answer.
-    func read(_ id: String, for user: UserTag, _ reply: Reply) {
+    func read(_ id: String, for user: UserTag, reply: Reply) {
         guard let id = SecureID(id) else { return reply.answer(APIProblem.notFound) }
         let place = RecordPlace(topic: topic, partition: id.partition, offset: id.offset)
         reader.read(place, for: user.folded) { found in

@@ -60,7 +60,7 @@ struct APIEndpoints: Endpoints {
     ///
     /// - Throws: ``GatewayFailure/configuration(_:)``: settings with which no device can be registered, or Kafka's client refuses.
     init(
-        _ configuration: GatewayConfiguration, _ lanes: HubLanes, _ users: UsersSource?, _ services: GatewayServices
+        _ configuration: GatewayConfiguration, lanes: HubLanes, users: UsersSource?, services: GatewayServices
     ) throws(GatewayFailure) {
         let pattern: UserTag.Pattern
         do throws(UserTag.Pattern.Problem) {
@@ -69,7 +69,7 @@ struct APIEndpoints: Endpoints {
             throw GatewayFailure.configuration("hub.user_tag: \(error)")
         }
         do throws(KafkaError) {
-            sending = try Sending(configuration, lanes, services)
+            sending = try Sending(configuration, lanes: lanes, services: services)
         } catch {
             throw GatewayFailure.configuration("the Kafka client cannot work with these settings: \(error)")
         }
@@ -79,18 +79,19 @@ struct APIEndpoints: Endpoints {
         records = RecordReader(services.log) { [kafka = configuration.kafka] () throws(KafkaError) -> any RecordSource in
             try KafkaRecords(kafka)
         }
-        let messages = SecureMessages(configuration.secureTopic, sending.producer, records)
+        let messages = SecureMessages(configuration.secureTopic, producer: sending.producer, reader: records)
         let cancelling = RequestCancelling {
             [producer = sending.producer, topic = configuration.controlTopic] (record, moment, report) throws(KafkaError) in
             try producer.write(record, to: topic, at: moment, report: report)
         }
         lookups = LookupEndpoints(
-            RequestLookup(), cancelling, topics: Set(configuration.requestTopics.all),
-            read: { [records] (place, asker, then) in records.read(place, for: asker, then) })
-        notify = NotifyRoute(configuration, users: tags, sending, messages)
-        idempotency = Idempotency(configuration.idempotencyFile.map { AnswerFile($0, services) }, services)
-        publishing = try PublishRoute(configuration, sending.producer, idempotency, lookups, services)
-        reach = RetryReachMonitor(RetryReach(offsets: configuration.dedupeReach), services.log) {
+            RequestLookup(), cancelling: cancelling, topics: Set(configuration.requestTopics.all),
+            read: { [records] (place, asker, then) in records.read(place, for: asker, then: then) })
+        notify = NotifyRoute(configuration, users: tags, sending: sending, messages: messages)
+        idempotency = Idempotency(configuration.idempotencyFile.map { AnswerFile($0, services: services) }, services: services)
+        publishing = try PublishRoute(
+            configuration, producer: sending.producer, idempotency: idempotency, lookups: lookups, services: services)
+        reach = RetryReachMonitor(RetryReach(offsets: configuration.dedupeReach), log: services.log) {
             [producer = sending.producer, topics = configuration.requestTopics] () throws(KafkaError) in
             try TopicRate(of: topics, asking: producer.current)
         }

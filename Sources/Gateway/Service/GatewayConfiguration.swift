@@ -74,7 +74,7 @@ public struct GatewayConfiguration: Sendable {
         self.version = version
         self.hubName = hubName
         self.hub = hub
-        worker = WorkerSketch(only: WorkerSketch.Hub(name: hubName, hub))
+        worker = WorkerSketch(only: WorkerSketch.Hub(name: hubName, configuration: hub))
         self.connections = connections
         self.kafka = kafka
     }

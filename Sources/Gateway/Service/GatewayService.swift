@@ -34,38 +34,38 @@ public final class GatewayService: Sendable {
     ///   - configuration: Its configuration.
     ///   - services: What it reports to.
     /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
-    public convenience init(_ configuration: GatewayConfiguration, _ services: GatewayServices) throws(GatewayFailure) {
-        let keys = try KeySignIn.make(configuration, services)
+    public convenience init(_ configuration: GatewayConfiguration, services: GatewayServices) throws(GatewayFailure) {
+        let keys = try KeySignIn.make(configuration, services: services)
         try self.init(
-            configuration, services, checkKey: { keys?.check($0, from: $1) ?? .refused },
+            configuration, services: services, checkKey: { keys?.check($0, from: $1) ?? .refused },
             checkBatch: { keys?.check($0, of: $1) ?? .allowed })
     }
 
     /// Makes one whose keys of `/v1` `checkKey` knows.
     convenience init(
-        _ configuration: GatewayConfiguration, _ services: GatewayServices, checkKey: @escaping KeyCheck,
+        _ configuration: GatewayConfiguration, services: GatewayServices, checkKey: @escaping KeyCheck,
         checkBatch: @escaping BatchCheck = { _, _ in .allowed }
     ) throws(GatewayFailure) {
         var services = services
         services.docsURL = configuration.docsURL
-        try self.init(configuration, services, checkKey: checkKey, checkBatch: checkBatch) {
+        try self.init(configuration, services: services, checkKey: checkKey, checkBatch: checkBatch) {
             [services] (lanes, users) throws(GatewayFailure) -> any Endpoints in
-            try APIEndpoints(configuration, lanes, users, services)
+            try APIEndpoints(configuration, lanes: lanes, users: users, services: services)
         }
     }
 
     /// Makes one whose routes answer what `makeEndpoints` makes.
     init(
-        _ configuration: GatewayConfiguration, _ services: GatewayServices,
+        _ configuration: GatewayConfiguration, services: GatewayServices,
         checkKey: @escaping KeyCheck = { _, _ in .refused }, checkBatch: @escaping BatchCheck = { _, _ in .allowed },
-        _ makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
+        makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
         let proxies = try TrustedProxies(configuration.trustedProxies)
-        let users = try Self.users(configuration, services)
+        let users = try Self.users(configuration, services: services)
         let signIn: SignIn
         do throws(CryptoError) {
-            signIn = try SignIn(users, allowsDemo: configuration.allowsDemoSignIn, services)
+            signIn = try SignIn(users, allowsDemo: configuration.allowsDemoSignIn, services: services)
         } catch {
             throw GatewayFailure.system(error.description)
         }
@@ -75,7 +75,7 @@ public final class GatewayService: Sendable {
                 let client = try RegistrationClient(
                     configuration.hub, configuration.connections, userAgent: "pushfan/\(configuration.version)",
                     timeout: configuration.hubTimeout, now: { WallClock.millisecondsSince1970() })
-                return HubCaller(client, watch, services)
+                return HubCaller(client, watch: watch, services: services)
             }
         } catch {
             throw GatewayFailure.configuration("the hub cannot be called with these settings: \(error)")
@@ -84,8 +84,8 @@ public final class GatewayService: Sendable {
         let routes = Routes(
             signIn: signIn, endpoints: endpoints, services: services, checkKey: checkKey, checkBatch: checkBatch,
             proxies: proxies)
-        let serving = Self.serving(configuration.listen, routes, descriptors: DescriptorLimit.current()?.soft ?? .max)
-        let server = HTTPServer(serving) { request, responder in routes.answer(request, responder) }
+        let serving = Self.serving(configuration.listen, routes: routes, descriptors: DescriptorLimit.current()?.soft ?? .max)
+        let server = HTTPServer(serving) { request, responder in routes.answer(request, with: responder) }
         services.metrics.readWaiting { [weak server] in server?.waitingCount }
         self.configuration = configuration
         self.services = services
@@ -153,7 +153,7 @@ public final class GatewayService: Sendable {
     }
 
     /// What it serves with: as many connections as the descriptors allow.
-    static func serving(_ listen: String, _ routes: Routes, descriptors: Int = .max) -> HTTPServerConfiguration {
+    static func serving(_ listen: String, routes: Routes, descriptors: Int = .max) -> HTTPServerConfiguration {
         var serving = limits(listen)
         serving.maximumConnections = max(16, serving.maximumConnections - max(0, descriptorsNeeded - descriptors))
         serving.admission = { routes.admit($0) }
@@ -179,7 +179,7 @@ public final class GatewayService: Sendable {
     }
 
     private static func users(
-        _ configuration: GatewayConfiguration, _ services: GatewayServices
+        _ configuration: GatewayConfiguration, services: GatewayServices
     ) throws(GatewayFailure) -> UsersSource? {
         guard let path = configuration.usersFile else { return nil }
         do throws(UsersError) {

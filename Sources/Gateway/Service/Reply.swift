@@ -19,7 +19,7 @@ final class Reply: Sendable {
     ///   - responder: The server's.
     ///   - route: The route's label.
     ///   - services: Metrics and clock.
-    init(_ responder: Responder, route: String, _ services: GatewayServices) {
+    init(_ responder: Responder, route: String, services: GatewayServices) {
         self.responder = responder
         self.route = route
         self.services = services

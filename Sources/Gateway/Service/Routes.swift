@@ -22,17 +22,17 @@ struct Routes: Sendable {
     /// Decides about a request by its head, so that no body is kept without a name and a password, or for a route that there is not.
     /// Whether the password is right comes later.
     func admit(_ head: HTTPServerRequest) -> HTTPAdmission {
-        let match = Route.match(head.method, head.rawPath)
+        let match = Route.match(head.method, path: head.rawPath)
         var kind: PublishKind?
-        if case .route(let route) = match { kind = PublishKind(route, head.headers) }
-        if let problem = problem(of: head, match, kind) { return .answer(counted(problem, match)) }
+        if case .route(let route) = match { kind = PublishKind(route, headers: head.headers) }
+        if let problem = problem(of: head, match: match, kind: kind) { return .answer(counted(problem, match: match)) }
         guard case .route(let route) = match, route.takesBody else { return .skip }
         return kind.map { .readUnpacked(atMost: $0.maximumByteCount) } ?? .read(atMost: JSONBody.maximumByteCount)
     }
 
     /// The answer to a request for whose body there is no room.
     func overload(_ head: HTTPServerRequest) -> HTTPServerResponse {
-        counted(.overloaded(after: 1000), Route.match(head.method, head.rawPath))
+        counted(.overloaded(after: 1000), match: Route.match(head.method, path: head.rawPath))
     }
 
     /// The answer in place of one that the server gives by itself.
@@ -41,9 +41,9 @@ struct Routes: Sendable {
     }
 
     /// What can be said against a request without its body.
-    private func problem(of head: HTTPServerRequest, _ match: Route.Match, _ kind: PublishKind?) -> APIProblem? {
+    private func problem(of head: HTTPServerRequest, match: Route.Match, kind: PublishKind?) -> APIProblem? {
         switch match {
-        case .nowhere, .otherMethods: return Self.noRoute(for: head, match)
+        case .nowhere, .otherMethods: return Self.noRoute(for: head, match: match)
         case .route(.welcome), .route(.openAPI): return nil
         case .route(let route) where route.bringsRequests:
             return Self.keyProblem(of: head) ?? (kind == nil ? route.noMediaType : nil)
@@ -61,13 +61,13 @@ struct Routes: Sendable {
     }
 
     /// 404 or 405, with the route that was probably meant.
-    private static func noRoute(for head: HTTPServerRequest, _ match: Route.Match) -> APIProblem {
-        let nearest = APIOperation.nearest(to: head.method, head.rawPath)
+    private static func noRoute(for head: HTTPServerRequest, match: Route.Match) -> APIProblem {
+        let nearest = APIOperation.nearest(to: head.method, at: head.rawPath)
         guard case .otherMethods(let methods) = match else { return .noRoute(near: nearest) }
         return .methodNotAllowed(methods, near: nearest)
     }
 
-    private func counted(_ problem: APIProblem, _ match: Route.Match) -> HTTPServerResponse {
+    private func counted(_ problem: APIProblem, match: Route.Match) -> HTTPServerResponse {
         let response = APIAnswer(problem).documented(at: services.docsURL).response
         services.count(response, on: match.label, since: services.now())
         return response
@@ -85,21 +85,23 @@ struct Routes: Sendable {
     }
 
     /// Answers a request, now or later; waits for nothing.
-    func answer(_ request: HTTPServerRequest, _ responder: Responder) {
-        let match = Route.match(request.method, request.rawPath)
-        let reply = Reply(responder, route: match.label, services)
+    func answer(_ request: HTTPServerRequest, with responder: Responder) {
+        let match = Route.match(request.method, path: request.rawPath)
+        let reply = Reply(responder, route: match.label, services: services)
         switch match {
-        case .nowhere, .otherMethods: reply.answer(Self.noRoute(for: request, match))
+        case .nowhere, .otherMethods: reply.answer(Self.noRoute(for: request, match: match))
         case .route(.welcome): reply.answer(.text(Self.welcome))
         case .route(.openAPI): reply.answer(APIDescription.answer(to: request.headers))
         case .route(let route) where route.bringsRequests:
-            signIn(request, reply) { [endpoints, checkBatch] publisher in
-                guard let kind = PublishKind(route, request.headers) else { return reply.answer(route.noMediaType) }
+            signIn(request, reply: reply) { [endpoints, checkBatch] publisher in
+                guard let kind = PublishKind(route, headers: request.headers) else { return reply.answer(route.noMediaType) }
                 endpoints.publish(
                     PublishCall(kind: kind, request: request, publisher: publisher, checkBatch: checkBatch, reply: reply))
             }
         case .route(.request(let route)):
-            signIn(request, reply) { [endpoints] in endpoints.look(LookupCall(route, request, by: Asker($0), reply)) }
+            signIn(request, reply: reply) { [endpoints] in
+                endpoints.look(LookupCall(route, request: request, by: Asker($0), reply: reply))
+            }
         case .route(let route):
             signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in
                 switch outcome {
@@ -114,7 +116,7 @@ struct Routes: Sendable {
     }
 
     /// Hands on whose key a call shows, or answers it.
-    private func signIn(_ request: HTTPServerRequest, _ reply: Reply, then: (Publisher) -> Void) {
+    private func signIn(_ request: HTTPServerRequest, reply: Reply, then: (Publisher) -> Void) {
         switch checkKey(Self.authorization(of: request), proxies.client(of: request)) {
         case .signedIn(let publisher): then(publisher)
         case .refused: reply.answer(Self.keyProblem(of: request) ?? .keyWrong)

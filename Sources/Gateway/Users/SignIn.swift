@@ -60,7 +60,7 @@ final class SignIn: Sendable {
     ///   - allowsDemo: Whether everybody may whose password is the name.
     ///   - services: Log, metrics and clock.
     /// - Throws: `CryptoError.openSSL` when there is no entropy.
-    init(_ users: UsersSource?, allowsDemo: Bool, _ services: GatewayServices) throws(CryptoError) {
+    init(_ users: UsersSource?, allowsDemo: Bool, services: GatewayServices) throws(CryptoError) {
         self.users = users
         self.allowsDemo = allowsDemo
         self.services = services
@@ -97,17 +97,19 @@ final class SignIn: Sendable {
     ///   - then: Gets what came of it, once: before this returns where no password has to be checked, else on the thread that checks.
     func check(_ authorization: String?, from address: NumericAddress?, then: @escaping @Sendable (Outcome) -> Void) {
         guard let authorization, let credentials = BasicCredentials(authorization: authorization) else {
-            return then(count(.refused, "refused"))
+            return then(count(.refused, as: "refused"))
         }
         if allowsDemo, credentials.areOfDemonstration {
-            return then(count(.signedIn(Caller(name: credentials.name)), "demonstration"))
+            return then(count(.signedIn(Caller(name: credentials.name)), as: "demonstration"))
         }
-        guard let users else { return then(count(.refused, "refused")) }
+        guard let users else { return then(count(.refused, as: "refused")) }
         let known = users.users(now: services.now())
-        if let caller = remembered(authorization, known) { return then(count(.signedIn(caller), "remembered")) }
+        if let caller = remembered(authorization, among: known) { return then(count(.signedIn(caller), as: "remembered")) }
         let network = ClientNetwork(address)
-        if let refusal = put(Check(authorization: authorization, credentials: credentials, network: network, then: then), known) {
-            return then(count(refusal, refusal == .overloaded ? "overloaded" : "held"))
+        if let refusal = put(
+            Check(authorization: authorization, credentials: credentials, network: network, then: then), knowing: known)
+        {
+            return then(count(refusal, as: refusal == .overloaded ? "overloaded" : "held"))
         }
         arrivals.signal()
     }
@@ -115,7 +117,7 @@ final class SignIn: Sendable {
     /// Lets a check wait for its turn.
     ///
     /// - Returns: Nil, or why it must not wait.
-    private func put(_ check: Check, _ users: KnownUsers) -> Outcome? {
+    private func put(_ check: Check, knowing users: KnownUsers) -> Outcome? {
         let (attempt, now) = (check.attempt(users), services.now())
         return waiting.withLock { waiting -> Outcome? in
             guard !waiting.isClosed else { return .overloaded }
@@ -139,32 +141,32 @@ final class SignIn: Sendable {
 
     /// Checks a password, unless the same header was verified while it waited, or others of its address or name failed.
     private func outcome(of check: Check) -> Outcome {
-        guard let users else { return count(.refused, "refused") }
+        guard let users else { return count(.refused, as: "refused") }
         let known = users.users(now: services.now())
-        if let caller = remembered(check.authorization, known) { return count(.signedIn(caller), "remembered") }
+        if let caller = remembered(check.authorization, among: known) { return count(.signedIn(caller), as: "remembered") }
         let (attempt, begun) = (check.attempt(known), services.now())
         if case .wait(let milliseconds) = waiting.withLock({ $0.limits.decision(on: attempt, now: begun) }) {
-            return count(.held(milliseconds), "held")
+            return count(.held(milliseconds), as: "held")
         }
         do throws(CryptoError) {
             let name = try known.name(for: check.credentials)
             let now = services.now()
             waiting.withLock { name == nil ? $0.limits.noteFailure(of: attempt, now: now) : $0.limits.noteSuccess(of: attempt) }
-            guard let name else { return count(.refused, "refused") }
+            guard let name else { return count(.refused, as: "refused") }
             verified.withLock { $0.remember(check.authorization, name: name, generation: known.generation, now: now) }
-            return count(.signedIn(Caller(name: name)), "verified")
+            return count(.signedIn(Caller(name: name)), as: "verified")
         } catch {
             services.log.error(.internalFault, "a password could not be checked", [.reason: .string(error.description)])
-            return count(.overloaded, "overloaded")
+            return count(.overloaded, as: "overloaded")
         }
     }
 
-    private func remembered(_ authorization: String, _ users: KnownUsers) -> Caller? {
+    private func remembered(_ authorization: String, among users: KnownUsers) -> Caller? {
         let now = services.now()
         return verified.withLock { $0.name(of: authorization, generation: users.generation, now: now) }.map { Caller(name: $0) }
     }
 
-    private func count(_ outcome: Outcome, _ label: String) -> Outcome {
+    private func count(_ outcome: Outcome, as label: String) -> Outcome {
         services.metrics.signIns.series([label]).increment()
         return outcome
     }

@@ -10,7 +10,7 @@ final class StreamReader {
     private let socket: Int32
 
     /// Reads `pipe`, which has just taken the connection of `socket`.
-    init(_ pipe: StreamPipe, _ core: ServerCore, socket: Int32) {
+    init(_ pipe: StreamPipe, core: ServerCore, socket: Int32) {
         self.pipe = pipe
         self.core = core
         self.socket = socket
@@ -81,7 +81,7 @@ final class OpenStreams: Sendable {
 
 /// Gives the library the next bytes of a stream, whose ``StreamReader`` is `context`.
 private func streamRead(
-    _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int
+    _ context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?, capacity: Int
 ) -> Int {
     guard let context, let buffer else { return -2 }
     return Unmanaged<StreamReader>.fromOpaque(context).takeUnretainedValue()

@@ -4,7 +4,7 @@ import Synchronization
 
 extension EmulatedHub {
     /// Answers a request for the emulator itself.
-    func administer(_ route: AdminRoute, _ request: HTTPServerRequest) -> HTTPServerResponse {
+    func administer(_ route: AdminRoute, for request: HTTPServerRequest) -> HTTPServerResponse {
         switch route {
         case .live:
             return .text("ok\n")
@@ -38,7 +38,7 @@ extension EmulatedHub {
         case .blob:
             return blob(request)
         case .setFeedback(let name), .addFeedback(let name):
-            putFeedback(name, request.body, isAppended: route == .addFeedback(name: name))
+            putFeedback(name, bytes: request.body, isAppended: route == .addFeedback(name: name))
             return HTTPServerResponse(status: 204)
         }
     }
@@ -50,7 +50,7 @@ extension EmulatedHub {
             return .text("'after' and 'limit' must be whole numbers\n", status: 400)
         }
         var response = Self.json(ReportWriter.json(calls: calls(after: after, limit: limit)))
-        response.headers.append("X-Total-Count", String(state.withLock { $0.calls.count }))
+        response.headers.append("X-Total-Count", value: String(state.withLock { $0.calls.count }))
         return response
     }
 

@@ -18,7 +18,7 @@ extension EmulatedHub {
             return state.devices.devices.compactMap { device in
                 if let handle, DeviceKey(platform: device.key.platform, handle: handle) != device.key { return nil }
                 if let tagged, !tagged.contains(device.key) { return nil }
-                return Self.report(device, state.registrations.registrations(of: device.key))
+                return Self.report(device, registrations: state.registrations.registrations(of: device.key))
             }
         }
     }
@@ -105,7 +105,7 @@ extension EmulatedHub {
         }
     }
 
-    private static func report(_ device: DeviceLog.Device, _ registrations: [Registration]) -> DeviceReport {
+    private static func report(_ device: DeviceLog.Device, registrations: [Registration]) -> DeviceReport {
         var tags: [String] = []
         for tag in registrations.flatMap(\.tags) where !tags.contains(tag) { tags.append(tag) }
         var installations: [String] = []

@@ -16,9 +16,9 @@ struct ReportWriter {
     static func json(faults: [FaultScript.Entry]) -> [UInt8] {
         array(faults) { report, entry in
             report.object { report in
-                report.member("fault", entry.fault.text)
-                report.member("met", entry.metCount)
-                report.member("struck", entry.struckCount)
+                report.member("fault", value: entry.fault.text)
+                report.member("met", value: entry.metCount)
+                report.member("struck", value: entry.struckCount)
             }
         }
     }
@@ -26,34 +26,34 @@ struct ReportWriter {
     static func json(telemetry: [TelemetryPlan.Entry]) -> [UInt8] {
         array(telemetry) { report, entry in
             report.object { report in
-                report.member("telemetry", entry.script.text)
-                report.member("met", entry.metCount)
-                report.member("struck", entry.struckCount)
+                report.member("telemetry", value: entry.script.text)
+                report.member("met", value: entry.metCount)
+                report.member("struck", value: entry.struckCount)
             }
         }
     }
 
-    private static func array<Element>(_ elements: [Element], _ write: (inout ReportWriter, Element) -> Void) -> [UInt8] {
+    private static func array<Element>(_ elements: [Element], writing write: (inout ReportWriter, Element) -> Void) -> [UInt8] {
         var report = ReportWriter()
-        report.array(elements, write)
+        report.array(elements, writing: write)
         report.writer.append("\n")
         return report.writer.bytes
     }
 
     private mutating func write(_ device: DeviceReport) {
         object { report in
-            report.member("platform", device.platform)
-            report.member("handle", device.handle)
+            report.member("platform", value: device.platform)
+            report.member("handle", value: device.handle)
             report.key("tags")
             report.array(device.tags) { $0.writer.append(json: $1) }
             report.key("installations")
             report.array(device.installations) { $0.writer.append(json: $1) }
-            report.member("registrations", device.registrationCount)
-            report.member("rung_count", device.rungCount)
+            report.member("registrations", value: device.registrationCount)
+            report.member("rung_count", value: device.rungCount)
             report.key("rung")
             report.array(device.rung) { $0.write($1) }
             let visible = device.visible
-            report.member("visible_count", visible.count)
+            report.member("visible_count", value: visible.count)
             report.key("visible")
             report.array(visible) { $0.write($1) }
         }
@@ -61,43 +61,43 @@ struct ReportWriter {
 
     private mutating func write(_ ring: RingReport) {
         object { report in
-            report.member("notification_id", ring.notificationID)
-            report.member("call", ring.callID)
-            report.member("time", Moment(milliseconds: ring.milliseconds).rfc3339)
-            report.member("format", ring.format)
-            if let template = ring.template { report.member("template", template) }
+            report.member("notification_id", value: ring.notificationID)
+            report.member("call", value: ring.callID)
+            report.member("time", value: Moment(milliseconds: ring.milliseconds).rfc3339)
+            report.member("format", value: ring.format)
+            if let template = ring.template { report.member("template", value: template) }
             report.key("headers")
             report.fields(ring.headers)
-            report.member("body", ring.body)
+            report.member("body", value: ring.body)
         }
     }
 
     private mutating func write(_ call: RecordedCall) {
         object { report in
-            report.member("id", call.id)
-            report.member("time", Moment(milliseconds: call.at).rfc3339)
-            report.member("method", call.method)
-            report.member("path", call.target)
-            report.member("operation", "\(call.operation)")
-            report.member("format", call.format)
-            report.member("tags", call.tags)
-            report.member("handle", call.handle)
+            report.member("id", value: call.id)
+            report.member("time", value: Moment(milliseconds: call.at).rfc3339)
+            report.member("method", value: call.method)
+            report.member("path", value: call.target)
+            report.member("operation", value: "\(call.operation)")
+            report.member("format", value: call.format)
+            report.member("tags", value: call.tags)
+            report.member("handle", value: call.handle)
             report.outcome(of: call)
-            report.member("client", call.client)
+            report.member("client", value: call.client)
             report.key("headers")
             report.fields(call.headers)
-            report.member("body", String(decoding: call.body, as: UTF8.self))
+            report.member("body", value: String(decoding: call.body, as: UTF8.self))
         }
     }
 
     private mutating func outcome(of call: RecordedCall) {
-        member("status", call.status)
+        member("status", value: call.status)
         key("accepted")
         writer.append(call.isAccepted ? "true" : "false")
-        member("notification_id", call.notificationID)
-        member("rung", call.rungCount)
-        member("fault", call.fault)
-        member("collapse", call.collapseKey)
+        member("notification_id", value: call.notificationID)
+        member("rung", value: call.rungCount)
+        member("fault", value: call.fault)
+        member("collapse", value: call.collapseKey)
     }
 
     /// Appends a line of the journal.
@@ -107,18 +107,18 @@ struct ReportWriter {
     ///   - fingerprint: Stands for the device handle of a direct send.
     mutating func appendLine(_ call: RecordedCall, fingerprint: String?) {
         object { report in
-            report.member("id", call.id)
-            report.member("at", Int(call.at))
-            report.member("op", "\(call.operation)")
-            report.member("tags", call.tags)
-            report.member("format", call.format)
-            report.member("handle", fingerprint)
+            report.member("id", value: call.id)
+            report.member("at", value: Int(call.at))
+            report.member("op", value: "\(call.operation)")
+            report.member("tags", value: call.tags)
+            report.member("format", value: call.format)
+            report.member("handle", value: fingerprint)
             report.outcome(of: call)
         }
         writer.append("\n")
     }
 
-    private mutating func array<Element>(_ elements: [Element], _ write: (inout ReportWriter, Element) -> Void) {
+    private mutating func array<Element>(_ elements: [Element], writing write: (inout ReportWriter, Element) -> Void) {
         writer.append("[")
         for (index, element) in elements.enumerated() {
             if index > 0 { writer.append(",") }
@@ -140,12 +140,12 @@ struct ReportWriter {
         writer.append("\":")
     }
 
-    private mutating func member(_ name: StaticString, _ value: String?) {
+    private mutating func member(_ name: StaticString, value: String?) {
         key(name)
         if let value { writer.append(json: value) } else { writer.append("null") }
     }
 
-    private mutating func member(_ name: StaticString, _ value: Int) {
+    private mutating func member(_ name: StaticString, value: Int) {
         key(name)
         writer.append(decimal: value)
     }

@@ -46,19 +46,20 @@ extension Fault {
     private func made(_ status: Int, detail: String, at moment: Moment) -> HubAnswer {
         var answer =
             switch body {
-            case .error: HubAnswer.error(status, detail)
+            case .error: HubAnswer.error(status, detail: detail)
             case .empty: HubAnswer.empty(status)
             case .html:
-                HubAnswer.body(status, Array("<html><body><h1>\(status)</h1></body></html>".utf8), contentType: "text/html")
+                HubAnswer.body(
+                    status, bytes: Array("<html><body><h1>\(status)</h1></body></html>".utf8), contentType: "text/html")
             case .json:
-                HubAnswer.body(status, Array("{\"error\":{\"code\":\(status)}}".utf8), contentType: "application/json")
+                HubAnswer.body(status, bytes: Array("{\"error\":{\"code\":\(status)}}".utf8), contentType: "application/json")
             }
         switch retryAfter ?? (effect == .throttle ? .seconds(10) : nil) {
         case .seconds(let seconds):
-            answer.headers.append("Retry-After", String(seconds))
+            answer.headers.append("Retry-After", value: String(seconds))
         case .date(let seconds):
             let date = Moment(milliseconds: moment.milliseconds + Int64(seconds) * 1000)
-            answer.headers.append("Retry-After", date.httpDate)
+            answer.headers.append("Retry-After", value: date.httpDate)
         case nil: break
         }
         return answer

@@ -13,14 +13,16 @@ extension EmulatedHub {
 
     /// `GET /installations/{id}`: JSON, under the content type that the service gives it.
     func getInstallation(id: String) -> HubAnswer {
-        guard let installation = state.withLock({ $0.installations[id] }) else { return .error(404, "Installation not found") }
-        return .body(200, InstallationWriter.json(installation), contentType: "application/xml; charset=utf-8")
+        guard let installation = state.withLock({ $0.installations[id] }) else {
+            return .error(404, detail: "Installation not found")
+        }
+        return .body(200, bytes: InstallationWriter.json(installation), contentType: "application/xml; charset=utf-8")
     }
 
     /// `PATCH /installations/{id}`.
     func patchInstallation(_ call: HubCall, id: String) -> HubAnswer {
         state.withLock { state in
-            guard var installation = state.installations[id] else { return .error(404, "Installation not found") }
+            guard var installation = state.installations[id] else { return .error(404, detail: "Installation not found") }
             return answering { () throws(Refusal) in
                 try InstallationPatch.apply(call.request.body, to: &installation)
                 state.write(installation, at: call.moment.milliseconds)

@@ -12,11 +12,13 @@ enum InstallationPatch {
 
         /// The value of an operation that needs one.
         func required() throws(Refusal) -> String {
-            guard let value else { throw Refusal(400, "The operation on '/\(path.joined(separator: "/"))' needs a value") }
+            guard let value else {
+                throw Refusal(400, detail: "The operation on '/\(path.joined(separator: "/"))' needs a value")
+            }
             return value
         }
 
-        var unknownPath: Refusal { Refusal(400, "A patch cannot change '/\(path.joined(separator: "/"))'") }
+        var unknownPath: Refusal { Refusal(400, detail: "A patch cannot change '/\(path.joined(separator: "/"))'") }
     }
 
     /// Applies every operation of a patch, in order, or none.
@@ -29,10 +31,10 @@ enum InstallationPatch {
         var patched = installation
         for operation in try InstallationReader(body).operations() {
             guard ["add", "replace", "remove"].contains(operation.name) else {
-                throw Refusal(400, "The operation '\(operation.name)' is not one of add, replace and remove")
+                throw Refusal(400, detail: "The operation '\(operation.name)' is not one of add, replace and remove")
             }
             guard operation.path.hasPrefix("/") else {
-                throw Refusal(400, "The path '\(operation.path)' does not begin with '/'")
+                throw Refusal(400, detail: "The path '\(operation.path)' does not begin with '/'")
             }
             let path = operation.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
                 .map { String($0.replacing("~1", with: "/").replacing("~0", with: "~")) }
@@ -55,7 +57,7 @@ enum InstallationPatch {
         case "secondaryTiles" where step.path.count > 1:
             try applyTile(step, to: &installation)
         default:
-            try apply(step, Array(step.path), to: &installation.target)
+            try apply(step, at: Array(step.path), to: &installation.target)
         }
     }
 
@@ -81,26 +83,26 @@ enum InstallationPatch {
             installation.secondaryTiles.append((name, target))
             return
         }
-        guard let position else { throw Refusal(400, "There is no secondary tile '\(name)'") }
-        try apply(step, Array(step.path.dropFirst(2)), to: &installation.secondaryTiles[position].target)
+        guard let position else { throw Refusal(400, detail: "There is no secondary tile '\(name)'") }
+        try apply(step, at: Array(step.path.dropFirst(2)), to: &installation.secondaryTiles[position].target)
     }
 
-    private static func apply(_ step: Step, _ path: [String], to target: inout InstallationTarget) throws(Refusal) {
+    private static func apply(_ step: Step, at path: [String], to target: inout InstallationTarget) throws(Refusal) {
         switch (path[0], path.count) {
         case ("pushChannel", 1):
-            guard !step.removes else { throw Refusal(400, "The pushChannel cannot be removed") }
+            guard !step.removes else { throw Refusal(400, detail: "The pushChannel cannot be removed") }
             target.pushChannel = try step.required()
         case ("tags", 1), ("tags", 2):
-            try applyTags(step, path, to: &target.tags)
+            try applyTags(step, at: path, to: &target.tags)
             target.tags = try InstallationReader.checked(target.tags)
         case ("templates", 2...):
-            try applyTemplate(step, path, to: &target.templates)
+            try applyTemplate(step, at: path, to: &target.templates)
         default:
             throw step.unknownPath
         }
     }
 
-    private static func applyTags(_ step: Step, _ path: [String], to tags: inout [String]) throws(Refusal) {
+    private static func applyTags(_ step: Step, at path: [String], to tags: inout [String]) throws(Refusal) {
         if step.removes {
             tags = path.count == 1 ? [] : tags.filter { $0.lowercased() != path[1].lowercased() }
             return
@@ -112,7 +114,7 @@ enum InstallationPatch {
     }
 
     private static func applyTemplate(
-        _ step: Step, _ path: [String], to templates: inout [InstallationTarget.Template]
+        _ step: Step, at path: [String], to templates: inout [InstallationTarget.Template]
     ) throws(Refusal) {
         let name = path[1]
         let position = templates.firstIndex { $0.name == name }
@@ -126,7 +128,7 @@ enum InstallationPatch {
             }
             return
         }
-        guard let position else { throw Refusal(400, "There is no template '\(name)'") }
+        guard let position else { throw Refusal(400, detail: "There is no template '\(name)'") }
         switch (path[2], path.count) {
         case ("body", 3):
             templates[position].text = try step.required()
@@ -134,14 +136,14 @@ enum InstallationPatch {
         case ("expiry", 3):
             templates[position].expiry = step.removes ? nil : try step.required()
         case ("tags", 3), ("tags", 4):
-            try applyTags(step, Array(path.dropFirst(2)), to: &templates[position].tags)
+            try applyTags(step, at: Array(path.dropFirst(2)), to: &templates[position].tags)
         case ("headers", 3):
             let pairs = step.removes ? [] : try InstallationReader(Array(step.required().utf8)).pairs()
             templates[position].headers = [:]
-            for pair in pairs { templates[position].headers.append(pair.name, pair.value) }
+            for pair in pairs { templates[position].headers.append(pair.name, value: pair.value) }
         case ("headers", 4):
             templates[position].headers.remove(path[3])
-            if !step.removes { templates[position].headers.append(path[3], try step.required()) }
+            if !step.removes { templates[position].headers.append(path[3], value: try step.required()) }
         default:
             throw step.unknownPath
         }

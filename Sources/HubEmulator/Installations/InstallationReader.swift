@@ -11,7 +11,7 @@ struct InstallationReader {
     /// - Throws: An answer with 400 when it is not JSON.
     init(_ bytes: [UInt8]) throws(Refusal) {
         var document = JSONDocument()
-        do { try document.read(bytes.span) } catch { throw Refusal(400, "The body is not valid JSON. \(error.sentence)") }
+        do { try document.read(bytes.span) } catch { throw Refusal(400, detail: "The body is not valid JSON. \(error.sentence)") }
         self.document = document
     }
 
@@ -26,7 +26,7 @@ struct InstallationReader {
 
     /// The installations of an array.
     func installations() throws(Refusal) -> [Installation] {
-        guard document.kind(of: document.root) == .array else { throw Refusal(400, "The text is not a JSON array") }
+        guard document.kind(of: document.root) == .array else { throw Refusal(400, detail: "The text is not a JSON array") }
         var installations: [Installation] = []
         try document.forEachElement(of: document.root) { (node) throws(Refusal) in
             installations.append(try installation(at: node, id: nil))
@@ -48,11 +48,11 @@ struct InstallationReader {
 
     /// The operations of a patch: `op`, `path` and `value`. A value other than a string is given as its JSON text.
     func operations() throws(Refusal) -> [(name: String, path: String, value: String?)] {
-        guard document.kind(of: document.root) == .array else { throw Refusal(400, "A patch must be a JSON array") }
+        guard document.kind(of: document.root) == .array else { throw Refusal(400, detail: "A patch must be a JSON array") }
         var operations: [(name: String, path: String, value: String?)] = []
         try document.forEachElement(of: document.root) { (node) throws(Refusal) in
             guard let name = try string("op", of: node), let path = try string("path", of: node) else {
-                throw Refusal(400, "Every operation of a patch needs 'op' and 'path'")
+                throw Refusal(400, detail: "Every operation of a patch needs 'op' and 'path'")
             }
             let value = document.member("value", of: node)
             let isAbsent = value.map { document.kind(of: $0) == .null } ?? true
@@ -62,23 +62,24 @@ struct InstallationReader {
     }
 
     private func installation(at node: JSONDocument.Node, id: String?) throws(Refusal) -> Installation {
-        guard document.kind(of: node) == .object else { throw Refusal(400, "An installation must be a JSON object") }
+        guard document.kind(of: node) == .object else { throw Refusal(400, detail: "An installation must be a JSON object") }
         let named = try string("installationId", of: node)
         guard let id = id ?? named, !id.isEmpty, named == nil || named == id else {
-            throw Refusal(400, "The installationId in the body is missing or differs from the one in the path")
+            throw Refusal(400, detail: "The installationId in the body is missing or differs from the one in the path")
         }
         guard (try? HubTag.installation(id)) != nil else {
-            throw Refusal(400, "The installationId has characters that are not allowed")
+            throw Refusal(400, detail: "The installationId has characters that are not allowed")
         }
         let platformName = try string("platform", of: node) ?? ""
         guard let platform = HubPlatform(installationName: platformName) else {
-            throw Refusal(400, "The platform is missing or not one of apns, wns, mpns, gcm, fcmV1, adm, baidu, browser, xiaomi")
+            throw Refusal(
+                400, detail: "The platform is missing or not one of apns, wns, mpns, gcm, fcmV1, adm, baidu, browser, xiaomi")
         }
         var installation = Installation(id: id, platform: platform, target: try target(at: node))
         let documented = try string("userID", of: node)
         installation.userID = try string("userId", of: node) ?? documented
         if let user = installation.userID, (try? HubTag.user(user)) == nil {
-            throw Refusal(400, "The userId has characters that are not allowed")
+            throw Refusal(400, detail: "The userId has characters that are not allowed")
         }
         installation.expirationTime = try string("expirationTime", of: node)
         if let variables = document.member("pushVariables", of: node) { installation.pushVariables = try pairs(at: variables) }
@@ -93,7 +94,7 @@ struct InstallationReader {
     private func target(at node: JSONDocument.Node) throws(Refusal) -> InstallationTarget {
         guard let channel = document.member("pushChannel", of: node),
             [.string, .object].contains(document.kind(of: channel)), !document.text(of: channel).isEmpty
-        else { throw Refusal(400, "The pushChannel is missing or empty") }
+        else { throw Refusal(400, detail: "The pushChannel is missing or empty") }
         var target = InstallationTarget(pushChannel: document.string(document.text(of: channel)))
         if let tags = document.member("tags", of: node) { target.tags = try Self.checked(strings(at: tags)) }
         if let templates = document.member("templates", of: node) {
@@ -105,11 +106,13 @@ struct InstallationReader {
     }
 
     private func template(_ name: String, at node: JSONDocument.Node) throws(Refusal) -> InstallationTarget.Template {
-        guard !name.isEmpty, name.count <= 200 else { throw Refusal(400, "A template's name must have 1 to 200 characters") }
-        guard let text = try string("body", of: node) else { throw Refusal(400, "The template '\(name)' has no body") }
+        guard !name.isEmpty, name.count <= 200 else {
+            throw Refusal(400, detail: "A template's name must have 1 to 200 characters")
+        }
+        guard let text = try string("body", of: node) else { throw Refusal(400, detail: "The template '\(name)' has no body") }
         var template = InstallationTarget.Template(name: name, text: text, body: try Self.compiled(text))
         if let headers = document.member("headers", of: node) {
-            for pair in try pairs(at: headers) { template.headers.append(pair.name, pair.value) }
+            for pair in try pairs(at: headers) { template.headers.append(pair.name, value: pair.value) }
         }
         template.expiry = try string("expiry", of: node)
         if let tags = document.member("tags", of: node) { template.tags = try strings(at: tags) }
@@ -118,7 +121,7 @@ struct InstallationReader {
 
     /// A template's body, parsed. A faulty body is refused with 400.
     static func compiled(_ text: String) throws(Refusal) -> BodyTemplate {
-        do { return try BodyTemplate(text) } catch { throw Refusal(400, error.sentence) }
+        do { return try BodyTemplate(text) } catch { throw Refusal(400, detail: error.sentence) }
     }
 
     /// The tags, if all are valid. Otherwise refuses in the service's own words.
@@ -127,28 +130,29 @@ struct InstallationReader {
         guard invalid.isEmpty else {
             throw Refusal(
                 400,
-                "An invalid tag(s) '\(invalid.joined(separator: ","))' was supplied. Valid tag characters are alphanumeric, "
+                detail:
+                    "An invalid tag(s) '\(invalid.joined(separator: ","))' was supplied. Valid tag characters are alphanumeric, "
                     + "_, @, -, ., : and #.")
         }
         guard tags.reduce(0, { $0 + $1.utf8.count + 1 }) <= 8000 else {
             throw Refusal(
-                400, "Registration Tags serialized size is more than maximum supported value. Max Allowed Size: '8000'")
+                400, detail: "Registration Tags serialized size is more than maximum supported value. Max Allowed Size: '8000'")
         }
         return tags
     }
 
     private func string(_ name: StaticString, of node: JSONDocument.Node) throws(Refusal) -> String? {
         guard let value = document.member(name, of: node), document.kind(of: value) != .null else { return nil }
-        guard document.kind(of: value) == .string else { throw Refusal(400, "The value of '\(name)' is not a string") }
+        guard document.kind(of: value) == .string else { throw Refusal(400, detail: "The value of '\(name)' is not a string") }
         return document.string(document.text(of: value))
     }
 
     private func strings(at node: JSONDocument.Node) throws(Refusal) -> [String] {
         guard document.kind(of: node) != .null else { return [] }
-        guard document.kind(of: node) == .array else { throw Refusal(400, "A list of tags is not a JSON array") }
+        guard document.kind(of: node) == .array else { throw Refusal(400, detail: "A list of tags is not a JSON array") }
         var strings: [String] = []
         try document.forEachElement(of: node) { (element) throws(Refusal) in
-            guard document.kind(of: element) == .string else { throw Refusal(400, "A tag is not a string") }
+            guard document.kind(of: element) == .string else { throw Refusal(400, detail: "A tag is not a string") }
             let text = document.string(document.text(of: element))
             if !strings.contains(text) { strings.append(text) }
         }
@@ -157,10 +161,10 @@ struct InstallationReader {
 
     private func pairs(at node: JSONDocument.Node) throws(Refusal) -> [(name: String, value: String)] {
         guard document.kind(of: node) != .null else { return [] }
-        guard document.kind(of: node) == .object else { throw Refusal(400, "A JSON object of strings was expected") }
+        guard document.kind(of: node) == .object else { throw Refusal(400, detail: "A JSON object of strings was expected") }
         var pairs: [(name: String, value: String)] = []
         try document.forEachMember(of: node) { (key, value) throws(Refusal) in
-            guard document.kind(of: value) == .string else { throw Refusal(400, "A value that must be a string is none") }
+            guard document.kind(of: value) == .string else { throw Refusal(400, detail: "A value that must be a string is none") }
             pairs.append((document.string(key), document.string(document.text(of: value))))
         }
         return pairs

@@ -18,13 +18,13 @@ struct InstallationWriter {
     private mutating func write(_ installation: Installation) {
         writer.append("{\"installationId\":")
         writer.append(json: installation.id)
-        if let user = installation.userID { member("userId", user) }
+        if let user = installation.userID { member("userId", value: user) }
         writer.append(",\"pushChannel\":")
         write(channel: installation.target.pushChannel)
         writer.append(",\"pushChannelExpired\":")
         writer.append(installation.isChannelExpired ? "true" : "false")
-        member("platform", installation.platform.installationName)
-        member("expirationTime", installation.expirationTime ?? Self.never)
+        member("platform", value: installation.platform.installationName)
+        member("expirationTime", value: installation.expirationTime ?? Self.never)
         write(tagsAndTemplatesOf: installation.target)
         if !installation.pushVariables.isEmpty {
             writer.append(",\"pushVariables\":")
@@ -45,7 +45,7 @@ struct InstallationWriter {
         writer.append("}")
     }
 
-    private mutating func member(_ name: StaticString, _ value: String) {
+    private mutating func member(_ name: StaticString, value: String) {
         writer.append(",\"")
         writer.append(name)
         writer.append("\":")
@@ -76,7 +76,7 @@ struct InstallationWriter {
                 writer.append(",\"headers\":")
                 write(pairs: template.headers.all.map { ($0.name, $0.value) })
             }
-            if let expiry = template.expiry { member("expiry", expiry) }
+            if let expiry = template.expiry { member("expiry", value: expiry) }
             // The service adds the template's name to its tags.
             writer.append(",\"tags\":")
             write(strings: template.tags + (template.tags.contains(template.name) ? [] : [template.name]))

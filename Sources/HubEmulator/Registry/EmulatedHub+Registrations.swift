@@ -22,43 +22,43 @@ extension EmulatedHub {
                 registration.writtenAt = call.moment.milliseconds
                 state.write(registration)
             }
-            return answer(registration, call)
+            return answer(registration, to: call)
         }
     }
 
     /// `PUT /registrations/{id}`: creates or updates. With `If-Match`, updates only an existing registration of that version.
     func putRegistration(_ call: HubCall, id: String) -> HubAnswer {
         answering { () throws(Refusal) in
-            guard Self.isRegistrationID(id) else { throw Refusal(400, "The registration id is not valid") }
+            guard Self.isRegistrationID(id) else { throw Refusal(400, detail: "The registration id is not valid") }
             var registration = try RegistrationReader.read(call.request.body)
             registration.id = id
             registration.writtenAt = call.moment.milliseconds
             let condition = call.request.headers["If-Match"]
             let written: Registration = try state.withLock { (state) throws(Refusal) in
                 let existing = state.registrations[id]
-                if let condition { try Self.check(condition, existing) }
+                if let condition { try Self.check(condition, against: existing) }
                 registration.etag = (existing?.etag ?? 0) + 1
                 state.write(registration)
                 return registration
             }
-            return answer(written, call)
+            return answer(written, to: call)
         }
     }
 
     /// `GET /registrations/{id}`.
     func getRegistration(_ call: HubCall, id: String) -> HubAnswer {
-        guard let registration = state.withLock({ $0.registrations[id] }) else { return .error(404, "") }
-        return answer(registration, call)
+        guard let registration = state.withLock({ $0.registrations[id] }) else { return .error(404, detail: "") }
+        return answer(registration, to: call)
     }
 
     /// `DELETE /registrations/{id}`, for which `If-Match` is mandatory.
     func deleteRegistration(_ call: HubCall, id: String) -> HubAnswer {
         answering { () throws(Refusal) in
             guard let condition = call.request.headers["If-Match"] else {
-                throw Refusal(400, "The HTTP header \"If-Match\" is missing")
+                throw Refusal(400, detail: "The HTTP header \"If-Match\" is missing")
             }
             try state.withLock { (state) throws(Refusal) in
-                try Self.check(condition, state.registrations[id])
+                try Self.check(condition, against: state.registrations[id])
                 state.registrations.remove(id)
             }
             return .empty(200)
@@ -69,7 +69,7 @@ extension EmulatedHub {
     func listRegistrations(_ call: HubCall) -> HubAnswer {
         guard let text = call.request.queryValue("$filter") else { return page(call, path: "registrations") { _ in true } }
         guard let filter = RegistrationFilter(text) else {
-            return .error(400, "The filter is not valid: registrations can be looked up by the handle of a device only")
+            return .error(400, detail: "The filter is not valid: registrations can be looked up by the handle of a device only")
         }
         return page(call, path: "registrations", of: filter.devices, where: filter.matches)
     }
@@ -91,33 +91,35 @@ extension EmulatedHub {
             let (page, next) = state.withLock {
                 $0.registrations.page(of: devices, from: cursor, limit: limit, where: condition)
             }
-            return feed(page, next: next, call, path: path)
+            return feed(page, next: next, to: call, path: path)
         }
     }
 
     private func pageLimit(_ call: HubCall) throws(Refusal) -> Int {
         guard let text = call.request.queryValue("$top") else { return Self.pageSize }
-        guard let top = Int(text), top > 0 else { throw Refusal(400, "The value of '$top' is not a number of at least 1") }
+        guard let top = Int(text), top > 0 else {
+            throw Refusal(400, detail: "The value of '$top' is not a number of at least 1")
+        }
         return min(top, Self.pageSize)
     }
 
-    private func answer(_ registration: Registration, _ call: HubCall) -> HubAnswer {
+    private func answer(_ registration: Registration, to call: HubCall) -> HubAnswer {
         let writer = RegistrationWriter(baseURL: call.baseURL, query: String(call.request.rawQuery))
         var answer = HubAnswer.body(
-            200, writer.entry(registration), contentType: "application/atom+xml; type=entry; charset=utf-8")
-        answer.headers.append("ETag", "W/\"\(registration.etag)\"")
-        answer.headers.append("Content-Location", call.link("registrations/" + registration.id))
+            200, bytes: writer.entry(registration), contentType: "application/atom+xml; type=entry; charset=utf-8")
+        answer.headers.append("ETag", value: "W/\"\(registration.etag)\"")
+        answer.headers.append("Content-Location", value: call.link("registrations/" + registration.id))
         return answer
     }
 
-    private func feed(_ page: [Registration], next: Int?, _ call: HubCall, path: String) -> HubAnswer {
+    private func feed(_ page: [Registration], next: Int?, to call: HubCall, path: String) -> HubAnswer {
         let writer = RegistrationWriter(baseURL: call.baseURL, query: String(call.request.rawQuery))
         let token = next.map(ContinuationToken.text)
         // The service encodes the token of this link twice, so clients take the header.
         let nextLink = token.map { "\(call.link(path))&continuationtoken=\(PercentEncoding.encoded($0))" }
         let body = writer.feed(page, path: path, at: call.moment, nextLink: nextLink)
-        var answer = HubAnswer.body(200, body, contentType: "application/atom+xml; type=feed; charset=utf-8")
-        if let token { answer.headers.append("x-ms-continuationtoken", token) }
+        var answer = HubAnswer.body(200, bytes: body, contentType: "application/atom+xml; type=feed; charset=utf-8")
+        if let token { answer.headers.append("x-ms-continuationtoken", value: token) }
         return answer
     }
 
@@ -129,11 +131,11 @@ extension EmulatedHub {
     }
 
     /// Checks `If-Match`: `*`, `"1"`, `W/"1"` or the bare number. Only the digits count.
-    private static func check(_ condition: String, _ existing: Registration?) throws(Refusal) {
-        guard let existing else { throw Refusal(404, "") }
+    private static func check(_ condition: String, against existing: Registration?) throws(Refusal) {
+        guard let existing else { throw Refusal(404, detail: "") }
         guard condition != "*" else { return }
         guard condition.filter({ $0.isASCII && $0.isNumber }) == String(existing.etag) else {
-            throw Refusal(412, "The registration was changed since it was read")
+            throw Refusal(412, detail: "The registration was changed since it was read")
         }
     }
 }
@@ -151,7 +153,7 @@ enum ContinuationToken {
         let plain = PercentEncoding.decoded(token)
         guard let bytes = Base64.decode(Array(plain.utf8)), bytes.starts(with: "1;".utf8),
             let cursor = Int(String(decoding: bytes.dropFirst(2), as: UTF8.self)), cursor > 0
-        else { throw Refusal(400, "The continuation token is not valid") }
+        else { throw Refusal(400, detail: "The continuation token is not valid") }
         return cursor
     }
 }

@@ -6,17 +6,17 @@ enum RegistrationReader {
     ///
     /// - Throws: An answer with 400 naming the fault.
     static func read(_ body: [UInt8]) throws(Refusal) -> Registration {
-        guard let root = Markup.read(body) else { throw Refusal(400, "The body is not well-formed XML") }
+        guard let root = Markup.read(body) else { throw Refusal(400, detail: "The body is not well-formed XML") }
         guard let description = root.first(where: { $0.hasSuffix("RegistrationDescription") }) else {
-            throw Refusal(400, "The body holds no registration description")
+            throw Refusal(400, detail: "The body holds no registration description")
         }
         let declared = description.attributes["type"] ?? description.name
         let type = declared.split(separator: ":").last.map(String.init) ?? declared
         guard let (platform, isTemplate) = kind(of: type) else {
-            throw Refusal(400, "'\(type)' is not a known type of registration")
+            throw Refusal(400, detail: "'\(type)' is not a known type of registration")
         }
         guard let handle = description.value(platform.handleElement) else {
-            throw Refusal(400, "The element \(platform.handleElement) is missing or empty")
+            throw Refusal(400, detail: "The element \(platform.handleElement) is missing or empty")
         }
         let tags = (description.value("Tags") ?? "").split(separator: ",").map { $0.trimmingBlanks }.filter { !$0.isEmpty }
         var registration = Registration(
@@ -24,7 +24,7 @@ enum RegistrationReader {
             tags: try InstallationReader.checked(tags))
         for extra in platform.handleExtras { registration.extras[extra] = description.value(extra) }
         registration.pushVariables = description.value("PushVariables")
-        if isTemplate { registration.template = try template(description, platform) }
+        if isTemplate { registration.template = try template(description, for: platform) }
         return registration
     }
 
@@ -36,23 +36,25 @@ enum RegistrationReader {
         return HubPlatform.allCases.first { $0.elementPrefix.lowercased() == prefix }.map { ($0, isTemplate) }
     }
 
-    private static func template(_ description: Markup, _ platform: HubPlatform) throws(Refusal) -> Registration.Template {
+    private static func template(_ description: Markup, for platform: HubPlatform) throws(Refusal) -> Registration.Template {
         guard let text = description.value("BodyTemplate") else {
-            throw Refusal(400, "The element BodyTemplate is missing or empty")
+            throw Refusal(400, detail: "The element BodyTemplate is missing or empty")
         }
         var template = Registration.Template(
             name: description.value("TemplateName"), text: text, body: try InstallationReader.compiled(text))
-        guard (template.name?.count ?? 0) <= 200 else { throw Refusal(400, "A template's name has at most 200 characters") }
+        guard (template.name?.count ?? 0) <= 200 else {
+            throw Refusal(400, detail: "A template's name has at most 200 characters")
+        }
         template.expiry = description.value("Expiry")
         template.priority = description.value("Priority")
         template.messageType = description.value("MessageType")
         if let prefix = platform.headersElementPrefix {
             for header in description.child(prefix + "Headers")?.children ?? [] where header.name == prefix + "Header" {
-                if let name = header.value("Header") { template.headers.append(name, header.value("Value") ?? "") }
+                if let name = header.value("Header") { template.headers.append(name, value: header.value("Value") ?? "") }
             }
         }
         for value in [template.expiry, template.priority].compactMap({ $0 }) + template.headers.all.map(\.value) {
-            do { _ = try TemplateExpression(parsing: value) } catch { throw Refusal(400, error.sentence) }
+            do { _ = try TemplateExpression(parsing: value) } catch { throw Refusal(400, detail: error.sentence) }
         }
         return template
     }

@@ -81,7 +81,7 @@ struct RegistrationStore: Sendable {
     }
 
     /// Calls `body` with every registration that `expression` addresses, or with all of them when it is `nil`.
-    func forEachMatch(of expression: TagExpression?, _ body: (Registration) -> Void) {
+    func forEachMatch(of expression: TagExpression?, body: (Registration) -> Void) {
         guard let expression else {
             for case let slot? in slots { body(slot.registration) }
             return

@@ -26,12 +26,12 @@ struct RegistrationWriter {
     /// - Returns: The feed.
     func feed(_ page: [Registration], path: String, at moment: Moment, nextLink: String?) -> [UInt8] {
         var writer = XMLWriter()
-        writer.element("feed", [("xmlns", XMLWriter.atom)]) { writer in
-            writer.element("title", [("type", "text")], text: "Registrations")
+        writer.element("feed", attributes: [("xmlns", XMLWriter.atom)]) { writer in
+            writer.element("title", attributes: [("type", "text")], text: "Registrations")
             writer.element("id", text: link(path))
             writer.element("updated", text: moment.rfc3339)
-            writer.element("link", [("rel", "self"), ("href", link(path))])
-            if let nextLink { writer.element("link", [("rel", "next"), ("href", nextLink)]) }
+            writer.element("link", attributes: [("rel", "self"), ("href", link(path))])
+            if let nextLink { writer.element("link", attributes: [("rel", "next"), ("href", nextLink)]) }
             for registration in page { write(registration, isInFeed: true, to: &writer) }
         }
         return Array(Self.declaration.utf8) + writer.bytes
@@ -45,13 +45,13 @@ struct RegistrationWriter {
         let attributes = [
             ("a:etag", "W/\"\(registration.etag)\""), ("xmlns", XMLWriter.atom), ("xmlns:a", XMLWriter.metadata),
         ]
-        writer.element("entry", attributes) { writer in
+        writer.element("entry", attributes: attributes) { writer in
             writer.element("id", text: link)
-            writer.element("title", [("type", "text")], text: registration.id)
+            writer.element("title", attributes: [("type", "text")], text: registration.id)
             writer.element("published", text: written)
             writer.element("updated", text: written)
-            writer.element("link", [("rel", "self"), ("href", link)])
-            writer.element("content", [("type", "application/xml")]) { writer in
+            writer.element("link", attributes: [("rel", "self"), ("href", link)])
+            writer.element("content", attributes: [("type", "application/xml")]) { writer in
                 describe(registration, isInFeed: isInFeed, in: &writer)
             }
         }
@@ -60,7 +60,7 @@ struct RegistrationWriter {
     private func describe(_ registration: Registration, isInFeed: Bool, in writer: inout XMLWriter) {
         let kind = registration.template == nil ? "" : "Template"
         let name = registration.platform.elementPrefix + kind + "RegistrationDescription"
-        writer.element(name, [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]) { writer in
+        writer.element(name, attributes: [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]) { writer in
             writer.element("ETag", text: String(registration.etag))
             writer.element("ExpirationTime", text: expiration(of: registration, isInFeed: isInFeed))
             writer.element("RegistrationId", text: registration.id)

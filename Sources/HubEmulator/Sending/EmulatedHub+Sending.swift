@@ -14,12 +14,12 @@ extension EmulatedHub {
             var audience = try reader.taggedAudience()
             if call.hasFlag("direct") {
                 guard let handle = call.notificationHeader("DeviceHandle"), !handle.isEmpty else {
-                    throw Refusal(400, "The HTTP header \"ServiceBusNotification-DeviceHandle\" is missing or empty")
+                    throw Refusal(400, detail: "The HTTP header \"ServiceBusNotification-DeviceHandle\" is missing or empty")
                 }
                 audience = .handles([handle])
             }
             let notification = try reader.notification(to: audience)
-            return call.hasFlag("test") ? test(notification, call) : accept(notification, call, path: "messages/")
+            return call.hasFlag("test") ? test(notification, of: call) : accept(notification, of: call, path: "messages/")
         }
     }
 
@@ -27,16 +27,16 @@ extension EmulatedHub {
     func sendBatch(_ call: HubCall) -> HubAnswer {
         if call.tier == .free { return call.refusedByTier() }
         return answering { () throws(Refusal) in
-            guard call.hasFlag("direct") else { throw Refusal(400, "A batch needs the flag 'direct' in its query") }
+            guard call.hasFlag("direct") else { throw Refusal(400, detail: "A batch needs the flag 'direct' in its query") }
             // No source documents the service's answer. An answer as to a send would hide that nothing was tested.
-            guard !call.hasFlag("test") else { throw Refusal(400, "The flag 'test' is not allowed in a batch's query") }
+            guard !call.hasFlag("test") else { throw Refusal(400, detail: "The flag 'test' is not allowed in a batch's query") }
             let contentType = call.request.headers["Content-Type"] ?? ""
             guard let body = MultipartBody(call.request.body, contentType: contentType), let content = body["notification"],
                 let devices = body["devices"]
-            else { throw Refusal(400, "Could not find a part of the multipart content supplied.") }
+            else { throw Refusal(400, detail: "Could not find a part of the multipart content supplied.") }
             let handles = try Self.handles(devices.content)
             let reader = NotificationReader(call: call, body: content.content)
-            return accept(try reader.notification(to: .handles(handles)), call, path: "messages/$batch/")
+            return accept(try reader.notification(to: .handles(handles)), of: call, path: "messages/$batch/")
         }
     }
 
@@ -47,15 +47,16 @@ extension EmulatedHub {
             let reader = NotificationReader(call: call, body: call.request.body)
             let now = call.moment.milliseconds
             guard let time = call.notificationHeader("ScheduleTime").flatMap(Moment.init(reading:)) else {
-                throw Refusal(400, "The HTTP header \"ServiceBusNotification-ScheduleTime\" is missing or is not a date and time")
+                throw Refusal(
+                    400, detail: "The HTTP header \"ServiceBusNotification-ScheduleTime\" is missing or is not a date and time")
             }
             guard time.milliseconds > now, time.milliseconds <= now + Self.maximumDelay else {
-                throw Refusal(400, "A notification can be scheduled for a time in the next 7 days only")
+                throw Refusal(400, detail: "A notification can be scheduled for a time in the next 7 days only")
             }
             var notification = try reader.notification(to: try reader.taggedAudience())
             let id = state.withLock { state in
                 notification.id = state.identifiers.scheduledID(at: call.moment)
-                state.schedule(notification, call, due: time.milliseconds)
+                state.schedule(notification, of: call, due: time.milliseconds)
                 return notification.id
             }
             return HubAnswer(
@@ -68,14 +69,14 @@ extension EmulatedHub {
     func cancelSchedule(_ call: HubCall, id: String) -> HubAnswer {
         guard call.tier == .standard else { return call.refusedByTier() }
         let wasThere = state.withLock { $0.cancelSchedule(id, now: call.moment.milliseconds) }
-        return wasThere ? .empty(200) : .error(404, "The scheduled notification does not exist")
+        return wasThere ? .empty(200) : .error(404, detail: "The scheduled notification does not exist")
     }
 
-    private func accept(_ notification: Notification, _ call: HubCall, path: String) -> HubAnswer {
+    private func accept(_ notification: Notification, of call: HubCall, path: String) -> HubAnswer {
         let (id, count) = state.withLock { state in
             var notification = notification
             notification.id = state.identifiers.notificationID(at: call.moment)
-            return (notification.id, state.accept(notification, call))
+            return (notification.id, state.accept(notification, of: call))
         }
         var answer = HubAnswer.empty(201)
         answer.notificationID = id
@@ -86,7 +87,7 @@ extension EmulatedHub {
     }
 
     /// A test send: at most 10 devices at random, at most 10 calls in a minute, and the outcome as XML.
-    private func test(_ notification: Notification, _ call: HubCall) -> HubAnswer {
+    private func test(_ notification: Notification, of call: HubCall) -> HubAnswer {
         let now = call.moment.milliseconds
         let reach: Reach? = state.withLock { state in
             state.testSends.removeAll { $0 <= now - 60_000 }
@@ -96,12 +97,12 @@ extension EmulatedHub {
         }
         guard let reach else {
             var answer = HubAnswer.error(
-                call.apiVersion >= .answers429 ? 429 : 403, "At most 10 test sends are allowed in a minute")
+                call.apiVersion >= .answers429 ? 429 : 403, detail: "At most 10 test sends are allowed in a minute")
             answer.headers = ["Retry-After": "60"]
             return answer
         }
         var answer = HubAnswer.body(
-            201, TestOutcome.xml(reach), contentType: "application/xml; charset=utf-8")
+            201, bytes: TestOutcome.xml(reach), contentType: "application/xml; charset=utf-8")
         answer.rungCount = reach.rung.count
         answer.collapseKey = notification.collapseKey
         return answer
@@ -113,21 +114,21 @@ extension EmulatedHub {
         if (try? document.read(content.span)) == nil {
             let lenient = content.map { $0 == UInt8(ascii: "'") ? UInt8(ascii: "\"") : $0 }
             do { try document.read(lenient.span) } catch {
-                throw Refusal(400, "The devices are not a JSON array. \(error.sentence)")
+                throw Refusal(400, detail: "The devices are not a JSON array. \(error.sentence)")
             }
         }
         guard document.kind(of: document.root) == .array, document.childCount(of: document.root) > 0 else {
-            throw Refusal(400, "The devices are not a JSON array with at least one handle")
+            throw Refusal(400, detail: "The devices are not a JSON array with at least one handle")
         }
         var handles: [String] = []
         try document.forEachElement(of: document.root) { (element) throws(Refusal) in
             guard document.kind(of: element) == .string, !document.text(of: element).isEmpty else {
-                throw Refusal(400, "A device handle is not a string or is empty")
+                throw Refusal(400, detail: "A device handle is not a string or is empty")
             }
             handles.append(document.string(document.text(of: element)))
         }
         guard handles.count <= NotificationReader.maximumHandleCount else {
-            throw Refusal(400, "A batch has \(handles.count) device handles; at most 1000 are allowed")
+            throw Refusal(400, detail: "A batch has \(handles.count) device handles; at most 1000 are allowed")
         }
         return handles
     }
@@ -147,21 +148,21 @@ private enum TestOutcome {
     static func xml(_ reach: Reach) -> [UInt8] {
         var writer = XMLWriter()
         writer.element(
-            "NotificationOutcome", [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]
+            "NotificationOutcome", attributes: [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]
         ) { writer in
             writer.element("Success", text: String(reach.rung.count))
             writer.element("Failure", text: String(reach.refused.count))
             writer.element("Results") { writer in
-                for delivery in reach.rung { write(delivery, success, to: &writer) }
+                for delivery in reach.rung { write(delivery, outcome: success, to: &writer) }
                 for refusal in reach.refused {
-                    write(refusal.delivery, refusal.outcome == "WrongToken" ? wrongToken : badHandle, to: &writer)
+                    write(refusal.delivery, outcome: refusal.outcome == "WrongToken" ? wrongToken : badHandle, to: &writer)
                 }
             }
         }
         return writer.bytes
     }
 
-    private static func write(_ delivery: Delivery, _ outcome: String, to writer: inout XMLWriter) {
+    private static func write(_ delivery: Delivery, outcome: String, to writer: inout XMLWriter) {
         writer.element("RegistrationResult") { writer in
             writer.element("ApplicationPlatform", text: delivery.device.platform.format)
             writer.element("PnsHandle", text: delivery.handle)

@@ -76,9 +76,9 @@ extension Notification {
                         collapseKey: collapseKey))
             }
         case .everyone:
-            store.forEachMatch(of: nil) { add($0, to: &reach, &seen) }
+            store.forEachMatch(of: nil) { add($0, to: &reach, seen: &seen) }
         case .tags(let expression):
-            store.forEachMatch(of: expression) { add($0, to: &reach, &seen) }
+            store.forEachMatch(of: expression) { add($0, to: &reach, seen: &seen) }
         }
         return reach
     }
@@ -88,7 +88,7 @@ extension Notification {
         let template: String?
     }
 
-    private func add(_ registration: Registration, to reach: inout Reach, _ seen: inout Set<DeliveryKey>) {
+    private func add(_ registration: Registration, to reach: inout Reach, seen: inout Set<DeliveryKey>) {
         let key = registration.deviceKey
         switch (content, registration.template) {
         case (.native(let platform), nil) where platform == registration.platform:
@@ -126,17 +126,17 @@ extension Registration.Template {
     /// The header fields for the push service, expressions filled in, before those of the send.
     fileprivate func renderedHeaders(_ properties: [String: String], followedBy sent: HTTPFields) -> HTTPFields {
         var fields = headers
-        if let expiry { fields.append("apns-expiration", expiry) }
-        if let priority { fields.append("apns-priority", priority) }
+        if let expiry { fields.append("apns-expiration", value: expiry) }
+        if let priority { fields.append("apns-priority", value: priority) }
         var rendered = HTTPFields(capacity: fields.all.count + sent.all.count)
         for field in fields.all {
             let expression = (try? TemplateExpression(parsing: field.value)) ?? .literal
             switch expression.value(properties) {
-            case .text(let text), .number(let text): rendered.append(field.name, text)
-            case nil: rendered.append(field.name, field.value)
+            case .text(let text), .number(let text): rendered.append(field.name, value: text)
+            case nil: rendered.append(field.name, value: field.value)
             }
         }
-        for field in sent.all { rendered.append(field.name, field.value) }
+        for field in sent.all { rendered.append(field.name, value: field.value) }
         return rendered
     }
 }

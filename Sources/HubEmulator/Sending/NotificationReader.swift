@@ -18,14 +18,15 @@ struct NotificationReader {
     /// - Throws: The answer that refuses it.
     func notification(to audience: Notification.Audience) throws(Refusal) -> Notification {
         guard body.count <= Self.maximumByteCount else {
-            throw Refusal(413, "The message is \(body.count) bytes long; the limit is \(Self.maximumByteCount)")
+            throw Refusal(413, detail: "The message is \(body.count) bytes long; the limit is \(Self.maximumByteCount)")
         }
         let format = call.notificationHeader("Format") ?? ""
         if format.equalsIgnoringCase("template") { return try template(to: audience) }
         guard let platform = HubPlatform(format: format) else {
             throw Refusal(
                 400,
-                "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
+                detail:
+                    "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
                     + "\"windows\", \"apple\", \"gcm\", \"template\", \"adm\", or \"windowsphone\".")
         }
         return try native(platform, to: audience)
@@ -40,9 +41,11 @@ struct NotificationReader {
             switch error.reason {
             case .tag, .invalidCharacter, .expectedTag:
                 throw Refusal(
-                    400, "An invalid tag(s) '\(text)' was supplied. Valid tag characters are alphanumeric, _, @, -, ., : and #.")
+                    400,
+                    detail:
+                        "An invalid tag(s) '\(text)' was supplied. Valid tag characters are alphanumeric, _, @, -, ., : and #.")
             default:
-                throw Refusal(400, "The tag expression '\(text)' is not valid: \(error)")
+                throw Refusal(400, detail: "The tag expression '\(text)' is not valid: \(error)")
             }
         }
     }
@@ -51,11 +54,13 @@ struct NotificationReader {
         var document: JSONDocument?
         if platform.takesJSON {
             var read = JSONDocument()
-            do { try read.read(body.span) } catch { throw Refusal(400, "The payload is not valid JSON. \(error.sentence)") }
-            guard read.kind(of: read.root) == .object else { throw Refusal(400, "The payload is not a JSON object") }
+            do { try read.read(body.span) } catch {
+                throw Refusal(400, detail: "The payload is not valid JSON. \(error.sentence)")
+            }
+            guard read.kind(of: read.root) == .object else { throw Refusal(400, detail: "The payload is not a JSON object") }
             document = read
         } else if body.isEmpty {
-            throw Refusal(400, "The payload is empty")
+            throw Refusal(400, detail: "The payload is empty")
         }
         return Notification(
             id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: forwardedHeaders(),
@@ -63,17 +68,19 @@ struct NotificationReader {
     }
 
     private func template(to audience: Notification.Audience) throws(Refusal) -> Notification {
-        if case .handles = audience { throw Refusal(400, "A template notification cannot be sent to a device handle") }
+        if case .handles = audience { throw Refusal(400, detail: "A template notification cannot be sent to a device handle") }
         var document = JSONDocument()
-        do { try document.read(body.span) } catch { throw Refusal(400, "The properties are not valid JSON. \(error.sentence)") }
+        do { try document.read(body.span) } catch {
+            throw Refusal(400, detail: "The properties are not valid JSON. \(error.sentence)")
+        }
         guard document.kind(of: document.root) == .object else {
-            throw Refusal(400, "The properties of a template notification must be one JSON object")
+            throw Refusal(400, detail: "The properties of a template notification must be one JSON object")
         }
         var properties: [String: String] = [:]
         try document.forEachMember(of: document.root) { (key, value) throws(Refusal) in
             let name = document.string(key)
             guard document.kind(of: value) == .string else {
-                throw Refusal(400, "The property '\(name)' of a template notification is not a string")
+                throw Refusal(400, detail: "The property '\(name)' of a template notification is not a string")
             }
             properties[name.lowercased()] = document.string(document.text(of: value))
         }
@@ -85,7 +92,9 @@ struct NotificationReader {
     /// The header fields of the request that the push service gets.
     private func forwardedHeaders() -> HTTPFields {
         var forwarded = HTTPFields(capacity: 8)
-        for field in call.request.headers.all where Self.isForwarded(field.name) { forwarded.append(field.name, field.value) }
+        for field in call.request.headers.all where Self.isForwarded(field.name) {
+            forwarded.append(field.name, value: field.value)
+        }
         return forwarded
     }
 
@@ -102,7 +111,7 @@ struct NotificationReader {
 struct Refusal: Error {
     let answer: HubAnswer
 
-    init(_ status: Int, _ detail: String) {
-        answer = .error(status, detail)
+    init(_ status: Int, detail: String) {
+        answer = .error(status, detail: detail)
     }
 }

@@ -22,7 +22,7 @@ struct BlobAccess: Sendable {
     ///   - moment: Now.
     ///   - isContainer: Whether it opens everything below `path`, to be listed and read.
     /// - Returns: The link, or `nil` when OpenSSL cannot sign.
-    func link(to path: String, at origin: String, _ moment: Moment, isContainer: Bool = false) -> String? {
+    func link(to path: String, at origin: String, from moment: Moment, isContainer: Bool = false) -> String? {
         let expiry = Moment(milliseconds: moment.milliseconds / 1000 * 1000 + Self.lifetime).dotNet
         guard let signature = signature(of: path, expiry: expiry) else { return nil }
         let permission = isContainer ? "sr=c&sp=rl" : "sr=b&sp=r"

@@ -5,28 +5,28 @@ extension EmulatedHub {
     /// `GET /messages/{id}`: the telemetry of a notification, once it is visible.
     func telemetry(_ call: HubCall, id: String) -> HubAnswer {
         guard call.tier == .standard else { return call.refusedByTier() }
-        guard HubIdentifiers.isNotificationID(id) else { return .error(400, "The notification id is not valid") }
+        guard HubIdentifiers.isNotificationID(id) else { return .error(400, detail: "The notification id is not valid") }
         let record = state.withLock { $0.telemetry[id] }
         guard let record, let shown = record.shown(at: call.moment.milliseconds) else {
-            return .error(404, "The notification does not exist, or its telemetry is not available yet")
+            return .error(404, detail: "The notification does not exist, or its telemetry is not available yet")
         }
         let authority = call.baseURL.firstRange(of: "://").map { call.baseURL[$0.lowerBound...] } ?? ""
         let location = "sb\(authority)/messages/\(id)?api-version=\(call.apiVersion.text)"
         var details: String?
         if min(call.apiVersion, record.apiVersion) >= .namesErrorDetails, shown.counts.hasFailure {
-            details = blobs.link(to: "/blobs/errors/\(id)", at: origin(of: call), call.moment)
+            details = blobs.link(to: "/blobs/errors/\(id)", at: origin(of: call), from: call.moment)
         }
         let writer = TelemetryWriter(record: record, shown: shown, location: location, errorDetailsURI: details)
-        return .body(200, writer.xml, contentType: "application/xml; charset=utf-8")
+        return .body(200, bytes: writer.xml, contentType: "application/xml; charset=utf-8")
     }
 
     /// `GET /feedbackcontainer`: a link to the container with the push services' reports, as plain text.
     func feedbackContainer(_ call: HubCall) -> HubAnswer {
         guard call.tier == .standard else { return call.refusedByTier() }
-        guard let link = blobs.link(to: Self.feedbackPath, at: origin(of: call), call.moment, isContainer: true) else {
+        guard let link = blobs.link(to: Self.feedbackPath, at: origin(of: call), from: call.moment, isContainer: true) else {
             return .empty(500)
         }
-        return .body(200, Array(link.utf8), contentType: "text/plain; charset=utf-8")
+        return .body(200, bytes: Array(link.utf8), contentType: "text/plain; charset=utf-8")
     }
 
     /// Answers for the storage account behind the links.
@@ -56,9 +56,9 @@ extension EmulatedHub {
     ///   - name: The blob's name.
     ///   - bytes: The content, of any form.
     ///   - isAppended: Whether it is added to what is there.
-    public func putFeedback(_ name: String, _ bytes: [UInt8], isAppended: Bool = false) {
+    public func putFeedback(_ name: String, bytes: [UInt8], isAppended: Bool = false) {
         let now = clock()
-        state.withLock { $0.scriptedFeedback.put(name, bytes, isAppended: isAppended, at: now) }
+        state.withLock { $0.scriptedFeedback.put(name, bytes: bytes, isAppended: isAppended, at: now) }
     }
 
     /// A blob, or its requested part (RFC 9110, section 14.2).
@@ -75,7 +75,7 @@ extension EmulatedHub {
         guard last >= start else { return response }
         response.status = 206
         response.body = Array(bytes[start...last])
-        response.headers.append("Content-Range", "bytes \(start)-\(last)/\(bytes.count)")
+        response.headers.append("Content-Range", value: "bytes \(start)-\(last)/\(bytes.count)")
         return response
     }
 

@@ -10,7 +10,7 @@ struct FeedbackBlob: Sendable {
 struct ScriptedFeedback: Sendable {
     private(set) var blobs: [String: FeedbackBlob] = [:]
 
-    mutating func put(_ name: String, _ bytes: [UInt8], isAppended: Bool, at moment: Int64) {
+    mutating func put(_ name: String, bytes: [UInt8], isAppended: Bool, at moment: Int64) {
         var blob =
             isAppended
             ? blobs[name] ?? FeedbackBlob(name: name, bytes: [], modified: 0) : .init(name: name, bytes: [], modified: 0)

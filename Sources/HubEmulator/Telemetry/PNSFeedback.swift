@@ -28,7 +28,8 @@ struct PNSFeedback: Sendable {
 
     private var xml: [UInt8] {
         var writer = XMLWriter()
-        writer.element("PnsFeedback", [("xmlns:i", XMLWriter.schemaInstance), ("xmlns", XMLWriter.serviceBus)]) { writer in
+        writer.element("PnsFeedback", attributes: [("xmlns:i", XMLWriter.schemaInstance), ("xmlns", XMLWriter.serviceBus)]) {
+            writer in
             writer.element("FeedbackTime", text: Moment(milliseconds: at).dotNet)
             writer.element("NotificationSystemError", text: outcome)
             writer.element("Platform", text: platform.installationName.lowercased())

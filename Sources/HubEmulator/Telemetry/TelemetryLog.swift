@@ -24,7 +24,7 @@ struct TelemetryLog: Sendable {
     }
 
     /// Changes the record of a notification, if it is remembered.
-    mutating func change(_ id: String, _ change: (inout TelemetryRecord) -> Void) {
+    mutating func change(_ id: String, by change: (inout TelemetryRecord) -> Void) {
         guard let ordinal = ordinals[id] else { return }
         change(&records[ordinal - droppedCount])
     }

@@ -29,53 +29,57 @@ struct TelemetryParser {
             let equals = trimmed.firstIndex(of: "=")
             let name = String(trimmed[..<(equals ?? trimmed.endIndex)])
             let value = equals.map { String(trimmed[trimmed.index(after: $0)...]) } ?? ""
-            if name.contains(".") { try parser.readCount(name, value) } else { try parser.read(name.lowercased(), value) }
+            if name.contains(".") {
+                try parser.readCount(name, from: value)
+            } else {
+                try parser.read(name.lowercased(), from: value)
+            }
         }
         return try parser.script(text)
     }
 
-    private mutating func read(_ field: String, _ value: String) throws(TelemetryScriptError) {
+    private mutating func read(_ field: String, from value: String) throws(TelemetryScriptError) {
         guard Self.fieldNames.contains(field) else { throw .unknownField(field) }
         if given.contains(field), field != "state", field != "counts" { throw .repeatedField(field) }
         given.append(field)
         switch field {
-        case "hidden": progress.hidden = value.isEmpty ? nil : try Self.duration(field, value)
+        case "hidden": progress.hidden = value.isEmpty ? nil : try Self.duration(field, from: value)
         case "state": try readState(value)
         case "counts":
             guard value == "none" else { throw .badValue(field: field, value: value, expected: "none") }
             try changeCounts(of: field) { $0 = OutcomeCounts() }
-        case "canceled": progress.canceledState = try Self.word(field, value)
-        case "refuse": outcome = try Self.word(field, value)
+        case "canceled": progress.canceledState = try Self.word(field, from: value)
+        case "refuse": outcome = try Self.word(field, from: value)
         case "device": device = value
-        case "platform": platform = try Self.platform(field, value)
+        case "platform": platform = try Self.platform(field, from: value)
         case "tags": conditions.tags = value
         case "format": conditions.format = value
         case "handle": conditions.handle = value
-        case "after": after = try Self.number(field, value, 0...1_000_000_000)
-        case "every": every = try Self.number(field, value, 1...1_000_000_000)
-        default: count = try Self.number(field, value, 1...1_000_000_000)
+        case "after": after = try Self.number(field, from: value, in: 0...1_000_000_000)
+        case "every": every = try Self.number(field, from: value, in: 1...1_000_000_000)
+        default: count = try Self.number(field, from: value, in: 1...1_000_000_000)
         }
     }
 
     private mutating func readState(_ value: String) throws(TelemetryScriptError) {
         if let last = progress.steps.last, last.duration == nil { throw .endlessState(last.state) }
         let parts = value.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        let state = try Self.word("state", String(parts[0]))
-        let duration = parts.count > 1 ? try Self.duration("state", String(parts[1])) : nil
+        let state = try Self.word("state", from: String(parts[0]))
+        let duration = parts.count > 1 ? try Self.duration("state", from: String(parts[1])) : nil
         progress.steps.append(TelemetryScript.Step(state: state, duration: duration, counts: nil))
     }
 
     /// Reads `apple.Success=3`.
-    private mutating func readCount(_ field: String, _ value: String) throws(TelemetryScriptError) {
+    private mutating func readCount(_ field: String, from value: String) throws(TelemetryScriptError) {
         let parts = field.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        let platform = try Self.platform(field, String(parts[0]))
-        let name = try Self.word(field, String(parts[1]))
-        let number = try Self.number(field, value, 0...1_000_000_000)
+        let platform = try Self.platform(field, from: String(parts[0]))
+        let name = try Self.word(field, from: String(parts[1]))
+        let number = try Self.number(field, from: value, in: 0...1_000_000_000)
         try changeCounts(of: field) { $0.add(name, on: platform, count: number) }
     }
 
     private mutating func changeCounts(
-        of field: String, _ change: (inout OutcomeCounts) -> Void
+        of field: String, by change: (inout OutcomeCounts) -> Void
     ) throws(TelemetryScriptError) {
         guard let last = progress.steps.indices.last else { throw .needs(field: field, other: "state") }
         var counts = progress.steps[last].counts ?? OutcomeCounts()
@@ -104,14 +108,14 @@ struct TelemetryParser {
         return script
     }
 
-    private static func word(_ field: String, _ value: String) throws(TelemetryScriptError) -> String {
+    private static func word(_ field: String, from value: String) throws(TelemetryScriptError) -> String {
         guard (1...64).contains(value.utf8.count), value.utf8.allSatisfy(\.isLetterOrDigit) else {
             throw .badValue(field: field, value: value, expected: "a word of letters and digits")
         }
         return value
     }
 
-    private static func platform(_ field: String, _ value: String) throws(TelemetryScriptError) -> HubPlatform {
+    private static func platform(_ field: String, from value: String) throws(TelemetryScriptError) -> HubPlatform {
         guard let platform = HubPlatform(format: value) else {
             let known = HubPlatform.allCases.map(\.format).joined(separator: ", ")
             throw .badValue(field: field, value: value, expected: "one of \(known)")
@@ -120,7 +124,7 @@ struct TelemetryParser {
     }
 
     private static func number(
-        _ field: String, _ value: String, _ range: ClosedRange<Int>
+        _ field: String, from value: String, in range: ClosedRange<Int>
     ) throws(TelemetryScriptError) -> Int {
         guard let number = Int(value), range.contains(number) else {
             throw .badValue(field: field, value: value, expected: "\(range.lowerBound) to \(range.upperBound)")
@@ -128,7 +132,7 @@ struct TelemetryParser {
         return number
     }
 
-    private static func duration(_ field: String, _ value: String) throws(TelemetryScriptError) -> Duration {
+    private static func duration(_ field: String, from value: String) throws(TelemetryScriptError) -> Duration {
         guard let duration = FaultParser.scripted(value) else {
             throw .badValue(field: field, value: value, expected: "a duration such as 200ms, 10s or 2m, at most a day")
         }

@@ -40,7 +40,7 @@ struct TelemetryRecord: Sendable {
     ///   - call: The send.
     ///   - progress: The telemetry to show over time.
     ///   - due: The time of a scheduled notification.
-    init(_ notification: Notification, _ call: HubCall, progress: TelemetryScript.Progress, due: Int64? = nil) {
+    init(_ notification: Notification, call: HubCall, progress: TelemetryScript.Progress, due: Int64? = nil) {
         id = notification.id
         body = notification.body
         if case .tags = notification.audience { tags = call.notificationHeader("Tags") } else { tags = nil }

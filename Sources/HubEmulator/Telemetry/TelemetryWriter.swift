@@ -15,7 +15,7 @@ struct TelemetryWriter {
     var xml: [UInt8] {
         var writer = XMLWriter()
         let namespaces = [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]
-        writer.element("NotificationDetails", namespaces) { writer in
+        writer.element("NotificationDetails", attributes: namespaces) { writer in
             writer.element("NotificationId", text: record.id)
             writer.element("Location", text: location)
             writer.element("State", text: shown.state)

@@ -17,10 +17,10 @@ struct HubAnswer: Sendable {
     static func empty(_ status: Int) -> HubAnswer { HubAnswer(status: status) }
 
     /// An error with a body of code and detail.
-    static func error(_ status: Int, _ detail: String) -> HubAnswer { HubAnswer(status: status, detail: detail) }
+    static func error(_ status: Int, detail: String) -> HubAnswer { HubAnswer(status: status, detail: detail) }
 
     /// An answer with a body of the given type.
-    static func body(_ status: Int, _ body: [UInt8], contentType: String) -> HubAnswer {
+    static func body(_ status: Int, bytes body: [UInt8], contentType: String) -> HubAnswer {
         HubAnswer(status: status, headers: ["Content-Type": contentType], body: body)
     }
 
@@ -32,11 +32,11 @@ struct HubAnswer: Sendable {
     /// - Returns: The response for the client.
     func response(at moment: Moment, trackingID: String) -> HTTPServerResponse {
         var fields = HTTPFields(capacity: headers.all.count + 4)
-        if headers["Content-Type"] == nil { fields.append("Content-Type", "application/xml; charset=utf-8") }
-        for field in headers.all { fields.append(field.name, field.value) }
-        fields.append("Server", "Microsoft-HTTPAPI/2.0")
-        fields.append("TrackingId", trackingID)
-        fields.append("x-ms-correlation-request-id", trackingID)
+        if headers["Content-Type"] == nil { fields.append("Content-Type", value: "application/xml; charset=utf-8") }
+        for field in headers.all { fields.append(field.name, value: field.value) }
+        fields.append("Server", value: "Microsoft-HTTPAPI/2.0")
+        fields.append("TrackingId", value: trackingID)
+        fields.append("x-ms-correlation-request-id", value: trackingID)
         guard let detail else { return HTTPServerResponse(status: status, headers: fields, body: body) }
         var writer = ByteWriter(capacity: 256)
         writer.append("<Error><Code>")

@@ -99,31 +99,32 @@ enum HubRoute: Sendable, Equatable {
             self = .otherHub
             return
         }
-        self = Self.find(method, Array(segments.dropFirst()))
+        self = Self.find(method, at: Array(segments.dropFirst()))
     }
 
-    private static func find(_ method: String, _ path: [String]) -> HubRoute {
+    private static func find(_ method: String, at path: [String]) -> HubRoute {
         guard let collection = path.first?.lowercased() else { return .unknown }
         switch (collection, path.count) {
-        case ("messages", 1): return choose(method, ["POST": .send])
-        case ("messages", 2) where path[1].equalsIgnoringCase("$batch"): return choose(method, ["POST": .sendBatch])
-        case ("messages", 2): return choose(method, ["GET": .telemetry(id: path[1])])
-        case ("feedbackcontainer", 1): return choose(method, ["GET": .feedbackContainer])
-        case ("schedulednotifications", 1): return choose(method, ["POST": .schedule])
-        case ("schedulednotifications", 2): return choose(method, ["DELETE": .cancelSchedule(id: path[1])])
-        case ("registrationids", 1): return choose(method, ["POST": .createRegistrationID])
-        case ("registrations", 1): return choose(method, ["POST": .createRegistration, "GET": .listRegistrations])
+        case ("messages", 1): return choose(method, from: ["POST": .send])
+        case ("messages", 2) where path[1].equalsIgnoringCase("$batch"): return choose(method, from: ["POST": .sendBatch])
+        case ("messages", 2): return choose(method, from: ["GET": .telemetry(id: path[1])])
+        case ("feedbackcontainer", 1): return choose(method, from: ["GET": .feedbackContainer])
+        case ("schedulednotifications", 1): return choose(method, from: ["POST": .schedule])
+        case ("schedulednotifications", 2): return choose(method, from: ["DELETE": .cancelSchedule(id: path[1])])
+        case ("registrationids", 1): return choose(method, from: ["POST": .createRegistrationID])
+        case ("registrations", 1): return choose(method, from: ["POST": .createRegistration, "GET": .listRegistrations])
         case ("registrations", 2):
             let id = path[1]
             return choose(
                 method,
-                ["PUT": .putRegistration(id: id), "GET": .getRegistration(id: id), "DELETE": .deleteRegistration(id: id)])
-        case ("tags", 3) where path[2].equalsIgnoringCase("registrations"): return choose(method, ["GET": .listByTag(path[1])])
+                from: ["PUT": .putRegistration(id: id), "GET": .getRegistration(id: id), "DELETE": .deleteRegistration(id: id)])
+        case ("tags", 3) where path[2].equalsIgnoringCase("registrations"):
+            return choose(method, from: ["GET": .listByTag(path[1])])
         case ("installations", 2) where !path[1].isEmpty:
             let id = path[1]
             return choose(
                 method,
-                [
+                from: [
                     "PUT": .putInstallation(id: id), "GET": .getInstallation(id: id), "PATCH": .patchInstallation(id: id),
                     "DELETE": .deleteInstallation(id: id),
                 ])
@@ -132,7 +133,7 @@ enum HubRoute: Sendable, Equatable {
     }
 
     private static func choose(
-        _ method: String, _ operations: KeyValuePairs<String, HubOperation>
+        _ method: String, from operations: KeyValuePairs<String, HubOperation>
     ) -> HubRoute {
         for (name, operation) in operations where name == method { return .operation(operation) }
         return .methodNotAllowed(allowed: operations.map(\.key).joined(separator: ", "))

@@ -29,16 +29,16 @@ struct Moment: Sendable {
     var rfc3339: String { String(decoding: digits, as: UTF8.self) }
 
     /// As .NET writes a date and time in XML: no fraction of a second, or seven digits of it.
-    var dotNet: String { text(20, 3) == "000" ? text(0, 19) + "Z" : text(0, 23) + "0000Z" }
+    var dotNet: String { text(20..<23) == "000" ? text(0..<19) + "Z" : text(0..<23) + "0000Z" }
 
     /// `yyyyMMddHHmmss`, as in notification ids.
     var compact: String { String(decoding: digits.prefix(19).filter(\.isDigit), as: UTF8.self) }
 
     /// `M/d/yyyy h:mm:ss AM/PM`, as in error details.
     var american: String {
-        let hour = number(11, 2)
+        let hour = number(11..<13)
         let twelve = hour % 12 == 0 ? 12 : hour % 12
-        return "\(number(5, 2))/\(number(8, 2))/\(number(0, 4)) \(twelve):\(text(14, 5)) \(hour < 12 ? "AM" : "PM")"
+        return "\(number(5..<7))/\(number(8..<10))/\(number(0..<4)) \(twelve):\(text(14..<19)) \(hour < 12 ? "AM" : "PM")"
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
@@ -47,14 +47,10 @@ struct Moment: Sendable {
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let days = Int((milliseconds >= 0 ? milliseconds : milliseconds - 86_399_999) / 86_400_000)
         let weekday = weekdays[(days % 7 + 7) % 7]
-        return "\(weekday), \(text(8, 2)) \(months[number(5, 2) - 1]) \(text(0, 4)) \(text(11, 8)) GMT"
+        return "\(weekday), \(text(8..<10)) \(months[number(5..<7) - 1]) \(text(0..<4)) \(text(11..<19)) GMT"
     }
 
-    private func text(_ start: Int, _ count: Int) -> String {
-        String(decoding: digits[start..<(start + count)], as: UTF8.self)
-    }
+    private func text(_ places: Range<Int>) -> String { String(decoding: digits[places], as: UTF8.self) }
 
-    private func number(_ start: Int, _ count: Int) -> Int {
-        digits[start..<(start + count)].reduce(0) { $0 * 10 + Int($1 &- 0x30) }
-    }
+    private func number(_ places: Range<Int>) -> Int { digits[places].reduce(0) { $0 * 10 + Int($1 &- 0x30) } }
 }

@@ -14,7 +14,7 @@ struct XMLWriter {
 
     /// Writes an element, closed at once without content.
     mutating func element(
-        _ name: String, _ attributes: [(name: String, value: String)] = [], _ content: ((inout XMLWriter) -> Void)? = nil
+        _ name: String, attributes: [(name: String, value: String)] = [], content: ((inout XMLWriter) -> Void)? = nil
     ) {
         writer.append("<")
         writer.append(name)
@@ -37,8 +37,8 @@ struct XMLWriter {
     }
 
     /// Writes an element that holds text.
-    mutating func element(_ name: String, _ attributes: [(name: String, value: String)] = [], text: String) {
-        element(name, attributes) { $0.writer.append(xmlText: text) }
+    mutating func element(_ name: String, attributes: [(name: String, value: String)] = [], text: String) {
+        element(name, attributes: attributes) { $0.writer.append(xmlText: text) }
     }
 
     /// Writes an element whose text is a CDATA section. A `]]>` inside is split over two sections.

@@ -23,7 +23,7 @@ public struct CallPreview: Sendable, Equatable {
     ///   - call: The call.
     ///   - request: Its bytes.
     ///   - payload: Its content.
-    init(_ call: FanOutPlan.Call, request: [UInt8], _ payload: borrowing RenderedPayload) {
+    init(_ call: FanOutPlan.Call, request: [UInt8], payload: borrowing RenderedPayload) {
         platform = call.platform
         part = call.chunk + 1
         audience =
@@ -34,14 +34,14 @@ public struct CallPreview: Sendable, Equatable {
             case .devices(let handles): "\(handles.count) devices"
             }
         body = payload.body.bytes
-        maximumBodyByteCount = Self.limit(call.platform, payload.contentType)
+        maximumBodyByteCount = Self.limit(for: call.platform, type: payload.contentType)
         byteCount = request.count
         let end = request.firstRange(of: Array("\r\n\r\n".utf8))
         let text = String(decoding: end.map { request[..<$0.lowerBound] } ?? request[...], as: UTF8.self)
         head = text.split(separator: "\r\n").map { Self.hidden(String($0)) }
     }
 
-    private static func limit(_ platform: Platform?, _ type: ContentType) -> Int {
+    private static func limit(for platform: Platform?, type: ContentType) -> Int {
         guard let platform else { return PayloadLimit.hubByteCount }
         return type == .octetStream ? PayloadLimit.windowsRawByteCount : PayloadLimit.bodyByteCount(for: platform)
     }

@@ -71,17 +71,17 @@ public struct RequestReporter: Sendable {
         var calls: [CallPreview] = []
         // Of a large one the calls of the first piece are shown, one for each platform.
         for call in plan.calls where !isSample || call.chunk == 0 {
-            calls.append(try preview(call, plan, request, to: number, at: now))
+            calls.append(try preview(call, of: plan, for: request, to: number, at: now))
         }
-        let estimate = estimate(of: plan, request, way, calls, isSample: isSample)
+        let estimate = estimate(of: plan, for: request, by: way, calls: calls, isSample: isSample)
         let spread: HubRoutes.Spread? = if case .parts(let spread) = way { worker.routes.spreads[spread] } else { nil }
         return RequestReport.Sending(
             hub: spread?.name ?? worker.hubs[number].name, hubs: spread?.hubs.hubs ?? [], estimate: estimate, calls: calls,
-            notes: notes(on: estimate, worker.hubs[number], spread))
+            notes: notes(on: estimate, for: worker.hubs[number], spread: spread))
     }
 
     private func estimate(
-        of plan: borrowing FanOutPlan, _ request: borrowing PushRequest, _ way: HubRoutes.Way, _ calls: [CallPreview],
+        of plan: borrowing FanOutPlan, for request: borrowing PushRequest, by way: HubRoutes.Way, calls: [CallPreview],
         isSample: Bool
     ) -> PlanEstimate {
         let hub = worker.hubs[hubNumber(of: way)]
@@ -113,7 +113,7 @@ public struct RequestReporter: Sendable {
     }
 
     private mutating func preview(
-        _ call: FanOutPlan.Call, _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest, to hub: Int,
+        _ call: FanOutPlan.Call, of plan: borrowing FanOutPlan, for request: borrowing PushRequest, to hub: Int,
         at now: Timestamp
     ) throws(RequestFault) -> CallPreview {
         var payload = RenderedPayload()
@@ -132,11 +132,11 @@ public struct RequestReporter: Sendable {
         } catch {
             throw RequestFault(.internal, at: "", "The token cannot be signed: \(error)")
         }
-        return CallPreview(call, request: bytes.bytes, payload)
+        return CallPreview(call, request: bytes.bytes, payload: payload)
     }
 
     private func notes(
-        on estimate: PlanEstimate, _ hub: WorkerSketch.Hub, _ spread: HubRoutes.Spread?
+        on estimate: PlanEstimate, for hub: WorkerSketch.Hub, spread: HubRoutes.Spread?
     ) -> [String] {
         var notes: [String] = []
         if let spread {

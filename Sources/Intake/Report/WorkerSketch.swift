@@ -19,7 +19,7 @@ public struct WorkerSketch: Sendable {
         public var isStandIn = false
 
         /// A hub with the defaults.
-        public init(name: String?, _ configuration: HubConfiguration) {
+        public init(name: String?, configuration: HubConfiguration) {
             self.name = name
             self.configuration = configuration
         }

@@ -63,7 +63,7 @@ package struct RequestLife {
     private static func insert(_ record: ResultRecord, into records: inout [ResultRecord]) {
         // A record that came while looking backwards is met twice.
         guard !records.contains(where: { $0.partition == record.partition && $0.offset == record.offset }) else { return }
-        let index = records.firstIndex { ResultRecord.isOlder(record, $0) } ?? records.count
+        let index = records.firstIndex { ResultRecord.isOlder(record, than: $0) } ?? records.count
         records.insert(record, at: index)
         if records.count > maximumCount { records.removeFirst() }
     }

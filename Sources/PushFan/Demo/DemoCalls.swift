@@ -11,7 +11,7 @@ struct DemoCalls {
     private let stage: DemoStage
     private let text: DemoText
 
-    init(_ stage: DemoStage, _ text: DemoText) {
+    init(_ stage: DemoStage, text: DemoText) {
         self.stage = stage
         self.text = text
     }
@@ -21,18 +21,18 @@ struct DemoCalls {
     /// `comment` makes the text beside the status of the answer's body. Without it, the rings are named.
     @discardableResult
     func make(
-        _ who: String, _ shown: String, _ method: String, _ url: String, _ fields: [(name: String, value: String)],
-        _ body: String = "", comment: ((String) -> String)? = nil
+        _ who: String, shown: String, method: String, url: String, fields: [(name: String, value: String)],
+        body: String = "", comment: ((String) -> String)? = nil
     ) throws -> (status: Int, body: String) {
         let rings = DemoRings(stage.hub)
         let answer = try PlainRequest.call(method, url, fields: fields, body: Array(body.utf8), timeout: .seconds(40))
         let rung = rings.names
         var told = [Self.code(answer.body), comment?(answer.body)].compactMap { $0 }
         if comment == nil || !rung.isEmpty { told.append(rung.isEmpty ? "nothing rang" : "rang: \(rung)") }
-        let call = DemoText.padded(who, Self.userWidth) + DemoText.padded(shown, Self.callWidth)
+        let call = DemoText.padded(who, to: Self.userWidth) + DemoText.padded(shown, to: Self.callWidth)
         let result = "\(answer.status) \(told.joined(separator: ", "))"
         let isLong = DisplayWidth.of(call + result) > DemoText.width - 2
-        try text.show(isLong ? [call, DemoText.padded("", Self.userWidth) + "→ " + result] : [call + result])
+        try text.show(isLong ? [call, DemoText.padded("", to: Self.userWidth) + "→ " + result] : [call + result])
         return answer
     }
 

@@ -45,29 +45,31 @@ struct Demo {
         try streams.flush()
         let stage = try DemoStage(path: path)
         defer { stage.close() }
-        try text.step("broker", "\(stage.cluster.bootstrapServers), embedded in this process")
-        try text.step("hub", "\(stage.emulatorURL)/demo, emulated, with \(stage.hub.devices().count) devices")
-        try text.step("gateway", "\(stage.gateway.url); anyone signs in whose password is the name")
-        try text.step("worker", "demo-1 joins its consumer group, for which this broker takes 3 s")
+        try text.step("broker", meaning: "\(stage.cluster.bootstrapServers), embedded in this process")
+        try text.step("hub", meaning: "\(stage.emulatorURL)/demo, emulated, with \(stage.hub.devices().count) devices")
+        try text.step("gateway", meaning: "\(stage.gateway.url); anyone signs in whose password is the name")
+        try text.step("worker", meaning: "demo-1 joins its consumer group, for which this broker takes 3 s")
         try stage.waitUntilReady()
-        try DemoRequests(stage, text).play()
-        let kill = try DemoKill(stage, text).play()
-        let outage = try DemoOutage(stage, text).play()
-        try DemoApps(stage, text).play()
-        try sumUp(kill, outage)
-        if keeps { try DemoKeeping(stage, streams).wait() }
+        try DemoRequests(stage, text: text).play()
+        let kill = try DemoKill(stage, text: text).play()
+        let outage = try DemoOutage(stage, text: text).play()
+        try DemoApps(stage, text: text).play()
+        try sumUp(kill, outage: outage)
+        if keeps { try DemoKeeping(stage, streams: streams).wait() }
         return .done
     }
 
-    private func sumUp(_ kill: DemoKill.Ending, _ outage: DemoOutage.Ending) throws {
+    private func sumUp(_ kill: DemoKill.Ending, outage: DemoOutage.Ending) throws {
         try text.heading("What you have seen")
         try text.step(
-            "requests", "\(DemoKill.count) with a worker killed in the middle: \(kill.results) results, lost \(kill.lost)")
-        try text.step("hub calls", "\(kill.repeatedCalls) repeated by the kill, rung twice \(kill.rungTwice)")
-        try text.step("outage", "\(outage.failed) failed, \(outage.repaired) repaired by one replay")
+            "requests",
+            meaning: "\(DemoKill.count) with a worker killed in the middle: \(kill.results) results, lost \(kill.lost)")
+        try text.step("hub calls", meaning: "\(kill.repeatedCalls) repeated by the kill, rung twice \(kill.rungTwice)")
+        try text.step("outage", meaning: "\(outage.failed) failed, \(outage.repaired) repaired by one replay")
         try text.step(
             "apps",
-            "\(DemoDevice.apps.count + DemoDevice.subscribers.count) devices registered over HTTP, by users and by templates")
+            meaning:
+                "\(DemoDevice.apps.count + DemoDevice.subscribers.count) devices registered over HTTP, by users and by templates")
         guard !keeps else { return }
         try streams.out("\nNext: Deploy/demo --keep leaves everything running, and says what to try on it.")
         try streams.flush()

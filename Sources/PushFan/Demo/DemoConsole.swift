@@ -7,7 +7,7 @@ struct DemoConsole {
     private let environment: [String: String]
     private let text: DemoText
 
-    init(_ environment: [String: String], _ text: DemoText) {
+    init(_ environment: [String: String], text: DemoText) {
         self.environment = environment
         self.text = text
     }

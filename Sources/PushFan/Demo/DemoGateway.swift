@@ -20,8 +20,8 @@ final class DemoGateway {
 
     /// Starts it on a free port.
     init(
-        _ kafka: KafkaConfiguration, _ hub: HubConfiguration, _ connections: ConnectionPoolConfiguration,
-        _ topics: WorkerConfiguration.Topics
+        _ kafka: KafkaConfiguration, hub: HubConfiguration, connections: ConnectionPoolConfiguration,
+        topics: WorkerConfiguration.Topics
     ) throws {
         var configuration = GatewayConfiguration(
             version: "demo", hubName: "demo", hub: hub, connections: connections, kafka: kafka)
@@ -37,7 +37,7 @@ final class DemoGateway {
         configuration.keysFile = keysFile
         let metrics = GatewayMetrics(
             build: BuildFacts(version: "demo", swift: ""), process: ProcessFigures.read)
-        service = try GatewayService(configuration, GatewayServices(metrics: metrics, log: .silent, health: health))
+        service = try GatewayService(configuration, services: GatewayServices(metrics: metrics, log: .silent, health: health))
         address = try service.start()
     }
 

@@ -9,7 +9,7 @@ struct DemoKeeping {
     private let stage: DemoStage
     private let streams: Streams
 
-    init(_ stage: DemoStage, _ streams: Streams) {
+    init(_ stage: DemoStage, streams: Streams) {
         self.stage = stage
         self.streams = streams
     }
@@ -20,7 +20,7 @@ struct DemoKeeping {
         defer { signals.cancel() }
         let field = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString).txt"
         defer { try? FileManager.default.removeItem(atPath: field) }
-        let token = try DemoNews.token(stage.emulatorURL, DemoStage.sendPolicy, lifetime: 86_400)
+        let token = try DemoNews.token(stage.emulatorURL, policy: DemoStage.sendPolicy, lifetime: 86_400)
         guard
             FileManager.default.createFile(
                 atPath: field, contents: Data("Authorization: \(token)\n".utf8), attributes: [.posixPermissions: 0o600])

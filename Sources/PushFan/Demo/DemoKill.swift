@@ -21,7 +21,7 @@ struct DemoKill {
     private let stage: DemoStage
     private let text: DemoText
 
-    init(_ stage: DemoStage, _ text: DemoText) {
+    init(_ stage: DemoStage, text: DemoText) {
         self.stage = stage
         self.text = text
     }
@@ -29,12 +29,12 @@ struct DemoKill {
     func play() throws -> Ending {
         try text.heading("3  \(Self.count) requests, two workers, and one is killed in the middle, on purpose")
         let victim = try stage.addWorker()
-        try text.step("joined", "worker demo-2, process \(victim.pid), shares the work with demo-1")
+        try text.step("joined", meaning: "worker demo-2, process \(victim.pid), shares the work with demo-1")
         let start = ContinuousClock.now
         // As far away as a real hub often is.
         stage.hub.arm([try Fault(parsing: "delay=10ms")])
         try stage.publish(Self.requests)
-        try text.step("published", "\(Self.count) requests for one phone; the hub takes 10 ms for each call")
+        try text.step("published", meaning: "\(Self.count) requests for one phone; the hub takes 10 ms for each call")
         var ending = try follow(victim)
         stage.hub.arm([])
         let phone = stage.hub.devices(handle: DemoDevice.crowded.emulated.handle).first
@@ -65,8 +65,8 @@ struct DemoKill {
             guard !isKilled, ids.count >= Self.count / 3 else { continue }
             isKilled = true
             victim.kill()
-            try text.step("killed", "demo-2, with SIGKILL at result \(ids.count), on purpose")
-            try text.step("meanwhile", "demo-1 goes on, and gets demo-2's partitions when its session has run out")
+            try text.step("killed", meaning: "demo-2, with SIGKILL at result \(ids.count), on purpose")
+            try text.step("meanwhile", meaning: "demo-1 goes on, and gets demo-2's partitions when its session has run out")
         }
         ending.results = ids.count
         return ending
@@ -74,9 +74,9 @@ struct DemoKill {
 
     private func tell(_ ending: Ending, after time: Duration) throws {
         let seconds = Double(time.components.seconds * 10 + time.components.attoseconds / 100_000_000_000_000_000) / 10
-        try text.step("counted", "results \(ending.results), lost \(ending.lost), after \(seconds) s")
-        try text.step("", "hub calls repeated \(ending.repeatedCalls): in flight or not committed at the kill")
-        try text.step("", "rung twice \(ending.rungTwice): the phone replaces the first by its collapse id")
+        try text.step("counted", meaning: "results \(ending.results), lost \(ending.lost), after \(seconds) s")
+        try text.step("", meaning: "hub calls repeated \(ending.repeatedCalls): in flight or not committed at the kill")
+        try text.step("", meaning: "rung twice \(ending.rungTwice): the phone replaces the first by its collapse id")
         try text.say(
             "The embedded broker only pretends to do transactions, so this ran with at_least_once: "
                 + "\(ending.repeatedResults) results were written twice, too. On a real Kafka a result and its offset are "

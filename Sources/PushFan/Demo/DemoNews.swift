@@ -8,7 +8,7 @@ struct DemoNews {
     private let stage: DemoStage
     private let calls: DemoCalls
 
-    init(_ stage: DemoStage, _ calls: DemoCalls) {
+    init(_ stage: DemoStage, calls: DemoCalls) {
         self.stage = stage
         self.calls = calls
     }
@@ -27,8 +27,8 @@ struct DemoNews {
             authorization(DemoStage.listenPolicy), (name: "Content-Type", value: "application/atom+xml;type=entry;charset=utf-8"),
         ]
         try calls.make(
-            device.user, "template for \(categories.joined(separator: ", "))", "POST",
-            url("registrations"), fields, entry
+            device.user, shown: "template for \(categories.joined(separator: ", "))", method: "POST",
+            url: url("registrations"), fields: fields, body: entry
         ) { _ in "\(device.name) is registered" }
     }
 
@@ -39,7 +39,8 @@ struct DemoNews {
             (name: "ServiceBusNotification-Format", value: "template"), (name: "ServiceBusNotification-Tags", value: tags),
         ]
         try calls.make(
-            "desk", "POST /demo/messages to \(tags)", "POST", url("messages"), fields, #"{"messageParam":"\#(text)"}"#)
+            "desk", shown: "POST /demo/messages to \(tags)", method: "POST", url: url("messages"), fields: fields,
+            body: #"{"messageParam":"\#(text)"}"#)
     }
 
     /// The value of an `Authorization` header for the demo's hub.
@@ -50,7 +51,7 @@ struct DemoNews {
     ///   - lifetime: The lifetime, in seconds.
     /// - Returns: The value, a secret like the key. The demo's values are none.
     /// - Throws: `HubAuthError` when OpenSSL cannot sign.
-    static func token(_ hubURL: String, _ policy: HubEmulatorPolicy, lifetime: Int64) throws -> String {
+    static func token(_ hubURL: String, policy: HubEmulatorPolicy, lifetime: Int64) throws -> String {
         let token = try SASToken.sign(
             resource: "\(hubURL)/demo", policy: policy.name, key: SecretKey(policy.key),
             expiry: WallClock.millisecondsSince1970() / 1000 + lifetime)
@@ -58,7 +59,7 @@ struct DemoNews {
     }
 
     private func authorization(_ policy: HubEmulatorPolicy) throws -> (name: String, value: String) {
-        (name: "Authorization", value: try Self.token(stage.emulatorURL, policy, lifetime: 1200))
+        (name: "Authorization", value: try Self.token(stage.emulatorURL, policy: policy, lifetime: 1200))
     }
 
     private func url(_ path: String) -> String { "\(stage.emulatorURL)/demo/\(path)?api-version=2015-01" }

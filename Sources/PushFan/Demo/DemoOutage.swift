@@ -18,7 +18,7 @@ struct DemoOutage {
     private let stage: DemoStage
     private let text: DemoText
 
-    init(_ stage: DemoStage, _ text: DemoText) {
+    init(_ stage: DemoStage, text: DemoText) {
         self.stage = stage
         self.text = text
     }
@@ -28,17 +28,18 @@ struct DemoOutage {
         var ending = Ending()
         stage.hub.arm([try Fault(parsing: "outage=900ms,status=503")])
         try stage.publish(Self.requests)
-        try text.step("published", "\(Self.count) requests that may try only once; the hub answers 503, on purpose")
+        try text.step("published", meaning: "\(Self.count) requests that may try only once; the hub answers 503, on purpose")
         for _ in 0..<Self.count {
             let state = try state(ofNext: Self.prefix)
             if state == "sent" { ending.waited += 1 } else { ending.failed += 1 }
         }
         stage.hub.arm([])
-        try text.step("result", "\(ending.failed) failed; then the circuit opened, and \(ending.waited) waited and were sent")
+        try text.step(
+            "result", meaning: "\(ending.failed) failed; then the circuit opened, and \(ending.waited) waited and were sent")
         guard ending.failed > 0 else { return ending }
         ending.repaired = try repair()
-        try text.step("", "")
-        try text.step("result", "\(ending.repaired) of \(ending.failed) repaired; none of the others was sent again")
+        try text.step("", meaning: "")
+        try text.step("result", meaning: "\(ending.repaired) of \(ending.failed) repaired; none of the others was sent again")
         try text.say(
             "The embedded broker only pretends to do the replay's transactions. On a real Kafka a replay that is killed, or "
                 + "run twice, requests nothing twice.")
@@ -58,7 +59,7 @@ struct DemoOutage {
     private func repair() throws -> Int {
         let path = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString).ndjson"
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let console = DemoConsole(stage.environment, text)
+        let console = DemoConsole(stage.environment, text: text)
         try console.run(["failed"])
         // They are ambiguous: the worker that was killed before may have begun them.
         try console.run(

@@ -46,14 +46,14 @@ final class DemoStage {
         _ = try hub.start()
         for device in DemoDevice.all { try hub.register(device.emulated) }
         let kafka = cluster.configuration
-        environment = Self.environment(kafka, hub.connectionString, path: path)
+        environment = Self.environment(kafka, connectionString: hub.connectionString, path: path)
         let connection = try ConnectionString(parsing: hub.connectionString)
         let hubConfiguration = HubConfiguration(
             endpoint: connection.endpoint, hub: try HubName("demo"), credential: connection.credential)
         let connections = ConnectionPoolConfiguration(
             scheme: .http, host: connection.endpoint.host, port: UInt16(clamping: connection.endpoint.effectivePort))
-        worker = try DemoWorker(Self.workerConfiguration(kafka, hubConfiguration, connections, topics))
-        gateway = try DemoGateway(kafka, hubConfiguration, connections, topics)
+        worker = try DemoWorker(Self.workerConfiguration(kafka, hub: hubConfiguration, connections: connections, topics: topics))
+        gateway = try DemoGateway(kafka, hub: hubConfiguration, connections: connections, topics: topics)
         producer = try Producer(kafka, transactionalID: nil)
         requests = try producer.warmUp(topics: [topics.requests], timeout: .seconds(10))[0]
         results = try TopicReader(kafka, topic: topics.results, start: .beginning, timeout: .seconds(10))
@@ -120,7 +120,7 @@ final class DemoStage {
     }
 
     /// Nothing of the user's gets in but where programs are: no proxy, and no settings.
-    private static func environment(_ kafka: KafkaConfiguration, _ connectionString: String, path: String?) -> [String: String] {
+    private static func environment(_ kafka: KafkaConfiguration, connectionString: String, path: String?) -> [String: String] {
         [
             "PATH": path ?? "/usr/bin:/bin", "USER": "demo",
             "PUSHFAN_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers,
@@ -133,8 +133,8 @@ final class DemoStage {
     }
 
     private static func workerConfiguration(
-        _ kafka: KafkaConfiguration, _ hub: HubConfiguration, _ connections: ConnectionPoolConfiguration,
-        _ topics: WorkerConfiguration.Topics
+        _ kafka: KafkaConfiguration, hub: HubConfiguration, connections: ConnectionPoolConfiguration,
+        topics: WorkerConfiguration.Topics
     ) -> WorkerConfiguration {
         var configuration = WorkerConfiguration(
             workerID: "demo-1", version: "demo", kafka: kafka, hub: hub, connections: connections)

@@ -27,9 +27,9 @@ struct DemoText {
     }
 
     /// A word, and beside it its meaning.
-    func step(_ word: String, _ text: String) throws {
+    func step(_ word: String, meaning text: String) throws {
         let lines = DisplayWidth.wrap(text, to: Self.width - Self.indent.count - Self.wordWidth)
-        try show(lines.enumerated().map { index, line in Self.padded(index == 0 ? word : "", Self.wordWidth) + line })
+        try show(lines.enumerated().map { index, line in Self.padded(index == 0 ? word : "", to: Self.wordWidth) + line })
     }
 
     /// Lines as they are, each cut where the 80 columns end, without blanks at the end.
@@ -43,7 +43,7 @@ struct DemoText {
     }
 
     /// A text and blanks behind it, one at least.
-    static func padded(_ text: String, _ width: Int) -> String {
+    static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(1, width - DisplayWidth.of(text)))
     }
 }

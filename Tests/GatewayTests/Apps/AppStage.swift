@@ -137,7 +137,7 @@ final class AppStage: Sendable {
 
     private static func service(_ configuration: GatewayConfiguration) throws -> GatewayService {
         let metrics = GatewayMetrics(build: BuildFacts(version: "test", swift: "")) { ProcessReadings() }
-        return try GatewayService(configuration, GatewayServices(metrics: metrics, log: .silent, health: Health()))
+        return try GatewayService(configuration, services: GatewayServices(metrics: metrics, log: .silent, health: Health()))
     }
 
     /// Starts one more gateway, and waits until it is ready; whoever starts it stops it.
@@ -234,7 +234,7 @@ final class FurtherGateway {
 
     /// Starts it.
     init(_ configuration: GatewayConfiguration) throws {
-        service = try GatewayService(configuration, services.services)
+        service = try GatewayService(configuration, services: services.services)
         port = try service.start().port
     }
 
