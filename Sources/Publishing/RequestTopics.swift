@@ -2,11 +2,11 @@ public import PushModel
 
 /// The topics of requests that publishers write to, one for each lane (page Scheduling, "Lanes").
 public struct RequestTopics: Sendable, Equatable {
-    /// The topic of urgent requests (`kafka.topics.requests_high`).
+    /// The topic of urgent requests.
     public var high: String
     /// The topic of all others (`kafka.topics.requests`).
     public var normal: String
-    /// The topic of requests that may wait (`kafka.topics.requests_bulk`).
+    /// The topic of requests that may wait.
     public var bulk: String
 
     /// The topics by their names.

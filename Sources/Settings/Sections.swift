@@ -3,37 +3,8 @@ public import WorkerRuntime
 
 /// The settings of the connection to Kafka and of its use.
 public struct KafkaSettings: Sendable {
-    /// The topics' names.
-    public struct Topics: Sendable {
-        /// Requests are read from here.
-        public let requests: String
-        /// Urgent requests are read from here.
-        public let requestsHigh: String
-        /// Requests that go to many are read from here.
-        public let requestsBulk: String
-        /// Requests that pushfan itself writes are read from here: parts of large ones, and replays.
-        public let requestsOwn: String
-        /// Requests wait here that must not be sent yet, for 10 s, 1 min, 10 min and 1 h.
-        public let delays: [String]
-        /// Results are written here.
-        public let results: String
-        /// Records that cannot be understood are written here.
-        public let deadLetter: String
-        /// Requests are cancelled here.
-        public let control: String
-        /// Large requests are kept here until their parts have ended.
-        public let parents: String
-        /// Requests with ordering keys wait here that must not be sent yet, and those behind them.
-        public let held: String
-        /// Dead device handles are listed here.
-        public let handles: String
-        /// Workers share a hub's rate by it.
-        public let shares: String
-        /// The texts of secure push are kept here, encrypted.
-        public let secure: String
-        /// Replays, and the collecting of dead handles, keep here how far they are.
-        public let replays: String
-    }
+    /// The names of the topics.
+    public typealias Topics = WorkerConfiguration.Topics
 
     /// The bootstrap servers, at least one `host:port`.
     public let bootstrapServers: [String]
@@ -52,26 +23,70 @@ public struct KafkaSettings: Sendable {
     /// The time after which Kafka aborts a transaction.
     public let transactionTimeout: Duration
 
-    init(_ values: SettingValues) throws(SettingsError) {
-        bootstrapServers = try values.value(SettingsSchema.bootstrapServers)
-        groupID = try values.value(SettingsSchema.groupID)
-        properties = values[SettingsSchema.properties] ?? []
-        topics = try Topics(
-            requests: values.value(SettingsSchema.requestsTopic), requestsHigh: values.value(SettingsSchema.requestsHighTopic),
-            requestsBulk: values.value(SettingsSchema.requestsBulkTopic),
-            requestsOwn: values.value(SettingsSchema.requestsOwnTopic),
-            delays: SettingsSchema.delayTopics.map { (key) throws(SettingsError) in try values.value(key) },
-            results: values.value(SettingsSchema.resultsTopic),
-            deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
-            parents: values.value(SettingsSchema.parentsTopic), held: values.value(SettingsSchema.heldTopic),
-            handles: values.value(SettingsSchema.handlesTopic),
-            shares: values.value(SettingsSchema.sharesTopic), secure: values.value(SettingsSchema.secureTopic),
-            replays: values.value(SettingsSchema.replaysTopic))
-        guarantee = try values.value(SettingsSchema.guarantee)
-        start = try values.value(SettingsSchema.start)
-        sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
-        transactionTimeout = try values.value(SettingsSchema.transactionTimeout)
+    init(_ read: inout SettingReader) throws(SettingsError) {
+        bootstrapServers = try read(
+            "kafka.bootstrap_servers", as: .list(of: .broker), default: "127.0.0.1:9092", summary: "The brokers to ask first.")
+        groupID = try read(
+            "kafka.group_id", as: .name("a consumer group", atMost: 249), default: "pushfan",
+            summary: "The consumer group that all workers share.")
+        properties =
+            read.optional(
+                "kafka.properties", as: .properties, summary: "Properties of librdkafka, passed on unchanged; may hold passwords."
+            ) ?? []
+        topics = try Self.topics(&read)
+        guarantee = try read(
+            "kafka.delivery_guarantee", as: .choice, default: "exactly_once",
+            summary: "Whether results and offsets are one transaction; `at_least_once` may repeat results after a crash.")
+        start = try read(
+            "kafka.start", as: .start, default: "safe",
+            summary:
+                "Start offset without a committed offset; `safe` leaves partitions in which requests older than 10 minutes wait to `group start`."
+        )
+        sessionTimeout = try read(
+            "kafka.session_timeout", as: .duration(.seconds(6) ... .seconds(300)), default: "10s",
+            summary: "How long Kafka waits for a silent worker before it reassigns its partitions.")
+        transactionTimeout = try read(
+            "kafka.transaction_timeout", as: .duration(.seconds(10) ... .seconds(900)), default: "15s",
+            summary: "How long a transaction of a dead worker may hold back readers of results.")
     }
+
+    /// Topics are named by a prefix. Those that others read or write may have a name of their own, which the rest follow if it is that of
+    /// the requests.
+    private static func topics(_ read: inout SettingReader) throws(SettingsError) -> Topics {
+        let prefix = try read(
+            "kafka.topics.prefix", as: .name("the beginning of topic names", atMost: 200), default: "push.",
+            summary: "The beginning of the names of all topics that have no name of their own.")
+        let name = SettingType<String>.name("a topic", atMost: 249)
+        var topics = Topics(
+            requests: try read(
+                "kafka.topics.requests", as: name, default: prefix + "requests.v1",
+                summary: "The topic that requests are read from. The topics that are pushfan's own have names like its name."))
+        topics.results = try read(
+            "kafka.topics.results", as: name, default: prefix + "results.v1", summary: "The topic that results are written to.")
+        topics.deadLetters = try read(
+            "kafka.topics.deadletter", as: name, default: prefix + "deadletter.v1",
+            summary: "The topic for records that cannot be understood.")
+        topics.replays = try read(
+            "kafka.topics.replays", as: name, default: prefix + "replays.v1",
+            summary: "The topic in which replays, and the collecting of dead handles, keep how far they are.")
+        for (role, path) in formerTopics {
+            topics[keyPath: path] = try read(
+                "kafka.topics.\(role)", as: name, default: topics[keyPath: path], status: .former, summary: "Like the requests.")
+        }
+        for (place, length) in DelayLanes.names.enumerated() {
+            topics.delays[place] = try read(
+                "kafka.topics.delay_\(length)", as: name, default: topics.delays[place], status: .former,
+                summary: "Like the requests.")
+        }
+        return topics
+    }
+
+    /// The topics that had settings of their own.
+    private static let formerTopics: [(role: String, path: any WritableKeyPath<Topics, String> & Sendable)] = [
+        ("requests_high", \.requestsHigh), ("requests_bulk", \.requestsBulk), ("requests_own", \.requestsOwn),
+        ("control", \.control), ("parents", \.parents), ("held", \.held), ("handles", \.handles), ("shares", \.shares),
+        ("secure", \.secure),
+    ]
 }
 
 /// The settings of a worker.
@@ -103,24 +118,68 @@ public struct WorkerSettings: Sendable {
     /// The spellings of a dead letter's headers.
     public let deadLetterHeaders: [DeadLetterSpelling]
 
-    init(_ values: SettingValues) throws(SettingsError) {
-        id = try values.value(SettingsSchema.workerID)
-        loops = try values.value(SettingsSchema.loops)
-        maxInFlight = try values.value(SettingsSchema.maxInFlight)
+    init(_ read: inout SettingReader) throws(SettingsError) {
+        id = try read(
+            "worker.id", as: .name("a name", atMost: 128), default: read.hostName, status: .placeDependent,
+            summary:
+                "The stable name of this worker, from which its membership and transactional id come; the host's name by default."
+        )
+        loops = try read(
+            "worker.loops", as: .integer(1...64), default: "1", unit: "loops",
+            summary: "Loops of this process: each a thread and a member of the group, with calls and connections of its own.")
+        maxInFlight = try Self.maxInFlight("worker.max_in_flight", by: &read)
+        func weight(_ lane: String, default text: String, of what: String) throws(SettingsError) -> Int {
+            try read(
+                "worker.weights.\(lane)", as: .integer(1...1000), default: text,
+                summary: "The share of \(what) in what the worker sends, beside the weights of the other lanes that have some.")
+        }
         var weights = LaneWeights()
-        weights.high = try values.value(SettingsSchema.highWeight)
-        weights.normal = try values.value(SettingsSchema.normalWeight)
-        weights.bulk = try values.value(SettingsSchema.bulkWeight)
-        weights.own = try values.value(SettingsSchema.ownWeight)
+        weights.high = try weight("high", default: "8", of: "urgent requests")
+        weights.normal = try weight("normal", default: "4", of: "all other requests")
+        weights.bulk = try weight("bulk", default: "1", of: "requests to many")
+        weights.own = try weight("own", default: "1", of: "parts of large requests, and replays,")
         laneWeights = weights
-        tenantWeights = values[SettingsSchema.tenantWeights] ?? []
-        window = try values.value(SettingsSchema.window)
-        memory = try values.value(SettingsSchema.memory)
-        drainTimeout = try values.value(SettingsSchema.drainTimeout)
-        commitInterval = try values.value(SettingsSchema.commitInterval)
-        dedupeWindow = try values.value(SettingsSchema.dedupeWindow)
-        dedupeReach = try values.value(SettingsSchema.dedupeReach)
-        deadLetterHeaders = try values.value(SettingsSchema.deadLetterHeaders)
+        tenantWeights =
+            read.optional(
+                "worker.tenant_weights", as: .tenantWeights,
+                summary:
+                    "The shares of tenants in a lane, beside those of the other tenants that have requests there; 1 for those not named."
+            ) ?? []
+        window = try read(
+            "worker.window", as: .integer(16...16_384), default: "16384", unit: "offsets",
+            summary: "How far one partition is read beyond its oldest unfinished request.")
+        memory = try read(
+            "worker.memory", as: .integer(32...65_536), default: "256", unit: "MiB",
+            summary: "Memory limit of a loop for requests and results; at the limit it stops reading (backpressure).")
+        drainTimeout = try read(
+            "worker.drain_timeout", as: .duration(.zero ... .seconds(600)), default: "20s",
+            summary: "How long calls in flight may take to finish when the worker stops or loses a partition.")
+        commitInterval = try read(
+            "worker.commit_interval", as: .duration(.milliseconds(1) ... .seconds(5)), default: "60ms",
+            summary:
+                "Shortest time between commits of results and offsets; at least 250 ms while results are few, 120 ms above 4,000 per s."
+        )
+        deadLetterHeaders = try read(
+            "worker.dlq_headers", as: .list(of: .choice), default: "native",
+            summary: "The spellings of the headers of dead letters.")
+        dedupeWindow = try read(
+            "dedupe.window", as: .duration(.zero ... .seconds(604_800)), default: "24h",
+            summary: "How long a request with the source and id of an earlier one is a duplicate; 0s checks dedupe keys only.")
+        dedupeReach = try read(
+            "dedupe.reach", as: .integer(0...1_000_000), default: "4000", unit: "offsets",
+            summary:
+                "How far back in its partition a duplicate is looked for; 0 sends all, and rejects requests with a dedupe key.")
+    }
+}
+
+extension WorkerSettings {
+    /// Reads the number of calls in flight, of which a hub among several may have one of its own.
+    static func maxInFlight(
+        _ name: String, by read: inout SettingReader, like base: Int? = nil
+    ) throws(SettingsError) -> Int {
+        try read(
+            name, as: .integer(1...4096), default: "64", like: base, unit: "calls",
+            summary: "Hub calls that one loop may have in flight.")
     }
 }
 
@@ -151,20 +210,50 @@ public struct GatewaySettings: Sendable {
     /// The address before a code, where pages say what it means.
     public let docsURL: String?
 
-    init(_ values: SettingValues) throws(SettingsError) {
-        listen = try values.value(SettingsSchema.gatewayListen)
-        usersFile = values[SettingsSchema.usersFile]
-        keysFile = values[SettingsSchema.keysFile]
-        allowsDemoSignIn = try values.value(SettingsSchema.demoAuth)
-        trustedProxies = values[SettingsSchema.trustProxy] ?? []
-        let tracksOutcome = try values.value(SettingsSchema.gatewayTrackOutcome)
+    init(_ read: inout SettingReader) throws(SettingsError) {
+        listen = try read(
+            "gateway.listen", as: .address, default: "127.0.0.1:8080",
+            summary: "Where the gateway serves apps; port 0 takes a free one.")
+        usersFile = read.optional(
+            "gateway.users_file", as: .line("the path of a file"),
+            summary: "The file of the people who sign in with name and password, which `pushfan users set` writes.")
+        keysFile = read.optional(
+            "gateway.keys_file", as: .line("the path of a file"),
+            summary: "The file of the keys that back ends publish with, which `pushfan keys create` writes.")
+        allowsDemoSignIn = try read(
+            "gateway.demo_auth", as: .boolean, default: "false",
+            summary: "Whether everybody may sign in whose password is the name; on a loopback address only, for demonstrations.")
+        trustedProxies =
+            read.optional(
+                "gateway.trust_proxy", as: .list(of: .peerAddress),
+                summary:
+                    "The proxies in front, which end TLS and whose X-Forwarded-For counts; without one it listens on a loopback address only."
+            ) ?? []
+        let tracksOutcome = try read(
+            "gateway.track_outcome", as: .boolean, default: "false",
+            summary: "Whether a notification of an app also waits for the outcomes of its calls; Standard tier only.")
         self.tracksOutcome = tracksOutcome
-        sendWait = values[SettingsSchema.sendWait] ?? (tracksOutcome ? .seconds(45) : .seconds(10))
-        sendLife = try values.value(SettingsSchema.sendLife)
-        isAlwaysSecure = try values.value(SettingsSchema.securePush)
-        idempotencyFile = values[SettingsSchema.idempotencyFile]
-        reservedTags = values[SettingsSchema.reservedTags] ?? []
-        docsURL = values[SettingsSchema.docsURL]
+        sendWait =
+            read.optional(
+                "gateway.send_wait", as: .duration(.seconds(1) ... .seconds(300)),
+                summary: "How long a notification of an app waits for its result; 10s by default, 45s with gateway.track_outcome."
+            ) ?? (tracksOutcome ? .seconds(45) : .seconds(10))
+        sendLife = try read(
+            "gateway.send_ttl", as: .duration(.seconds(1) ... .seconds(2_419_200)), default: "1h",
+            summary: "After which a notification of an app is not sent any more.")
+        isAlwaysSecure = try read(
+            "gateway.secure_push", as: .word([(word: "on_request", value: false), (word: "always", value: true)]),
+            default: "on_request",
+            summary: "Which notifications of apps carry an id in place of their text: those with `?secure=true`, or all of them.")
+        idempotencyFile = read.optional(
+            "gateway.idempotency_file", as: .line("the path of a file"),
+            summary: "Where the answers to calls with an Idempotency-Key are kept for 24 h; without it in memory alone.")
+        reservedTags =
+            read.optional("gateway.reserved_tags", as: .list(of: .tag), summary: "The tags that no app may give its own device.")
+            ?? []
+        docsURL = read.optional(
+            "gateway.docs_url", as: .pages,
+            summary: "The address before a code, where pages say what it means; the gateway's problems then have it as `type`.")
     }
 }
 
@@ -179,10 +268,17 @@ public struct RetrySettings: Sendable {
     /// The longest wait that pushfan chooses itself.
     public let cap: Duration
 
-    init(_ values: SettingValues) throws(SettingsError) {
-        maxAttempts = try values.value(SettingsSchema.maxAttempts)
-        base = try values.value(SettingsSchema.retryBase)
-        factor = try values.value(SettingsSchema.retryFactor)
-        cap = try values.value(SettingsSchema.retryCap)
+    init(_ read: inout SettingReader) throws(SettingsError) {
+        maxAttempts = try read(
+            "retry.max_attempts", as: .integer(1...20), default: "4", unit: "calls",
+            summary: "Calls made for one send, the first included.")
+        base = try read(
+            "retry.base", as: .duration(.milliseconds(1) ... .seconds(3600)), default: "1s",
+            summary: "The longest wait before the second call.")
+        factor = try read(
+            "retry.factor", as: .decimal(1...10), default: "2", summary: "How much longer each further wait may be.")
+        cap = try read(
+            "retry.cap", as: .duration(.milliseconds(1) ... .seconds(3600)), default: "60s",
+            summary: "The longest wait, unless the hub asks for a longer one.")
     }
 }

@@ -35,7 +35,7 @@ public struct Settings: Sendable {
     /// No setting: hears whether a broker answers the Kafka clients that are made with these.
     public var brokerWatch: BrokerWatch?
 
-    private let values: SettingValues
+    let values: SettingReader
 
     /// Gathers, weighs and checks all settings.
     ///
@@ -59,38 +59,72 @@ public struct Settings: Sendable {
         }
         sources.add(environment: environment)
         sources.add(flags: flags)
-        let values = SettingValues(sources.candidates, named: sources.named, hostName: hostName)
-        let problems = sources.problems + values.problems()
+        var reader = SettingReader(sources.candidates, named: sources.named, hostName: hostName)
+        let settings = try Settings(&reader, proxyVariables: environment.filter { ProxyChoice.isVariable($0.key) })
+        let problems = sources.problems + reader.problems + settings.contradictions() + settings.wrongNames()
         guard problems.isEmpty else { throw SettingsError(problems: problems) }
-        return try Settings(values, proxyVariables: environment.filter { ProxyChoice.isVariable($0.key) })
+        return settings
     }
 
-    private init(_ values: SettingValues, proxyVariables: [String: String]) throws(SettingsError) {
-        kafka = try KafkaSettings(values)
-        worker = try WorkerSettings(values)
-        let hub = try HubSettings(values)
+    /// Every key that there is in a file that names these sections, in the order in which people read them.
+    static func definitions(naming named: NamedSettings) -> [SettingDefinition] {
+        var reader = SettingReader([:], named: named, hostName: "localhost")
+        _ = try? Settings(&reader, proxyVariables: [:])
+        return reader.definitions
+    }
+
+    private init(_ read: inout SettingReader, proxyVariables: [String: String]) throws(SettingsError) {
+        kafka = try KafkaSettings(&read)
+        let worker = try WorkerSettings(&read)
+        self.worker = worker
+        let hub = try HubSettings(&read, maxInFlight: worker.maxInFlight)
         self.hub = hub
-        let namedHubs = values.named.hubs.map { HubSettings(values, $0, like: hub) }
-        self.namedHubs = namedHubs
-        spreads = values.named.spreads.map { SpreadSettings(name: $0.name, hubs: values[$0.key] ?? []) }
-        tenantHubs = values[SettingsSchema.tenantHubs] ?? []
+        let only = read.named.hubs.count == 1 ? read.named.hubs.first : nil
         defaultHub =
-            values[SettingsSchema.defaultHub] ?? hub.name ?? (namedHubs.count == 1 ? namedHubs.first?.key : nil)
-        retry = try RetrySettings(values)
-        gateway = try GatewaySettings(values)
-        listen = try values.value(SettingsSchema.listen)
+            read.optional(
+                "default_hub", as: .name("a hub's name", atMost: 260),
+                summary:
+                    "The hub, or the spread, of requests that name none and whose tenant has none; the one of section hub, or the only one, by default."
+            ) ?? hub.name ?? only
+        tenantHubs =
+            read.optional("tenants", as: .tenantHubs, summary: "The hub, or the spread, of a tenant's requests that name none.")
+            ?? []
+        retry = try RetrySettings(&read)
+        gateway = try GatewaySettings(&read)
+        listen = try read(
+            "listen", as: .address, default: "127.0.0.1:9464",
+            summary:
+                "Where /livez, /readyz, /startupz and /metrics are; port 0 takes a free one. The gateway's default is 127.0.0.1:9465."
+        )
         log = try LogSettings(
-            level: values.value(SettingsSchema.logLevel), format: values.value(SettingsSchema.logFormat))
+            level: read(
+                "log.level", as: .word(LogLevel.allCases.map { ($0.word, $0) }), default: "info",
+                summary: "The lowest level that is logged."),
+            format: read(
+                "log.format", as: .choice, default: "auto",
+                summary: "How log lines look; `auto` is text on a terminal and JSON otherwise."))
+        var namedHubs: [HubSettings] = []
+        for name in read.named.hubs {
+            namedHubs.append(try HubSettings(&read, key: name, like: hub, maxInFlight: worker.maxInFlight))
+        }
+        self.namedHubs = namedHubs
+        var spreads: [SpreadSettings] = []
+        for name in read.named.spreads {
+            let hubs = read.optional(
+                "spreads.\(name)", as: .list(of: .name("a hub", atMost: 260)), summary: "The hubs that the name stands for.")
+            spreads.append(SpreadSettings(name: name, hubs: hubs ?? []))
+        }
+        self.spreads = spreads
         self.proxyVariables = Redacted(proxyVariables)
-        self.values = values
+        values = read
     }
 
     /// Every key with its value and its source, in the schema's order, without secrets.
     public func describe() -> [SettingRow] {
-        let named = values.named.definitions.filter { values.shown($0) != nil }
-        return (SettingsSchema.all + named).map { definition in
-            SettingRow(
-                key: definition.name, value: values.shown(definition) ?? "", origin: values.origin(of: definition))
+        values.definitions.compactMap { definition in
+            let value = values.shown(definition)
+            guard value != nil || !NamedSettings.isKey(definition.name) else { return nil }
+            return SettingRow(key: definition.name, value: value ?? "", origin: values.origin(of: definition.name))
         }
     }
 }

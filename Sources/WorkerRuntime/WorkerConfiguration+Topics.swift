@@ -2,7 +2,7 @@ import Delivery
 import GroupPositions
 
 extension WorkerConfiguration {
-    /// The names of the topics that a worker reads and writes.
+    /// The names of pushfan's topics.
     public struct Topics: Sendable, Equatable {
         /// The topic that requests come from.
         public var requests: String
@@ -30,6 +30,10 @@ extension WorkerConfiguration {
         public var handles: String
         /// The topic in which workers agree on what is theirs of a hub's rate.
         public var shares: String
+        /// The topic in which gateways keep the texts of secure push, encrypted. Workers do not use it.
+        public var secure: String
+        /// The topic in which replays, and the collecting of dead handles, keep how far they are. Workers do not use it.
+        public var replays: String
 
         /// The default names (page Requests).
         public init() { self.init(requests: "push.requests.v1") }
@@ -49,6 +53,8 @@ extension WorkerConfiguration {
             held = family.topic("held")
             handles = family.topic("handles")
             shares = family.topic("shares")
+            secure = family.topic("secure")
+            replays = family.topic("replays")
         }
 
         /// The topic of a lane.
@@ -70,7 +76,7 @@ extension WorkerConfiguration {
         /// The topics that the members of a group share out among them.
         var shared: [String] { Lane.allCases.map { requests(of: $0) } + delays + [parents] }
 
-        /// Every topic, each once.
+        /// Every topic that a worker reads or writes, each once.
         public var all: [String] {
             [requestsHigh, requests, requestsBulk, requestsOwn] + delays + [
                 parents, held, results, deadLetters, control, handles, shares,

@@ -72,7 +72,7 @@ import Testing
     ]
 
     @Test(arguments: brokers) func brokersAreAddresses(_ text: String, _ isLegal: Bool) {
-        #expect((value(SettingsSchema.bootstrapServers.type, text) != nil) == isLegal)
+        #expect((value(.list(of: .broker), text) != nil) == isLegal)
     }
 
     static let names: [(String, Bool)] = [
@@ -81,7 +81,7 @@ import Testing
     ]
 
     @Test(arguments: names) func nameIsWhatKafkaTakes(_ text: String, _ isLegal: Bool) {
-        #expect((value(SettingsSchema.requestsTopic.type, text) != nil) == isLegal)
+        #expect((value(.name("a topic", atMost: 249), text) != nil) == isLegal)
     }
 
     @Test(arguments: [
@@ -119,9 +119,10 @@ import Testing
     }
 
     @Test func platformsTakeTheServicesNamesToo() {
-        #expect(value(SettingsSchema.platforms.type, "apns, fcm,wns,gcm") == ["apple", "fcmv1", "windows", "gcm"])
-        #expect(fault(SettingsSchema.platforms.type, "apple,apns") == "names \"apns\" twice")
-        #expect(fault(SettingsSchema.platforms.type, "nokia") == "is none of the words")
+        let type = SettingType.list(of: .word(HubSettings.platformWords))
+        #expect(value(type, "apns, fcm,wns,gcm") == ["apple", "fcmv1", "windows", "gcm"])
+        #expect(fault(type, "apple,apns") == "names \"apns\" twice")
+        #expect(fault(type, "nokia") == "is none of the words")
     }
 
     @Test(arguments: [("2020-06", true), ("2016-12", true), ("2020-13", false), ("2020-6", false), ("2020-06&x", false)])

@@ -11,7 +11,7 @@ import WorkerRuntime
         #expect(settings.kafka.properties.isEmpty)
         #expect(settings.kafka.topics.requests == "push.requests.v1")
         #expect(settings.kafka.topics.results == "push.results.v1")
-        #expect(settings.kafka.topics.deadLetter == "push.deadletter.v1")
+        #expect(settings.kafka.topics.deadLetters == "push.deadletter.v1")
         #expect(settings.kafka.topics.control == "push.control.v1")
         #expect(settings.kafka.topics.parents == "push.parents.v1")
         #expect(settings.kafka.topics.held == "push.held.v1")
@@ -96,6 +96,30 @@ import WorkerRuntime
         #expect(error?.problems.count == 1)
     }
 
+    /// Names, and what they give: requests, urgent requests, held ones, results.
+    static let topicNames: [([String: String], [String])] = [
+        (["PREFIX": "app-"], ["app-requests.v1", "app-requests-high.v1", "app-held.v1", "app-results.v1"]),
+        (["PREFIX": "a.", "RESULTS": "r"], ["a.requests.v1", "a.requests-high.v1", "a.held.v1", "r"]),
+        (["PREFIX": "a.", "REQUESTS": "b.requests"], ["b.requests", "b.requests-high", "b.held", "a.results.v1"]),
+        (["PREFIX": "a.", "HELD": "h"], ["a.requests.v1", "a.requests-high.v1", "h", "a.results.v1"]),
+    ]
+
+    @Test(arguments: topicNames) func topicsAreNamedByAPrefix(_ given: [String: String], _ names: [String]) throws {
+        let environment = given.map { ("PUSHFAN_KAFKA_TOPICS_" + $0.key, $0.value) }
+        let topics = try load(Dictionary(uniqueKeysWithValues: environment)).kafka.topics
+        #expect([topics.requests, topics.requestsHigh, topics.held, topics.results] == names)
+    }
+
+    @Test func formerKeysWorkAndAreNotListed() throws {
+        let former = SettingsSchema.all.filter { $0.status == .former }.map(\.name)
+        #expect(former.count == 13 && former.allSatisfy { $0.hasPrefix("kafka.topics.") })
+        #expect(!SettingsSchema.listed.contains { former.contains($0.name) })
+        for key in former {
+            let settings = try load(flags: [SettingFlag(key: key, value: "own", spelling: "--" + key)])
+            #expect(settings.describe().first { $0.key == key }?.value == "own")
+        }
+    }
+
     @Test func fileIsFoundByItsVariableAndTheFlagBeatsIt() throws {
         let files = ["a.yaml": "log: {level: debug}", "push.yaml": "log: {level: error}"]
         #expect(try load(["PUSHFAN_CONFIG": "a.yaml"], files: files).log.level == .debug)
@@ -119,6 +143,7 @@ import WorkerRuntime
     @Test func schemaIsWhole() {
         let all = SettingsSchema.all
         let variables = all.flatMap { [$0.variable] + ($0.isSecret ? [$0.variable + "_FILE"] : []) }
+        #expect(all.count > 70 && all.last?.name == "log.format")
         #expect(Set(all.map(\.name)).count == all.count)
         #expect(Set(variables).count == variables.count)
         for definition in all {

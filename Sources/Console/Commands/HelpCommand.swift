@@ -74,7 +74,7 @@ private enum HelpCommand {
 
             """)
         var table = Table("KEY", "DEFAULT", "MEANING")
-        for definition in SettingsSchema.all {
+        for definition in SettingsSchema.listed {
             table.add(definition.name, definition.defaultText ?? "-", definition.summary)
         }
         for line in table.lines(Streams.Traits()) { try streams.out(line) }

@@ -13,7 +13,7 @@ extension Invocation {
         return JobContext(
             kafka: settings.kafkaConfiguration(),
             topics: JobTopics(
-                results: topics.results, deadLetter: topics.deadLetter, control: topics.control, replays: topics.replays,
+                results: topics.results, deadLetter: topics.deadLetters, control: topics.control, replays: topics.replays,
                 requestsOwn: topics.requestsOwn),
             timeout: timeout, now: surroundings.now, isCancelled: { Interruption.isRequested }, progress: { progress.show($0) },
             note: { streams.note($0.text) })

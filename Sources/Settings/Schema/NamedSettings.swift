@@ -1,6 +1,4 @@
-import Observability
-
-/// The keys of things that the settings file names: hubs, and spreads over hubs.
+/// The names of things that the settings file names: hubs, and spreads over hubs.
 ///
 /// They are known after the file was read. A variable can set a key of a section that the file names, but not add a section.
 struct NamedSettings: Sendable {
@@ -8,15 +6,15 @@ struct NamedSettings: Sendable {
     static let maximumHubs = 256
 
     /// The hubs, in the file's order.
-    private(set) var hubs: [HubKeys] = []
+    private(set) var hubs: [String] = []
     /// The spreads, in the file's order.
-    private(set) var spreads: [SpreadKey] = []
-
-    /// Every key of theirs.
-    var definitions: [SettingDefinition] { hubs.flatMap(\.definitions) + spreads.map(\.key.definition) }
+    private(set) var spreads: [String] = []
 
     /// The section of hubs, and that of spreads.
     static let sections = ["hubs", "spreads"]
+
+    /// True if a key belongs to a name in one of them.
+    static func isKey(_ name: String) -> Bool { sections.contains { name.hasPrefix($0 + ".") } }
 
     /// Takes a name in.
     ///
@@ -29,80 +27,15 @@ struct NamedSettings: Sendable {
             return "is not a name that requests can have: 1 to 63 small letters, digits, '.', '_' and '-'"
         }
         guard section == "hubs" else {
-            spreads.append(SpreadKey(name))
+            spreads.append(name)
             return nil
         }
         guard hubs.count < Self.maximumHubs else { return "is one hub more than \(Self.maximumHubs)" }
-        let keys = HubKeys(name)
-        if let other = hubs.first(where: { $0.hubName.definition.variable == keys.hubName.definition.variable }) {
-            return "has the same variables as \(other.name)"
+        let variable = SettingDefinition.variable(of: name)
+        if let other = hubs.first(where: { SettingDefinition.variable(of: $0) == variable }) {
+            return "has the same variables as \(other)"
         }
-        hubs.append(keys)
+        hubs.append(name)
         return nil
-    }
-}
-
-/// The key of a name that stands for several hubs.
-struct SpreadKey: Sendable {
-    let name: String
-    let key: SettingKey<[String]>
-
-    fileprivate init(_ name: String) {
-        self.name = name
-        key = SettingKey(
-            "spreads.\(name)", .list(of: .name("a hub", atMost: 260)), "The hubs that the name stands for.")
-    }
-}
-
-/// The keys of one hub among several. What is not set is as in the section `hub`.
-struct HubKeys: Sendable {
-    let name: String
-    let connectionString: SettingKey<Redacted<String>>
-    let secondaryKey: SettingKey<Redacted<String>>
-    let hubName: SettingKey<String>
-    let region: SettingKey<String>
-    let apiVersion: SettingKey<String>
-    let requestTimeout: SettingKey<Duration>
-    let connectTimeout: SettingKey<Duration>
-    let tokenLifetime: SettingKey<Duration>
-    let maxConnections: SettingKey<Int>
-    let maxConnectionAge: SettingKey<Duration>
-    let maxInFlight: SettingKey<Int>
-    let authorityFile: SettingKey<String>
-    let rateLimit: SettingKey<Int>
-    let adaptsConcurrency: SettingKey<Bool>
-    let trackOutcome: SettingKey<Bool>
-    let proxy: SettingKey<Redacted<String>>
-
-    init(_ name: String) {
-        self.name = name
-        func key<Value>(_ role: String, _ model: SettingKey<Value>) -> SettingKey<Value> {
-            SettingKey("hubs.\(name).\(role)", model.type, unit: model.definition.unit, model.definition.summary)
-        }
-        connectionString = key("connection_string", SettingsSchema.connectionString)
-        secondaryKey = key("secondary_key", SettingsSchema.secondaryKey)
-        hubName = key("name", SettingsSchema.hubName)
-        region = key("region", SettingsSchema.region)
-        apiVersion = key("api_version", SettingsSchema.apiVersion)
-        requestTimeout = key("request_timeout", SettingsSchema.requestTimeout)
-        connectTimeout = key("connect_timeout", SettingsSchema.connectTimeout)
-        tokenLifetime = key("token_lifetime", SettingsSchema.tokenLifetime)
-        maxConnections = key("max_connections", SettingsSchema.maxConnections)
-        maxConnectionAge = key("max_connection_age", SettingsSchema.maxConnectionAge)
-        maxInFlight = key("max_in_flight", SettingsSchema.maxInFlight)
-        authorityFile = key("ca_file", SettingsSchema.authorityFile)
-        rateLimit = key("rate_limit", SettingsSchema.rateLimit)
-        adaptsConcurrency = key("adaptive_concurrency", SettingsSchema.adaptsConcurrency)
-        trackOutcome = key("track_outcome", SettingsSchema.trackOutcome)
-        proxy = key("proxy", SettingsSchema.proxy)
-    }
-
-    var definitions: [SettingDefinition] {
-        [
-            connectionString.definition, secondaryKey.definition, hubName.definition, region.definition, apiVersion.definition,
-            requestTimeout.definition, connectTimeout.definition, tokenLifetime.definition, maxConnections.definition,
-            maxConnectionAge.definition, maxInFlight.definition, authorityFile.definition, rateLimit.definition,
-            adaptsConcurrency.definition, trackOutcome.definition, proxy.definition,
-        ]
     }
 }

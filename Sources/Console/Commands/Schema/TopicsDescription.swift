@@ -42,7 +42,7 @@ struct TopicsDescription {
                 name: "results", address: topics.results, summary: "One result for each request, and outcomes of calls.",
                 message: .result, action: .send),
             Channel(
-                name: "deadLetters", address: topics.deadLetter, summary: "Records that could not be understood.",
+                name: "deadLetters", address: topics.deadLetters, summary: "Records that could not be understood.",
                 message: .deadLetter, action: .send),
             Channel(
                 name: "handles", address: topics.handles, summary: "Devices that a push service will not serve again.",

@@ -79,7 +79,7 @@ struct TopicRole {
                 role: "parents", name: topics.parents, days: nil, recordByteCount: record / 8, isCompacted: true,
                 isCleanedEarly: true, kind: .parents),
             TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
-            TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
+            TopicRole(role: "deadletter", name: topics.deadLetters, days: 30, recordByteCount: record),
             // Longer than anything that a record can concern is kept. Workers forget cancellations after the same time.
             TopicRole(
                 role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000), recordByteCount: 4096,

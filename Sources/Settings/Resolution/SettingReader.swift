@@ -1,0 +1,103 @@
+import Observability
+
+/// Reads settings, each by the one line that defines its key, and collects the definitions and the faults on the way.
+struct SettingReader: Sendable {
+    /// The names of the sections that the file names.
+    let named: NamedSettings
+    /// The name of this machine.
+    let hostName: String
+    /// Every key that was read, in that order.
+    private(set) var definitions: [SettingDefinition] = []
+    /// The faults of single values.
+    private(set) var problems: [SettingProblem] = []
+    private var chosen: [String: SettingCandidate]
+
+    /// - Parameters:
+    ///   - candidates: The values that the sources offer.
+    ///   - named: The names of the sections that the file names.
+    ///   - hostName: The default of `worker.id`.
+    init(_ candidates: [String: SettingCandidate], named: NamedSettings, hostName: String) {
+        chosen = candidates
+        self.named = named
+        self.hostName = hostName
+    }
+
+    /// Reads a key that has a default.
+    ///
+    /// - Parameters:
+    ///   - name: The dotted name.
+    ///   - type: The reading of its value.
+    ///   - text: The default, as it would be written.
+    ///   - base: The value of a key that is not set, in place of the default.
+    ///   - unit: The unit of a number.
+    ///   - status: The part of the key in documents.
+    ///   - summary: One sentence.
+    /// - Returns: The value. A value with a fault, which is now among `problems`, counts as not set.
+    /// - Throws: `SettingsError` for a default that is not legal.
+    mutating func callAsFunction<Value>(
+        _ name: String, as type: SettingType<Value>, default text: String, like base: Value? = nil, unit: String? = nil,
+        status: SettingDefinition.Status = .current, summary: String
+    ) throws(SettingsError) -> Value {
+        let isListed = base == nil && status == .current
+        if let value = read(name, as: type, default: isListed ? text : nil, unit: unit, status: status, summary: summary) {
+            return value
+        }
+        if let base { return base }
+        if chosen[name] == nil { chosen[name] = SettingCandidate(input: .text(text), origin: .builtIn) }
+        if let value = try? type.read(.text(text)) { return value }
+        throw SettingsError(problems: [
+            SettingProblem(name, origin: .builtIn, message: "there is no value", expected: type.allowed)
+        ])
+    }
+
+    /// Reads a key that may have no value.
+    ///
+    /// - Parameters:
+    ///   - name: The dotted name.
+    ///   - type: The reading of its value.
+    ///   - summary: One sentence.
+    /// - Returns: The value, or nil for none, or for one with a fault, which is now among `problems`.
+    mutating func optional<Value>(_ name: String, as type: SettingType<Value>, summary: String) -> Value? {
+        read(name, as: type, default: nil, unit: nil, status: .current, summary: summary)
+    }
+
+    private mutating func read<Value>(
+        _ name: String, as type: SettingType<Value>, default text: String?, unit: String?, status: SettingDefinition.Status,
+        summary: String
+    ) -> Value? {
+        let definition = SettingDefinition(
+            name: name, defaultText: text, summary: summary, unit: unit, status: status, allowed: type.allowed,
+            isSecret: type.isSecret, acceptsList: type.shape == .list, acceptsMap: type.shape == .map)
+        definitions.append(definition)
+        guard let candidate = chosen[name] else { return nil }
+        do throws(SettingFault) {
+            return try type.read(candidate.input)
+        } catch {
+            let subject = definition.isSecret ? "the value" : candidate.input.shown
+            problems.append(
+                SettingProblem(
+                    name, origin: candidate.origin, message: "\(subject) \(error.message)", expected: definition.allowed))
+            return nil
+        }
+    }
+
+    /// True if a key has a value, be it the default, and it is legal.
+    func isLegal(_ name: String) -> Bool { chosen[name] != nil && !problems.contains { $0.key == name } }
+
+    /// The source of a key's value.
+    func origin(of name: String) -> SettingOrigin { chosen[name]?.origin ?? .builtIn }
+
+    /// The text of a key as a person may see it, or nil when there is none.
+    func shown(_ definition: SettingDefinition) -> String? {
+        guard let input = chosen[definition.name]?.input else { return nil }
+        if definition.name == "kafka.properties" {
+            return SettingRow.shown(properties: (try? SettingType.properties.read(input)) ?? [])
+        }
+        guard !definition.isSecret else { return "[redacted]" }
+        switch input {
+        case .text(let text): return text
+        case .list(let items): return items.joined(separator: ",")
+        case .map(let pairs): return pairs.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
+        }
+    }
+}

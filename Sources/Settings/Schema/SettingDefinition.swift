@@ -1,0 +1,37 @@
+/// A key of the settings.
+public struct SettingDefinition: Sendable {
+    /// The part of a key in documents.
+    public enum Status: Sendable {
+        /// It is listed, with its default.
+        case current
+        /// It is listed, and its default depends on the place.
+        case placeDependent
+        /// It goes on working, and only Upgrading names it.
+        case former
+    }
+
+    /// The dotted name, as in the file.
+    public let name: String
+    /// The value when no source names the key, or nil for none.
+    public let defaultText: String?
+    /// One sentence.
+    public let summary: String
+    /// The unit of a number, such as `calls`, or nil for a value that contains its unit.
+    public let unit: String?
+    /// The part of the key in documents.
+    public let status: Status
+    /// The allowed values, as the end of the sentence "expected …".
+    public let allowed: String
+    /// True if the value is never shown and may be read from a file that `PUSHFAN_…_FILE` names.
+    public let isSecret: Bool
+
+    let acceptsList: Bool
+    let acceptsMap: Bool
+
+    /// The environment variable of the key: `kafka.group_id` is `PUSHFAN_KAFKA_GROUP_ID`.
+    public var variable: String { Self.variable(of: name) }
+
+    static func variable(of name: String) -> String {
+        SettingVariables.prefix + name.uppercased().replacing(".", with: "_").replacing("-", with: "_")
+    }
+}
