@@ -97,7 +97,7 @@ public struct RequestTrial: Sendable {
             let known = names.joined(separator: ", ")
             throw RequestFault(
                 .unknownHub, at: "/hub",
-                error == .unnamed ? "The request names no hub, and there is no default." : "The hubs are \(known).")
+                message: error == .unnamed ? "The request names no hub, and there is no default." : "The hubs are \(known).")
         }
     }
 
@@ -116,9 +116,10 @@ public struct RequestTrial: Sendable {
     /// An end before the beginning.
     private static func lateness(of request: PushRequest, _ now: Timestamp) -> RequestFault? {
         guard let end = request.expiresAt else { return nil }
-        if end <= now { return RequestFault(.expiredInQueue, at: "", "The request has expired, at \(end.text).") }
+        if end <= now { return RequestFault(.expiredInQueue, at: "", message: "The request has expired, at \(end.text).") }
         guard let start = request.notBefore, end <= start else { return nil }
-        return RequestFault(.expiredInQueue, at: "/not_before", "The request expires at \(end.text), before it may be sent.")
+        return RequestFault(
+            .expiredInQueue, at: "/not_before", message: "The request expires at \(end.text), before it may be sent.")
     }
 }
 
@@ -152,7 +153,7 @@ extension RequestTrial {
             _ = try byteCount(of: request, for: platform, now)
             return nil
         } catch {
-            return RequestFault(error.code, at: error.pointer, error.sentence)
+            return RequestFault(error.code, at: error.pointer, message: error.sentence)
         }
     }
 

@@ -68,7 +68,7 @@ public struct HubSettings: Sendable {
     }
 
     /// One of several hubs. A missing value is as in `base`.
-    init(_ values: SettingValues, _ keys: HubKeys, like base: HubSettings) {
+    init(_ values: SettingValues, keys: HubKeys, like base: HubSettings) {
         key = keys.name
         let own = values[keys.connectionString]
         connectionString = own ?? base.connectionString

@@ -15,7 +15,7 @@ extension Settings {
     /// - Throws: `SettingsError` naming every key that is missing or wrong, or with which a gateway cannot work.
     public func gatewayConfiguration(version: String) throws(SettingsError) -> GatewayConfiguration {
         var problems = signInProblems() + userTagProblems()
-        guard let settings = gatewayHub(&problems), let hub = usable(settings, &problems), problems.isEmpty else {
+        guard let settings = gatewayHub(&problems), let hub = usable(settings, noting: &problems), problems.isEmpty else {
             throw SettingsError(problems: problems)
         }
         var configuration = GatewayConfiguration(
@@ -51,19 +51,20 @@ extension Settings {
     private func gatewayHub(_ problems: inout [SettingProblem]) -> HubSettings? {
         let key = "default_hub"
         guard let name = defaultHub else {
-            if allHubs.count > 1 { problems.append(missing(key, "the name of the hub that the gateway serves")) }
+            if allHubs.count > 1 { problems.append(missing(key, expected: "the name of the hub that the gateway serves")) }
             return allHubs.count > 1 ? nil : allHubs.first
         }
         if let hub = self.hub(named: name) { return hub }
         problems.append(
             SettingProblem(
-                key, origin(of: key), "\(SettingText.shown(name)) is a spread of hubs, and a gateway serves one hub",
+                key, origin: origin(of: key),
+                message: "\(SettingText.shown(name)) is a spread of hubs, and a gateway serves one hub",
                 expected: "the name of a hub"))
         return nil
     }
 
     /// The configuration of the hub's client, or nil and problems for wrong values.
-    private func usable(_ hub: HubSettings, _ problems: inout [SettingProblem]) -> HubConfiguration? {
+    private func usable(_ hub: HubSettings, noting problems: inout [SettingProblem]) -> HubConfiguration? {
         do throws(SettingsError) {
             return try hubConfiguration(of: hub)
         } catch {
@@ -78,19 +79,19 @@ extension Settings {
         let address = SettingText.shown(gateway.listen.description)
         if gateway.usersFile == nil && gateway.keysFile == nil && !gateway.allowsDemoSignIn {
             let files = "the path of the file that `pushfan users set` writes, or gateway.keys_file for back ends alone"
-            problems.append(missing("gateway.users_file", files))
+            problems.append(missing("gateway.users_file", expected: files))
         }
         if !gateway.listen.isLoopback && gateway.allowsDemoSignIn {
             problems.append(
                 SettingProblem(
-                    "gateway.demo_auth", origin(of: "gateway.demo_auth"),
-                    "is for loopback addresses only, and gateway.listen is \(address)", expected: "false"))
+                    "gateway.demo_auth", origin: origin(of: "gateway.demo_auth"),
+                    message: "is for loopback addresses only, and gateway.listen is \(address)", expected: "false"))
         }
         if !gateway.listen.isLoopback && gateway.trustedProxies.isEmpty {
             problems.append(
                 SettingProblem(
-                    "gateway.listen", origin(of: "gateway.listen"),
-                    "\(address) is no loopback address, and passwords would come in clear text",
+                    "gateway.listen", origin: origin(of: "gateway.listen"),
+                    message: "\(address) is no loopback address, and passwords would come in clear text",
                     expected: "a loopback address, or gateway.trust_proxy with the proxy that ends TLS"))
         }
         return problems
@@ -114,7 +115,7 @@ extension Settings {
         }
         return [
             SettingProblem(
-                "hub.user_tag", origin(of: "hub.user_tag"), "\(SettingText.shown(pattern)) \(message)",
+                "hub.user_tag", origin: origin(of: "hub.user_tag"), message: "\(SettingText.shown(pattern)) \(message)",
                 expected: "for a gateway, a tag such as username:{user}")
         ]
     }

@@ -40,8 +40,8 @@ extension Settings {
     /// - Throws: `SettingsError` naming the key when the hub's name or connection string is missing or wrong.
     public func hubConfiguration(of hub: HubSettings) throws(SettingsError) -> HubConfiguration {
         var problems: [SettingProblem] = []
-        let parsed = connection(of: hub, &problems)
-        let name = hubName(of: hub, &problems)
+        let parsed = connection(of: hub, noting: &problems)
+        let name = hubName(of: hub, noting: &problems)
         guard let parsed, let name, problems.isEmpty else { throw SettingsError(problems: problems) }
         var configuration = HubConfiguration(endpoint: parsed.endpoint, hub: name, credential: parsed.credential)
         configuration.apiVersion = hub.apiVersion
@@ -110,38 +110,39 @@ extension Settings {
             || ["default_hub", "tenants", "worker.max_in_flight"].contains(key)
     }
 
-    private func connection(of hub: HubSettings, _ problems: inout [SettingProblem]) -> ConnectionString? {
+    private func connection(of hub: HubSettings, noting problems: inout [SettingProblem]) -> ConnectionString? {
         let key = hub.path("connection_string")
         guard let text = hub.connectionString else {
-            problems.append(missing(key, "Endpoint=…;SharedAccessKeyName=…;SharedAccessKey=…"))
+            problems.append(missing(key, expected: "Endpoint=…;SharedAccessKeyName=…;SharedAccessKey=…"))
             return nil
         }
         do throws(HubAuthError) {
             return try ConnectionString(parsing: text.secret)
         } catch {
-            problems.append(SettingProblem(key, origin(of: key), error.description))
+            problems.append(SettingProblem(key, origin: origin(of: key), message: error.description))
             return nil
         }
     }
 
-    private func hubName(of hub: HubSettings, _ problems: inout [SettingProblem]) -> HubName? {
+    private func hubName(of hub: HubSettings, noting problems: inout [SettingProblem]) -> HubName? {
         let key = hub.path("name")
         guard let text = hub.name else {
-            problems.append(missing(key, "the hub's name, as the portal shows it"))
+            problems.append(missing(key, expected: "the hub's name, as the portal shows it"))
             return nil
         }
         do throws(HubAuthError) {
             return try HubName(text)
         } catch {
-            problems.append(SettingProblem(key, origin(of: key), error.description))
+            problems.append(SettingProblem(key, origin: origin(of: key), message: error.description))
             return nil
         }
     }
 
     /// The problem of a key that must be set and is not.
-    func missing(_ key: String, _ expected: String) -> SettingProblem {
+    func missing(_ key: String, expected: String) -> SettingProblem {
         let variable = SettingDefinition.variable(of: key)
-        return SettingProblem(key, .builtIn, "is not set; set it or the variable \(variable)", expected: expected)
+        return SettingProblem(
+            key, origin: .builtIn, message: "is not set; set it or the variable \(variable)", expected: expected)
     }
 
     /// The source of a key's value.

@@ -70,7 +70,7 @@ public struct Settings: Sendable {
         worker = try WorkerSettings(values)
         let hub = try HubSettings(values)
         self.hub = hub
-        let namedHubs = values.named.hubs.map { HubSettings(values, $0, like: hub) }
+        let namedHubs = values.named.hubs.map { HubSettings(values, keys: $0, like: hub) }
         self.namedHubs = namedHubs
         spreads = values.named.spreads.map { SpreadSettings(name: $0.name, hubs: values[$0.key] ?? []) }
         tenantHubs = values[SettingsSchema.tenantHubs] ?? []

@@ -78,10 +78,11 @@ struct Batch: Sendable {
         var faults: [RequestFault] = []
         var members = document.children(of: document.root)
         while document.kind(of: document.root) == .object, let (key, value) = members.next(in: document) {
-            if found == nil, document.equals(document.text(of: key), "requests" as StaticString) {
+            if found == nil, document.isEqual(document.text(of: key), to: "requests" as StaticString) {
                 found = value
             } else if faults.count < 32 {
-                faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: key), "A batch has requests alone, once."))
+                faults.append(
+                    RequestFault(.schemaInvalid, at: document.pointer(to: key), message: "A batch has requests alone, once."))
             }
         }
         guard faults.isEmpty else { throw .refused(faults) }
@@ -104,6 +105,6 @@ struct Batch: Sendable {
 extension APIProblem {
     /// 422 for a batch of which nothing is written.
     fileprivate static func batchRefused(_ pointer: String, _ sentence: String) -> APIProblem {
-        .refused([RequestFault(.schemaInvalid, at: pointer, sentence)])
+        .refused([RequestFault(.schemaInvalid, at: pointer, message: sentence)])
     }
 }

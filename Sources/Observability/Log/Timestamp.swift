@@ -12,17 +12,17 @@ enum Timestamp {
         let moment = min(max(milliseconds, 0), latest)
         let (days, rest) = moment.quotientAndRemainder(dividingBy: 86_400_000)
         let (year, month, day) = date(ofDay: Int(days))
-        append(year, digits: 4, "-", to: &bytes)
-        append(month, digits: 2, "-", to: &bytes)
-        append(day, digits: 2, "T", to: &bytes)
-        append(Int(rest) / 3_600_000, digits: 2, ":", to: &bytes)
-        append(Int(rest) / 60_000 % 60, digits: 2, ":", to: &bytes)
-        append(Int(rest) / 1000 % 60, digits: 2, ".", to: &bytes)
-        append(Int(rest) % 1000, digits: 3, "Z", to: &bytes)
+        append(year, digits: 4, separator: "-", to: &bytes)
+        append(month, digits: 2, separator: "-", to: &bytes)
+        append(day, digits: 2, separator: "T", to: &bytes)
+        append(Int(rest) / 3_600_000, digits: 2, separator: ":", to: &bytes)
+        append(Int(rest) / 60_000 % 60, digits: 2, separator: ":", to: &bytes)
+        append(Int(rest) / 1000 % 60, digits: 2, separator: ".", to: &bytes)
+        append(Int(rest) % 1000, digits: 3, separator: "Z", to: &bytes)
     }
 
     /// Appends a number with leading zeros, and what stands behind it.
-    private static func append(_ value: Int, digits: Int, _ separator: Unicode.Scalar, to bytes: inout [UInt8]) {
+    private static func append(_ value: Int, digits: Int, separator: Unicode.Scalar, to bytes: inout [UInt8]) {
         var weight = 1
         for _ in 1..<digits { weight *= 10 }
         while weight > 0 {

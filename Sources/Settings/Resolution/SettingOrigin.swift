@@ -37,7 +37,7 @@ public struct SettingProblem: Sendable, Equatable, CustomStringConvertible {
     /// The allowed value, if there is a text for it.
     public let expected: String?
 
-    init(_ key: String?, _ origin: SettingOrigin, _ message: String, expected: String? = nil) {
+    init(_ key: String?, origin: SettingOrigin, message: String, expected: String? = nil) {
         self.key = key
         self.origin = origin
         self.message = message

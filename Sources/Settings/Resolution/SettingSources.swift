@@ -70,7 +70,7 @@ struct SettingSources {
         let known = SettingVariables.known(definitions)
         for name in given.keys.sorted() where SettingVariables.isOurs(name) && !known.contains(name) {
             let hint = SettingVariables.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
-            problems.append(SettingProblem(nil, .variable(name), "there is no such setting" + hint))
+            problems.append(SettingProblem(nil, origin: .variable(name), message: "there is no such setting" + hint))
         }
     }
 
@@ -78,7 +78,7 @@ struct SettingSources {
         let variable = definition.variable + "_FILE"
         guard !isRepeated else {
             let message = "both \(definition.variable) and \(variable) are set; keep one"
-            problems.append(SettingProblem(definition.name, .variable(variable), message))
+            problems.append(SettingProblem(definition.name, origin: .variable(variable), message: message))
             return
         }
         let origin = SettingOrigin.variableFile(variable: variable, path: path)
@@ -90,13 +90,13 @@ struct SettingSources {
     private mutating func secret(in path: String, of definition: SettingDefinition, at origin: SettingOrigin) -> String? {
         do {
             guard var text = String(validating: try readFile(path), as: UTF8.self) else {
-                problems.append(SettingProblem(definition.name, origin, "the file is not UTF-8 text"))
+                problems.append(SettingProblem(definition.name, origin: origin, message: "the file is not UTF-8 text"))
                 return nil
             }
             if text.last?.isNewline == true { text.removeLast() }
             return text
         } catch {
-            problems.append(SettingProblem(definition.name, origin, "the file cannot be read: \(error)"))
+            problems.append(SettingProblem(definition.name, origin: origin, message: "the file cannot be read: \(error)"))
             return nil
         }
     }
@@ -110,9 +110,9 @@ struct SettingSources {
         do {
             try add(file: path, root: YAMLReader.read(try readFile(path)))
         } catch let error as YAMLError {
-            problems.append(SettingProblem(nil, at(error.mark, path), error.message))
+            problems.append(SettingProblem(nil, origin: at(error.mark, path: path), message: error.message))
         } catch {
-            problems.append(SettingProblem(nil, origin, "the settings file \(path) cannot be read: \(error)"))
+            problems.append(SettingProblem(nil, origin: origin, message: "the settings file \(path) cannot be read: \(error)"))
         }
     }
 
@@ -120,7 +120,7 @@ struct SettingSources {
         guard case .mapping(let entries) = root.value else {
             throw YAMLError(mark: root.mark, message: "the file must be a mapping of keys to values")
         }
-        for entry in entries where NamedSettings.sections.contains(entry.key) { addNames(of: entry, path) }
+        for entry in entries where NamedSettings.sections.contains(entry.key) { addNames(of: entry, at: path) }
         definitions = SettingsSchema.all + named.definitions
         add(entries.filter { !NamedSettings.sections.contains($0.key) || isMapping($0) }, below: "", of: path)
     }
@@ -130,16 +130,19 @@ struct SettingSources {
     }
 
     /// Takes in which hubs, or spreads, the file names.
-    private mutating func addNames(of entry: YAMLNode.Entry, _ path: String) {
+    private mutating func addNames(of entry: YAMLNode.Entry, at path: String) {
         guard case .mapping(let names) = entry.node.value else {
             if !entry.node.isAbsent {
-                problems.append(SettingProblem(entry.key, at(entry.mark, path), "this is a section; expected names below it"))
+                problems.append(
+                    SettingProblem(
+                        entry.key, origin: at(entry.mark, path: path), message: "this is a section; expected names below it"))
             }
             return
         }
         for name in names {
             guard let fault = named.add(name.key, to: entry.key) else { continue }
-            problems.append(SettingProblem(entry.key, at(name.mark, path), "\(SettingText.shown(name.key)) \(fault)"))
+            problems.append(
+                SettingProblem(entry.key, origin: at(name.mark, path: path), message: "\(SettingText.shown(name.key)) \(fault)"))
         }
     }
 
@@ -151,11 +154,13 @@ struct SettingSources {
             } else if let definition = definitions.first(where: { $0.isSecret && !$0.acceptsMap && $0.name + "_file" == name }) {
                 add(secretFile: entry, of: path, for: definition)
             } else if !definitions.contains(where: { $0.name.hasPrefix(name + ".") }) {
-                problems.append(unknown(name, at: at(entry.mark, path)))
+                problems.append(unknown(name, at: at(entry.mark, path: path)))
             } else if case .mapping(let inner) = entry.node.value {
                 add(inner, below: name + ".", of: path)
             } else if !entry.node.isAbsent {
-                problems.append(SettingProblem(name, at(entry.mark, path), "this is a section; expected keys below it"))
+                problems.append(
+                    SettingProblem(name, origin: at(entry.mark, path: path), message: "this is a section; expected keys below it")
+                )
             }
         }
     }
@@ -163,14 +168,15 @@ struct SettingSources {
     /// A secret that stands in a file of its own, which the settings file names.
     private mutating func add(secretFile entry: YAMLNode.Entry, of path: String, for definition: SettingDefinition) {
         guard !entry.node.isAbsent else { return }
-        let place = at(entry.mark, path)
+        let place = at(entry.mark, path: path)
         guard let file = Self.scalar(entry.node) else {
             problems.append(
-                SettingProblem(definition.name, place, "the value has the wrong shape", expected: "the path of a file"))
+                SettingProblem(
+                    definition.name, origin: place, message: "the value has the wrong shape", expected: "the path of a file"))
             return
         }
         guard candidates[definition.name] == nil else {
-            problems.append(SettingProblem(definition.name, place, "the key is given twice in this file"))
+            problems.append(SettingProblem(definition.name, origin: place, message: "the key is given twice in this file"))
             return
         }
         if let text = secret(in: file, of: definition, at: place) {
@@ -180,14 +186,15 @@ struct SettingSources {
 
     private mutating func add(_ entry: YAMLNode.Entry, of path: String, for definition: SettingDefinition) {
         guard !entry.node.isAbsent else { return }
-        let origin = at(entry.mark, path)
+        let origin = at(entry.mark, path: path)
         guard let input = Self.input(entry.node, for: definition) else {
             problems.append(
-                SettingProblem(definition.name, origin, "the value has the wrong shape", expected: definition.allowed))
+                SettingProblem(
+                    definition.name, origin: origin, message: "the value has the wrong shape", expected: definition.allowed))
             return
         }
         guard candidates.updateValue(SettingCandidate(input: input, origin: origin), forKey: definition.name) == nil else {
-            problems.append(SettingProblem(definition.name, origin, "the key is given twice in this file"))
+            problems.append(SettingProblem(definition.name, origin: origin, message: "the key is given twice in this file"))
             return
         }
     }
@@ -209,13 +216,13 @@ struct SettingSources {
         if case .scalar(let text, _) = node.value { text } else { nil }
     }
 
-    private func at(_ mark: YAMLMark, _ path: String) -> SettingOrigin {
+    private func at(_ mark: YAMLMark, path: String) -> SettingOrigin {
         .file(path: path, line: mark.line, column: mark.column)
     }
 
     private func unknown(_ name: String, at origin: SettingOrigin) -> SettingProblem {
         let suggestion = SettingText.nearest(to: name, among: definitions.map(\.name), separator: ".")
         let hint = suggestion.map { "; did you mean \($0)?" } ?? ""
-        return SettingProblem(nil, origin, "there is no setting \(SettingText.shown(name))\(hint)")
+        return SettingProblem(nil, origin: origin, message: "there is no setting \(SettingText.shown(name))\(hint)")
     }
 }

@@ -72,13 +72,14 @@ struct SettingValues: Sendable {
         var hubs: Set<String> = []
         if let name = self[SettingsSchema.hubName] { hubs.insert(name) }
         for hub in named.hubs where !hubs.insert(hub.name).inserted {
-            problems.append(contradiction(SettingsSchema.hubName.definition, "is the name of another hub as well"))
+            problems.append(contradiction(SettingsSchema.hubName.definition, message: "is the name of another hub as well"))
         }
         var all = hubs
         for spread in named.spreads {
             let definition = spread.key.definition
             if !all.insert(spread.name).inserted {
-                problems.append(SettingProblem(definition.name, origin(of: definition), "is the name of a hub as well"))
+                problems.append(
+                    SettingProblem(definition.name, origin: origin(of: definition), message: "is the name of a hub as well"))
             }
             for member in self[spread.key] ?? [] where !hubs.contains(member) {
                 problems.append(unknownHub(member, in: definition))
@@ -94,7 +95,7 @@ struct SettingValues: Sendable {
     }
 
     private func unknownHub(_ name: String, in definition: SettingDefinition) -> SettingProblem {
-        SettingProblem(definition.name, origin(of: definition), "there is no hub \(SettingText.shown(name))")
+        SettingProblem(definition.name, origin: origin(of: definition), message: "there is no hub \(SettingText.shown(name))")
     }
 
     private func problem(_ definition: SettingDefinition) -> SettingProblem? {
@@ -105,12 +106,12 @@ struct SettingValues: Sendable {
         } catch {
             let subject = definition.isSecret ? "the value" : candidate.input.shown
             return SettingProblem(
-                definition.name, candidate.origin, "\(subject) \(error.message)", expected: definition.allowed)
+                definition.name, origin: candidate.origin, message: "\(subject) \(error.message)", expected: definition.allowed)
         }
     }
 
     private func missing(_ definition: SettingDefinition) -> SettingProblem {
-        SettingProblem(definition.name, .builtIn, "there is no value", expected: definition.allowed)
+        SettingProblem(definition.name, origin: .builtIn, message: "there is no value", expected: definition.allowed)
     }
 
     private func contradictions() -> [SettingProblem] {
@@ -119,19 +120,21 @@ struct SettingValues: Sendable {
         for key in SettingsSchema.topics {
             guard let topic = self[key] else { continue }
             if let other = users.updateValue(key.definition.name, forKey: topic) {
-                problems.append(contradiction(key.definition, "is the same topic as \(other)"))
+                problems.append(contradiction(key.definition, message: "is the same topic as \(other)"))
             }
         }
         if let base = self[SettingsSchema.retryBase], let cap = self[SettingsSchema.retryCap], base > cap {
-            problems.append(contradiction(SettingsSchema.retryBase.definition, "is longer than retry.cap"))
+            problems.append(contradiction(SettingsSchema.retryBase.definition, message: "is longer than retry.cap"))
         }
         if let connect = self[SettingsSchema.connectTimeout], let whole = self[SettingsSchema.requestTimeout], connect > whole {
-            problems.append(contradiction(SettingsSchema.connectTimeout.definition, "is longer than hub.request_timeout"))
+            problems.append(
+                contradiction(SettingsSchema.connectTimeout.definition, message: "is longer than hub.request_timeout"))
         }
         return problems
     }
 
-    private func contradiction(_ definition: SettingDefinition, _ message: String) -> SettingProblem {
-        SettingProblem(definition.name, origin(of: definition), "\(SettingText.shown(shown(definition) ?? "")) \(message)")
+    private func contradiction(_ definition: SettingDefinition, message: String) -> SettingProblem {
+        SettingProblem(
+            definition.name, origin: origin(of: definition), message: "\(SettingText.shown(shown(definition) ?? "")) \(message)")
     }
 }

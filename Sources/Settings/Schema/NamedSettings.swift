@@ -50,7 +50,7 @@ struct SpreadKey: Sendable {
     fileprivate init(_ name: String) {
         self.name = name
         key = SettingKey(
-            "spreads.\(name)", .list(of: .name("a hub", atMost: 260)), "The hubs that the name stands for.")
+            "spreads.\(name)", type: .list(of: .name("a hub", atMost: 260)), summary: "The hubs that the name stands for.")
     }
 }
 
@@ -76,25 +76,25 @@ struct HubKeys: Sendable {
 
     init(_ name: String) {
         self.name = name
-        func key<Value>(_ role: String, _ model: SettingKey<Value>) -> SettingKey<Value> {
-            SettingKey("hubs.\(name).\(role)", model.type, unit: model.definition.unit, model.definition.summary)
+        func key<Value>(_ role: String, like model: SettingKey<Value>) -> SettingKey<Value> {
+            SettingKey("hubs.\(name).\(role)", type: model.type, unit: model.definition.unit, summary: model.definition.summary)
         }
-        connectionString = key("connection_string", SettingsSchema.connectionString)
-        secondaryKey = key("secondary_key", SettingsSchema.secondaryKey)
-        hubName = key("name", SettingsSchema.hubName)
-        region = key("region", SettingsSchema.region)
-        apiVersion = key("api_version", SettingsSchema.apiVersion)
-        requestTimeout = key("request_timeout", SettingsSchema.requestTimeout)
-        connectTimeout = key("connect_timeout", SettingsSchema.connectTimeout)
-        tokenLifetime = key("token_lifetime", SettingsSchema.tokenLifetime)
-        maxConnections = key("max_connections", SettingsSchema.maxConnections)
-        maxConnectionAge = key("max_connection_age", SettingsSchema.maxConnectionAge)
-        maxInFlight = key("max_in_flight", SettingsSchema.maxInFlight)
-        authorityFile = key("ca_file", SettingsSchema.authorityFile)
-        rateLimit = key("rate_limit", SettingsSchema.rateLimit)
-        adaptsConcurrency = key("adaptive_concurrency", SettingsSchema.adaptsConcurrency)
-        trackOutcome = key("track_outcome", SettingsSchema.trackOutcome)
-        proxy = key("proxy", SettingsSchema.proxy)
+        connectionString = key("connection_string", like: SettingsSchema.connectionString)
+        secondaryKey = key("secondary_key", like: SettingsSchema.secondaryKey)
+        hubName = key("name", like: SettingsSchema.hubName)
+        region = key("region", like: SettingsSchema.region)
+        apiVersion = key("api_version", like: SettingsSchema.apiVersion)
+        requestTimeout = key("request_timeout", like: SettingsSchema.requestTimeout)
+        connectTimeout = key("connect_timeout", like: SettingsSchema.connectTimeout)
+        tokenLifetime = key("token_lifetime", like: SettingsSchema.tokenLifetime)
+        maxConnections = key("max_connections", like: SettingsSchema.maxConnections)
+        maxConnectionAge = key("max_connection_age", like: SettingsSchema.maxConnectionAge)
+        maxInFlight = key("max_in_flight", like: SettingsSchema.maxInFlight)
+        authorityFile = key("ca_file", like: SettingsSchema.authorityFile)
+        rateLimit = key("rate_limit", like: SettingsSchema.rateLimit)
+        adaptsConcurrency = key("adaptive_concurrency", like: SettingsSchema.adaptsConcurrency)
+        trackOutcome = key("track_outcome", like: SettingsSchema.trackOutcome)
+        proxy = key("proxy", like: SettingsSchema.proxy)
     }
 
     var definitions: [SettingDefinition] {

@@ -38,7 +38,7 @@ struct SettingKey<Value: Sendable>: Sendable {
     ///   - defaultText: The default, as it would be written, or nil for none.
     ///   - unit: The unit of a number.
     ///   - summary: One sentence.
-    init(_ name: String, _ type: SettingType<Value>, default defaultText: String? = nil, unit: String? = nil, _ summary: String) {
+    init(_ name: String, type: SettingType<Value>, default defaultText: String? = nil, unit: String? = nil, summary: String) {
         self.type = type
         definition = SettingDefinition(
             name: name, defaultText: defaultText, summary: summary, unit: unit, allowed: type.allowed,

@@ -35,12 +35,12 @@ enum SettingText {
         if endings.count == 1 { return endings[0] }
         guard name.utf8.count <= limit else { return nil }
         let allowance = max(2, name.utf8.count / 5)
-        let ranked = known.map { (name: $0, distance: distance(name, $0)) }
+        let ranked = known.map { (name: $0, distance: distance(from: name, to: $0)) }
         return ranked.filter { $0.distance <= allowance }.min { $0.distance < $1.distance }?.name
     }
 
     /// The number of letters to insert, delete or replace (Levenshtein).
-    private static func distance(_ one: String, _ other: String) -> Int {
+    private static func distance(from one: String, to other: String) -> Int {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         var previous = Array(0...other.count)
         for (row, letter) in one.enumerated() {
