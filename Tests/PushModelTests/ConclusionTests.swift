@@ -122,7 +122,9 @@ struct ConclusionTests {
         ] as [(ErrorCode, ResultState, Outcome)])
     func aFaultEndsARequestBeforeAnyCall(code: ErrorCode, state: ResultState, outcome: Outcome) throws {
         var reporting = Reporting()
-        reporting.report.faults = [RequestFault(code, at: "/a", message: "It is wrong."), RequestFault(.internal, at: "", message: "Too.")]
+        reporting.report.faults = [
+            RequestFault(code, at: "/a", message: "It is wrong."), RequestFault(.internal, at: "", message: "Too."),
+        ]
         let result = try reporting.result()
         #expect(text("state", in: result) == state.rawValue)
         #expect(text("outcome", in: result) == outcome.rawValue)
