@@ -54,9 +54,10 @@ extension ByteWriter {
             if byte.isUnreserved || byte == UInt8(ascii: "/") {
                 append(byte)
             } else {
-                append(UInt8(ascii: "%"))
-                append(Hexadecimal.capitalDigit(byte >> 4))
-                append(Hexadecimal.capitalDigit(byte & 15))
+                let (percent, high, low) = PercentEncoding.escape(byte)
+                append(percent)
+                append(high)
+                append(low)
             }
         }
     }

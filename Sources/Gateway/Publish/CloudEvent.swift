@@ -1,3 +1,4 @@
+import Basics
 internal import HTTPServing
 internal import PushModel
 internal import Publishing

@@ -1,10 +1,10 @@
-internal import HubAuth
+import Basics
 internal import PushModel
 
 /// The `$filter` by which a hub looks registrations up (page HubProtocol, "Filters").
 enum HandleFilter {
     /// As in every part of a URI: nothing but the unreserved characters stays (RFC 3986, 2.3).
-    static let encoding = PercentEncoding(leaving: "-._~", writesSpaceAsPlus: false, hexCase: .upper)
+    static let encoding = PercentEncoding.unreserved
 
     /// The filter, percent-encoded.
     ///

@@ -1,3 +1,4 @@
+import Basics
 internal import FanOut
 internal import HubAuth
 public import PushModel
