@@ -201,7 +201,7 @@ let package = Package(
         tests("ObservabilityTests", ["Observability"]),
         tests("ResultQueryTests", ["ResultQuery", "PushModel"]),
         tests("ReplayTests", ["Replay", "PushModel", "FanOut", "ResultQuery"]),
-        tests("HubAuthTests", ["HubAuth", "Crypto"]),
+        tests("HubAuthTests", ["Basics", "HubAuth", "Crypto"]),
         tests("KeysTests", ["Basics", "EventLoop", "Keys", "Crypto"]),
         tests("UsersTests", ["Basics", "EventLoop", "Users", "Crypto"]),
         tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
@@ -222,7 +222,8 @@ let package = Package(
         tests(
             "HubEmulatorTests",
             [
-                "HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "Outcomes", "HubAuth", "HTTPServing", "PushModel",
+                "Basics", "HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "Outcomes", "HubAuth", "HTTPServing",
+                "PushModel",
                 "FanOut",
             ]),
         tests(

@@ -12,12 +12,12 @@ public enum Spelling {
         let begun = known.filter { $0.hasPrefix(word) }
         if begun.count == 1 { return begun[0] }
         let allowance = allowance ?? (word.hasPrefix("--") ? max(2, word.utf8.count / 5) : 2)
-        let ranked = known.map { (word: $0, distance: distance(word, $0)) }.filter { $0.distance <= allowance }
+        let ranked = known.map { (word: $0, distance: distance(from: word, to: $0)) }.filter { $0.distance <= allowance }
         return ranked.min { $0.distance < $1.distance }?.word
     }
 
     /// Letters to insert, delete, replace or swap with a neighbour (optimal string alignment).
-    public static func distance(_ one: String, _ other: String) -> Int {
+    public static func distance(from one: String, to other: String) -> Int {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         var table = [[Int]](repeating: [Int](repeating: 0, count: other.count + 1), count: one.count + 1)
         for row in 0...one.count { table[row][0] = row }

@@ -20,9 +20,9 @@ public enum AES256GCM {
     /// - Returns: The encrypted message, and the tag of 16 bytes behind it.
     /// - Throws: `CryptoError.openSSL` when key or nonce has another length, the library refuses, or is out of memory.
     public static func seal(_ message: [UInt8], key: [UInt8], nonce: [UInt8]) throws(CryptoError) -> [UInt8] {
-        let context = try begin(key, nonce, isSealing: true)
+        let context = try begin(key, nonce: nonce, isSealing: true)
         defer { EVP_CIPHER_CTX_free(context) }
-        var sealed = try update(context, message)
+        var sealed = try update(context, with: message)
         var tag = [UInt8](repeating: 0, count: tagByteCount)
         var rest: Int32 = 0
         guard EVP_CipherFinal_ex(context, &tag, &rest) == 1, rest == 0,
@@ -42,9 +42,9 @@ public enum AES256GCM {
     /// - Throws: `CryptoError.openSSL` when key or nonce has another length, the library refuses, or is out of memory.
     public static func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) throws(CryptoError) -> [UInt8]? {
         guard sealed.count >= tagByteCount else { return nil }
-        let context = try begin(key, nonce, isSealing: false)
+        let context = try begin(key, nonce: nonce, isSealing: false)
         defer { EVP_CIPHER_CTX_free(context) }
-        let message = try update(context, Array(sealed.dropLast(tagByteCount)))
+        let message = try update(context, with: Array(sealed.dropLast(tagByteCount)))
         var tag = Array(sealed.suffix(tagByteCount))
         guard EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tagByteCount), &tag) == 1
         else { throw .last("open a message") }
@@ -58,7 +58,7 @@ public enum AES256GCM {
     }
 
     /// The caller owns the context and frees it.
-    private static func begin(_ key: [UInt8], _ nonce: [UInt8], isSealing: Bool) throws(CryptoError) -> OpaquePointer {
+    private static func begin(_ key: [UInt8], nonce: [UInt8], isSealing: Bool) throws(CryptoError) -> OpaquePointer {
         guard key.count == keyByteCount, nonce.count == nonceByteCount else {
             throw .openSSL(operation: "prepare a cipher", reason: "the key or the nonce has another length")
         }
@@ -71,7 +71,7 @@ public enum AES256GCM {
         return context
     }
 
-    private static func update(_ context: OpaquePointer, _ input: [UInt8]) throws(CryptoError) -> [UInt8] {
+    private static func update(_ context: OpaquePointer, with input: [UInt8]) throws(CryptoError) -> [UInt8] {
         guard !input.isEmpty else { return [] }
         var output = [UInt8](repeating: 0, count: input.count)
         var written: Int32 = 0

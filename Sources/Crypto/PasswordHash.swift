@@ -1,3 +1,4 @@
+import Basics
 import COpenSSL
 
 /// The hash of a password, with all that is needed to check one: `$scrypt$ln=14,r=8,p=1$SALT$HASH`.

@@ -25,10 +25,10 @@ public struct SelfSignedCertificate: Sendable {
         guard let certificate = X509_new() else { throw .last("make a certificate") }
         defer { X509_free(certificate) }
         try Self.fill(certificate, key: key, validityDays: validityDays)
-        try Self.add(NID_subject_alt_name, names, to: certificate)
-        try Self.add(NID_basic_constraints, "critical,CA:TRUE", to: certificate)
-        try Self.add(NID_key_usage, "critical,digitalSignature,keyCertSign", to: certificate)
-        try Self.add(NID_ext_key_usage, "serverAuth", to: certificate)
+        try Self.add(NID_subject_alt_name, value: names, to: certificate)
+        try Self.add(NID_basic_constraints, value: "critical,CA:TRUE", to: certificate)
+        try Self.add(NID_key_usage, value: "critical,digitalSignature,keyCertSign", to: certificate)
+        try Self.add(NID_ext_key_usage, value: "serverAuth", to: certificate)
         guard X509_sign(certificate, key, EVP_sha256()) > 0 else { throw .last("sign a certificate") }
         certificatePEM = try Self.pem { PEM_write_bio_X509($0, certificate) }
         privateKeyPEM = try Self.pem { PEM_write_bio_PrivateKey($0, key, nil, nil, 0, nil, nil) }
@@ -61,7 +61,7 @@ public struct SelfSignedCertificate: Sendable {
         else { throw .last("fill in a certificate") }
     }
 
-    private static func add(_ kind: Int32, _ value: String, to certificate: OpaquePointer) throws(CryptoError) {
+    private static func add(_ kind: Int32, value: String, to certificate: OpaquePointer) throws(CryptoError) {
         guard let part = X509V3_EXT_conf_nid(nil, nil, kind, value) else { throw .last("make a certificate extension") }
         defer { X509_EXTENSION_free(part) }  // X509_add_ext takes a copy
         guard X509_add_ext(certificate, part, -1) == 1 else { throw .last("add a certificate extension") }

@@ -10,8 +10,8 @@ extension ConnectionPool {
         while !waiting.isEmpty, let connection = takeIdle(now) {
             guard let exchange = waiting.popFirst() else { break }
             if exchange.deadline <= now {
-                fail(exchange, .timeout, text: "the deadline had passed before a connection was free")
-                release(connection, now)
+                fail(exchange, because: .timeout, text: "the deadline had passed before a connection was free")
+                release(connection, at: now)
             } else {
                 start(exchange, on: connection)
             }
@@ -27,7 +27,7 @@ extension ConnectionPool {
             let connection = connections[slot]
             // A new connection takes one request however short its life is to be.
             let isYoung = !connection.isKept || now < connection.endOfLife
-            if isYoung, isUsable(connection, now) { return connection }
+            if isYoung, isUsable(connection, at: now) { return connection }
             drop(connection)
         }
         return nil
@@ -35,7 +35,7 @@ extension ConnectionPool {
 
     /// Checks whether the peer closed an idle connection. A check counts for 10 ms, more than a turn of the loop with hundreds of events
     /// takes; to check each time would be a system call for each exchange under load.
-    private func isUsable(_ connection: Connection, _ now: MonotonicTime) -> Bool {
+    private func isUsable(_ connection: Connection, at now: MonotonicTime) -> Bool {
         if now.nanoseconds(since: connection.idleSince) < 10_000_000 { return true }
         connection.isKept = true
         return isQuiet(connection)
@@ -57,7 +57,7 @@ extension ConnectionPool {
         let connection = connections[slot]
         guard let easy = connector.open(slot: slot, errorText: connection.errorText) else {
             vacant.append(slot)
-            if let exchange = waiting.popFirst() { fail(exchange, .connect, text: "libcurl cannot make a handle") }
+            if let exchange = waiting.popFirst() { fail(exchange, because: .connect, text: "libcurl cannot make a handle") }
             return false
         }
         connection.easy = easy
@@ -71,14 +71,14 @@ extension ConnectionPool {
         while let (slot, code) = connector.nextFinished() {
             guard connections.indices.contains(slot), connections[slot].phase == .connecting else { continue }
             let connection = connections[slot]
-            if code == CURLE_OK { opened(connection, now) } else { connectFailed(connection, code) }
+            if code == CURLE_OK { opened(connection, at: now) } else { connectFailed(connection, with: code) }
         }
     }
 
-    private func opened(_ connection: Connection, _ now: MonotonicTime) {
+    private func opened(_ connection: Connection, at now: MonotonicTime) {
         guard let easy = connection.easy, let descriptor = connector.claim(easy),
-            connector.watch(descriptor, .readable, slot: connection.slot)
-        else { return connectFailed(connection, CURLE_COULDNT_CONNECT) }
+            connector.watch(descriptor, for: .readable, slot: connection.slot)
+        else { return connectFailed(connection, with: CURLE_COULDNT_CONNECT) }
         // What libcurl said of addresses that refused before this one took the connection is no reason for a later failure.
         connection.errorText.pointee = 0
         connecting -= 1
@@ -90,20 +90,20 @@ extension ConnectionPool {
         connection.endOfLife = now.advanced(byNanoseconds: maximumAgeNanoseconds - early)
         connection.isKept = false
         connection.peerHasEnded = false
-        release(connection, now)
+        release(connection, at: now)
     }
 
-    private func connectFailed(_ connection: Connection, _ code: CURLcode) {
+    private func connectFailed(_ connection: Connection, with code: CURLcode) {
         let said = String(cString: connection.errorText)
         var text = said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
         if let proxy = connector.proxy { text = "through the proxy \(proxy): \(proxy.redacting(text))" }
         let reason = TransportFailure.Reason(connecting: code, usesProxy: connector.proxy != nil)
         drop(connection)
-        if let exchange = waiting.popFirst() { fail(exchange, reason, code: code, text: text) }
+        if let exchange = waiting.popFirst() { fail(exchange, because: reason, code: code, text: text) }
     }
 
     /// Makes a connection idle.
-    func release(_ connection: Connection, _ now: MonotonicTime) {
+    func release(_ connection: Connection, at now: MonotonicTime) {
         connection.phase = .idle
         connection.idleSince = now
         idle.append(connection.slot)
@@ -134,7 +134,7 @@ extension ConnectionPool {
         for _ in 0..<waiting.count {
             guard let exchange = waiting.popFirst() else { break }
             if exchange.deadline <= now {
-                fail(exchange, .timeout, text: "no connection was free before the deadline")
+                fail(exchange, because: .timeout, text: "no connection was free before the deadline")
             } else {
                 nextSweep = min(nextSweep, exchange.deadline)
                 waiting.append(exchange)
@@ -142,7 +142,7 @@ extension ConnectionPool {
         }
         for connection in connections where connection.phase == .busy {
             if connection.exchange.deadline <= now {
-                fail(connection, .timeout, text: "no whole answer before the deadline")
+                fail(connection, because: .timeout, text: "no whole answer before the deadline")
             } else {
                 nextSweep = min(nextSweep, connection.exchange.deadline)
             }

@@ -17,7 +17,7 @@ extension ConnectionPool {
     }
 
     /// Does what an event of an open connection leads to.
-    func connectionReady(_ connection: Connection, _ readiness: Poller.Interest) {
+    func connectionReady(_ connection: Connection, for readiness: Poller.Interest) {
         if readiness.contains(.ended) { connection.peerHasEnded = true }
         switch connection.phase {
         case .busy:
@@ -47,34 +47,34 @@ extension ConnectionPool {
                 connection.sent += count
             case .wouldBlock:
                 if isSecure { connection.mayHaveSentMore = true }
-                return waitForRoom(connection, true)
+                return waitForRoom(connection, waits: true)
             case .failed(let code):
-                return sendFailed(connection, code)
+                return sendFailed(connection, with: code)
             }
         }
-        waitForRoom(connection, false)
+        waitForRoom(connection, waits: false)
     }
 
-    private func waitForRoom(_ connection: Connection, _ waits: Bool) {
+    private func waitForRoom(_ connection: Connection, waits: Bool) {
         guard connection.waitsForRoom != waits else { return }
         let interest: Poller.Interest = waits ? [.readable, .writable] : .readable
-        guard connector.watch(connection.descriptor, interest, slot: connection.slot) else {
-            return fail(connection, .reset, text: "the socket cannot be watched")
+        guard connector.watch(connection.descriptor, for: interest, slot: connection.slot) else {
+            return fail(connection, because: .reset, text: "the socket cannot be watched")
         }
         connection.waitsForRoom = waits
     }
 
-    private func sendFailed(_ connection: Connection, _ code: CURLcode) {
+    private func sendFailed(_ connection: Connection, with code: CURLcode) {
         if connection.requestBytesSent {
             // The peer may have answered before it closed; if not, this error is the cause, not what receiving says after it.
             receive(connection, afterSendError: code)
-            if connection.phase == .busy { fail(connection, .reset, code: code, text: text(of: connection, code)) }
+            if connection.phase == .busy { fail(connection, because: .reset, code: code, text: text(of: connection, for: code)) }
         } else if connection.isKept {
             // It had closed while it was idle and has taken nothing: the request goes first on another.
             waiting.prepend(endExchange(connection))
             drop(connection)
         } else {
-            fail(connection, .sendFailed, code: code, text: text(of: connection, code))
+            fail(connection, because: .sendFailed, code: code, text: text(of: connection, for: code))
         }
     }
 
@@ -94,7 +94,7 @@ extension ConnectionPool {
                 return
             case .failed(let code):
                 let code = sendError ?? code
-                return fail(connection, .reset, code: code, text: text(of: connection, code))
+                return fail(connection, because: .reset, code: code, text: text(of: connection, for: code))
             case .moved(0):
                 if sendError != nil, !connection.parser.hasStarted { return }
                 return peerClosed(connection)
@@ -102,7 +102,7 @@ extension ConnectionPool {
                 do throws(AnswerFault) {
                     if try connection.parser.advance() { return finish(connection, mayReuse: true) }
                 } catch {
-                    return invalidAnswer(connection, error)
+                    return invalidAnswer(connection, because: error)
                 }
             }
             // Plain sockets that gave less than asked have no more; OpenSSL gives one record at a time.
@@ -112,18 +112,20 @@ extension ConnectionPool {
 
     private func peerClosed(_ connection: Connection) {
         guard connection.parser.hasStarted else {
-            return fail(connection, .closedBeforeAnswer, text: "the connection was closed before an answer")
+            return fail(connection, because: .closedBeforeAnswer, text: "the connection was closed before an answer")
         }
         do throws(AnswerFault) {
             try connection.parser.connectionClosed()
             finish(connection, mayReuse: false)
         } catch {
-            invalidAnswer(connection, error)
+            invalidAnswer(connection, because: error)
         }
     }
 
-    private func invalidAnswer(_ connection: Connection, _ fault: AnswerFault) {
-        fail(connection, fault.isTooLarge ? .answerTooLarge : .invalidAnswer(fault), text: "invalid answer: \(fault.rawValue)")
+    private func invalidAnswer(_ connection: Connection, because fault: AnswerFault) {
+        fail(
+            connection, because: fault.isTooLarge ? .answerTooLarge : .invalidAnswer(fault),
+            text: "invalid answer: \(fault.rawValue)")
     }
 
     /// Hands the answer over and keeps the connection if it can carry another request.
@@ -141,7 +143,7 @@ extension ConnectionPool {
         if reuses && isClean {
             connection.isKept = true
             connector.takeOver(connection)
-            release(connection, .now())
+            release(connection, at: .now())
         } else {
             drop(connection)
         }
@@ -156,15 +158,16 @@ extension ConnectionPool {
     // MARK: Failures
 
     /// Fails the exchange of a busy connection and closes it.
-    func fail(_ connection: Connection, _ reason: TransportFailure.Reason, code: CURLcode = CURLE_OK, text: String) {
+    func fail(_ connection: Connection, because reason: TransportFailure.Reason, code: CURLcode = CURLE_OK, text: String) {
         let (bytesSent, bodySent) = (connection.requestBytesSent, connection.isRequestSent)
         let exchange = endExchange(connection)
         drop(connection)
-        fail(exchange, reason, code: code, bytesSent: bytesSent, bodySent: bodySent, text: text)
+        fail(exchange, because: reason, code: code, bytesSent: bytesSent, bodySent: bodySent, text: text)
     }
 
     func fail(
-        _ exchange: consuming Exchange, _ reason: TransportFailure.Reason, code: CURLcode = CURLE_OK, bytesSent: Bool = false,
+        _ exchange: consuming Exchange, because reason: TransportFailure.Reason, code: CURLcode = CURLE_OK,
+        bytesSent: Bool = false,
         bodySent: Bool = false, text: String
     ) {
         let failure = TransportFailure(
@@ -173,7 +176,7 @@ extension ConnectionPool {
         completions.append(Completion(id: exchange.id, request: exchange.request, outcome: .failure(failure)))
     }
 
-    private func text(of connection: Connection, _ code: CURLcode) -> String {
+    private func text(of connection: Connection, for code: CURLcode) -> String {
         let said = String(cString: connection.errorText)
         return said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
     }

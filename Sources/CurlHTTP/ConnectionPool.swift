@@ -121,7 +121,7 @@ public final class ConnectionPool {
     public func submit(id: Int, request: consuming [UInt8], byteCount: Int? = nil, deadline: MonotonicTime) {
         let byteCount = min(byteCount ?? request.count, request.count)
         let exchange = Exchange(id: id, request: request, byteCount: byteCount, deadline: deadline)
-        if isClosed { return fail(exchange, .cancelled, text: "the pool is closed") }
+        if isClosed { return fail(exchange, because: .cancelled, text: "the pool is closed") }
         nextSweep = min(nextSweep, deadline)
         waiting.append(exchange)
         dispatch(.now())
@@ -139,10 +139,10 @@ public final class ConnectionPool {
         let descriptor = Int32(truncatingIfNeeded: event.token &- tokenBase)
         guard let slot = connector.watcher(of: descriptor) else { return }
         if slot < 0 {
-            connector.socketReady(descriptor, event.readiness)
+            connector.socketReady(descriptor, for: event.readiness)
             collectFinished(.now())
         } else {
-            connectionReady(connections[slot], event.readiness)
+            connectionReady(connections[slot], for: event.readiness)
         }
         if !waiting.isEmpty { dispatch(.now()) }
     }
@@ -180,12 +180,12 @@ public final class ConnectionPool {
     /// - Parameter id: The caller's number.
     public func cancel(id: Int) {
         if let connection = connections.first(where: { $0.phase == .busy && $0.exchange.id == id }) {
-            fail(connection, .cancelled, text: "cancelled by the caller")
+            fail(connection, because: .cancelled, text: "cancelled by the caller")
         } else {
             for _ in 0..<waiting.count {
                 guard let exchange = waiting.popFirst() else { break }
                 if exchange.id == id {
-                    fail(exchange, .cancelled, text: "cancelled by the caller")
+                    fail(exchange, because: .cancelled, text: "cancelled by the caller")
                 } else {
                     waiting.append(exchange)
                 }
@@ -197,9 +197,13 @@ public final class ConnectionPool {
     /// Cancels every exchange and closes every connection. Completions can still be popped. Later submits are cancelled at once.
     public func close() {
         isClosed = true
-        while let exchange = waiting.popFirst() { fail(exchange, .cancelled, text: "the pool is closed") }
+        while let exchange = waiting.popFirst() { fail(exchange, because: .cancelled, text: "the pool is closed") }
         for connection in connections where connection.phase != .closed {
-            if connection.phase == .busy { fail(connection, .cancelled, text: "the pool is closed") } else { drop(connection) }
+            if connection.phase == .busy {
+                fail(connection, because: .cancelled, text: "the pool is closed")
+            } else {
+                drop(connection)
+            }
         }
         idle.removeAll()
         nextSweep = .never

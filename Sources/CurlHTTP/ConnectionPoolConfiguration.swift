@@ -64,17 +64,20 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     /// The problems that keep it from working. Empty when all is well.
     public func validate() -> [Problem] {
         var problems: [Problem] = []
-        func expect(_ condition: Bool, _ setting: String, _ expectation: String) {
+        func expect(_ condition: Bool, of setting: String, toBe expectation: String) {
             if !condition { problems.append(Problem(setting: setting, expectation: expectation)) }
         }
-        expect(!host.isEmpty && host.utf8.count <= 255 && host.utf8.allSatisfy(Self.isHostByte), "host", "a name or an address")
-        expect(port > 0, "port", "1...65535")
-        expect((1...10_000).contains(maxConnections), "maxConnections", "1...10000")
-        expect(connectTimeout >= .milliseconds(1) && connectTimeout <= .seconds(600), "connectTimeout", "1 ms...10 min")
-        expect(idleTimeout > .zero, "idleTimeout", "more than 0")
-        expect(maximumAge > .zero, "maximumAge", "more than 0")
         expect(
-            limits.headByteCount >= 64 && limits.bodyByteCount >= 0 && limits.chunkLineByteCount >= 3, "limits", "sizes above 0")
+            !host.isEmpty && host.utf8.count <= 255 && host.utf8.allSatisfy(Self.isHostByte), of: "host",
+            toBe: "a name or an address")
+        expect(port > 0, of: "port", toBe: "1...65535")
+        expect((1...10_000).contains(maxConnections), of: "maxConnections", toBe: "1...10000")
+        expect(connectTimeout >= .milliseconds(1) && connectTimeout <= .seconds(600), of: "connectTimeout", toBe: "1 ms...10 min")
+        expect(idleTimeout > .zero, of: "idleTimeout", toBe: "more than 0")
+        expect(maximumAge > .zero, of: "maximumAge", toBe: "more than 0")
+        expect(
+            limits.headByteCount >= 64 && limits.bodyByteCount >= 0 && limits.chunkLineByteCount >= 3, of: "limits",
+            toBe: "sizes above 0")
         return problems
     }
 

@@ -8,7 +8,7 @@ extension CurlConnector {
     /// Sets every option of a new handle.
     ///
     /// - Returns: False when libcurl has no memory or refuses one.
-    func prepare(_ easy: UnsafeMutableRawPointer, _ slot: Int, _ errorText: UnsafeMutablePointer<CChar>) -> Bool {
+    func prepare(_ easy: UnsafeMutableRawPointer, slot: Int, errorText: UnsafeMutablePointer<CChar>) -> Bool {
         errorText.pointee = 0
         let context = Unmanaged.passUnretained(self).toOpaque()
         let results = [

@@ -89,7 +89,7 @@ final class CurlConnector {
     /// - Returns: The handle, for `close`; nil when libcurl has no memory or refuses an option.
     func open(slot: Int, errorText: UnsafeMutablePointer<CChar>) -> UnsafeMutableRawPointer? {
         guard let easy = curl_easy_init() else { return nil }
-        guard prepare(easy, slot, errorText), curl_multi_add_handle(multi, easy) == CURLM_OK else {
+        guard prepare(easy, slot: slot, errorText: errorText), curl_multi_add_handle(multi, easy) == CURLM_OK else {
             curl_easy_cleanup(easy)
             return nil
         }
@@ -101,7 +101,7 @@ final class CurlConnector {
         curl_easy_cleanup(easy)
     }
 
-    func socketReady(_ descriptor: Int32, _ readiness: Poller.Interest) {
+    func socketReady(_ descriptor: Int32, for readiness: Poller.Interest) {
         var mask: Int32 = 0
         if readiness.contains(.readable) { mask |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { mask |= CURL_CSELECT_OUT }
@@ -159,35 +159,35 @@ final class CurlConnector {
     func send(_ bytes: UnsafeRawBufferPointer, over connection: Connection) -> Transfer {
         if isPlain {
             let count = Glibc.send(connection.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-            return transfer(count, CURLE_SEND_ERROR, connection)
+            return transfer(count, failure: CURLE_SEND_ERROR, on: connection)
         }
-        if let tls = connection.tls { return transfer(tls.send(bytes), CURLE_SEND_ERROR, connection) }
+        if let tls = connection.tls { return transfer(tls.send(bytes), failure: CURLE_SEND_ERROR, on: connection) }
         var count = 0
         let code = curl_easy_send(connection.easy, bytes.baseAddress, bytes.count, &count)
-        return transfer(code, count)
+        return transfer(code, count: count)
     }
 
     /// `.moved(0)` is the end of the stream.
     func receive(into bytes: UnsafeMutableRawBufferPointer, over connection: Connection) -> Transfer {
         if isPlain {
             let count = Glibc.recv(connection.descriptor, bytes.baseAddress, bytes.count, 0)
-            return transfer(count, CURLE_RECV_ERROR, connection)
+            return transfer(count, failure: CURLE_RECV_ERROR, on: connection)
         }
-        if let tls = connection.tls { return transfer(tls.receive(into: bytes), CURLE_RECV_ERROR, connection) }
+        if let tls = connection.tls { return transfer(tls.receive(into: bytes), failure: CURLE_RECV_ERROR, on: connection) }
         var count = 0
         let code = curl_easy_recv(connection.easy, bytes.baseAddress, bytes.count, &count)
-        return transfer(code, count)
+        return transfer(code, count: count)
     }
 
     /// The transfer that the kernel's answer comes to. The reason of a failure goes where libcurl puts its own.
-    private func transfer(_ count: Int, _ failure: CURLcode, _ connection: Connection) -> Transfer {
+    private func transfer(_ count: Int, failure: CURLcode, on connection: Connection) -> Transfer {
         if count >= 0 { return .moved(count) }
         if errno == EAGAIN || errno == EINTR { return .wouldBlock }
         strncpy(connection.errorText, strerror(errno), Int(CURL_ERROR_SIZE) - 1)
         return .failed(failure)
     }
 
-    private func transfer(_ transfer: TLSStream.Transfer, _ failure: CURLcode, _ connection: Connection) -> Transfer {
+    private func transfer(_ transfer: TLSStream.Transfer, failure: CURLcode, on connection: Connection) -> Transfer {
         switch transfer {
         case .moved(let count): return .moved(count)
         case .wouldBlock: return .wouldBlock
@@ -197,7 +197,7 @@ final class CurlConnector {
         }
     }
 
-    private func transfer(_ code: CURLcode, _ count: Int) -> Transfer {
+    private func transfer(_ code: CURLcode, count: Int) -> Transfer {
         if code == CURLE_OK { return .moved(count) }
         return code == CURLE_AGAIN ? .wouldBlock : .failed(code)
     }
@@ -214,7 +214,7 @@ final class CurlConnector {
     ///
     /// - Returns: False when the kernel refuses.
     @discardableResult
-    func watch(_ descriptor: Int32, _ interest: Poller.Interest, slot: Int) -> Bool {
+    func watch(_ descriptor: Int32, for interest: Poller.Interest, slot: Int) -> Bool {
         let index = Int(descriptor)
         while watches.count <= index { watches.append(Watch()) }
         let isNew = watches[index].interest == []
@@ -255,9 +255,9 @@ private func watchSocket(
     guard let context else { return 0 }
     let connector = Unmanaged<CurlConnector>.fromOpaque(context).takeUnretainedValue()
     switch action {
-    case CURL_POLL_IN: connector.watch(socket, .readable, slot: -1)
-    case CURL_POLL_OUT: connector.watch(socket, .writable, slot: -1)
-    case CURL_POLL_INOUT: connector.watch(socket, [.readable, .writable], slot: -1)
+    case CURL_POLL_IN: connector.watch(socket, for: .readable, slot: -1)
+    case CURL_POLL_OUT: connector.watch(socket, for: .writable, slot: -1)
+    case CURL_POLL_INOUT: connector.watch(socket, for: [.readable, .writable], slot: -1)
     default: connector.unwatch(socket)
     }
     return 0

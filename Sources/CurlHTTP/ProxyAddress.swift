@@ -88,14 +88,10 @@ public struct ProxyAddress: Hashable, Sendable {
 
     /// True if it has no control character and no blank, be it behind a `%`.
     private static func isLogin(_ text: String) -> Bool {
-        let pieces = text.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
-        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return false }
-        return pieces.dropFirst().allSatisfy { piece in
-            let digits = piece.prefix(2).compactMap(\.hexadecimalValue)
-            guard digits.count == 2 else { return false }
-            let byte = digits[0] << 4 | digits[1]
-            return byte >= 0x20 && byte != 0x7F
-        }
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }),
+            let bytes = PercentEncoding.decode(Array(text.utf8)[...], plusIsBlank: false)
+        else { return false }
+        return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
     }
 }
 

@@ -21,10 +21,10 @@ public struct ProxyChoice: Hashable, Sendable {
         setting: String?, scheme: ConnectionPoolConfiguration.Scheme, host: String, environment: (String) -> String?
     ) throws(ConnectionPoolConfiguration.Problem) {
         var (text, name) = (setting ?? "", String?.none)
-        if setting == nil, let found = Self.first(of: Self.variables(for: scheme), environment) {
+        if setting == nil, let found = Self.first(of: Self.variables(for: scheme), in: environment) {
             (text, name) = (found.value, found.name)
         }
-        let exempt = Self.first(of: Self.exemptions, environment)?.value ?? ""
+        let exempt = Self.first(of: Self.exemptions, in: environment)?.value ?? ""
         if text.isEmpty || ProxyExemptions(exempt).contain(host) {
             (proxy, variable) = (nil, nil)
             return
@@ -56,7 +56,7 @@ public struct ProxyChoice: Hashable, Sendable {
         exemptions.contains(name) || variables(for: .http).contains(name) || variables(for: .https).contains(name)
     }
 
-    private static func first(of names: [String], _ environment: (String) -> String?) -> (name: String, value: String)? {
+    private static func first(of names: [String], in environment: (String) -> String?) -> (name: String, value: String)? {
         for name in names {
             if let value = environment(name), !value.isEmpty { return (name, value) }
         }

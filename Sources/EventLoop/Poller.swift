@@ -69,7 +69,7 @@ public final class Poller {
     ///   - interest: The events to wait for.
     /// - Throws: `SystemCallError`.
     public func add(_ fileDescriptor: Int32, token: UInt64, interest: Interest) throws(SystemCallError) {
-        try control(EPOLL_CTL_ADD, fileDescriptor, token, interest)
+        try control(EPOLL_CTL_ADD, of: fileDescriptor, token: token, interest: interest)
     }
 
     /// Changes the events of a watched descriptor.
@@ -80,7 +80,7 @@ public final class Poller {
     ///   - interest: The events to wait for from now on.
     /// - Throws: `SystemCallError`.
     public func modify(_ fileDescriptor: Int32, token: UInt64, interest: Interest) throws(SystemCallError) {
-        try control(EPOLL_CTL_MOD, fileDescriptor, token, interest)
+        try control(EPOLL_CTL_MOD, of: fileDescriptor, token: token, interest: interest)
     }
 
     /// Stops watching a descriptor. Nothing happens when it was not watched.
@@ -122,7 +122,7 @@ public final class Poller {
     }
 
     private func control(
-        _ operation: Int32, _ fileDescriptor: Int32, _ token: UInt64, _ interest: Interest
+        _ operation: Int32, of fileDescriptor: Int32, token: UInt64, interest: Interest
     ) throws(SystemCallError) {
         var event = epoll_event()
         if interest.contains(.readable) { event.events |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }

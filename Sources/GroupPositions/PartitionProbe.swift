@@ -41,7 +41,7 @@ public struct PartitionProbe: Sendable {
     ///   - position: The group's position.
     ///   - terms: The group.
     ///   - wasBeyondEnd: Whether the partition was seen to end before its position.
-    public init(_ position: CommittedOffset, _ terms: GroupTerms, wasBeyondEnd: Bool = false) {
+    public init(_ position: CommittedOffset, terms: GroupTerms, wasBeyondEnd: Bool = false) {
         self.position = position
         self.wasBeyondEnd = wasBeyondEnd
         kind = terms.kind(of: position.partition.topic)

@@ -22,15 +22,17 @@ public struct PartitionStarts: Sendable {
     ///     partitions.
     ///   - rule: The rule for partitions without a position that says where they begin.
     public init(_ probes: [PartitionProbe], rule: StartRule) {
-        for probe in probes where probe.kind != .requests { take(probe, probe.decision(rule), rule) }
+        for probe in probes where probe.kind != .requests { take(probe, decision: probe.decision(rule), by: rule) }
         let requests = probes.filter { $0.kind == .requests }
         for topic in Dictionary(grouping: requests, by: { $0.partition.topic }).values {
             let ordered = topic.sorted { $0.partition.partition < $1.partition.partition }
-            for (probe, decision) in zip(ordered, rule.decisions(in: ordered.map(\.content))) { take(probe, decision, rule) }
+            for (probe, decision) in zip(ordered, rule.decisions(in: ordered.map(\.content))) {
+                take(probe, decision: decision, by: rule)
+            }
         }
     }
 
-    private mutating func take(_ probe: PartitionProbe, _ decision: StartRule.Decision?, _ rule: StartRule) {
+    private mutating func take(_ probe: PartitionProbe, decision: StartRule.Decision?, by rule: StartRule) {
         let partition = probe.partition
         ends[partition] = probe.end
         if !probe.isAnswered || probe.isDoubtful && probe.end == nil { unanswered[partition] = probe }
@@ -51,7 +53,7 @@ public struct PartitionStarts: Sendable {
     ///   - committed: The group's position; nil if it has none.
     /// - Returns: Those.
     public func assigned(
-        _ partition: TopicPartition, _ kind: AssignmentPlan.Kind, committed: LedgerCommit?
+        _ partition: TopicPartition, as kind: AssignmentPlan.Kind, committed: LedgerCommit?
     ) -> AssignmentPlan.Assigned {
         AssignmentPlan.Assigned(
             kind, committed: committed, end: kind == .requests ? ends[partition] : nil, ruling: rulings[partition],

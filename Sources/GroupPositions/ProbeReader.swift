@@ -43,7 +43,7 @@ public struct ProbeReader {
         var turns = LookTurns(count: open.count)
         while !turns.isDone, MonotonicTime.now() < deadline {
             turns.begin(.now())
-            try readTurn(&turns, open, &probes, until: { MonotonicTime.now() >= deadline }) { _ in true }
+            try readTurn(&turns, of: open, into: &probes, until: { MonotonicTime.now() >= deadline }) { _ in true }
         }
     }
 
@@ -57,7 +57,7 @@ public struct ProbeReader {
     ///   - onRead: Takes a probe of which more was read; false, of one with its answer, puts it off to the next round.
     /// - Throws: The library refused.
     public mutating func readTurn(
-        _ turns: inout LookTurns, _ open: [Int], _ probes: inout [PartitionProbe], until isStopped: () -> Bool,
+        _ turns: inout LookTurns, of open: [Int], into probes: inout [PartitionProbe], until isStopped: () -> Bool,
         onRead: (PartitionProbe) -> Bool
     ) throws(KafkaError) {
         let slots = turns.present
@@ -71,7 +71,7 @@ public struct ProbeReader {
         while !isStopped(), !turns.isOver(.now()) {
             var hasMore = false
             for (slot, turn) in slots.enumerated() where turns.present.contains(turn) {
-                guard try readOn(reader, slot, &probes[open[turn]]) else { continue }
+                guard try readOn(reader, slot: slot, into: &probes[open[turn]]) else { continue }
                 (hasMore, hasRead) = (true, true)
                 turns.read(at: .now())
                 let probe = probes[open[turn]]
@@ -94,7 +94,7 @@ public struct ProbeReader {
     /// Reads one record of a partition.
     ///
     /// - Returns: Whether there was one, or the partition's end.
-    private func readOn(_ reader: PartitionReader, _ slot: Int, _ probe: inout PartitionProbe) throws(KafkaError) -> Bool {
+    private func readOn(_ reader: PartitionReader, slot: Int, into probe: inout PartitionProbe) throws(KafkaError) -> Bool {
         var goesBack = false
         switch reader.read(slot: slot, perform: { goesBack = probe.take($0, of: terms.group, now: now()) }) {
         case .record: break

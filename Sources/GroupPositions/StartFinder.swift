@@ -57,13 +57,13 @@ public struct StartFinder {
         progress: [TopicPartition: Int64] = [:]
     ) throws(KafkaError) -> PartitionStarts {
         var marked = positions.map {
-            PartitionProbe($0, terms, wasBeyondEnd: partitionsBehindCommit.contains($0.partition))
+            PartitionProbe($0, terms: terms, wasBeyondEnd: partitionsBehindCommit.contains($0.partition))
         }
         try reader.read(&marked, within: limits.marks)
         let prober = LogProber(terms.kafka, limit: limits.answer)
         var (probes, waiting): ([PartitionProbe], [PartitionProbe]) = ([], [])
         for topic in terms.topics {
-            for var probe in try completed(marked.filter { $0.partition.topic == topic }, in: topic, prober) {
+            for var probe in try completed(marked.filter { $0.partition.topic == topic }, in: topic, with: prober) {
                 probe.beginReading(from: progress[probe.partition])
                 if probe.position.offset == nil { waiting.append(probe) } else { probes.append(probe) }
             }
@@ -74,13 +74,15 @@ public struct StartFinder {
 
     /// Asks for what is missing about partitions of a topic. A topic of ours that is not there has nothing that could be sent.
     private func completed(
-        _ probes: [PartitionProbe], in topic: String, _ prober: LogProber
+        _ probes: [PartitionProbe], in topic: String, with prober: LogProber
     ) throws(KafkaError) -> [PartitionProbe] {
         let ownCount = probes.count
         var probes = try probes + neighbours(of: probes, in: topic)
         let asked = probes.indices.filter { probes[$0].needsEnd && ($0 < ownCount || probes[$0].position.offset == nil) }
         do throws(KafkaError) {
-            for (index, end) in zip(asked, try ends(of: asked.map { probes[$0] }, in: topic, prober)) { probes[index].end = end }
+            for (index, end) in zip(asked, try ends(of: asked.map { probes[$0] }, in: topic, with: prober)) {
+                probes[index].end = end
+            }
         } catch {
             guard error.isUnknownTopicOrPartition, terms.kind(of: topic) != .requests else { throw error }
             return []
@@ -99,7 +101,7 @@ public struct StartFinder {
 
     /// The ends of partitions of a topic. Of one that is away nothing is known; if it may begin at its position, it is read when it is back.
     private func ends(
-        of probes: [PartitionProbe], in topic: String, _ prober: LogProber
+        of probes: [PartitionProbe], in topic: String, with prober: LogProber
     ) throws(KafkaError) -> [Int64?] {
         guard !probes.isEmpty else { return [] }
         let numbers = probes.map(\.partition.partition)
@@ -124,13 +126,13 @@ public struct StartFinder {
         if first == nil, let known = try group.committed([TopicPartition(topic: topic, partition: 0)], timeout: limit).first,
             known.offset != nil
         {
-            return [PartitionProbe(CommittedOffset(partition: known.partition, offset: known.offset), terms)]
+            return [PartitionProbe(CommittedOffset(partition: known.partition, offset: known.offset), terms: terms)]
         }
         // What was assigned is there, even if the consumer has not heard of it yet.
         let count = try max(Int(last) + 1, group.partitionCounts(of: [topic], timeout: limit).first ?? 0)
         let own = Set(probes.map(\.partition))
         let others = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }.filter { !own.contains($0) }
         guard !others.isEmpty else { return [] }
-        return try group.committed(others, timeout: limit).filter { $0.offset == nil }.map { PartitionProbe($0, terms) }
+        return try group.committed(others, timeout: limit).filter { $0.offset == nil }.map { PartitionProbe($0, terms: terms) }
     }
 }

@@ -19,16 +19,16 @@ public struct WaitingHeaders {
         record.forEachHeader { name, value in
             guard let value else { return }
             switch name.count {
-            case 12 where Self.equal(name, "pushfan-poll"): found.isPoll = true
-            case 13 where Self.equal(name, "pushfan-group"): found.isOurs = Self.equal(value, group)
-            case 21 where Self.equal(name, "pushfan-not-before-ms"): found.due = Self.number(value)
+            case 12 where Self.isEqual(name, to: "pushfan-poll"): found.isPoll = true
+            case 13 where Self.isEqual(name, to: "pushfan-group"): found.isOurs = Self.isEqual(value, to: group)
+            case 21 where Self.isEqual(name, to: "pushfan-not-before-ms"): found.due = Self.number(value)
             default: break
             }
         }
         (isPoll, isOurs, due) = found
     }
 
-    private static func equal(_ text: Span<UInt8>, _ word: StaticString) -> Bool {
+    private static func isEqual(_ text: Span<UInt8>, to word: StaticString) -> Bool {
         word.withUTF8Buffer { letters in
             guard letters.count == text.count else { return false }
             for index in text.indices where text[index] != letters[index] { return false }
@@ -36,7 +36,7 @@ public struct WaitingHeaders {
         }
     }
 
-    private static func equal(_ text: Span<UInt8>, _ word: String) -> Bool {
+    private static func isEqual(_ text: Span<UInt8>, to word: String) -> Bool {
         let letters = word.utf8Span.span
         guard letters.count == text.count else { return false }
         for index in text.indices where text[index] != letters[index] { return false }

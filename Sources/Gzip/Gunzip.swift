@@ -40,14 +40,14 @@ public final class Gunzip {
     public func unpack(_ packed: RawSpan, take: (RawSpan) -> Bool) throws(GzipError) {
         let error = packed.withUnsafeBytes { packed -> GzipError? in
             withUnsafeTemporaryAllocation(byteCount: Self.pieceByteCount, alignment: 1) { room in
-                unpack(packed, by: room, take)
+                unpack(packed, by: room, to: take)
             }
         }
         if let error { throw error }
     }
 
     private func unpack(
-        _ packed: UnsafeRawBufferPointer, by room: UnsafeMutableRawBufferPointer, _ take: (RawSpan) -> Bool
+        _ packed: UnsafeRawBufferPointer, by room: UnsafeMutableRawBufferPointer, to take: (RawSpan) -> Bool
     ) -> GzipError? {
         guard let input = packed.baseAddress, let output = room.baseAddress else { return nil }
         stream.pointee.next_in = input.assumingMemoryBound(to: UInt8.self)

@@ -47,7 +47,7 @@ public enum RequestHead {
     ///   - value: Visible characters, bytes above ASCII, and single spaces or tabs within; may be empty.
     ///   - bytes: The request so far.
     /// - Throws: `Fault.invalidFieldName` or `invalidFieldValue`.
-    public static func field(_ name: String, _ value: some Collection<UInt8>, into bytes: inout [UInt8]) throws(Fault) {
+    public static func field(_ name: String, value: some Collection<UInt8>, into bytes: inout [UInt8]) throws(Fault) {
         guard isToken(name), !isReserved(name) else { throw .invalidFieldName }
         let start = bytes.count
         bytes.append(contentsOf: name.utf8)
@@ -69,8 +69,8 @@ public enum RequestHead {
     ///   - value: As above.
     ///   - bytes: The request so far.
     /// - Throws: `Fault.invalidFieldName` or `invalidFieldValue`.
-    public static func field(_ name: String, _ value: String, into bytes: inout [UInt8]) throws(Fault) {
-        try field(name, value.utf8, into: &bytes)
+    public static func field(_ name: String, value: String, into bytes: inout [UInt8]) throws(Fault) {
+        try field(name, value: value.utf8, into: &bytes)
     }
 
     /// Appends Content-Length and the empty line that ends the head.
@@ -110,14 +110,14 @@ public enum RequestHead {
 
     private static func isReserved(_ name: String) -> Bool {
         switch name.utf8.count {
-        case 4: equal(name, "host")
-        case 14: equal(name, "content-length")
-        case 17: equal(name, "transfer-encoding")
+        case 4: isEqual(name, to: "host")
+        case 14: isEqual(name, to: "content-length")
+        case 17: isEqual(name, to: "transfer-encoding")
         default: false
         }
     }
 
-    private static func equal(_ name: String, _ lowercase: String) -> Bool {
+    private static func isEqual(_ name: String, to lowercase: String) -> Bool {
         name.utf8.elementsEqual(lowercase.utf8) { $0.lowercased == $1 }
     }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// One request. A handler gets it complete, ``HTTPAdmission`` without its body.
 public struct HTTPServerRequest: Sendable {
     /// One `name=value` of a query. A bare name has no value.

@@ -25,14 +25,16 @@ struct PresentedToken {
             else { throw .malformedToken }
         }
         guard let scope = parts["sr"], let expiry = parts["se"], let name = parts["skn"],
-            let signature = parts["sig"].flatMap(PercentEncoding.decode), let audience = PercentEncoding.decode(scope)
+            let signature = parts["sig"].flatMap(Self.decoded), let audience = Self.decoded(scope)
         else { throw .malformedToken }
         self.scope = scope
         self.expiry = expiry
         self.signature = signature
         self.audience = audience
-        policyNames = [PercentEncoding.decode(name), Array(name)].compactMap(\.self)
+        policyNames = [Self.decoded(name), Array(name)].compactMap(\.self)
     }
+
+    private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? { PercentEncoding.decode(text, plusIsBlank: true) }
 
     /// Seconds since 1970, or nil when `se` is not a decimal number of 64 bits.
     var expirySeconds: Int64? { expiry.allSatisfy(\.isDigit) ? Int64(expiry.text) : nil }

@@ -1,3 +1,4 @@
+public import Basics
 import Crypto
 
 /// A shared-access-signature token: the value of an `Authorization` header for a hub.
@@ -74,4 +75,9 @@ extension SASToken: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var debugDescription: String { description }
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension PercentEncoding {
+    /// The encoder of .NET's `HttpUtility.UrlEncode`, which the .NET SDK uses throughout.
+    public static let dotNet = PercentEncoding(leaving: "-_.!*()", writesSpaceAsPlus: true, hexCase: .lower)
 }

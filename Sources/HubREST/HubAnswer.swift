@@ -69,25 +69,25 @@ public struct HubAnswer: Sendable, Equatable {
     /// Finds `<Detail>` in the hub's XML. An HTML page, JSON, half a body or none at all leave it open.
     private mutating func readError(_ answer: borrowing Answer) {
         let body = answer.bodyRange
-        guard let open = Self.find("<Detail>", in: answer, body),
-            let close = Self.find("</Detail>", in: answer, open.upperBound..<body.upperBound)
+        guard let open = Self.find("<Detail>", in: answer, within: body),
+            let close = Self.find("</Detail>", in: answer, within: open.upperBound..<body.upperBound)
         else { return }
         var text = open.upperBound..<close.lowerBound
-        if let mark = Self.find("TrackingId:", in: answer, text) {
+        if let mark = Self.find("TrackingId:", in: answer, within: text) {
             let end = answer.bytes[mark.upperBound..<text.upperBound].firstIndex(of: UInt8(ascii: ",")) ?? text.upperBound
             trackingID = trackingID ?? Self.shown(mark.upperBound..<end, in: answer)
             text = text.lowerBound..<mark.lowerBound
             while let last = text.last, answer.bytes[last] == UInt8(ascii: ".") { text = text.lowerBound..<last }
         }
         detail = Self.shown(text, in: answer)
-        if Self.names("tag", in: answer, text) { hint = .tags }
-        if Self.names("quota", in: answer, text) { hint = .quota }
+        if Self.names("tag", in: answer, within: text) { hint = .tags }
+        if Self.names("quota", in: answer, within: text) { hint = .quota }
     }
 
     /// True if a word of the text begins with `word`: "tags" does with "tag", "stage" does not.
-    private static func names(_ word: StaticString, in answer: borrowing Answer, _ text: Range<Int>) -> Bool {
+    private static func names(_ word: StaticString, in answer: borrowing Answer, within text: Range<Int>) -> Bool {
         var rest = text
-        while let place = find(word, in: answer, rest) {
+        while let place = find(word, in: answer, within: rest) {
             let isLetter =
                 place.lowerBound > text.lowerBound && (0x61...0x7A).contains(answer.bytes[place.lowerBound - 1] | 0x20)
             if !isLetter { return true }
@@ -97,7 +97,7 @@ public struct HubAnswer: Sendable, Equatable {
     }
 
     /// The first place of `word` in `range`, letters compared without regard to case.
-    private static func find(_ word: StaticString, in answer: borrowing Answer, _ range: Range<Int>) -> Range<Int>? {
+    private static func find(_ word: StaticString, in answer: borrowing Answer, within range: Range<Int>) -> Range<Int>? {
         let bytes = answer.text(range)
         for index in bytes.indices where stands(word, at: index, in: bytes) {
             return range.lowerBound + index..<range.lowerBound + index + word.utf8CodeUnitCount

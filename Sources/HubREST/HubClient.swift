@@ -74,7 +74,7 @@ public struct HubClient: Sendable {
     /// - Throws: `HubAuthError.signing` when OpenSSL cannot sign.
     public mutating func write(
         _ call: FanOutPlan.Call, of plan: borrowing FanOutPlan, for request: borrowing PushRequest,
-        _ payload: borrowing RenderedPayload, now: Int64, into writer: inout ByteWriter
+        with payload: borrowing RenderedPayload, now: Int64, into writer: inout ByteWriter
     ) throws(HubAuthError) -> UInt64 {
         writer.removeAll()
         let token = try tokens.token(now: now)
@@ -91,10 +91,10 @@ public struct HubClient: Sendable {
         writer.append("\r\nServiceBusNotification-Format: ")
         writer.append(call.platform?.name ?? "template")
         writer.append("\r\n")
-        appendTarget(call.target, plan, request, to: &writer)
+        appendTarget(call.target, of: plan, for: request, to: &writer)
         writer.append(payload.headers)
         if case .devices(let handles) = call.target {
-            appendBatch(handles, request, payload, to: &writer)
+            appendBatch(handles, of: request, with: payload, to: &writer)
         } else {
             writer.append("Content-Type: ")
             writer.append(payload.contentType.name)
@@ -117,7 +117,7 @@ public struct HubClient: Sendable {
 
     /// Appends the header that says whom the call reaches. Only a broadcast, which has to be asked for, has none.
     private func appendTarget(
-        _ target: FanOutPlan.Target, _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest,
+        _ target: FanOutPlan.Target, of plan: borrowing FanOutPlan, for request: borrowing PushRequest,
         to writer: inout ByteWriter
     ) {
         switch target {
@@ -142,7 +142,7 @@ public struct HubClient: Sendable {
     }
 
     private func appendBatch(
-        _ handles: [JSONDocument.Text], _ request: borrowing PushRequest, _ payload: borrowing RenderedPayload,
+        _ handles: [JSONDocument.Text], of request: borrowing PushRequest, with payload: borrowing RenderedPayload,
         to writer: inout ByteWriter
     ) {
         let boundary = Self.boundary(notIn: payload.body)

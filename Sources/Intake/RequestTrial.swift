@@ -103,7 +103,7 @@ public struct RequestTrial: Sendable {
             let known = names.count == 1 ? "The only hub is \(names[0])." : "The hubs are \(names.joined(separator: ", "))."
             throw RequestFault(
                 .unknownHub, at: "/hub",
-                error == .unnamed ? "The request names no hub, and there is no default." : known)
+                message: error == .unnamed ? "The request names no hub, and there is no default." : known)
         }
     }
 
@@ -122,9 +122,10 @@ public struct RequestTrial: Sendable {
     /// An end before the beginning.
     private static func lateness(of request: PushRequest, at now: Timestamp) -> RequestFault? {
         guard let end = request.expiresAt else { return nil }
-        if end <= now { return RequestFault(.expiredInQueue, at: "", "The request has expired, at \(end.text).") }
+        if end <= now { return RequestFault(.expiredInQueue, at: "", message: "The request has expired, at \(end.text).") }
         guard let start = request.notBefore, end <= start else { return nil }
-        return RequestFault(.expiredInQueue, at: "/not_before", "The request expires at \(end.text), before it may be sent.")
+        return RequestFault(
+            .expiredInQueue, at: "/not_before", message: "The request expires at \(end.text), before it may be sent.")
     }
 }
 
@@ -158,7 +159,7 @@ extension RequestTrial {
             _ = try byteCount(of: request, for: platform, at: now)
             return nil
         } catch {
-            return RequestFault(error.code, at: error.pointer, error.sentence)
+            return RequestFault(error.code, at: error.pointer, message: error.sentence)
         }
     }
 

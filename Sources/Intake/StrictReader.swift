@@ -8,7 +8,7 @@ public struct StrictReader: Sendable {
     /// The fault of an event whose id cannot be a request's.
     public static let missingEventID = RequestFault(
         .schemaInvalid, at: "/id",
-        "An event needs an id of 1 to 128 letters, digits and . _ : -, by which its result is found.")
+        message: "An event needs an id of 1 to 128 letters, digits and . _ : -, by which its result is found.")
 
     private let reader = RequestReader(.strict)
     private let headers: PushModel.RecordHeaders

@@ -9,26 +9,26 @@ enum KeyLine {
     /// Reads a line. Throws the first fault, without any part of the line.
     static func read(_ line: ArraySlice<UInt8>) throws(KeysFileError.Reason) -> APIKey {
         let values = try fields(line)
-        func value<Value>(_ field: KeyField, _ make: (String) -> Value?) throws(KeysFileError.Reason) -> Value? {
+        func value<Value>(_ field: KeyField, as make: (String) -> Value?) throws(KeysFileError.Reason) -> Value? {
             guard let text = values[field] else { return nil }
             guard let value = make(text) else { throw .illegal(field) }
             return value
         }
-        func needed<Value>(_ field: KeyField, _ make: (String) -> Value?) throws(KeysFileError.Reason) -> Value {
-            guard let value = try value(field, make) else { throw .missing(field) }
+        func needed<Value>(_ field: KeyField, as make: (String) -> Value?) throws(KeysFileError.Reason) -> Value {
+            guard let value = try value(field, as: make) else { throw .missing(field) }
             return value
         }
         let id = try needed(.id) { PresentedKey.isID(Array($0.utf8)) ? $0 : nil }
-        let digest = try needed(.sha256, digest)
+        let digest = try needed(.sha256, as: digest)
         var terms = KeyTerms(try needed(.scopes) { Scope.set($0) })
-        let created = try needed(.created, moment)
+        let created = try needed(.created, as: moment)
         terms.tenant = values[.tenant]
         terms.source = values[.source]
         terms.rate = try value(.rate) { number($0).flatMap { Int(exactly: $0) } }
-        terms.expiresAt = try value(.expires, moment)
+        terms.expiresAt = try value(.expires, as: moment)
         terms.comment = values[.comment]
         if let fault = terms.fault { throw .illegal(fault) }
-        return APIKey(id: id, digest: digest, terms: terms, createdAt: created, revokedAt: try value(.revoked, moment))
+        return APIKey(id: id, digest: digest, terms: terms, createdAt: created, revokedAt: try value(.revoked, as: moment))
     }
 
     /// The line of a key, without its end.

@@ -23,7 +23,7 @@ public struct KeysFile: FileContent {
     /// - Parameter bytes: All of it.
     /// - Throws: The first fault, with the number of its line, but without any part of the line.
     public init(_ bytes: [UInt8]) throws(KeysFileError) {
-        guard bytes.count <= Self.maximumByteCount else { throw KeysFileError(nil, .tooLarge) }
+        guard bytes.count <= Self.maximumByteCount else { throw KeysFileError(line: nil, reason: .tooLarge) }
         var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
         var number = 0
         while !rest.isEmpty {
@@ -35,7 +35,7 @@ public struct KeysFile: FileContent {
             do throws(KeysFileError.Reason) {
                 try put(try KeyLine.read(line))
             } catch {
-                throw KeysFileError(number, error)
+                throw KeysFileError(line: number, reason: error)
             }
         }
     }
@@ -54,8 +54,8 @@ public struct KeysFile: FileContent {
     /// - Parameter key: A new one.
     /// - Throws: Its id is there already, a term is none that a key may have, or there are too many keys.
     public mutating func add(_ key: APIKey) throws(KeysFileError) {
-        if let fault = key.terms.fault { throw KeysFileError(nil, .illegal(fault)) }
-        do throws(KeysFileError.Reason) { try put(key) } catch { throw KeysFileError(nil, error) }
+        if let fault = key.terms.fault { throw KeysFileError(line: nil, reason: .illegal(fault)) }
+        do throws(KeysFileError.Reason) { try put(key) } catch { throw KeysFileError(line: nil, reason: error) }
     }
 
     /// Revokes a key. A revoked key stays as it is.
@@ -113,7 +113,7 @@ public struct KeysFileError: Error, Sendable, Equatable {
     /// The kind of fault.
     public let reason: Reason
 
-    init(_ line: Int?, _ reason: Reason) {
+    init(line: Int?, reason: Reason) {
         self.line = line
         self.reason = reason
     }

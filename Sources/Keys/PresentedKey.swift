@@ -1,5 +1,4 @@
 import Basics
-import Crypto
 
 /// A key that a client sent in an `Authorization` header (RFC 6750, `Bearer`): `pf_ID_SECRET`.
 ///

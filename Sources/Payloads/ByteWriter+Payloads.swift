@@ -11,7 +11,7 @@ extension ByteWriter {
     }
 
     /// Appends the member `name` with the string `text`, if there is one.
-    @inline(__always) mutating func append(key name: StaticString, _ text: JSONDocument.Text?, in document: JSONDocument) {
+    @inline(__always) mutating func append(key name: StaticString, value text: JSONDocument.Text?, in document: JSONDocument) {
         guard let text else { return }
         append(key: name)
         append(json: document.span(text))
@@ -23,7 +23,7 @@ extension ByteWriter {
     }
 
     /// Appends one header line whose value is a literal.
-    @inline(__always) mutating func append(header name: StaticString, _ value: StaticString) {
+    @inline(__always) mutating func append(header name: StaticString, value: StaticString) {
         append(header: name)
         append(value)
         endLine()
@@ -54,9 +54,10 @@ extension ByteWriter {
             if byte.isUnreserved || byte == UInt8(ascii: "/") {
                 append(byte)
             } else {
-                append(UInt8(ascii: "%"))
-                append(Hexadecimal.capitalDigit(byte >> 4))
-                append(Hexadecimal.capitalDigit(byte & 15))
+                let (percent, high, low) = PercentEncoding.escape(byte)
+                append(percent)
+                append(high)
+                append(low)
             }
         }
     }

@@ -14,12 +14,12 @@ public struct PayloadError: Error, Sendable, Equatable {
     public var allowedByteCount: Int?
 
     /// Content that cannot be sent as it is.
-    static func rejected(_ pointer: String, _ sentence: String) -> Self {
+    static func rejected(_ pointer: String, because sentence: String) -> Self {
         Self(code: .payloadRejected, pointer: pointer, sentence: sentence)
     }
 
     /// Content of more bytes than allowed.
-    static func tooLarge(_ pointer: String, _ what: String, measured: Int, allowed: Int) -> Self {
+    static func tooLarge(_ pointer: String, what: String, measured: Int, allowed: Int) -> Self {
         Self(
             code: .payloadTooLarge, pointer: pointer,
             sentence: "\(what) has \(measured) bytes; at most \(allowed) are allowed.",

@@ -69,17 +69,19 @@ public struct PayloadFormatter: Sendable {
             return
         }
         guard let message = request.message else {
-            throw .rejected("", "The request has no content for \(platform.name): neither payloads.\(platform.name) nor message.")
+            throw .rejected(
+                "", because: "The request has no content for \(platform.name): neither payloads.\(platform.name) nor message.")
         }
         rendered.origin = .message
         let context = MessageContext(message, of: request, now: now, configuration: configuration)
         switch platform {
-        case .apple: try rendered.renderAPNs(context, of: request, &expiry)
+        case .apple: try rendered.renderAPNs(context, of: request, expiry: &expiry)
         case .fcmv1: try rendered.renderFCM(context, of: request)
         case .gcm: try rendered.renderGCM(context, of: request)
         case .windows: try rendered.renderWNS(context, of: request)
         case .adm, .baidu, .browser, .xiaomi:
-            throw .rejected("/message", "A message cannot be formatted for \(platform.name); give payloads.\(platform.name).")
+            throw .rejected(
+                "/message", because: "A message cannot be formatted for \(platform.name); give payloads.\(platform.name).")
         }
         let limit =
             rendered.contentType == .octetStream
@@ -103,7 +105,7 @@ public struct PayloadFormatter: Sendable {
         rendered.origin = .template
         rendered.contentType = .jsonUTF8
         guard let template = request.template, request.document.childCount(of: template) > 0 else {
-            throw .rejected("/template", "The request has no template properties.")
+            throw .rejected("/template", because: "The request has no template properties.")
         }
         rendered.body.append(UInt8(ascii: "{"))
         try rendered.body.append(stringMembersOf: template, in: request.document)

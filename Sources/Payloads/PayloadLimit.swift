@@ -26,12 +26,12 @@ extension RenderedPayload {
     /// Refuses a body that is larger than `limit`, or that is with its headers more than the hub takes.
     func checkSize(limit: Int, for target: StaticString, pointer: @autoclosure () -> String) throws(PayloadError) {
         if body.count > limit {
-            throw .tooLarge(pointer(), "The body for \(target)", measured: body.count, allowed: limit)
+            throw .tooLarge(pointer(), what: "The body for \(target)", measured: body.count, allowed: limit)
         }
         let total = body.count + headers.count
         if total > PayloadLimit.hubByteCount {
             throw .tooLarge(
-                pointer(), "The body for \(target), with its headers,", measured: total, allowed: PayloadLimit.hubByteCount)
+                pointer(), what: "The body for \(target), with its headers,", measured: total, allowed: PayloadLimit.hubByteCount)
         }
     }
 }

@@ -66,8 +66,8 @@ public struct FailureTally: Sendable {
     ///   - document: The result.
     ///   - time: When it was written, in milliseconds since 1970.
     ///   - standing: What became of the request since.
-    public mutating func add(_ document: JSONDocument, writtenAt time: Int64, _ standing: Standing = .open) {
-        add(document, count: 1, from: time, to: time, latest: document.text("request_id", of: document.root) ?? "", standing)
+    public mutating func add(_ document: JSONDocument, writtenAt time: Int64, as standing: Standing = .open) {
+        add(document, count: 1, from: time, to: time, latest: document.text("request_id", of: document.root) ?? "", as: standing)
     }
 
     /// Counts results that ended alike.
@@ -81,10 +81,10 @@ public struct FailureTally: Sendable {
     ///   - standing: What became of the requests since.
     public mutating func add(
         _ ending: JSONDocument, count number: Int, from first: Int64, to last: Int64, latest: @autoclosure () -> String,
-        _ standing: Standing = .open
+        as standing: Standing = .open
     ) {
         let safety = ending.text("replay_safety", of: ending.root).flatMap(ReplaySafety.init(rawValue:))
-        add(Batch(cause: Cause(ending), safety: safety, count: number, first: first, last: last), standing, latest: latest())
+        add(Batch(cause: Cause(ending), safety: safety, count: number, first: first, last: last), as: standing, latest: latest())
     }
 
     /// Results of one cause that may be replayed alike.
@@ -120,9 +120,9 @@ public struct FailureTally: Sendable {
     ///   - batch: The results.
     ///   - standing: What became of their requests since.
     ///   - latest: The request of the last one.
-    public mutating func add(_ batch: Batch, _ standing: Standing, latest: @autoclosure () -> String) {
+    public mutating func add(_ batch: Batch, as standing: Standing, latest: @autoclosure () -> String) {
         count += batch.count
-        byCause[batch.cause, default: Group(cause: batch.cause)].add(batch, standing, latest)
+        byCause[batch.cause, default: Group(cause: batch.cause)].add(batch, as: standing, latest: latest)
     }
 
     /// The groups: those with most open requests first, and of these the largest.
@@ -139,7 +139,7 @@ public struct FailureTally: Sendable {
 
 extension FailureTally.Group {
     fileprivate mutating func add(
-        _ batch: FailureTally.Batch, _ standing: FailureTally.Standing, _ request: () -> String
+        _ batch: FailureTally.Batch, as standing: FailureTally.Standing, latest request: () -> String
     ) {
         standings[standing, default: 0] += batch.count
         if let word = batch.safety, standing == .open { safety[word, default: 0] += batch.count }
@@ -163,7 +163,7 @@ extension FailureTally.Cause: Comparable {
         if let sends = document.member("sends", of: root) {
             document.forEachElement(of: sends) { send in
                 guard let outcome = document.member("outcome", of: send), document.kind(of: outcome) == .string,
-                    !document.equals(document.text(of: outcome), "success" as StaticString),
+                    !document.isEqual(document.text(of: outcome), to: "success" as StaticString),
                     let platform = document.text("platform", of: send), !failed.contains(platform)
                 else { return }
                 failed.append(platform)

@@ -9,7 +9,7 @@ public struct FilterError: Error, Sendable, Equatable {
     /// Words of which one was probably meant. Empty when any text may stand there.
     public var allowed: [String]
 
-    init(at position: Int, _ word: String, _ reason: String, allowed: [String] = []) {
+    init(at position: Int, word: String, reason: String, allowed: [String] = []) {
         self.position = position
         self.word = word
         self.reason = reason

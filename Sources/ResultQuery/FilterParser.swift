@@ -39,7 +39,8 @@ struct FilterParser {
     mutating func parse() throws(FilterError) -> ResultFilter {
         guard scalars.count <= Self.maximumLength else {
             throw FilterError(
-                at: Self.maximumLength + 1, "…", "is too far behind; a filter has at most \(Self.maximumLength) characters")
+                at: Self.maximumLength + 1, word: "…",
+                reason: "is too far behind; a filter has at most \(Self.maximumLength) characters")
         }
         var filter = ResultFilter()
         skipBlanks()
@@ -58,8 +59,8 @@ struct FilterParser {
         guard index < scalars.count, scalars[index] == ":", !name.isEmpty else {
             let rest = name.isEmpty ? take { !Self.isBlank($0) } : name
             throw FilterError(
-                at: start, (isNegated ? "-" : "") + rest,
-                "is no term; expected a name, a colon and a value, such as state:failed or label.campaign:\"new year\"")
+                at: start, word: (isNegated ? "-" : "") + rest,
+                reason: "is no term; expected a name, a colon and a value, such as state:failed or label.campaign:\"new year\"")
         }
         index += 1
         let words = try readWords()
@@ -81,7 +82,8 @@ struct FilterParser {
             guard index < scalars.count, !Self.isBlank(scalars[index]) else { return words }
             guard scalars[index] == "," else {
                 throw FilterError(
-                    at: index + 1, String(scalars[index]), "cannot stand here; quotes go around a whole value: \"new year\"")
+                    at: index + 1, word: String(scalars[index]),
+                    reason: "cannot stand here; quotes go around a whole value: \"new year\"")
             }
             index += 1
         }
@@ -93,8 +95,8 @@ struct FilterParser {
             word.text = take(while: Self.isPlain)
             guard !word.text.isEmpty else {
                 throw FilterError(
-                    at: word.position, index < scalars.count ? String(scalars[index]) : "",
-                    "is no value; \"\" is an empty one, and a shell wants '…' around a term with < or >")
+                    at: word.position, word: index < scalars.count ? String(scalars[index]) : "",
+                    reason: "is no value; \"\" is an empty one, and a shell wants '…' around a term with < or >")
             }
             return word
         }
@@ -107,7 +109,7 @@ struct FilterParser {
             index += 1
         }
         guard index < scalars.count else {
-            throw FilterError(at: word.position, "\"" + word.text, "has no closing quote")
+            throw FilterError(at: word.position, word: "\"" + word.text, reason: "has no closing quote")
         }
         index += 1
         return word
@@ -135,13 +137,14 @@ extension FilterParser {
         if let field = ResultField(rawValue: name) { return .field(field) }
         guard name.hasPrefix("label.") else {
             throw FilterError(
-                at: position, name, "is no field of a result; there are \(Self.names.joined(separator: ", "))",
+                at: position, word: name, reason: "is no field of a result; there are \(Self.names.joined(separator: ", "))",
                 allowed: Self.names)
         }
         let label = name.dropFirst("label.".count)
         let isName = label.utf8.allSatisfy { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
         guard !label.isEmpty, isName else {
-            throw FilterError(at: position, name, "is no label; its name has small letters, digits and _, such as label.campaign")
+            throw FilterError(
+                at: position, word: name, reason: "is no label; its name has small letters, digits and _, such as label.campaign")
         }
         return .label(String(label))
     }
@@ -158,19 +161,20 @@ extension FilterParser {
                 return .text(Array("\(platform.name)".utf8))
             }
             throw FilterError(
-                at: word.position, word.text,
-                "is no \(subject.name); there are \(words.joined(separator: ", ")), and what is in quotes is not checked",
+                at: word.position, word: word.text,
+                reason: "is no \(subject.name); there are \(words.joined(separator: ", ")), and what is in quotes is not checked",
                 allowed: words)
         case .number:
             let (comparison, digits) = comparison(word)
             guard let number = Int64(digits), number >= 0, digits.first != "+" else {
-                throw FilterError(at: word.position, word.text, "is no number; expected one such as 3, >2 or <=5")
+                throw FilterError(at: word.position, word: word.text, reason: "is no number; expected one such as 3, >2 or <=5")
             }
             return .number(comparison, number)
         case .duration:
             let (comparison, length) = comparison(word)
             guard let milliseconds = TimeWords.milliseconds(length) else {
-                throw FilterError(at: word.position, word.text, "is no length of time; expected one such as >30s or <=1h30m")
+                throw FilterError(
+                    at: word.position, word: word.text, reason: "is no length of time; expected one such as >30s or <=1h30m")
             }
             return .number(comparison, milliseconds)
         }
@@ -186,12 +190,13 @@ extension FilterParser {
     private func moment(_ words: [Word], isNegated: Bool, name: String, start: Int) throws(FilterError) -> Int64 {
         guard !isNegated else {
             throw FilterError(
-                at: start, "-" + name, "cannot be excluded; write \(name == "since" ? "until" : "since") instead")
+                at: start, word: "-" + name, reason: "cannot be excluded; write \(name == "since" ? "until" : "since") instead")
         }
         guard words.count == 1, let moment = TimeWords.moment(words[0].text, now: now, isPast: true) else {
             throw FilterError(
-                at: words.count == 1 ? words[0].position : words[1].position, words.count == 1 ? words[0].text : words[1].text,
-                words.count == 1
+                at: words.count == 1 ? words[0].position : words[1].position,
+                word: words.count == 1 ? words[0].text : words[1].text,
+                reason: words.count == 1
                     ? "is no time; expected 1h, 7d, 2026-11-21, 2026-11-21T10:00Z or 2026-11-21T10:00:00+01:00"
                     : "is one moment too many")
         }

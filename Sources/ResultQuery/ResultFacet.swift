@@ -24,15 +24,15 @@ public enum ResultFacet: Int64, Sendable, CaseIterable {
         switch self {
         case .ending:
             members.add(["state", "outcome", "kind", "hub", "hub_state", "replay_safety"], to: &writer)
-            members.add("error", ["code", "http_status"], to: &writer)
-            members.add(each: "sends", ["platform", "outcome", "http_status"], to: &writer)
+            members.add("error", names: ["code", "http_status"], to: &writer)
+            members.add(each: "sends", names: ["platform", "outcome", "http_status"], to: &writer)
         case .sender:
             members.add(["source", "tenant"], to: &writer)
-            members.add("origin", ["topic"], to: &writer)
+            members.add("origin", names: ["topic"], to: &writer)
             members.addAll("labels", to: &writer)
         case .handling:
-            members.add("worker", ["id"], to: &writer)
-            members.add("replay", ["job_id", "actor", "generation"], to: &writer)
+            members.add("worker", names: ["id"], to: &writer)
+            members.add("replay", names: ["job_id", "actor", "generation"], to: &writer)
         }
         writer.append(UInt8(ascii: "}"))
     }
@@ -108,14 +108,14 @@ private struct FacetMembers {
     }
 
     /// Members of an object in the result.
-    mutating func add(_ name: StaticString, _ names: [StaticString], to writer: inout ByteWriter) {
-        guard let object = begin(name, .object, &writer) else { return }
+    mutating func add(_ name: StaticString, names: [StaticString], to writer: inout ByteWriter) {
+        guard let object = begin(name, as: .object, in: &writer) else { return }
         copyObject(names, of: object, to: &writer)
     }
 
     /// Members of the objects of an array. Of equal ones, the first.
-    mutating func add(each name: StaticString, _ names: [StaticString], to writer: inout ByteWriter) {
-        guard let array = begin(name, .array, &writer) else { return }
+    mutating func add(each name: StaticString, names: [StaticString], to writer: inout ByteWriter) {
+        guard let array = begin(name, as: .array, in: &writer) else { return }
         writer.append(UInt8(ascii: "["))
         var seen: [[UInt8]] = []
         result.forEachElement(of: array) { element in
@@ -132,13 +132,13 @@ private struct FacetMembers {
 
     /// A whole object of the result, as it was received.
     mutating func addAll(_ name: StaticString, to writer: inout ByteWriter) {
-        guard let object = begin(name, .object, &writer) else { return }
+        guard let object = begin(name, as: .object, in: &writer) else { return }
         writer.append(result.span(result.text(of: object)))
     }
 
     /// Writes the name of a container, unless the result has none of that kind.
     private mutating func begin(
-        _ name: StaticString, _ kind: JSONDocument.Kind, _ writer: inout ByteWriter
+        _ name: StaticString, as kind: JSONDocument.Kind, in writer: inout ByteWriter
     ) -> JSONDocument.Node? {
         guard let node = result.member(name, of: result.root), result.kind(of: node) == kind else { return nil }
         append(name, to: &writer, isFirst: isFirst)

@@ -17,7 +17,7 @@ extension ResultFilter.Term {
     func holds(for document: JSONDocument) -> Bool {
         var isFound = false
         subject.forEachValue(in: document) { node in
-            isFound = isFound || accepts(node, document)
+            isFound = isFound || accepts(node, in: document)
         }
         return isFound != isNegated
     }
@@ -34,17 +34,17 @@ extension ResultFilter.Term {
         return false
     }
 
-    private func accepts(_ node: JSONDocument.Node, _ document: JSONDocument) -> Bool {
+    private func accepts(_ node: JSONDocument.Node, in document: JSONDocument) -> Bool {
         if document.kind(of: node) == .string { return accepts(document.span(document.text(of: node))) }
         guard let number = document.integer(at: node) else { return false }
         return values.contains { value in
-            if case .number(let comparison, let limit) = value { comparison.holds(number, limit) } else { false }
+            if case .number(let comparison, let limit) = value { comparison.holds(number, against: limit) } else { false }
         }
     }
 }
 
 extension ResultFilter.Comparison {
-    fileprivate func holds(_ number: Int64, _ limit: Int64) -> Bool {
+    fileprivate func holds(_ number: Int64, against limit: Int64) -> Bool {
         switch self {
         case .equal: number == limit
         case .more: number > limit
@@ -57,15 +57,15 @@ extension ResultFilter.Comparison {
 
 extension ResultFilter.Subject {
     /// Calls `body` with every value that a record has for the subject.
-    fileprivate func forEachValue(in document: JSONDocument, _ body: (JSONDocument.Node) -> Void) {
+    fileprivate func forEachValue(in document: JSONDocument, perform body: (JSONDocument.Node) -> Void) {
         switch self {
         case .field(let field):
-            for place in field.places { place.forEachValue(in: document, body) }
+            for place in field.places { place.forEachValue(in: document, perform: body) }
         case .label(let name):
             guard let labels = document.member("labels", of: document.root) else { return }
             var isFound = false
             document.forEachMember(of: labels) { key, value in
-                guard !isFound, document.equals(key, name) else { return }
+                guard !isFound, document.isEqual(key, to: name) else { return }
                 isFound = true
                 body(value)
             }
@@ -74,7 +74,7 @@ extension ResultFilter.Subject {
 }
 
 extension ResultField.Place {
-    func forEachValue(in document: JSONDocument, _ body: (JSONDocument.Node) -> Void) {
+    func forEachValue(in document: JSONDocument, perform body: (JSONDocument.Node) -> Void) {
         switch self {
         case .member(let name):
             if let value = document.member(name, of: document.root) { body(value) }

@@ -67,7 +67,7 @@ public struct ResultFilter: Sendable, Equatable {
     }
 
     /// Adds a condition on a field: one of the words.
-    public mutating func require(_ field: ResultField, _ words: [String]) {
+    public mutating func require(_ field: ResultField, among words: [String]) {
         add(Term(subject: .field(field), isNegated: false, values: words.map { .text(Array($0.utf8)) }))
     }
 
@@ -85,7 +85,7 @@ public struct ResultFilter: Sendable, Equatable {
     mutating func add(until moment: Int64) { until = min(until ?? moment, moment) }
 
     /// A term asks for this very word of a field.
-    public func names(_ field: ResultField, _ word: String) -> Bool {
+    public func names(_ field: ResultField, word: String) -> Bool {
         terms.contains { $0.subject == .field(field) && !$0.isNegated && $0.values.contains(.text(Array(word.utf8))) }
     }
 

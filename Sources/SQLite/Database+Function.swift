@@ -8,14 +8,14 @@ extension Database {
     ///   - body: Looks at the bytes of both; gives the same answer whenever they are the same.
     /// - Throws: A name that SQLite does not allow.
     public func define(
-        _ name: String, _ body: @escaping (_ first: Span<UInt8>, _ second: Span<UInt8>) -> Bool
+        _ name: String, as body: @escaping (_ first: Span<UInt8>, _ second: Span<UInt8>) -> Bool
     ) throws(SQLiteError) {
         // SQLite lets go of it when the database is closed, and also when it refuses the function.
         let function = Unmanaged.passRetained(SQLFunction(body)).toOpaque()
         let code = sqlite3_create_function_v2(
             pointer, name, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, function, callFunction, nil, nil,
             releaseFunction)
-        try SQLiteError.check(code, pointer)
+        try SQLiteError.check(code, in: pointer)
     }
 }
 

@@ -22,7 +22,7 @@ public final class Database {
     public init(path: String, waiting patience: Duration) throws(SQLiteError) {
         // SQLite gives the files beside it the same permissions.
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SQLiteError(SQLITE_CANTOPEN, "\(path): \(String(cString: strerror(errno)))") }
+        guard file >= 0 else { throw SQLiteError(SQLITE_CANTOPEN, message: "\(path): \(String(cString: strerror(errno)))") }
         close(file)
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
@@ -45,7 +45,7 @@ public final class Database {
     /// - Parameter sql: One statement or several with semicolons.
     /// - Throws: What SQLite says of the first that fails.
     public func execute(_ sql: String) throws(SQLiteError) {
-        try SQLiteError.check(sqlite3_exec(pointer, sql, nil, nil, nil), pointer)
+        try SQLiteError.check(sqlite3_exec(pointer, sql, nil, nil, nil), in: pointer)
     }
 
     /// Makes a statement that can be carried out again and again.
@@ -55,8 +55,8 @@ public final class Database {
     /// - Throws: The statement is not right, or the file is none of a database.
     public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         var prepared: OpaquePointer?
-        try SQLiteError.check(sqlite3_prepare_v2(pointer, sql, -1, &prepared, nil), pointer)
-        guard let prepared else { throw SQLiteError(SQLITE_MISUSE, "there is no statement in '\(sql)'") }
+        try SQLiteError.check(sqlite3_prepare_v2(pointer, sql, -1, &prepared, nil), in: pointer)
+        guard let prepared else { throw SQLiteError(SQLITE_MISUSE, message: "there is no statement in '\(sql)'") }
         return Statement(prepared, of: self)
     }
 
@@ -76,7 +76,7 @@ public final class Database {
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or SQLite says of the transaction.
     public func write<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
-        try transaction("BEGIN IMMEDIATE", body)
+        try transaction("BEGIN IMMEDIATE", body: body)
     }
 
     /// Shows all statements in `body` the same state, whatever others write meanwhile.
@@ -85,11 +85,11 @@ public final class Database {
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or SQLite says of the transaction.
     public func read<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
-        try transaction("BEGIN", body)
+        try transaction("BEGIN", body: body)
     }
 
     private func transaction<Result>(
-        _ beginning: String, _ body: () throws(SQLiteError) -> Result
+        _ beginning: String, body: () throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
         try execute(beginning)
         do throws(SQLiteError) {

@@ -15,7 +15,7 @@ public struct SQLiteError: Error, Sendable, Equatable {
     }
 
     /// An error with a sentence of this module.
-    init(_ code: Int32, _ message: String) {
+    init(_ code: Int32, message: String) {
         self.code = code
         self.message = message
     }
@@ -27,7 +27,7 @@ public struct SQLiteError: Error, Sendable, Equatable {
     public var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
 
     /// Throws unless `code` says that all is well.
-    static func check(_ code: Int32, _ database: OpaquePointer?) throws(SQLiteError) {
+    static func check(_ code: Int32, in database: OpaquePointer?) throws(SQLiteError) {
         guard code == SQLITE_OK else { throw SQLiteError(code, of: database) }
     }
 }

@@ -22,7 +22,7 @@ public final class Statement {
     public func bind(_ value: Int64?, at index: Int) throws(SQLiteError) {
         let place = Int32(clamping: index + 1)
         let code = value.map { sqlite3_bind_int64(pointer, place, $0) } ?? sqlite3_bind_null(pointer, place)
-        try SQLiteError.check(code, database.pointer)
+        try SQLiteError.check(code, in: database.pointer)
     }
 
     /// Sets a value that is a copy of bytes.
@@ -31,7 +31,7 @@ public final class Statement {
     public func bind(_ bytes: Span<UInt8>, at index: Int) throws(SQLiteError) {
         let place = Int32(clamping: index + 1)
         let code = bytes.withUnsafeBytes { push_sqlite_bind_blob(pointer, place, $0.baseAddress, UInt64($0.count)) }
-        try SQLiteError.check(code, database.pointer)
+        try SQLiteError.check(code, in: database.pointer)
     }
 
     /// Sets a value that is a copy of bytes. Nil is NULL.
@@ -80,7 +80,7 @@ public final class Statement {
     /// Lets `body` look at bytes of the row, which are gone when it returns.
     ///
     /// - Returns: What `body` returns; nil for NULL.
-    public func withBytes<Result>(_ column: Int, _ body: (Span<UInt8>) -> Result) -> Result? {
+    public func withBytes<Result>(_ column: Int, body: (Span<UInt8>) -> Result) -> Result? {
         let column = Int32(clamping: column)
         guard sqlite3_column_type(pointer, column) != SQLITE_NULL else { return nil }
         // In this order: the first converts, the second counts what was converted (sqlite.org, Result Values From A Query).

@@ -1,5 +1,4 @@
 import Basics
-import Crypto
 
 /// Name and password of an `Authorization` header (RFC 7617, `Basic`), read as UTF-8.
 ///

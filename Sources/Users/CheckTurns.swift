@@ -52,7 +52,7 @@ public struct CheckTurns<Check: Sendable>: Sendable {
     ///   - network: Where it comes from.
     ///   - rank: Its rank.
     /// - Returns: Whether it waits, or why it does not.
-    public mutating func put(_ check: Check, from network: ClientNetwork, _ rank: SignInRank) -> Entry {
+    public mutating func put(_ check: Check, from network: ClientNetwork, rank: SignInRank) -> Entry {
         let left = Self.limit(of: rank) - lines[rank.rawValue].count
         guard left > 0 else { return .isFull }
         let held = lines[rank.rawValue].waiting[network]?.count ?? 0

@@ -66,7 +66,7 @@ struct FailureTable: Sendable {
                 chosen = index
                 break
             }
-            if rank(index, now) < rank(chosen, now) { chosen = index }
+            if rank(of: index, at: now) < rank(of: chosen, at: now) { chosen = index }
         }
         places[chosen].key = key
         places[chosen].failures.add(at: now)
@@ -77,7 +77,7 @@ struct FailureTable: Sendable {
         return start..<(start + Self.setSize)
     }
 
-    private func rank(_ index: Int, _ now: MonotonicTime) -> (Int, MonotonicTime) {
+    private func rank(of index: Int, at now: MonotonicTime) -> (Int, MonotonicTime) {
         (places[index].failures.count(at: now), places[index].failures.last)
     }
 }

@@ -35,7 +35,7 @@ public struct UsersFile: FileContent {
     /// - Parameter bytes: All of it.
     /// - Throws: What is wrong first, with the number of its line; nothing of the line itself.
     public init(_ bytes: [UInt8]) throws(UsersFileError) {
-        guard bytes.count <= Self.maximumByteCount else { throw UsersFileError(nil, .tooLarge) }
+        guard bytes.count <= Self.maximumByteCount else { throw UsersFileError(line: nil, reason: .tooLarge) }
         var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
         var number = 0
         while !rest.isEmpty {
@@ -48,17 +48,17 @@ public struct UsersFile: FileContent {
 
     private mutating func add(_ line: ArraySlice<UInt8>, at number: Int) throws(UsersFileError) {
         guard !line.isEmpty else { return }
-        guard line.count <= Self.maximumLineByteCount else { throw UsersFileError(number, .lineTooLong) }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw UsersFileError(number, .noColon) }
+        guard line.count <= Self.maximumLineByteCount else { throw UsersFileError(line: number, reason: .lineTooLong) }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw UsersFileError(line: number, reason: .noColon) }
         guard let name = String(validating: line[..<colon], as: UTF8.self), UserName.isLegal(name) else {
-            throw UsersFileError(number, .illegalName)
+            throw UsersFileError(line: number, reason: .illegalName)
         }
         guard let text = String(validating: line[(colon + 1)...], as: UTF8.self), let hash = PasswordHash(text) else {
-            throw UsersFileError(number, .illegalHash)
+            throw UsersFileError(line: number, reason: .illegalHash)
         }
-        guard users.count < Self.maximumUserCount else { throw UsersFileError(number, .tooManyUsers) }
+        guard users.count < Self.maximumUserCount else { throw UsersFileError(line: number, reason: .tooManyUsers) }
         guard places.updateValue(users.count, forKey: UserName.folded(name)) == nil else {
-            throw UsersFileError(number, .repeatedName)
+            throw UsersFileError(line: number, reason: .repeatedName)
         }
         users.append(User(name: name, hash: hash))
     }
@@ -87,14 +87,14 @@ public struct UsersFile: FileContent {
     /// - Returns: Whether the user is a new one.
     /// - Throws: The name is not legal, or differs only in its case from one that is there; or there are too many users.
     @discardableResult
-    public mutating func set(_ name: String, _ hash: PasswordHash) throws(UsersFileError) -> Bool {
-        guard UserName.isLegal(name) else { throw UsersFileError(nil, .illegalName) }
+    public mutating func set(_ name: String, hash: PasswordHash) throws(UsersFileError) -> Bool {
+        guard UserName.isLegal(name) else { throw UsersFileError(line: nil, reason: .illegalName) }
         if let place = places[UserName.folded(name)] {
-            guard users[place].name == name else { throw UsersFileError(nil, .repeatedName) }
+            guard users[place].name == name else { throw UsersFileError(line: nil, reason: .repeatedName) }
             users[place] = User(name: users[place].name, hash: hash)
             return false
         }
-        guard users.count < Self.maximumUserCount else { throw UsersFileError(nil, .tooManyUsers) }
+        guard users.count < Self.maximumUserCount else { throw UsersFileError(line: nil, reason: .tooManyUsers) }
         places[UserName.folded(name)] = users.count
         users.append(User(name: name, hash: hash))
         return true
@@ -138,7 +138,7 @@ public struct UsersFileError: Error, Sendable, Equatable {
     /// The fault.
     public let reason: Reason
 
-    init(_ line: Int?, _ reason: Reason) {
+    init(line: Int?, reason: Reason) {
         self.line = line
         self.reason = reason
     }

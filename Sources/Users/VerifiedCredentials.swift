@@ -46,7 +46,7 @@ public struct VerifiedCredentials: Sendable {
     ///   - now: The present moment.
     /// - Returns: The name as the users file has it; nil when it has to be verified.
     public mutating func name(of authorization: String, generation: Int, now: MonotonicTime) -> String? {
-        forget(before: now, generation)
+        forget(before: now, generation: generation)
         guard generation == self.generation, !entries.isEmpty, let code = code(of: authorization) else { return nil }
         guard let entry = entries[code], now < entry.until, now < entry.idleUntil else { return nil }
         entries[code]?.idleUntil = now.advanced(by: Self.idleLifetime)
@@ -61,7 +61,7 @@ public struct VerifiedCredentials: Sendable {
     ///   - generation: That of the users that it was verified against; nothing is remembered when others count meanwhile.
     ///   - now: The present moment.
     public mutating func remember(_ authorization: String, name: String, generation: Int, now: MonotonicTime) {
-        forget(before: now, generation)
+        forget(before: now, generation: generation)
         guard generation == self.generation, let code = code(of: authorization) else { return }
         if entries[code] == nil {
             if entries.count >= limit { forgetOldest() }
@@ -71,7 +71,7 @@ public struct VerifiedCredentials: Sendable {
             name: name, until: now.advanced(by: Self.lifetime), idleUntil: now.advanced(by: Self.idleLifetime))
     }
 
-    private mutating func forget(before now: MonotonicTime, _ generation: Int) {
+    private mutating func forget(before now: MonotonicTime, generation: Int) {
         if generation > self.generation {
             self.generation = generation
             entries = [:]

@@ -24,7 +24,7 @@ struct APIAnswerTests {
     }
 
     @Test func aProblemIsProblemJSON() {
-        let fault = RequestFault(.schemaInvalid, at: "/Tags/0", "A \"tag\" must be a string.")
+        let fault = RequestFault(.schemaInvalid, at: "/Tags/0", message: "A \"tag\" must be a string.")
         let answer = APIAnswer(APIProblem.invalid([fault]))
         #expect(answer.status == 400 && answer.headers["Content-Type"] == "application/problem+json")
         #expect(

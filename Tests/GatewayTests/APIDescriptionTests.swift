@@ -88,7 +88,7 @@ import Testing
     /// RFC 9457 as the gateway writes it.
     @Test(arguments: [
         APIProblem.unauthorized, .notFound, .overloaded(after: 1000),
-        .invalid([RequestFault(.schemaInvalid, at: "/a", "A fault.")]),
+        .invalid([RequestFault(.schemaInvalid, at: "/a", message: "A fault.")]),
         .perhapsWritten("r-1"), .failed, APIProblem(502, code: ErrorCode.hubForbidden, detail: "A sentence.", retry: .never),
     ])
     func aProblemFitsTheSchemaOfItsStatus(problem: APIProblem) {

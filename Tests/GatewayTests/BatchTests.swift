@@ -98,7 +98,7 @@ import Testing
             WrittenRequest(id: id, topic: "t", partition: 3, offset: offset, acceptedAt: moment, expiresAt: nil))
     }
 
-    private static let invalid = PublishOutcome.refused(.refused([RequestFault(.schemaInvalid, at: "/a", "A fault.")]))
+    private static let invalid = PublishOutcome.refused(.refused([RequestFault(.schemaInvalid, at: "/a", message: "A fault.")]))
     private static let notJSON = PublishOutcome.refused(.unreadable(.noValue, in: []))
     private static let forbidden = PublishOutcome.refused(.forbiddenTenant)
     private static let tooLarge = PublishOutcome.refused(.recordRefused)

@@ -100,7 +100,7 @@ func hubLanes(
     let watch = HubWatch(services)
     return try HubLanes(limit: limit) {
         let client = try RegistrationClient(
-            configuration.hub, configuration.connections, userAgent: "pushfan/test", timeout: farDeadline,
+            configuration.hub, connections: configuration.connections, userAgent: "pushfan/test", timeout: farDeadline,
             now: { WallClock.millisecondsSince1970() })
         return HubCaller(client, watch: watch, services: services)
     }

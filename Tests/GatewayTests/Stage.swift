@@ -78,7 +78,7 @@ final class UsersOnDisk: Sendable {
     func put(_ users: [(name: String, password: String)]) throws {
         let cheap = try #require(PasswordHash.Parameters(ln: 4, r: 1, p: 1))
         var file = UsersFile()
-        for user in users { try file.set(user.name, PasswordHash(of: Array(user.password.utf8), parameters: cheap)) }
+        for user in users { try file.set(user.name, hash: PasswordHash(of: Array(user.password.utf8), parameters: cheap)) }
         try Data(file.bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 }

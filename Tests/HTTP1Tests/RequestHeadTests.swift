@@ -6,8 +6,8 @@ struct RequestHeadTests {
         var bytes: [UInt8] = []
         try RequestHead.begin(
             method: "POST", target: "/demo/messages/?api-version=2015-01".utf8, host: "ns.example:8800", into: &bytes)
-        try RequestHead.field("Authorization", "SharedAccessSignature sr=x&sig=y%3D", into: &bytes)
-        try RequestHead.field("X-Empty", "", into: &bytes)
+        try RequestHead.field("Authorization", value: "SharedAccessSignature sr=x&sig=y%3D", into: &bytes)
+        try RequestHead.field("X-Empty", value: "", into: &bytes)
         RequestHead.end(contentLength: 120, into: &bytes)
         #expect(
             String(decoding: bytes, as: UTF8.self)
@@ -25,14 +25,14 @@ struct RequestHeadTests {
     @Test(arguments: ["a\r\nX: b", "a\nb", "a\rb", "a\u{0}b", "\r", "\n", "\u{0}", "a\u{7F}", "\u{1B}", " a", "a ", "\t"])
     func aValueThatCouldStartALineIsRefusedAndNothingIsWritten(_ value: String) {
         var bytes = Array("before".utf8)
-        #expect(throws: RequestHead.Fault.invalidFieldValue) { try RequestHead.field("X", value, into: &bytes) }
+        #expect(throws: RequestHead.Fault.invalidFieldValue) { try RequestHead.field("X", value: value, into: &bytes) }
         #expect(bytes == Array("before".utf8))
     }
 
     @Test(arguments: ["", "X Y", "X:", "X\r", "É", "Host", "content-length", "TRANSFER-ENCODING"])
     func aNameThatIsNoTokenOrNotTheCallersIsRefused(_ name: String) {
         var bytes: [UInt8] = []
-        #expect(throws: RequestHead.Fault.invalidFieldName) { try RequestHead.field(name, "v", into: &bytes) }
+        #expect(throws: RequestHead.Fault.invalidFieldName) { try RequestHead.field(name, value: "v", into: &bytes) }
         #expect(bytes.isEmpty)
     }
 

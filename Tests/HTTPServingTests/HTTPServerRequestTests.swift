@@ -55,9 +55,4 @@ import Testing
         #expect(!"@".equalsIgnoringCase("`"))
         #expect(!"ab".equalsIgnoringCase("abc"))
     }
-
-    @Test func encodingEscapesAllButUnreservedCharacters() {
-        #expect(PercentEncoding.encoded("a b&c~_-.é") == "a%20b%26c~_-.%C3%A9")
-        #expect(PercentEncoding.decoded("a%20b%26c~_-.%C3%A9") == "a b&c~_-.é")
-    }
 }

@@ -29,7 +29,8 @@ import Testing
         var connections = ConnectionPoolConfiguration(scheme: .http, host: "127.0.0.1", port: port)
         connections.proxy = ""
         let client = try RegistrationClient(
-            settings, connections, userAgent: "pushfan/test", timeout: farDeadline, now: { WallClock.millisecondsSince1970() })
+            settings, connections: connections, userAgent: "pushfan/test", timeout: farDeadline,
+            now: { WallClock.millisecondsSince1970() })
         try body(hub, client)
     }
 

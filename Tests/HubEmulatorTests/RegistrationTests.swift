@@ -1,3 +1,4 @@
+import Basics
 import HTTPServing
 import Synchronization
 import Testing

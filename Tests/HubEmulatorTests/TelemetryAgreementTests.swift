@@ -72,7 +72,7 @@ struct TelemetryAgreementTests {
                 if let told { #expect(told.notificationID == id && told.state != nil) }
                 if let link = told?.errorDetails { refused += check(link, of: id, hub) }
                 let poll = PollAnswer(.answered(status: answer.status, hasRetryAfter: false, detail: .none), telemetry: told)
-                switch tracking.answered(poll, terms, at: .at(now), using: &random) {
+                switch tracking.answered(poll, under: terms, at: .at(now), using: &random) {
                 case .poll(let next): wait = next
                 case .unavailable:
                     Issue.record("a standing hub is called unavailable: \(lines)")

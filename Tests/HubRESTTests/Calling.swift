@@ -68,7 +68,7 @@ struct Calling {
     ) throws -> (serial: UInt64, bytes: [UInt8]) {
         var writer = ByteWriter()
         writer.append("what was here before")
-        let serial = try client.write(call, of: plan, for: request, payload, now: now, into: &writer)
+        let serial = try client.write(call, of: plan, for: request, with: payload, now: now, into: &writer)
         return (serial, writer.bytes)
     }
 

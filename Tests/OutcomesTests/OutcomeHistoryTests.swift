@@ -35,7 +35,7 @@ struct OutcomeHistoryTests {
         for poll in 1...terms.maximumPolls {
             let answer = answer(&random)
             if case .telemetry(let told) = answer { last = told }
-            let step = tracking.answered(answer, terms, at: .at(now), using: &random)
+            let step = tracking.answered(answer, under: terms, at: .at(now), using: &random)
             #expect(tracking.pollCount == poll && tracking.telemetry == last)
             let isFinal = if case .telemetry(let told) = answer { told.state?.isFinal == true } else { false }
             switch step {

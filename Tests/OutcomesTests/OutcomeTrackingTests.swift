@@ -12,11 +12,11 @@ struct OutcomeTrackingTests {
     private var random = SeededRandom(1)
 
     private mutating func step(_ tracking: inout OutcomeTracking, _ answer: PollAnswer, after: Int64) -> OutcomeTracking.Step {
-        tracking.answered(answer, steady, at: Self.start.adding(milliseconds: after), using: &random)
+        tracking.answered(answer, under: steady, at: Self.start.adding(milliseconds: after), using: &random)
     }
 
     private func failed(_ cause: OutcomeVerdict.Cause) -> OutcomeTracking.Step {
-        .conclude(OutcomeVerdict(.failed, cause, .ambiguous))
+        .conclude(OutcomeVerdict(.failed, cause: cause, outcome: .ambiguous))
     }
 
     @Test func aCallIsFollowedToItsEnd() {
@@ -29,7 +29,8 @@ struct OutcomeTrackingTests {
         #expect(test.step(&tracking, .failed, after: 32_000) == .poll(after: 10_000))
         let final = telemetry(.completed, ["Success": 3])
         #expect(
-            test.step(&tracking, .telemetry(final), after: 42_000) == .conclude(OutcomeVerdict(.success, .delivered, .success)))
+            test.step(&tracking, .telemetry(final), after: 42_000)
+                == .conclude(OutcomeVerdict(.success, cause: .delivered, outcome: .success)))
         #expect(tracking.pollCount == 5 && tracking.telemetry == final)
     }
 
@@ -103,7 +104,7 @@ struct OutcomeTrackingTests {
         var second = OutcomeTracking(
             acceptedAt: first.acceptedAt, pollCount: first.pollCount, telemetry: first.telemetry, wasAnswered: first.wasAnswered)
         #expect(second == first)
-        let late = OutcomeVerdict(.failed, .unfinished, .ambiguous, .duplicateRisk)
+        let late = OutcomeVerdict(.failed, cause: .unfinished, outcome: .ambiguous, replaySafety: .duplicateRisk)
         #expect(test.step(&second, .failed, after: 2_100_000) == .conclude(late))
     }
 
@@ -123,9 +124,9 @@ struct OutcomeTrackingTests {
         var test = self
         for acceptedAt in [Int64.min, 0, .max] {
             var tracking = OutcomeTracking(acceptedAt: .at(acceptedAt), pollCount: .max)
-            _ = tracking.answered(.failed, terms, at: .at(now), using: &test.random)
+            _ = tracking.answered(.failed, under: terms, at: .at(now), using: &test.random)
             var other = OutcomeTracking(acceptedAt: .at(acceptedAt))
-            let step = other.answered(.notVisible, terms, at: .at(now), using: &test.random)
+            let step = other.answered(.notVisible, under: terms, at: .at(now), using: &test.random)
             #expect(step != .unavailable)
         }
     }

@@ -49,14 +49,14 @@ struct OutcomeVerdictTests {
         case .skipped:
             #expect(alone.cause == .nothingCounted && beside.kind == .success)
         default:
-            #expect(alone == OutcomeVerdict(.failed, .allRefused, outcome))
+            #expect(alone == OutcomeVerdict(.failed, cause: .allRefused, outcome: outcome))
             #expect(alone.replaySafety == outcome.replaySafety && alone.replaySafety != .duplicateRisk)
-            #expect(beside == OutcomeVerdict(.partial, .someRefused, outcome, .duplicateRisk))
+            #expect(beside == OutcomeVerdict(.partial, cause: .someRefused, outcome: outcome, replaySafety: .duplicateRisk))
         }
     }
 
     @Test func anUndocumentedOutcomeIsAmbiguous() {
-        #expect(verdict(telemetry(.completed, ["Melted": 1])) == OutcomeVerdict(.failed, .allRefused, .ambiguous))
+        #expect(verdict(telemetry(.completed, ["Melted": 1])) == OutcomeVerdict(.failed, cause: .allRefused, outcome: .ambiguous))
         #expect(verdict(telemetry(.completed, ["Melted": 1, "Success": 1]))?.kind == .partial)
     }
 
@@ -75,6 +75,6 @@ struct OutcomeVerdictTests {
         last: NotificationTelemetry?, wasAnswered: Bool, cause: OutcomeVerdict.Cause, safety: ReplaySafety
     ) {
         let verdict = OutcomeVerdict(late: last, wasAnswered: wasAnswered)
-        #expect(verdict == OutcomeVerdict(.failed, cause, .ambiguous, safety))
+        #expect(verdict == OutcomeVerdict(.failed, cause: cause, outcome: .ambiguous, replaySafety: safety))
     }
 }

@@ -25,7 +25,8 @@ struct TrackedCallTests {
         report.calls[1].notificationID = report.keep(text.span)
         var writer = ByteWriter()
         TrackedCall.append(
-            1, of: report, request, origin: Self.origin, hub: "shop", at: Timestamp(milliseconds: 1_700_000_005_000), to: &writer)
+            1, of: report, for: request, origin: Self.origin, hub: "shop", at: Timestamp(milliseconds: 1_700_000_005_000),
+            to: &writer)
         return writer.bytes
     }
 
@@ -50,8 +51,8 @@ struct TrackedCallTests {
                 .init(platform: "gcm", outcome: .other("Melted"), count: 0),
             ])
         var random = SeededRandom(1)
-        _ = call.tracking.answered(.telemetry(told), OutcomeTracking.Terms(), at: 1_700_000_015_000, using: &random)
-        _ = call.tracking.answered(.failed, OutcomeTracking.Terms(), at: 1_700_000_025_000, using: &random)
+        _ = call.tracking.answered(.telemetry(told), under: OutcomeTracking.Terms(), at: 1_700_000_015_000, using: &random)
+        _ = call.tracking.answered(.failed, under: OutcomeTracking.Terms(), at: 1_700_000_025_000, using: &random)
         var next = ByteWriter()
         call.append(to: &next)
         let again = try TrackedCall(next.span)

@@ -122,7 +122,9 @@ struct ConclusionTests {
         ] as [(ErrorCode, ResultState, Outcome)])
     func aFaultEndsARequestBeforeAnyCall(code: ErrorCode, state: ResultState, outcome: Outcome) throws {
         var reporting = Reporting()
-        reporting.report.faults = [RequestFault(code, at: "/a", "It is wrong."), RequestFault(.internal, at: "", "Too.")]
+        reporting.report.faults = [
+            RequestFault(code, at: "/a", message: "It is wrong."), RequestFault(.internal, at: "", message: "Too."),
+        ]
         let result = try reporting.result()
         #expect(text("state", in: result) == state.rawValue)
         #expect(text("outcome", in: result) == outcome.rawValue)
@@ -150,7 +152,7 @@ struct ConclusionTests {
     @Test(arguments: ["e" + String(repeating: "\u{301}", count: 2000), String(repeating: "👩‍👩‍👧‍👦", count: 300)])
     func aFaultWithALongNameKeepsTheMessageShort(name: String) throws {
         var reporting = Reporting()
-        reporting.report.faults = [RequestFault(.schemaInvalid, at: "/" + name, "It is wrong.")]
+        reporting.report.faults = [RequestFault(.schemaInvalid, at: "/" + name, message: "It is wrong.")]
         #expect(text("error/message", in: try reporting.result())?.unicodeScalars.count == 500)
     }
 

@@ -101,12 +101,12 @@ import Testing
         #expect(document.string(added) == "later")
         #expect(added.count == 5)
         #expect(empty.isEmpty)
-        #expect(document.equals(added, "later"))
-        #expect(!document.equals(added, "late"))
-        #expect(!document.equals(added, "latex"))
+        #expect(document.isEqual(added, to: "later"))
+        #expect(!document.isEqual(added, to: "late"))
+        #expect(!document.isEqual(added, to: "latex"))
         let value = try #require(document.member("a", of: document.root))
         #expect(document.string(document.text(of: value)) == "b\n")
-        #expect(!document.equals(added, document.text(of: value)))
+        #expect(!document.isEqual(added, to: document.text(of: value)))
     }
 
     @Test(

@@ -50,11 +50,11 @@ import Testing
 
     @Test(arguments: rows) func onlyWhatFailedAndMayBeRepeatedIs(_ row: Row) throws {
         var history = ReplayHistory()
-        history.noteReplay(of: SendSet(row.replayed), place)
+        history.noteReplay(of: SendSet(row.replayed), at: place)
         let policy = ReplayPolicy(
             includesAmbiguous: row.ambiguousToo, renewsExpiry: row.renewed, includesCancelled: row.namesAll,
             includesUntargeted: row.namesAll)
-        let eligibility = Eligibility(of: try settled(result(row.outcomes)), history, policy)
+        let eligibility = Eligibility(of: try settled(result(row.outcomes)), after: history, under: policy)
         #expect(eligibility.sends.indices == row.sends)
         #expect(eligibility.left == row.left.mapValues { SendSet($0) })
         #expect(eligibility.repair == row.repair)
@@ -70,7 +70,7 @@ import Testing
     func aRejectedRequestIsRepeatedOnceAllItsFaultsCanBeRepaired(_ faults: [String], _ outcome: String, _ left: Leftover?) throws
     {
         let settled = try settled(result([], outcome: outcome, faults: faults))
-        let eligibility = Eligibility(of: settled, ReplayHistory(), ReplayPolicy())
+        let eligibility = Eligibility(of: settled, after: ReplayHistory(), under: ReplayPolicy())
         #expect(eligibility.mainReason == left)
         #expect(eligibility.sends == (left == nil ? .all : SendSet()))
         #expect(eligibility.repair == (left == nil ? ErrorCode(rawValue: faults[0]) : nil))
@@ -80,7 +80,8 @@ import Testing
         let whole = result([], planned: 45).dropLast() + #","parts":{"count":3,"sent":2,"failed":1}}"#
         let settled = try settled(String(whole))
         #expect(settled.hasParts)
-        let eligibility = Eligibility(of: settled, ReplayHistory(), ReplayPolicy(includesAmbiguous: true, renewsExpiry: true))
+        let eligibility = Eligibility(
+            of: settled, after: ReplayHistory(), under: ReplayPolicy(includesAmbiguous: true, renewsExpiry: true))
         #expect(eligibility.sends.isEmpty && eligibility.mainReason == .parts)
     }
 
@@ -90,7 +91,7 @@ import Testing
         let lineage =
             #"{"root_request_id":"r-1","parent_request_id":"r-1","parent_origin":"\#(place)","sends":[1],"generation":1,"job_id":"j"}"#
         history.noteResult(try document(result(["success"], at: "push.requests.v1:0:9", replay: lineage)))
-        let eligibility = Eligibility(of: try settled(result(["transient", "transient"])), history, ReplayPolicy())
+        let eligibility = Eligibility(of: try settled(result(["transient", "transient"])), after: history, under: ReplayPolicy())
         #expect(eligibility.sends.indices == [0])
         #expect(eligibility.left == [.delivered: SendSet([1])])
     }
@@ -103,7 +104,7 @@ import Testing
         let lineage = #"{"parent_origin":"\#(place)","generation":1\#(job)}"#
         history.noteResult(try document(result(["success"], at: "push.requests.v1:0:9", replay: lineage)))
         #expect(history.unknownCount == 1)
-        #expect(Eligibility(of: try settled(result(["transient"])), history, ReplayPolicy()).sends.indices == [0])
+        #expect(Eligibility(of: try settled(result(["transient"])), after: history, under: ReplayPolicy()).sends.indices == [0])
     }
 
     @Test func aReplayThatFailedIsReplayedInPlaceOfItsOriginal() throws {
@@ -112,27 +113,28 @@ import Testing
         let lineage = #"{"parent_origin":"\#(place)","generation":1,"job_id":"j"}"#
         let again = result(["throttled"], at: "push.requests.v1:0:9", id: "j:0", replay: lineage)
         history.noteResult(try document(again))
-        let original = Eligibility(of: try settled(result(["transient"])), history, ReplayPolicy())
+        let original = Eligibility(of: try settled(result(["transient"])), after: history, under: ReplayPolicy())
         #expect(original.mainReason == .replayed)
-        #expect(Eligibility(of: try settled(again), history, ReplayPolicy()).sends.indices == [0])
+        #expect(Eligibility(of: try settled(again), after: history, under: ReplayPolicy()).sends.indices == [0])
     }
 
     @Test func aRequestThatEndedBeforeAnyCallIsRepeatedAsAWhole() throws {
         let expired = try settled(result([], outcome: "expired"))
-        #expect(Eligibility(of: expired, ReplayHistory(), ReplayPolicy()).mainReason == .expired)
-        #expect(Eligibility(of: expired, ReplayHistory(), ReplayPolicy(renewsExpiry: true)).sends == .all)
+        #expect(Eligibility(of: expired, after: ReplayHistory(), under: ReplayPolicy()).mainReason == .expired)
+        #expect(Eligibility(of: expired, after: ReplayHistory(), under: ReplayPolicy(renewsExpiry: true)).sends == .all)
         #expect(
-            Eligibility(of: try settled(result([], outcome: "payload")), ReplayHistory(), ReplayPolicy()).mainReason == .pointless
+            Eligibility(of: try settled(result([], outcome: "payload")), after: ReplayHistory(), under: ReplayPolicy()).mainReason
+                == .pointless
         )
     }
 
     @Test func resultsWithoutDetailsSayEnoughOfOneCallOnly() throws {
         let one = try settled(result([], planned: 1, outcome: "throttled"))
-        #expect(Eligibility(of: one, ReplayHistory(), ReplayPolicy()).sends.indices == [0])
+        #expect(Eligibility(of: one, after: ReplayHistory(), under: ReplayPolicy()).sends.indices == [0])
         let several = try settled(result([], planned: 2, outcome: "throttled"))
-        #expect(Eligibility(of: several, ReplayHistory(), ReplayPolicy()).mainReason == .unspecific)
+        #expect(Eligibility(of: several, after: ReplayHistory(), under: ReplayPolicy()).mainReason == .unspecific)
         let cut = try settled(result(["transient", "success"], planned: 300))
-        #expect(Eligibility(of: cut, ReplayHistory(), ReplayPolicy()).mainReason == .unspecific)
+        #expect(Eligibility(of: cut, after: ReplayHistory(), under: ReplayPolicy()).mainReason == .unspecific)
     }
 
     @Test func onlyFinalAndOutcomeResultsOfKnownRequestsCount() throws {

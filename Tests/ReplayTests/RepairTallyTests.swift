@@ -20,12 +20,12 @@ import Testing
     ) throws {
         var history = ReplayHistory()
         history.noteJob("j")
-        if !replayed.isEmpty { history.noteReplay(of: SendSet(replayed), place) }
+        if !replayed.isEmpty { history.noteReplay(of: SendSet(replayed), at: place) }
         for (index, sends) in [ended, delivered].enumerated() where !sends.isEmpty {
             let outcome = index == 0 ? "transient" : "success"
             history.noteResult(try document(Self.replay(sends.map { _ in outcome }, of: sends)), addsPlaces: false)
         }
-        #expect(Standing(of: SendSet(failed), place, history) == standing)
+        #expect(Standing(of: SendSet(failed), at: place, after: history) == standing)
     }
 
     private static func replay(_ outcomes: [String], of sends: [Int], job: String = "j", kind: String = "final") -> String {
@@ -40,7 +40,7 @@ import Testing
     {
         var history = ReplayHistory()
         history.noteJob("j")
-        if replayed { history.noteReplay(of: SendSet([0]), place) }
+        if replayed { history.noteReplay(of: SendSet([0]), at: place) }
         var tally = RepairTally(history)
         for json in order(results) {
             let bytes = Array(json.utf8)

@@ -80,7 +80,7 @@ private struct World {
     /// Somebody plans a replay of some results; whether the results of earlier replays are seen does not matter.
     mutating func plan(everything: Bool = false) throws {
         var history = ReplayHistory()
-        for entry in ledger { history.noteReplay(of: entry.sends, entry.place) }
+        for entry in ledger { history.noteReplay(of: entry.sends, at: entry.place) }
         for request in requests where everything || random.below(2) == 0 {
             if let result = request.result { history.noteResult(try document(result)) }
         }
@@ -88,7 +88,7 @@ private struct World {
         for (index, request) in requests.enumerated() where everything || random.below(3) > 0 {
             guard let text = request.result else { continue }
             let result = try settled(text)
-            let sends = Eligibility(of: result, history, ReplayPolicy()).sends
+            let sends = Eligibility(of: result, after: history, under: ReplayPolicy()).sends
             var replaying = try Replaying()
             let calls = result.plannedCount == 0 ? nil : (result.plannedCount, result.platforms)
             guard !sends.isEmpty, replaying.read(request.json, calls: calls) == nil else { continue }
@@ -100,7 +100,7 @@ private struct World {
     /// A runner does some items of a plan, and perhaps dies; one runs at a time, and first reads what others have committed.
     mutating func run(_ index: Int, atMost count: Int) throws {
         var history = ReplayHistory()
-        for entry in ledger where entry.job != index { history.noteReplay(of: entry.sends, entry.place) }
+        for entry in ledger where entry.job != index { history.noteReplay(of: entry.sends, at: entry.place) }
         for (number, sends) in plans[index].items.dropFirst(plans[index].next).prefix(count) {
             plans[index].next += 1
             let original = requests[number]

@@ -12,7 +12,7 @@ struct Replaying {
     init(_ edits: [String] = [], expiry: NewExpiry? = nil) throws {
         let author = ReplayAuthor(jobID: "job", actor: "ann", reason: "hub outage")
         writer = ReplayWriter(
-            .init(author: author, edits: try edits.map { try RequestEdit($0) }, expiry: expiry), FanOutPlanner())
+            .init(author: author, edits: try edits.map { try RequestEdit($0) }, expiry: expiry), planner: FanOutPlanner())
     }
 
     /// Reads an original at offset 17.
@@ -23,7 +23,8 @@ struct Replaying {
         var known = RecordHeaders()
         for (name, value) in headers { known.add(name: Array(name.utf8).span, value: Array(value.utf8).span) }
         return writer.read(
-            Array(json.utf8).span, known, at: place, time: Timestamp(milliseconds: 1_795_262_400_000 - 60_000), calls: calls,
+            Array(json.utf8).span, headers: known, at: place, time: Timestamp(milliseconds: 1_795_262_400_000 - 60_000),
+            calls: calls,
             now: Timestamp(milliseconds: now))
     }
 

@@ -50,9 +50,9 @@ import Testing
         let standings: [FailureTally.Standing] = [.open, .repaired, .beingRepaired, .failedAgain, .repaired]
         for (index, standing) in standings.enumerated() {
             let record = try #require(Records.read(Self.record("r\(index)")))
-            tally.add(record, writtenAt: Int64(index), standing)
+            tally.add(record, writtenAt: Int64(index), as: standing)
         }
-        tally.add(try #require(Records.read(Self.record("x", code: "hub_timeout"))), writtenAt: 9, .repaired)
+        tally.add(try #require(Records.read(Self.record("x", code: "hub_timeout"))), writtenAt: 9, as: .repaired)
         let group = try #require(tally.groups.first)
         #expect(group.standings == [.open: 1, .repaired: 2, .beingRepaired: 1, .failedAgain: 1])
         #expect(group.count == 5 && group.openCount == 1 && group.safety == [.safe: 1])

@@ -78,7 +78,7 @@ import Testing
     @Test func filtersAddUp() throws {
         var filter = try ResultFilter("hub:a since:2h until:now", now: noon)
         filter.add(try ResultFilter("-state:sent since:1h until:30m", now: noon))
-        filter.require(.kind, ["final", "outcome"])
+        filter.require(.kind, among: ["final", "outcome"])
         #expect(
             filter.description
                 == "hub:a -state:sent kind:final,outcome since:2026-11-21T11:00:00.000Z until:2026-11-21T11:30:00.000Z")

@@ -29,8 +29,8 @@ public struct SchemaCheck {
             switch keyword.name {
             case "$schema", "$id", "title", "description", "default", "then", "else": break
             case "type": require(types(keyword.value).contains { isOf($0, node) }, "type", node)
-            case "const": require(equals(node, keyword.value), "const", node)
-            case "enum": require(elements(keyword.value).contains { equals(node, $0) }, "enum", node)
+            case "const": require(isEqual(node, to: keyword.value), "const", node)
+            case "enum": require(elements(keyword.value).contains { isEqual(node, to: $0) }, "enum", node)
             case "anyOf": require(elements(keyword.value).contains { fits(node, $0) }, "anyOf", node)
             case "not": require(!fits(node, keyword.value), "not", node)
             case "if": (schema[fits(node, keyword.value) ? "then" : "else"]).map { check(node, $0) }
@@ -139,7 +139,7 @@ public struct SchemaCheck {
         }
     }
 
-    private func equals(_ node: JSONDocument.Node, _ value: JSONTree) -> Bool {
+    private func isEqual(_ node: JSONDocument.Node, to value: JSONTree) -> Bool {
         switch value {
         case .text(let expected): document.kind(of: node) == .string && text(node) == expected
         case .number(let expected): document.integer(at: node) == expected

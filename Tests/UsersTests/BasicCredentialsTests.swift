@@ -9,7 +9,7 @@ import Testing
     private func fits(_ authorization: String, _ name: String, _ password: String) throws -> Bool {
         let credentials = try #require(BasicCredentials(authorization: authorization))
         var file = UsersFile()
-        try file.set(name, hashed(password))
+        try file.set(name, hash: hashed(password))
         return try credentials.name == name && file.users[0].hash.matches(Array(password.utf8))
             && KnownUsers(file).name(for: credentials) == name
     }
@@ -35,7 +35,7 @@ import Testing
         let credentials = try #require(BasicCredentials(authorization: "Basic YWxpY2U6"))
         #expect(credentials.name == "alice")
         var file = UsersFile()
-        try file.set("alice", hashed("secret"))
+        try file.set("alice", hash: hashed("secret"))
         #expect(try KnownUsers(file).name(for: credentials) == nil)
     }
 
@@ -90,8 +90,8 @@ import Testing
 
     @Test func onlyNameAndPasswordOfOneUserFit() throws {
         var file = UsersFile()
-        try file.set("alice", hashed("one"))
-        try file.set("bob", hashed("two"))
+        try file.set("alice", hash: hashed("one"))
+        try file.set("bob", hash: hashed("two"))
         let users = try KnownUsers(file)
         #expect(try users.name(for: credentials("alice", "one")) == "alice")
         let wrong = [("alice", "two"), ("Alice", "one"), ("bob", "one"), ("carol", "one"), ("", "one"), ("alice", "")]
@@ -104,7 +104,7 @@ import Testing
     @Test func somebodyUnknownCostsWhatAWrongPasswordCosts() throws {
         var file = UsersFile()
         #expect(try KnownUsers(file).costOfNobody == .standard)
-        try file.set("alice", hashed("one"))
+        try file.set("alice", hash: hashed("one"))
         #expect(try KnownUsers(file).costOfNobody == cheap)
     }
 }

@@ -43,7 +43,7 @@ import Users
 
         mutating func come(_ attempt: SignInLimits.Attempt, isRight: Bool) {
             guard case .check(let rank) = limits.decision(on: attempt, now: now) else { return }
-            _ = turns.put((attempt, isRight), from: attempt.network, rank)
+            _ = turns.put((attempt, isRight), from: attempt.network, rank: rank)
         }
 
         /// Checks one; whom a failure holds meanwhile takes no time.

@@ -22,7 +22,7 @@ import Users
     @Test func whatIsWrittenIsReadAgain() throws {
         var file = UsersFile()
         let names = ["alice", "Bob Miller", "bob+x@example.org", "지은", "Ä", "a$b", "#c"]
-        for name in names { try file.set(name, hashed(name)) }
+        for name in names { try file.set(name, hash: hashed(name)) }
         let again = try UsersFile(file.bytes)
         #expect(again == file)
         #expect(again.users.map(\.name) == names)
@@ -40,7 +40,7 @@ import Users
     func namesThatDifferInTheirCaseCountAsOne(one: String, other: String) throws {
         #expect(throws: UsersFileError.self) { try read(userLine(one) + userLine(other)) }
         var file = try read(userLine(one))
-        if one != other { #expect(throws: UsersFileError.self) { try file.set(other, hashed("x")) } }
+        if one != other { #expect(throws: UsersFileError.self) { try file.set(other, hash: hashed("x")) } }
         #expect(file.users.map(\.name) == [one])
     }
 
@@ -89,8 +89,8 @@ import Users
         var file = try read(text)
         #expect(file.users.count == UsersFile.maximumUserCount)
         #expect(throws: UsersFileError.self) { try read(text + "one-more:\(last.text)\n") }
-        #expect(throws: UsersFileError.self) { try file.set("one-more", last) }
-        #expect(try file.set("user-1", last) == false)
+        #expect(throws: UsersFileError.self) { try file.set("one-more", hash: last) }
+        #expect(try file.set("user-1", hash: last) == false)
     }
 
     @Test(arguments: [1, 2, 3, 4, 5]) func anyBytesAreReadOrRefused(seed: Int) {
@@ -109,15 +109,15 @@ import Users
 
     @Test func usersAreSetAndRemoved() throws {
         var file = UsersFile()
-        for name in ["alice", "bob", "carol"] { #expect(try file.set(name, hashed("1")) == true) }
-        #expect(try file.set("alice", hashed("4")) == false)
+        for name in ["alice", "bob", "carol"] { #expect(try file.set(name, hash: hashed("1")) == true) }
+        #expect(try file.set("alice", hash: hashed("4")) == false)
         #expect(try file.user(named: "alice")?.hash.matches(Array("4".utf8)) == true)
         for (name, isThere) in [("Bob", false), ("bob", true), ("bob", false)] { #expect(file.remove(name) == isThere) }
         #expect(file.users.map(\.name) == ["alice", "carol"])
         #expect(file.user(named: "carol")?.name == "carol")
-        #expect(try file.set("BOB", hashed("5")) == true)
+        #expect(try file.set("BOB", hash: hashed("5")) == true)
         for name in ["", "a:b", " a", "a\n", String(repeating: "a", count: 256)] {
-            #expect(throws: UsersFileError.self) { try file.set(name, hashed("6")) }
+            #expect(throws: UsersFileError.self) { try file.set(name, hash: hashed("6")) }
         }
         #expect(file.users.map(\.name) == ["alice", "carol", "BOB"])
     }

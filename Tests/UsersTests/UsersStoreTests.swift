@@ -12,7 +12,7 @@ import Users
     private func add(_ name: String, to store: UsersStore) throws {
         let hash = try hashed(name)
         try store.change(patience: farDeadline) { (file: inout UsersFile) throws(UsersFileError) -> Void in
-            try file.set(name, hash)
+            try file.set(name, hash: hash)
         }
     }
 
@@ -117,12 +117,12 @@ import Users
         try store.change { (file: inout UsersFile) throws(UsersFileError) -> Void in
             do throws(UsersError) {
                 try store.change(patience: .zero) { (file: inout UsersFile) throws(UsersFileError) -> Void in
-                    try file.set("bob", inner)
+                    try file.set("bob", hash: inner)
                 }
             } catch let trouble {
                 error = trouble
             }
-            try file.set("alice", inner)
+            try file.set("alice", hash: inner)
         }
         #expect(error == .locked)
         #expect(try store.read().users.map(\.name) == ["alice"])

@@ -146,7 +146,7 @@ struct WorkerSamplesTests {
         report.calls[0].notificationID = report.keep(Array("8d6f".utf8).span)
         let accepted = Timestamp(milliseconds: 1_768_464_005_000)
         let written = Self.text {
-            TrackedCall.append(0, of: report, request, origin: Self.origin(4714), hub: "shop", at: accepted, to: &$0)
+            TrackedCall.append(0, of: report, for: request, origin: Self.origin(4714), hub: "shop", at: accepted, to: &$0)
         }
         #expect(written == sample.value)
     }

@@ -128,7 +128,7 @@ final class RequestPath {
 
     /// Writes the hub call with the token that is at hand.
     func write() throws {
-        tokenSerial = try hub.write(fanOut.calls[0], of: fanOut, for: request, payload, now: Self.now / 1000, into: &call)
+        tokenSerial = try hub.write(fanOut.calls[0], of: fanOut, for: request, with: payload, now: Self.now / 1000, into: &call)
     }
 
     /// The hub call as it was written last.

@@ -12,8 +12,8 @@ extension Command {
                 try invocation.streams.out("pushfan \(Program.version) (librdkafka \(KafkaLibrary.version))")
             } else {
                 var object = JSONObject()
-                object.add("version", Program.version)
-                object.add("librdkafka", KafkaLibrary.version)
+                object.add("version", value: Program.version)
+                object.add("librdkafka", value: KafkaLibrary.version)
                 try invocation.streams.out(object.bytes + [UInt8(ascii: "\n")])
             }
             return .done

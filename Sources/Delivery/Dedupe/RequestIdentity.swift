@@ -27,15 +27,15 @@ public struct RequestIdentity: Sendable, Hashable {
 
     /// Adds a number.
     public mutating func add(_ word: UInt64) {
-        high = Self.folded(high ^ word, 0xA076_1D64_78BD_642F)
-        low = Self.folded(low &+ word, 0xE703_7ED1_A0B4_28DB)
+        high = Self.folded(high ^ word, with: 0xA076_1D64_78BD_642F)
+        low = Self.folded(low &+ word, with: 0xE703_7ED1_A0B4_28DB)
         high ^= low << 32 | low >> 32
     }
 
     /// A place in a table of `count` places, a power of two.
     func place(in count: Int) -> Int { Int(truncatingIfNeeded: low) & (count - 1) }
 
-    private static func folded(_ left: UInt64, _ right: UInt64) -> UInt64 {
+    private static func folded(_ left: UInt64, with right: UInt64) -> UInt64 {
         let product = left.multipliedFullWidth(by: right)
         return product.high ^ product.low
     }

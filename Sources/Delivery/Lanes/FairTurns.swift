@@ -157,7 +157,7 @@ public struct FairTurns: Sendable {
         }
     }
 
-    private func isBefore(_ left: Int, _ right: Int) -> Bool {
+    private func comes(_ left: Int, before right: Int) -> Bool {
         (queues[left].start, queues[left].serial) < (queues[right].start, queues[right].serial)
     }
 
@@ -169,7 +169,7 @@ public struct FairTurns: Sendable {
         var child = heap.count - 1
         while child > 0 {
             let parent = (child - 1) / 2
-            guard isBefore(heap[child], heap[parent]) else { return }
+            guard comes(heap[child], before: heap[parent]) else { return }
             heap.swapAt(child, parent)
             child = parent
         }
@@ -179,7 +179,7 @@ public struct FairTurns: Sendable {
         var parent = 0
         while true {
             var least = parent
-            for child in 2 * parent + 1...2 * parent + 2 where child < heap.count && isBefore(heap[child], heap[least]) {
+            for child in 2 * parent + 1...2 * parent + 2 where child < heap.count && comes(heap[child], before: heap[least]) {
                 least = child
             }
             guard least != parent else { return }

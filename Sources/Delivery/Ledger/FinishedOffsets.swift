@@ -84,9 +84,9 @@ public struct FinishedOffsets: Sendable, Equatable {
     public func encoded() -> String {
         let time = latest.map { $0 >= 0 ? "\($0)" : "" } ?? ""
         let reach = begun.map { "\(min(max(0, $0), Self.mostBegun))" } ?? ""
-        if let marks { return "4\(reach):\(marks.text):" + Base64.encode(bytes) }
+        if let marks { return "4\(reach):\(marks.text):" + String(decoding: Base64.encode(bytes), as: UTF8.self) }
         guard !bytes.isEmpty || !time.isEmpty || !reach.isEmpty else { return "" }
-        return "3\(time):\(reach):" + Base64.encode(bytes)
+        return "3\(time):\(reach):" + String(decoding: Base64.encode(bytes), as: UTF8.self)
     }
 
     /// Reads the text form.
@@ -105,7 +105,8 @@ public struct FinishedOffsets: Sendable, Equatable {
             marks = try Self.marks(from: &map)
         default: throw .unknownVersion
         }
-        guard begun ?? 0 <= Self.mostBegun, let decoded = Base64.decode(map), decoded.count <= OffsetLedger.maximumWindow / 8
+        guard begun ?? 0 <= Self.mostBegun, let decoded = Base64.decode(Array(map)),
+            decoded.count <= OffsetLedger.maximumWindow / 8
         else {
             throw .malformed
         }
@@ -131,60 +132,5 @@ extension FinishedOffsets {
         text = text.dropFirst(words.count)
         guard text.popFirst() == UInt8(ascii: ":"), let marks = ReadMarks(Substring(words)) else { throw .malformed }
         return marks
-    }
-}
-
-/// Base64 with padding (RFC 4648, section 4).
-enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    private static let values: [UInt8] = {
-        var table = [UInt8](repeating: 255, count: 256)
-        for (value, letter) in alphabet.enumerated() { table[Int(letter)] = UInt8(value) }
-        return table
-    }()
-
-    static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        var index = 0
-        while index < bytes.count {
-            let left = bytes.count - index
-            var group = UInt32(bytes[index]) << 16
-            if left > 1 { group |= UInt32(bytes[index + 1]) << 8 }
-            if left > 2 { group |= UInt32(bytes[index + 2]) }
-            text.append(alphabet[Int(group >> 18)])
-            text.append(alphabet[Int(group >> 12 & 63)])
-            text.append(left > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "="))
-            text.append(left > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "="))
-            index += 3
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
-        guard text.count % 4 == 0 else { return nil }
-        var bytes: [UInt8] = []
-        var group: UInt32 = 0
-        var count = 0
-        var padding = 0
-        for letter in text {
-            if letter == UInt8(ascii: "=") {
-                padding += 1
-                group <<= 6
-            } else {
-                let value = values[Int(letter)]
-                guard padding == 0, value != 255 else { return nil }
-                group = group << 6 | UInt32(value)
-            }
-            count += 1
-            guard count == 4 else { continue }
-            guard padding <= 2 else { return nil }
-            bytes.append(UInt8(truncatingIfNeeded: group >> 16))
-            if padding < 2 { bytes.append(UInt8(truncatingIfNeeded: group >> 8)) }
-            if padding < 1 { bytes.append(UInt8(truncatingIfNeeded: group)) }
-            group = 0
-            count = 0
-        }
-        return bytes
     }
 }

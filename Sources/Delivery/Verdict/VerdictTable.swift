@@ -76,116 +76,135 @@ public enum VerdictTable {
     }
 
     private static let statusRows: [Row] = [
-        Row(.status(200...201), .success, "The hub has queued the notification."),
+        Row(.status(200...201), verdict: .success, meaning: "The hub has queued the notification."),
         Row(
-            .status(400...400, detail: .tags), .init(.payload, code: .tagExpressionInvalid, retry: .never),
-            "The hub does not accept the tags or the tag expression."),
+            .status(400...400, detail: .tags), verdict: .init(.payload, code: .tagExpressionInvalid, retry: .never),
+            meaning: "The hub does not accept the tags or the tag expression."),
         Row(
-            .status(400...400), .init(.payload, code: .payloadRejected, retry: .never),
-            "The hub does not accept the body or a header."),
+            .status(400...400), verdict: .init(.payload, code: .payloadRejected, retry: .never),
+            meaning: "The hub does not accept the body or a header."),
         Row(
-            .status(401...401), .init(.auth, code: .hubUnauthorized, retry: .reauthenticate),
-            "The token is refused: wrong key or policy, wrong audience, expired, or a clock that is off."),
+            .status(401...401), verdict: .init(.auth, code: .hubUnauthorized, retry: .reauthenticate),
+            meaning: "The token is refused: wrong key or policy, wrong audience, expired, or a clock that is off."),
         Row(
-            .status(403...403, retryAfter: true), .init(.throttled, code: .hubThrottled, retry: .backoff, pausesHub: true),
-            "The hub throttles, as older api-versions say it."),
+            .status(403...403, retryAfter: true),
+            verdict: .init(.throttled, code: .hubThrottled, retry: .backoff, pausesHub: true),
+            meaning: "The hub throttles, as older api-versions say it."),
         Row(
-            .status(403...403, retryAfter: false, detail: .quota), .init(.throttled, code: .hubQuota, retry: .never),
-            "The namespace's quota or tier does not allow it."),
+            .status(403...403, retryAfter: false, detail: .quota), verdict: .init(.throttled, code: .hubQuota, retry: .never),
+            meaning: "The namespace's quota or tier does not allow it."),
         Row(
-            .status(403...403, retryAfter: false), .init(.auth, code: .hubForbidden, retry: .never),
-            "The policy lacks the right Send, or the tier lacks the feature."),
+            .status(403...403, retryAfter: false), verdict: .init(.auth, code: .hubForbidden, retry: .never),
+            meaning: "The policy lacks the right Send, or the tier lacks the feature."),
         Row(
-            .status(404...404), .init(.transient, code: .hubNotFound, retry: .backoff),
-            "There is no hub of this name in the namespace, or none yet; calls wait as in an outage."),
+            .status(404...404), verdict: .init(.transient, code: .hubNotFound, retry: .backoff),
+            meaning: "There is no hub of this name in the namespace, or none yet; calls wait as in an outage."),
         Row(
-            .status(405...405), .init(.permanent, code: .responseInvalid, retry: .never),
-            "What answers takes no notifications: a wrong endpoint, or a proxy."),
-        Row(.status(407...407), .init(.permanent, code: .responseInvalid, retry: .never), "A proxy asks for a login."),
+            .status(405...405), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "What answers takes no notifications: a wrong endpoint, or a proxy."),
         Row(
-            .status(408...408), .init(.transient, code: .hubTimeout, retry: .backoff), "The hub waited too long for the request."),
-        Row(.status(410...410), .init(.permanent, code: .hubNotFound, retry: .never), "What was addressed is gone for good."),
+            .status(407...407), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "A proxy asks for a login."),
         Row(
-            .status(413...413), .init(.payload, code: .payloadTooLarge, retry: .never),
-            "The notification is over the hub's 64 KB."),
+            .status(408...408), verdict: .init(.transient, code: .hubTimeout, retry: .backoff),
+            meaning: "The hub waited too long for the request."),
         Row(
-            .status(429...429), .init(.throttled, code: .hubThrottled, retry: .backoff, pausesHub: true),
-            "The hub throttles; if it refuses as a whole, everything sent to it waits as long as Retry-After says."),
+            .status(410...410), verdict: .init(.permanent, code: .hubNotFound, retry: .never),
+            meaning: "What was addressed is gone for good."),
         Row(
-            .status(402...499), .init(.permanent, code: .payloadRejected, retry: .never), "The hub refuses the request for good."),
+            .status(413...413), verdict: .init(.payload, code: .payloadTooLarge, retry: .never),
+            meaning: "The notification is over the hub's 64 KB."),
         Row(
-            .status(503...503, retryAfter: true), .init(.transient, code: .hubUnavailable, retry: .backoff, pausesHub: true),
-            "The hub is busy and says for how long."),
-        Row(.status(500...500), .init(.transient, code: .hubUnavailable, retry: .backoff), "The hub had an internal error."),
-        Row(.status(501...501), .init(.permanent, code: .responseInvalid, retry: .never), "What answers is no notification hub."),
-        Row(.status(505...505), .init(.permanent, code: .responseInvalid, retry: .never), "What answers is no notification hub."),
+            .status(429...429), verdict: .init(.throttled, code: .hubThrottled, retry: .backoff, pausesHub: true),
+            meaning: "The hub throttles; if it refuses as a whole, everything sent to it waits as long as Retry-After says."),
         Row(
-            .status(502...599), .init(.transient, code: .hubUnavailable, retry: .backoff),
-            "The hub, or something before it, is not available."),
+            .status(402...499), verdict: .init(.permanent, code: .payloadRejected, retry: .never),
+            meaning: "The hub refuses the request for good."),
         Row(
-            .status(202...299), .init(.ambiguous, code: .responseInvalid, retry: .ifAmbiguityAllowed),
-            "A success that the hub never answers; something between may have answered in its place."),
-        Row(.status(300...399), .init(.permanent, code: .responseInvalid, retry: .never), "A redirect; the hub never sends one."),
+            .status(503...503, retryAfter: true),
+            verdict: .init(.transient, code: .hubUnavailable, retry: .backoff, pausesHub: true),
+            meaning: "The hub is busy and says for how long."),
+        Row(
+            .status(500...500), verdict: .init(.transient, code: .hubUnavailable, retry: .backoff),
+            meaning: "The hub had an internal error."),
+        Row(
+            .status(501...501), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "What answers is no notification hub."),
+        Row(
+            .status(505...505), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "What answers is no notification hub."),
+        Row(
+            .status(502...599), verdict: .init(.transient, code: .hubUnavailable, retry: .backoff),
+            meaning: "The hub, or something before it, is not available."),
+        Row(
+            .status(202...299), verdict: .init(.ambiguous, code: .responseInvalid, retry: .ifAmbiguityAllowed),
+            meaning: "A success that the hub never answers; something between may have answered in its place."),
+        Row(
+            .status(300...399), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "A redirect; the hub never sends one."),
     ]
 
     private static let curlRows: [Row] = [
         Row(
             .curl([5, 6], name: "COULDNT_RESOLVE_PROXY, COULDNT_RESOLVE_HOST", bodySent: false),
-            .init(.transient, code: .dnsFailed, retry: .backoff), "The name has no address at present."),
+            verdict: .init(.transient, code: .dnsFailed, retry: .backoff), meaning: "The name has no address at present."),
         Row(
             .curl([7, 97], name: "COULDNT_CONNECT, PROXY", bodySent: false),
-            .init(.transient, code: .connectFailed, retry: .backoff),
-            "No connection could be made."),
+            verdict: .init(.transient, code: .connectFailed, retry: .backoff),
+            meaning: "No connection could be made."),
         Row(
             .curl(
                 [35, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98], name: "TLS and certificate errors", bodySent: false),
-            .init(.transient, code: .tlsFailed, retry: .backoff),
-            "The connection could not be secured: an unknown or expired certificate, or a name that does not fit."),
+            verdict: .init(.transient, code: .tlsFailed, retry: .backoff),
+            meaning: "The connection could not be secured: an unknown or expired certificate, or a name that does not fit."),
         Row(
-            .curl([28], name: "OPERATION_TIMEDOUT", bodySent: false), .init(.transient, code: .connectFailed, retry: .backoff),
-            "The time was over before the request had left."),
+            .curl([28], name: "OPERATION_TIMEDOUT", bodySent: false),
+            verdict: .init(.transient, code: .connectFailed, retry: .backoff),
+            meaning: "The time was over before the request had left."),
         Row(
             .curl([28], name: "OPERATION_TIMEDOUT", bodySent: true),
-            .init(.ambiguous, code: .hubTimeout, retry: .ifAmbiguityAllowed),
-            "No answer in time; the hub may have queued the notification."),
+            verdict: .init(.ambiguous, code: .hubTimeout, retry: .ifAmbiguityAllowed),
+            meaning: "No answer in time; the hub may have queued the notification."),
         Row(
             .curl([52, 55, 56, 18], name: "GOT_NOTHING, SEND_ERROR, RECV_ERROR, PARTIAL_FILE", bodySent: false),
-            .init(.transient, code: .connectFailed, retry: .backoff), "The connection broke before the request had left."),
+            verdict: .init(.transient, code: .connectFailed, retry: .backoff),
+            meaning: "The connection broke before the request had left."),
         Row(
             .curl([52, 55, 56, 18], name: "GOT_NOTHING, SEND_ERROR, RECV_ERROR, PARTIAL_FILE", bodySent: true),
-            .init(.ambiguous, code: .hubUnavailable, retry: .ifAmbiguityAllowed),
-            "The connection broke before the answer was whole; the hub may have queued the notification."),
+            verdict: .init(.ambiguous, code: .hubUnavailable, retry: .ifAmbiguityAllowed),
+            meaning: "The connection broke before the answer was whole; the hub may have queued the notification."),
         Row(
-            .curl([27], name: "OUT_OF_MEMORY", bodySent: false), .init(.transient, code: .internal, retry: .backoff),
-            "This machine is out of memory."),
+            .curl([27], name: "OUT_OF_MEMORY", bodySent: false), verdict: .init(.transient, code: .internal, retry: .backoff),
+            meaning: "This machine is out of memory."),
         Row(
             .curl([3, 4, 43, 48], name: "URL_MALFORMAT and other misuse", bodySent: false),
-            .init(.transient, code: .connectFailed, retry: .backoff),
-            "The hub's address cannot be used."),
+            verdict: .init(.transient, code: .connectFailed, retry: .backoff),
+            meaning: "The hub's address cannot be used."),
         Row(
-            .invalidAnswer(bodySent: false), .init(.transient, code: .responseInvalid, retry: .backoff),
-            "What answers does not speak HTTP/1.1 as RFC 9112 has it."),
+            .invalidAnswer(bodySent: false), verdict: .init(.transient, code: .responseInvalid, retry: .backoff),
+            meaning: "What answers does not speak HTTP/1.1 as RFC 9112 has it."),
         Row(
-            .invalidAnswer(bodySent: true), .init(.ambiguous, code: .responseInvalid, retry: .ifAmbiguityAllowed),
-            "The answer makes no sense; the hub may have queued the notification."),
+            .invalidAnswer(bodySent: true), verdict: .init(.ambiguous, code: .responseInvalid, retry: .ifAmbiguityAllowed),
+            meaning: "The answer makes no sense; the hub may have queued the notification."),
     ]
 
     private static let unknownStatus = Row(
-        .status(Subject.anyStatus), .init(.ambiguous, code: .responseInvalid, retry: .ifAmbiguityAllowed),
-        "A status that HTTP does not have.")
+        .status(Subject.anyStatus), verdict: .init(.ambiguous, code: .responseInvalid, retry: .ifAmbiguityAllowed),
+        meaning: "A status that HTTP does not have.")
     private static let unknownBefore = Row(
-        .curl([], name: "any other error", bodySent: false), .init(.transient, code: .connectFailed, retry: .backoff),
-        "The request had not left.")
+        .curl([], name: "any other error", bodySent: false), verdict: .init(.transient, code: .connectFailed, retry: .backoff),
+        meaning: "The request had not left.")
     private static let unknownAfter = Row(
-        .curl([], name: "any other error", bodySent: true), .init(.ambiguous, code: .hubUnavailable, retry: .ifAmbiguityAllowed),
-        "The hub may have queued the notification.")
+        .curl([], name: "any other error", bodySent: true),
+        verdict: .init(.ambiguous, code: .hubUnavailable, retry: .ifAmbiguityAllowed),
+        meaning: "The hub may have queued the notification.")
 
     /// The rows for what no other row names.
     public static let fallbackRows: [Row] = [unknownStatus, unknownBefore, unknownAfter]
 }
 
 extension VerdictTable.Row {
-    fileprivate init(_ subject: VerdictTable.Subject, _ verdict: Verdict, _ meaning: String) {
+    fileprivate init(_ subject: VerdictTable.Subject, verdict: Verdict, meaning: String) {
         self.init(subject: subject, verdict: verdict, meaning: meaning)
     }
 }

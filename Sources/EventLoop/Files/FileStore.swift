@@ -41,7 +41,7 @@ public struct FileStore<Content: FileContent>: Sendable {
     /// - Returns: The value that `change` returned.
     /// - Throws: `.locked`, `.unreadable`, `.notWritten`, or `.fault`. The file is as it was then.
     public func change<Outcome>(
-        patience: Duration = Self.patience, _ change: (inout Content) throws(Content.Fault) -> Outcome
+        patience: Duration = Self.patience, by change: (inout Content) throws(Content.Fault) -> Outcome
     ) throws(Failure) -> Outcome {
         // The target of a symbolic link is replaced, not the link.
         let path = Self.resolved(self.path)

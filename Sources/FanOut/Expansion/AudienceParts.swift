@@ -81,7 +81,7 @@ public struct AudienceParts: Sendable {
     /// - Returns: Whether a part is complete with it.
     /// - Throws: The fault of a name that makes no tag; nothing is added.
     public mutating func add(_ name: Span<UInt8>) throws(RequestFault) -> Bool {
-        guard let pattern else { throw RequestFault(.schemaInvalid, at: "", "A handle needs its platform.") }
+        guard let pattern else { throw RequestFault(.schemaInvalid, at: "", message: "A handle needs its platform.") }
         let form = try pattern.form(of: name)
         let index = spread?.hub(of: name) ?? 0
         filling[index].json.append(filling[index].count == 0 ? "\"" : ",\"")
@@ -107,7 +107,9 @@ public struct AudienceParts: Sendable {
     /// - Returns: Whether a part is complete with it.
     /// - Throws: The fault of what is no handle, which it does not repeat; nothing is added.
     public mutating func add(_ handle: Span<UInt8>, of platform: Platform) throws(RequestFault) -> Bool {
-        guard pattern == nil else { throw RequestFault(.schemaInvalid, at: "", "This is an audience of names, not of handles.") }
+        guard pattern == nil else {
+            throw RequestFault(.schemaInvalid, at: "", message: "This is an audience of names, not of handles.")
+        }
         try HandleStream.check(handle)
         let index = (spread?.hub(of: handle) ?? 0) * fillingPerHub + Int(platform.rawValue)
         filling[index].json.append(filling[index].count == 0 ? "{\"platform\":\"" : ",{\"platform\":\"")

@@ -40,8 +40,8 @@ struct DistinctTexts: Sendable {
         while slots[slot] != 0 {
             let other = slots[slot]
             if UInt32(truncatingIfNeeded: other >> 32) == hash,
-                equals(
-                    bytes, document.span(texts[Int(truncatingIfNeeded: other & 0xFFFF_FFFF) - 1]),
+                isEqual(
+                    bytes, to: document.span(texts[Int(truncatingIfNeeded: other & 0xFFFF_FFFF) - 1]),
                     ignoringCase: ignoresCase && !isExact)
             {
                 return false
@@ -75,7 +75,7 @@ struct DistinctTexts: Sendable {
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
-    private func equals(_ left: Span<UInt8>, _ right: Span<UInt8>, ignoringCase ignoresCase: Bool) -> Bool {
+    private func isEqual(_ left: Span<UInt8>, to right: Span<UInt8>, ignoringCase ignoresCase: Bool) -> Bool {
         guard left.count == right.count else { return false }
         for index in left.indices where left[index] != right[index] {
             guard ignoresCase, left[index] ^ right[index] == 0x20, (0x61...0x7A).contains(left[index] | 0x20) else {

@@ -48,10 +48,10 @@ public struct HandleStream: Sendable {
     /// - Throws: The fault of what is no handle, which it does not repeat.
     static func check(_ handle: Span<UInt8>) throws(RequestFault) {
         guard (1...maxHandleLength).contains(handle.count) else {
-            throw RequestFault(.schemaInvalid, at: "", "A handle has 1 to \(maxHandleLength) characters.")
+            throw RequestFault(.schemaInvalid, at: "", message: "A handle has 1 to \(maxHandleLength) characters.")
         }
         for index in handle.indices where handle[index] <= 0x20 || handle[index] >= 0x7F {
-            throw RequestFault(.schemaInvalid, at: "", "A handle holds visible ASCII characters, no blanks.")
+            throw RequestFault(.schemaInvalid, at: "", message: "A handle holds visible ASCII characters, no blanks.")
         }
     }
 

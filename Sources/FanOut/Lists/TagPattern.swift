@@ -30,7 +30,7 @@ struct TagPattern: Sendable {
     func tooLong(_ count: Int) -> RequestFault {
         RequestFault(
             .tagExpressionInvalid, at: "",
-            "The tag would have \(tagLength(count)) characters; \(HubTag.maxLength) are allowed.")
+            message: "The tag would have \(tagLength(count)) characters; \(HubTag.maxLength) are allowed.")
     }
 }
 

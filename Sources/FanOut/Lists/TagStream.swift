@@ -70,9 +70,9 @@ extension TagPattern {
     ///
     /// - Throws: The fault of a name that makes no tag.
     func check(_ name: Span<UInt8>) throws(RequestFault) {
-        guard !name.isEmpty else { throw RequestFault(.tagExpressionInvalid, at: "", HubTag.Problem.empty.sentence) }
+        guard !name.isEmpty else { throw RequestFault(.tagExpressionInvalid, at: "", message: HubTag.Problem.empty.sentence) }
         for index in name.indices where !name[index].isTagCharacter {
-            throw RequestFault(.tagExpressionInvalid, at: "", HubTag.Problem.invalidCharacter(offset: index).sentence)
+            throw RequestFault(.tagExpressionInvalid, at: "", message: HubTag.Problem.invalidCharacter(offset: index).sentence)
         }
         guard name.count <= longestName else { throw tooLong(name.count) }
     }

@@ -16,7 +16,7 @@ extension FanOutPlanner {
             do throws(RequestFault) {
                 form = try pattern.form(of: request.document.span(name))
             } catch {
-                throw RequestFault(error.code, at: request.document.pointer(to: element), error.message)
+                throw RequestFault(error.code, at: request.document.pointer(to: element), message: error.message)
             }
             if isLong, !plan.names.insert(name, in: request.document, exactly: form != nil) { continue }
             if joiner.isFull, let tags = joiner.close(pattern, in: &plan.bytes) { plan.targets.append(.tags(tags)) }
@@ -40,7 +40,7 @@ extension FanOutPlanner {
             split = try SplitExpression(parsing: bytes.indices.map { bytes[$0] })
         } catch {
             let code: ErrorCode = isLimit(error.reason) ? .tagLimitExceeded : .tagExpressionInvalid
-            throw RequestFault(code, at: "/audience/tag_expression", error.description)
+            throw RequestFault(code, at: "/audience/tag_expression", message: error.description)
         }
         for part in split.parts {
             let start = plan.bytes.count
@@ -64,7 +64,7 @@ extension FanOutPlanner {
         _ list: PushRequest.Node, for request: borrowing PushRequest, to plan: inout FanOutPlan
     ) throws(RequestFault) {
         guard request.template == nil else {
-            throw RequestFault(.schemaInvalid, at: "/template", "A template cannot be sent to device handles.")
+            throw RequestFault(.schemaInvalid, at: "/template", message: "A template cannot be sent to device handles.")
         }
         // Apple's tokens are hexadecimal numbers.
         var handles = Platform.allCases.map { DistinctTexts(ignoringCase: $0 == .apple) }

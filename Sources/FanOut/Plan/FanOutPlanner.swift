@@ -79,7 +79,7 @@ public struct FanOutPlanner: Sendable {
     private func addCalls(for request: borrowing PushRequest, to plan: inout FanOutPlan) throws(RequestFault) {
         switch request.audience {
         case .none:
-            throw RequestFault(.schemaInvalid, at: "/audience", "An audience must be named.")
+            throw RequestFault(.schemaInvalid, at: "/audience", message: "An audience must be named.")
         case .broadcast: plan.targets.append(.broadcast)
         case .users(let list): try addTargets(list, pattern: users, for: request, to: &plan)
         case .installations(let list): try addTargets(list, pattern: installations, for: request, to: &plan)
@@ -119,7 +119,8 @@ public struct FanOutPlanner: Sendable {
 
     private func checkPlatforms(_ plan: borrowing FanOutPlan) throws(RequestFault) {
         guard !plan.calls.isEmpty else {
-            throw RequestFault(.schemaInvalid, at: "/platforms", "There is no platform that this request could be sent to.")
+            throw RequestFault(
+                .schemaInvalid, at: "/platforms", message: "There is no platform that this request could be sent to.")
         }
     }
 }

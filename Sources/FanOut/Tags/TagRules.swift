@@ -39,7 +39,7 @@ public struct TagRules: Sendable, Equatable {
         var seen: Set<String> = [user.folded]
         for (index, tag) in tags.enumerated() {
             if let fault = fault(of: tag, user: user) {
-                checked.faults.append(RequestFault(.tagExpressionInvalid, at: "\(pointer)/\(index)", fault))
+                checked.faults.append(RequestFault(.tagExpressionInvalid, at: "\(pointer)/\(index)", message: fault))
                 // A hostile list may be wrong in a thousand places; the first ones tell enough.
                 if checked.faults.count == Self.maximumFaults { break }
             } else if seen.insert(UserTag.folded(tag)).inserted {
@@ -49,7 +49,7 @@ public struct TagRules: Sendable, Equatable {
         if checked.tags.count > Self.maximumCount {
             let limit = "\(Self.maximumCount) are allowed beside the user's"
             checked.faults.append(
-                RequestFault(.tagLimitExceeded, at: pointer, "There are \(checked.tags.count) tags; \(limit)."))
+                RequestFault(.tagLimitExceeded, at: pointer, message: "There are \(checked.tags.count) tags; \(limit)."))
         }
         return checked
     }

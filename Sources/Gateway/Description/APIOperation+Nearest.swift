@@ -20,7 +20,7 @@ extension APIOperation {
         let forms = forms(of: path)
         var best: (cost: Int, letters: Int, text: String)?
         for place in places {
-            let distances = forms.map { Spelling.distance($0, place.path) }
+            let distances = forms.map { Spelling.distance(from: $0, to: place.path) }
             guard let letters = distances.min(), letters <= min(allowance, place.path.utf8.count - 1) else { continue }
             let cost = letters + (place.method == method ? 0 : methodWeight)
             if let best, (best.cost, best.letters) <= (cost, letters) { continue }

@@ -49,14 +49,15 @@ struct RequestCancelling: Sendable {
         var faults: [RequestFault] = []
         var reason: String?
         if document.kind(of: document.root) != .object {
-            faults.append(RequestFault(.schemaInvalid, at: "", "The body must be an object."))
+            faults.append(RequestFault(.schemaInvalid, at: "", message: "The body must be an object."))
         } else {
             document.forEachMember(of: document.root) { name, value in
                 let pointer = document.pointer(to: value)
-                if !document.equals(name, "reason") {
-                    faults.append(RequestFault(.schemaInvalid, at: pointer, "There is no such member; reason is the only one."))
+                if !document.isEqual(name, to: "reason") {
+                    faults.append(
+                        RequestFault(.schemaInvalid, at: pointer, message: "There is no such member; reason is the only one."))
                 } else if document.kind(of: value) != .string {
-                    faults.append(RequestFault(.schemaInvalid, at: pointer, "The reason must be a string."))
+                    faults.append(RequestFault(.schemaInvalid, at: pointer, message: "The reason must be a string."))
                 } else {
                     reason = document.string(document.text(of: value))
                 }
@@ -64,7 +65,8 @@ struct RequestCancelling: Sendable {
         }
         if let count = reason?.count, count > CancelRecord.maximumReasonLength {
             let most = CancelRecord.maximumReasonLength
-            faults.append(RequestFault(.schemaInvalid, at: "/reason", "The reason has \(count) characters; \(most) are kept."))
+            faults.append(
+                RequestFault(.schemaInvalid, at: "/reason", message: "The reason has \(count) characters; \(most) are kept."))
         }
         guard faults.isEmpty else {
             throw APIProblem(

@@ -1,4 +1,4 @@
-import HTTPServing
+import Basics
 
 /// The routes of one request, below `/v1/requests/`. The id is decoded and not looked at.
 enum RequestRoute: Sendable, Equatable {

@@ -71,7 +71,7 @@ public enum NotifyBody {
         let document = try JSONBody.read(body, contentType: contentType)
         guard document.kind(of: document.root) == .string else {
             throw .invalid([
-                RequestFault(.schemaInvalid, at: "", "The body must be one JSON string, the text in quotation marks.")
+                RequestFault(.schemaInvalid, at: "", message: "The body must be one JSON string, the text in quotation marks.")
             ])
         }
         return document.string(document.text(of: document.root))

@@ -69,7 +69,7 @@ struct NotifyRoute: Sendable {
         if query.recipient != nil {
             guard let body else {
                 let sentence = "The body is missing; it must be one JSON string, the text in quotation marks."
-                throw APIProblem.invalid([RequestFault(.schemaInvalid, at: "", sentence)])
+                throw APIProblem.invalid([RequestFault(.schemaInvalid, at: "", message: sentence)])
             }
             return .message(from: caller.name, text: body)
         }

@@ -71,7 +71,7 @@ extension APIProblem {
             return APIProblem(400, code: .notJSON, detail: "The body is no JSON: \(place): \(mistake.cause)\(hint)")
         case .notAnObject, .notDelayed, .notTaken:
             let hint = body.first { !Batch.isSpace($0) } == UInt8(ascii: "[") ? " \(severalRequests)" : ""
-            return .refused([RequestFault(.schemaInvalid, at: "", "The request must be an object.\(hint)")])
+            return .refused([RequestFault(.schemaInvalid, at: "", message: "The request must be an object.\(hint)")])
         }
     }
 

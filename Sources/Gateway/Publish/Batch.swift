@@ -80,11 +80,11 @@ struct Batch: Sendable {
         var faults: [RequestFault] = []
         var members = document.children(of: document.root)
         while document.kind(of: document.root) == .object, let (key, value) = members.next(in: document) {
-            if found == nil, document.equals(document.text(of: key), "requests" as StaticString) {
+            if found == nil, document.isEqual(document.text(of: key), to: "requests" as StaticString) {
                 found = value
             } else if faults.count < 32 {
                 faults.append(
-                    RequestFault(.schemaInvalid, at: document.pointer(to: key), "A batch has one member, once: requests."))
+                    RequestFault(.schemaInvalid, at: document.pointer(to: key), message: "A batch has one member, once: requests."))
             }
         }
         guard faults.isEmpty else { throw .refused(faults) }
@@ -107,6 +107,6 @@ struct Batch: Sendable {
 extension APIProblem {
     /// 422 for a batch of which nothing is written.
     fileprivate static func batchRefused(at pointer: String, because sentence: String) -> APIProblem {
-        .refused([RequestFault(.schemaInvalid, at: pointer, sentence)])
+        .refused([RequestFault(.schemaInvalid, at: pointer, message: sentence)])
     }
 }

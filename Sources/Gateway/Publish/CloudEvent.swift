@@ -1,3 +1,4 @@
+import Basics
 internal import HTTPServing
 internal import PushModel
 internal import Publishing
@@ -76,7 +77,8 @@ struct CloudEvent: Sendable, Equatable {
         var faults: [RequestFault] = []
         func add(_ name: String, rule: String) {
             faults.append(
-                RequestFault(.schemaInvalid, at: form == .structuredEvent ? "/\(name)" : "", "The event's \(name) \(rule)"))
+                RequestFault(
+                    .schemaInvalid, at: form == .structuredEvent ? "/\(name)" : "", message: "The event's \(name) \(rule)"))
         }
         if values["specversion"] != "1.0" { add("specversion", rule: "must be 1.0.") }
         for name in ["id", "source", "type"] where values[name]?.isEmpty ?? true { add(name, rule: "is missing.") }

@@ -146,5 +146,5 @@ struct Publication: Sendable {
     }
 
     private static let tooLarge = RequestFault(
-        .recordTooLarge, at: "", "With its id and tenant the request has more than \(maximumByteCount) bytes.")
+        .recordTooLarge, at: "", message: "With its id and tenant the request has more than \(maximumByteCount) bytes.")
 }

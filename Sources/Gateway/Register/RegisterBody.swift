@@ -34,7 +34,9 @@ public struct RegisterBody: Sendable, Equatable {
     public init(reading body: [UInt8], contentType: String?, of user: UserTag, by rules: TagRules) throws(APIProblem) {
         let document = try JSONBody.read(body, contentType: contentType)
         guard document.kind(of: document.root) == .object else {
-            throw .invalid([RequestFault(.schemaInvalid, at: "", "The body must be an object with Platform, Handle and Tags.")])
+            throw .invalid([
+                RequestFault(.schemaInvalid, at: "", message: "The body must be an object with Platform, Handle and Tags.")
+            ])
         }
         var reader = RegisterReader(document)
         let service = reader.platform()
@@ -123,7 +125,7 @@ private struct RegisterReader {
     /// A member that must be there as a string.
     private mutating func text(_ name: String) -> JSONDocument.Node? {
         guard let node = member(name) else {
-            faults.append(RequestFault(.schemaInvalid, at: "/\(name)", "\(name) is missing."))
+            faults.append(RequestFault(.schemaInvalid, at: "/\(name)", message: "\(name) is missing."))
             return nil
         }
         guard document.kind(of: node) == .string else {
@@ -146,6 +148,6 @@ private struct RegisterReader {
     }
 
     private mutating func fault(at node: JSONDocument.Node, message: String) {
-        faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: node), message))
+        faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: node), message: message))
     }
 }

@@ -1,4 +1,4 @@
-import Crypto
+import Basics
 
 /// The id by which an app fetches the text of a secure push: 128 random bits, and the place of the record that has the text.
 ///

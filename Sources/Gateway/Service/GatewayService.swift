@@ -73,7 +73,7 @@ public final class GatewayService: Sendable {
         do {
             lanes = try HubLanes {
                 let client = try RegistrationClient(
-                    configuration.hub, configuration.connections, userAgent: "pushfan/\(configuration.version)",
+                    configuration.hub, connections: configuration.connections, userAgent: "pushfan/\(configuration.version)",
                     timeout: configuration.hubTimeout, now: { WallClock.millisecondsSince1970() })
                 return HubCaller(client, watch: watch, services: services)
             }

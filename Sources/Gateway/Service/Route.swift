@@ -1,3 +1,4 @@
+import Basics
 import HTTPServing
 
 /// The routes of a gateway.

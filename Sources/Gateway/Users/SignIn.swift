@@ -124,7 +124,7 @@ final class SignIn: Sendable {
             switch waiting.limits.decision(on: attempt, now: now) {
             case .wait(let milliseconds): return .held(milliseconds)
             case .check(let rank):
-                switch waiting.turns.put(check, from: check.network, rank) {
+                switch waiting.turns.put(check, from: check.network, rank: rank) {
                 case .waits: return nil
                 case .addressIsFull: return .held(1000)
                 case .isFull: return .overloaded

@@ -1,4 +1,4 @@
-import HTTPServing
+import Basics
 
 /// A `$filter` that finds registrations by handle, in the spelling of every client.
 struct RegistrationFilter {

@@ -1,5 +1,4 @@
 import Basics
-import HTTPServing
 
 /// One string value of a template: taken as it is, or filled in from a notification's properties.
 ///

@@ -1,10 +1,10 @@
-internal import HubAuth
+import Basics
 internal import PushModel
 
 /// The `$filter` by which a hub looks registrations up (page HubProtocol, "Filters").
 enum HandleFilter {
     /// As in every part of a URI: nothing but the unreserved characters stays (RFC 3986, 2.3).
-    static let encoding = PercentEncoding(leaving: "-._~", writesSpaceAsPlus: false, hexCase: .upper)
+    static let encoding = PercentEncoding.unreserved
 
     /// The filter, percent-encoded.
     ///
@@ -13,11 +13,11 @@ enum HandleFilter {
     ///   - platform: Its platform; nil asks for `ChannelUri`, which hubs compare with the handles of every platform.
     /// - Returns: ASCII.
     static func encoded(_ handle: String, on platform: Platform?) -> [UInt8] {
-        let terms = terms(handle, platform).map { name, value in "\(name) eq '\(quoted(value))'" }
+        let terms = terms(handle, on: platform).map { name, value in "\(name) eq '\(quoted(value))'" }
         return encoding.encode(terms.joined(separator: " and ").utf8)
     }
 
-    private static func terms(_ handle: String, _ platform: Platform?) -> [(name: String, value: String)] {
+    private static func terms(_ handle: String, on platform: Platform?) -> [(name: String, value: String)] {
         switch platform {
         // The filter wants upper case.
         case .apple: return [("DeviceToken", upperCase(handle))]

@@ -1,3 +1,4 @@
+import Basics
 internal import FanOut
 internal import HubAuth
 public import PushModel
@@ -45,7 +46,7 @@ public enum RegistrationCall: Sendable, Equatable {
         switch self {
         case .putInstallation(let installation): Self.target(ofInstallation: installation.id)
         case .getInstallation(let id), .deleteInstallation(let id): Self.target(ofInstallation: id)
-        case .listRegistrations(let handle, let platform, let count, _): Self.target(ofList: handle, platform, count)
+        case .listRegistrations(let handle, let platform, let count, _): Self.target(ofList: handle, on: platform, count: count)
         case .deleteRegistration(let id, _): Self.target(ofRegistration: id)
         }
     }
@@ -62,7 +63,7 @@ public enum RegistrationCall: Sendable, Equatable {
         return Array("registrations/".utf8) + bytes + Array("?".utf8)
     }
 
-    private static func target(ofList handle: String, _ platform: Platform?, _ count: Int) -> [UInt8]? {
+    private static func target(ofList handle: String, on platform: Platform?, count: Int) -> [UInt8]? {
         guard (1...maximumHandleByteCount).contains(handle.utf8.count) else { return nil }
         let filter = HandleFilter.encoded(handle, on: platform)
         return Array("registrations?$filter=".utf8) + filter + Array("&$top=\(min(max(count, 1), 100))&".utf8)

@@ -32,7 +32,7 @@ public final class RegistrationClient {
     ///   - now: Milliseconds since 1970.
     /// - Throws: `HubAuthError`, `SystemCallError` or `ConnectionPool.SetupFailure`: settings that cannot work, or no descriptor left.
     public init(
-        _ hub: HubConfiguration, _ connections: ConnectionPoolConfiguration, userAgent: String, timeout: Duration,
+        _ hub: HubConfiguration, connections: ConnectionPoolConfiguration, userAgent: String, timeout: Duration,
         now: @escaping @Sendable () -> Int64
     ) throws {
         var connections = connections
@@ -142,7 +142,7 @@ public final class RegistrationClient {
 
     /// Sends what `write` writes, and waits for the answer.
     private func ask(
-        within limit: Duration, _ write: () throws(HubAuthError) -> UInt64?
+        within limit: Duration, by write: () throws(HubAuthError) -> UInt64?
     ) throws(RegistrationFailure) -> Answer {
         let deadline = MonotonicTime.now().advanced(by: limit)
         while true {

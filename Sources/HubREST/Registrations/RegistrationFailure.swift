@@ -54,14 +54,14 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
         self.init(
             .refused, code: isConflict ? .hubThrottled : verdict.code ?? .responseInvalid,
             isWorthRetrying: isConflict || verdict.retry.mayHelp)
-        readHead(answer, said)
+        readHead(answer, saying: said)
         if said.status >= 300 { hubCode = Self.hubCode(in: answer.string(answer.bodyRange)) }
     }
 
     /// An answer that cannot be read.
     init(_ fault: RegistrationFault, in answer: Answer, now: Int64) {
         self.init(.unreadable(fault), code: .responseInvalid, isWorthRetrying: false)
-        readHead(answer, HubAnswer(answer, now: now))
+        readHead(answer, saying: HubAnswer(answer, now: now))
     }
 
     /// No answer. Every call may be made again, so that it does not matter whether this one arrived.
@@ -78,7 +78,7 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
         self.isWorthRetrying = isWorthRetrying
     }
 
-    private mutating func readHead(_ answer: Answer, _ said: HubAnswer) {
+    private mutating func readHead(_ answer: Answer, saying said: HubAnswer) {
         status = said.status
         retryAfter = said.retryAfter
         trackingID = said.trackingID.flatMap { Self.checkedID(answer.string($0)) }

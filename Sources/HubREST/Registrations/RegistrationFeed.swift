@@ -29,10 +29,10 @@ public struct RegistrationFeed: Sendable, Equatable {
     }
 
     private static func feed(_ scanner: inout XMLScanner) throws(TelemetryFault) -> [DeviceRegistration] {
-        guard case .start(let root) = try scanner.next(), scanner.isName(root, "feed") else { throw .otherRoot }
+        guard case .start(let root) = try scanner.next(), scanner.isName(root, equalTo: "feed") else { throw .otherRoot }
         var found: [DeviceRegistration] = []
         while let name = try scanner.child(of: "feed") {
-            guard scanner.isName(name, "entry") else {
+            guard scanner.isName(name, equalTo: "entry") else {
                 try scanner.skipElement()
                 continue
             }
@@ -46,13 +46,13 @@ public struct RegistrationFeed: Sendable, Equatable {
     private static func entry(_ scanner: inout XMLScanner) throws(TelemetryFault) -> DeviceRegistration {
         var found: DeviceRegistration?
         while let name = try scanner.child(of: "entry") {
-            guard scanner.isName(name, "content") else {
+            guard scanner.isName(name, equalTo: "content") else {
                 try scanner.skipElement()
                 continue
             }
-            guard found == nil, let element = try scanner.child(of: "content"), let type = RegistrationType(element, &scanner)
+            guard found == nil, let element = try scanner.child(of: "content"), let type = RegistrationType(element, in: &scanner)
             else { throw .unexpected("content") }
-            found = try description(type, &scanner)
+            found = try description(type, from: &scanner)
             guard try scanner.child(of: "content") == nil else { throw .unexpected("content") }
         }
         guard let found else { throw .unexpected("entry") }
@@ -60,13 +60,13 @@ public struct RegistrationFeed: Sendable, Equatable {
     }
 
     private static func description(
-        _ type: RegistrationType, _ scanner: inout XMLScanner
+        _ type: RegistrationType, from scanner: inout XMLScanner
     ) throws(TelemetryFault) -> DeviceRegistration {
         var texts: [Field: [UInt8]] = [:]
         var hasBody = false
         while let name = try scanner.child(of: "RegistrationDescription") {
-            guard let field = Self.field(name, type, &scanner) else {
-                if scanner.isName(name, "BodyTemplate") { hasBody = true }
+            guard let field = Self.field(name, of: type, in: &scanner) else {
+                if scanner.isName(name, equalTo: "BodyTemplate") { hasBody = true }
                 try scanner.skipElement()
                 continue
             }
@@ -107,12 +107,12 @@ public struct RegistrationFeed: Sendable, Equatable {
         }
     }
 
-    private static func field(_ name: Range<Int>, _ type: RegistrationType, _ scanner: inout XMLScanner) -> Field? {
-        if scanner.isName(name, "RegistrationId") { return .id }
-        if scanner.isName(name, "ETag") { return .etag }
-        if scanner.isName(name, "Tags") { return .tags }
-        if scanner.isName(name, "TemplateName") { return .templateName }
-        if let handle = type.handle, scanner.isName(name, handle) { return .handle }
+    private static func field(_ name: Range<Int>, of type: RegistrationType, in scanner: inout XMLScanner) -> Field? {
+        if scanner.isName(name, equalTo: "RegistrationId") { return .id }
+        if scanner.isName(name, equalTo: "ETag") { return .etag }
+        if scanner.isName(name, equalTo: "Tags") { return .tags }
+        if scanner.isName(name, equalTo: "TemplateName") { return .templateName }
+        if let handle = type.handle, scanner.isName(name, equalTo: handle) { return .handle }
         return nil
     }
 }
@@ -137,11 +137,11 @@ private struct RegistrationType {
     ]
 
     /// The type that an element's name stands for, or nil for a name that stands for none.
-    init?(_ name: Range<Int>, _ scanner: inout XMLScanner) {
+    init?(_ name: Range<Int>, in scanner: inout XMLScanner) {
         guard scanner.isName(name, endingWith: "RegistrationDescription") else { return nil }
         isTemplate = scanner.isName(name, endingWith: "TemplateRegistrationDescription")
         var found: (platform: Platform, handle: StaticString)?
-        for row in Self.platforms where scanner.isName(name, isTemplate ? row.template : row.native) {
+        for row in Self.platforms where scanner.isName(name, equalTo: isTemplate ? row.template : row.native) {
             found = (row.platform, row.handle)
         }
         platform = found?.platform

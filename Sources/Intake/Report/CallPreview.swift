@@ -62,14 +62,14 @@ public struct CallPreview: Sendable, Equatable {
     /// The call as a JSON object.
     var json: [UInt8] {
         var object = JSONObject()
-        object.add("platform", platformName)
-        object.add("part", part)
-        object.add("audience", audience)
-        object.add("request_line", head.first)
+        object.add("platform", value: platformName)
+        object.add("part", value: part)
+        object.add("audience", value: audience)
+        object.add("request_line", value: head.first)
         object.add("headers", texts: Array(head.dropFirst()))
-        object.add("body", String(decoding: body, as: UTF8.self))
-        object.add("body_bytes", body.count)
-        object.add("body_bytes_allowed", maximumBodyByteCount)
+        object.add("body", value: String(decoding: body, as: UTF8.self))
+        object.add("body_bytes", value: body.count)
+        object.add("body_bytes_allowed", value: maximumBodyByteCount)
         return object.bytes
     }
 }

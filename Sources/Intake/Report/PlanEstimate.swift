@@ -68,13 +68,13 @@ public struct PlanEstimate: Sendable, Equatable {
     /// The estimate as a JSON object.
     var json: [UInt8] {
         var object = JSONObject()
-        object.add("calls", callCount)
-        if partCount > 0 { object.add("parts", partCount) }
-        object.add("bytes", byteCount)
-        object.add("calls_at_once", limits.callsAtOnce)
-        if limits.callsPerSecond > 0 { object.add("calls_per_second", limits.callsPerSecond) }
-        object.add("estimated_ms", Int(milliseconds))
-        object.add("may_reach_twice", mayReachTwice)
+        object.add("calls", value: callCount)
+        if partCount > 0 { object.add("parts", value: partCount) }
+        object.add("bytes", value: byteCount)
+        object.add("calls_at_once", value: limits.callsAtOnce)
+        if limits.callsPerSecond > 0 { object.add("calls_per_second", value: limits.callsPerSecond) }
+        object.add("estimated_ms", value: Int(milliseconds))
+        object.add("may_reach_twice", value: mayReachTwice)
         return object.bytes
     }
 }

@@ -53,16 +53,16 @@ public struct RequestReport: Sendable, Equatable {
     /// The report as a JSON object (page Publish, "Explaining").
     public var json: [UInt8] {
         var object = JSONObject()
-        object.add("id", id)
-        object.add("lane", lane)
-        object.add("topic", topic)
-        object.add("record_key", recordKey)
-        object.add("not_before", notBefore?.text)
-        object.add("expires_at", expiresAt?.text)
+        object.add("id", value: id)
+        object.add("lane", value: lane)
+        object.add("topic", value: topic)
+        object.add("record_key", value: recordKey)
+        object.add("not_before", value: notBefore?.text)
+        object.add("expires_at", value: expiresAt?.text)
         switch fate {
         case .refused(let fault): object.add("error", raw: Self.json(of: fault))
         case .sent(let sending):
-            object.add("hub", sending.hub)
+            object.add("hub", value: sending.hub)
             object.add("hubs", texts: sending.hubs)
             object.add("plan", raw: sending.estimate.json)
             object.add("calls", array: sending.calls.map(\.json))
@@ -73,9 +73,9 @@ public struct RequestReport: Sendable, Equatable {
 
     private static func json(of fault: RequestFault) -> [UInt8] {
         var object = JSONObject()
-        object.add("code", fault.code.rawValue)
-        object.add("pointer", fault.pointer)
-        object.add("message", fault.message)
+        object.add("code", value: fault.code.rawValue)
+        object.add("pointer", value: fault.pointer)
+        object.add("message", value: fault.message)
         return object.bytes
     }
 }

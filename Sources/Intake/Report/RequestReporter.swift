@@ -124,13 +124,13 @@ public struct RequestReporter: Sendable {
                 try formatter.formatTemplate(copy request, now: now, into: &payload)
             }
         } catch {
-            throw RequestFault(error.code, at: error.pointer, error.sentence)
+            throw RequestFault(error.code, at: error.pointer, message: error.sentence)
         }
         var bytes = ByteWriter()
         do throws(HubAuthError) {
-            _ = try clients[hub].write(call, of: plan, for: request, payload, now: now.milliseconds / 1000, into: &bytes)
+            _ = try clients[hub].write(call, of: plan, for: request, with: payload, now: now.milliseconds / 1000, into: &bytes)
         } catch {
-            throw RequestFault(.internal, at: "", "The token cannot be signed: \(error)")
+            throw RequestFault(.internal, at: "", message: "The token cannot be signed: \(error)")
         }
         return CallPreview(call, request: bytes.bytes, payload: payload)
     }

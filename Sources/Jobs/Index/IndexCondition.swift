@@ -59,7 +59,9 @@ struct IndexCondition {
         try parts.bind(facet.rawValue, at: 0)
         var document = JSONDocument()
         while try parts.step() {
-            guard parts.withBytes(1, { document.readPart($0) }) == true, filter.matches(document, as: facet) else { continue }
+            guard parts.withBytes(1, body: { document.readPart($0) }) == true, filter.matches(document, as: facet) else {
+                continue
+            }
             try insert.bind(parts.integer(0), at: 0)
             try insert.run()
         }

@@ -101,7 +101,7 @@ extension ResultIndex {
         let choose = try database.prepare("INSERT INTO temp.chosen VALUES (?)")
         var document = JSONDocument()
         while try parts.step() {
-            guard parts.withBytes(1, { document.readPart($0) }) == true,
+            guard parts.withBytes(1, body: { document.readPart($0) }) == true,
                 let job = document.member("replay", of: document.root).flatMap({ document.text("job_id", of: $0) }),
                 history.knows(job: job)
             else { continue }

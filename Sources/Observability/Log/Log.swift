@@ -67,22 +67,22 @@ public struct Log: Sendable {
 
     /// Writes a line that matters in a search only.
     public func debug(_ event: LogEvent, _ message: StaticString, _ fields: KeyValuePairs<LogKey, LogValue> = [:]) {
-        write(.debug, event, message, fields)
+        write(.debug, event: event, message: message, fields: fields)
     }
 
     /// Writes a line about the ordinary course.
     public func info(_ event: LogEvent, _ message: StaticString, _ fields: KeyValuePairs<LogKey, LogValue> = [:]) {
-        write(.info, event, message, fields)
+        write(.info, event: event, message: message, fields: fields)
     }
 
     /// Writes a line about a fault that the program deals with.
     public func warning(_ event: LogEvent, _ message: StaticString, _ fields: KeyValuePairs<LogKey, LogValue> = [:]) {
-        write(.warning, event, message, fields)
+        write(.warning, event: event, message: message, fields: fields)
     }
 
     /// Writes a line about a fault that needs a person.
     public func error(_ event: LogEvent, _ message: StaticString, _ fields: KeyValuePairs<LogKey, LogValue> = [:]) {
-        write(.error, event, message, fields)
+        write(.error, event: event, message: message, fields: fields)
     }
 
     /// Reports the suppressed lines of storms that have ended. Called by a timer and before the program ends.
@@ -92,7 +92,7 @@ public struct Log: Sendable {
     }
 
     private func write(
-        _ level: LogLevel, _ event: LogEvent, _ message: StaticString, _ fields: KeyValuePairs<LogKey, LogValue>
+        _ level: LogLevel, event: LogEvent, message: StaticString, fields: KeyValuePairs<LogKey, LogValue>
     ) {
         guard isEnabled(level) else { return }
         let time = now()

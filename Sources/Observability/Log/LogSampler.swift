@@ -41,7 +41,7 @@ public struct LogSampler: Sendable {
     public mutating func admit(_ event: LogEvent, now: Int64) -> Decision {
         guard let index = Self.position[event] else { return .write(suppressed: 0) }
         var held = 0
-        if !isRunning(spans[index], now) {
+        if !isRunning(spans[index], at: now) {
             held = spans[index].suppressed
             spans[index] = Span(start: now, isOpen: true)
         }
@@ -59,14 +59,15 @@ public struct LogSampler: Sendable {
     /// - Returns: Each event of which lines were held back, and how many.
     public mutating func ended(now: Int64) -> [(event: LogEvent, suppressed: Int)] {
         var counts: [(event: LogEvent, suppressed: Int)] = []
-        for (index, event) in LogEvent.allCases.enumerated() where spans[index].suppressed > 0 && !isRunning(spans[index], now) {
+        for (index, event) in LogEvent.allCases.enumerated()
+        where spans[index].suppressed > 0 && !isRunning(spans[index], at: now) {
             counts.append((event, spans[index].suppressed))
             spans[index] = Span()
         }
         return counts
     }
 
-    private func isRunning(_ span: Span, _ now: Int64) -> Bool {
+    private func isRunning(_ span: Span, at now: Int64) -> Bool {
         guard span.isOpen, now >= span.start else { return false }
         let (age, overflow) = now.subtractingReportingOverflow(span.start)
         return !overflow && age < length

@@ -26,7 +26,7 @@ public final class Counter: Instrument {
     ///   - writer: Takes the sample.
     ///   - series: The name and labels of the sample.
     public func write(to writer: inout ExpositionWriter, series: SeriesName) {
-        writer.sample(series, String(value))
+        writer.sample(series, value: String(value))
     }
 }
 
@@ -57,6 +57,6 @@ public final class SecondsCounter: Instrument {
     ///   - writer: Takes the sample.
     ///   - series: The name and labels of the sample.
     public func write(to writer: inout ExpositionWriter, series: SeriesName) {
-        writer.sample(series, ExpositionWriter.seconds(nanoseconds))
+        writer.sample(series, value: ExpositionWriter.seconds(nanoseconds))
     }
 }

@@ -1,18 +1,18 @@
 extension MetricsRegistry {
     func counters<let labelCount: Int>(
-        _ name: String, _ help: String, _ labels: InlineArray<labelCount, String>
+        _ name: String, help: String, labels: InlineArray<labelCount, String>
     ) -> Family<Counter, labelCount> {
         family("pushfan_" + name, help: help, labels: labels) { Counter() }
     }
 
     func gauges<let labelCount: Int>(
-        _ name: String, _ help: String, _ labels: InlineArray<labelCount, String>, limit: Int = 512
+        _ name: String, help: String, labels: InlineArray<labelCount, String>, limit: Int = 512
     ) -> Family<Gauge, labelCount> {
         family("pushfan_" + name, help: help, labels: labels, limit: limit) { Gauge() }
     }
 
     func durations<let labelCount: Int>(
-        _ name: String, _ help: String, _ labels: InlineArray<labelCount, String>, _ bounds: [Duration]
+        _ name: String, help: String, labels: InlineArray<labelCount, String>, bounds: [Duration]
     ) -> Family<Histogram, labelCount> {
         family("pushfan_" + name, help: help, labels: labels) { Histogram(bounds: bounds) }
     }
@@ -20,7 +20,8 @@ extension MetricsRegistry {
 
 extension PushfanMetrics {
     static func declare(_ build: BuildFacts, in registry: MetricsRegistry) {
-        let info: Family<Gauge, 2> = registry.gauges("build_info", "What is running; always 1.", ["version", "swift"])
+        let info: Family<Gauge, 2> = registry.gauges(
+            "build_info", help: "What is running; always 1.", labels: ["version", "swift"])
         info.series([build.version, build.swift]).set(1)
     }
 

@@ -50,7 +50,7 @@ public struct ExpositionWriter: Sendable {
         text("\n# TYPE \(name) \(type)\n")
     }
 
-    mutating func sample(_ series: SeriesName, _ value: String) {
+    mutating func sample(_ series: SeriesName, value: String) {
         text(series.name)
         for (index, label) in series.labels.enumerated() {
             text(index == 0 ? "{" : ",")

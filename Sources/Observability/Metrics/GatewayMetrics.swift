@@ -41,24 +41,27 @@ public struct GatewayMetrics: Sendable {
     ) {
         self.registry = registry
         PushfanMetrics.declare(build, in: registry)
-        requests = registry.counters("gateway_requests_total", "Requests answered.", ["route", "status"])
+        requests = registry.counters("gateway_requests_total", help: "Requests answered.", labels: ["route", "status"])
         requestDuration = registry.durations(
-            "gateway_request_duration_seconds", "From a request to its answer.", ["route"], Histogram.journeyBounds)
+            "gateway_request_duration_seconds", help: "From a request to its answer.", labels: ["route"],
+            bounds: Histogram.journeyBounds)
         ack = registry.durations(
-            "gateway_ack_seconds", "From a record to its delivery report.", ["outcome"], Histogram.requestBounds)
-        signIns = registry.counters("gateway_sign_ins_total", "Credentials looked at.", ["outcome"])
-        keyChecks = registry.counters("gateway_key_checks_total", "Keys of publishers looked at.", ["outcome"])
+            "gateway_ack_seconds", help: "From a record to its delivery report.", labels: ["outcome"],
+            bounds: Histogram.requestBounds)
+        signIns = registry.counters("gateway_sign_ins_total", help: "Credentials looked at.", labels: ["outcome"])
+        keyChecks = registry.counters("gateway_key_checks_total", help: "Keys of publishers looked at.", labels: ["outcome"])
         keyLastUsed = registry.gauges(
-            "gateway_key_last_used_seconds", "When a key was last used, in seconds since 1970.", ["key"])
-        hubCalls = registry.counters("gateway_hub_calls_total", "Hub calls, by code.", ["operation", "code"])
+            "gateway_key_last_used_seconds", help: "When a key was last used, in seconds since 1970.", labels: ["key"])
+        hubCalls = registry.counters("gateway_hub_calls_total", help: "Hub calls, by code.", labels: ["operation", "code"])
         hubCallDuration = registry.durations(
-            "gateway_hub_call_duration_seconds", "How long a hub call takes.", ["operation"], Histogram.requestBounds)
+            "gateway_hub_call_duration_seconds", help: "How long a hub call takes.", labels: ["operation"],
+            bounds: Histogram.requestBounds)
         idempotencyKeys = registry.counters(
-            "gateway_idempotency_keys_total", "Calls with an Idempotency-Key, by what they got.", ["outcome"])
+            "gateway_idempotency_keys_total", help: "Calls with an Idempotency-Key, by what they got.", labels: ["outcome"])
         idempotencyLost = registry.counter(
             "pushfan_gateway_idempotency_lost_total", help: "Answers that could not be kept in the file.")
         idempotencyFile = registry.gauges(
-            "gateway_idempotency_file_usable", "Whether answers can be kept in the file (1) or not (0).", [])
+            "gateway_idempotency_file_usable", help: "Whether answers can be kept in the file (1) or not (0).", labels: [])
         PushfanMetrics.declare(process, in: registry)
     }
 

@@ -42,6 +42,6 @@ public final class Gauge: Instrument {
     ///   - writer: Takes the sample.
     ///   - series: The name and labels of the sample.
     public func write(to writer: inout ExpositionWriter, series: SeriesName) {
-        writer.sample(series, ExpositionWriter.number(value))
+        writer.sample(series, value: ExpositionWriter.number(value))
     }
 }

@@ -69,9 +69,9 @@ public final class Histogram: Instrument {
         for (index, bucket) in buckets.enumerated() {
             cumulative &+= bucket.value
             let bound = index < bounds.count ? ExpositionWriter.seconds(UInt64(max(0, bounds[index]))) : "+Inf"
-            writer.sample(series.suffixed("_bucket", label: "le", value: bound), String(cumulative))
+            writer.sample(series.suffixed("_bucket", label: "le", value: bound), value: String(cumulative))
         }
-        writer.sample(series.suffixed("_sum"), ExpositionWriter.seconds(sum.nanoseconds))
-        writer.sample(series.suffixed("_count"), String(cumulative))
+        writer.sample(series.suffixed("_sum"), value: ExpositionWriter.seconds(sum.nanoseconds))
+        writer.sample(series.suffixed("_count"), value: String(cumulative))
     }
 }

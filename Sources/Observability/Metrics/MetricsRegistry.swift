@@ -13,12 +13,12 @@ public final class MetricsRegistry: Sendable {
 
     /// Declares a counter without labels.
     public func counter(_ name: String, help: String) -> Counter {
-        single(name, help: help, Counter())
+        single(name, help: help, as: Counter())
     }
 
     /// Declares a gauge without labels.
     public func gauge(_ name: String, help: String) -> Gauge {
-        single(name, help: help, Gauge())
+        single(name, help: help, as: Gauge())
     }
 
     /// Declares a family of instruments.
@@ -51,7 +51,7 @@ public final class MetricsRegistry: Sendable {
             $0.append { writer in
                 guard let value = read() else { return }
                 writer.family(name, type: type.rawValue, help: help)
-                writer.sample(SeriesName(name), ExpositionWriter.number(value))
+                writer.sample(SeriesName(name), value: ExpositionWriter.number(value))
             }
         }
     }
@@ -74,7 +74,7 @@ public final class MetricsRegistry: Sendable {
         bytes = writer.bytes
     }
 
-    private func single<Kind: Instrument>(_ name: String, help: String, _ instrument: Kind) -> Kind {
+    private func single<Kind: Instrument>(_ name: String, help: String, as instrument: Kind) -> Kind {
         writers.withLock {
             $0.append { writer in
                 writer.family(name, type: Kind.typeName, help: help)

@@ -86,38 +86,48 @@ public struct PushfanMetrics: Sendable {
     ) {
         self.registry = registry
         Self.declare(build, in: registry)
-        recordsConsumed = registry.counters("records_consumed_total", "Records read.", ["topic"])
-        recordsRejected = registry.counters("records_rejected_total", "Records refused, by reason.", ["topic", "reason"])
-        requestsFinished = registry.counters("requests_finished_total", "Requests with a final result.", ["hub", "outcome"])
-        sends = registry.counters("sends_total", "Hub calls, by code.", ["hub", "platform", "code"])
+        recordsConsumed = registry.counters("records_consumed_total", help: "Records read.", labels: ["topic"])
+        recordsRejected = registry.counters(
+            "records_rejected_total", help: "Records refused, by reason.", labels: ["topic", "reason"])
+        requestsFinished = registry.counters(
+            "requests_finished_total", help: "Requests with a final result.", labels: ["hub", "outcome"])
+        sends = registry.counters("sends_total", help: "Hub calls, by code.", labels: ["hub", "platform", "code"])
         sendDuration = registry.durations(
-            "send_duration_seconds", "How long a hub call takes.", ["hub", "platform"], Histogram.requestBounds)
+            "send_duration_seconds", help: "How long a hub call takes.", labels: ["hub", "platform"],
+            bounds: Histogram.requestBounds)
         publishToFinal = registry.durations(
-            "publish_to_final_seconds", "From a request's timestamp to its final result.", ["hub"], Histogram.journeyBounds)
+            "publish_to_final_seconds", help: "From a request's timestamp to its final result.", labels: ["hub"],
+            bounds: Histogram.journeyBounds)
         oldestWaiting = registry.gauges(
-            "oldest_waiting_seconds", "How long the oldest request without a result has been waiting, or could have gone on.",
-            ["hub"])
+            "oldest_waiting_seconds",
+            help: "How long the oldest request without a result has been waiting, or could have gone on.",
+            labels: ["hub"])
         consumerLagRecords = registry.gauges(
-            "consumer_lag_records", "Records not yet read.", ["topic", "partition"], limit: 4096)
+            "consumer_lag_records", help: "Records not yet read.", labels: ["topic", "partition"], limit: 4096)
         consumerLagSeconds = registry.gauges(
-            "consumer_lag_seconds", "Age of the oldest unread record; in a delay topic, time past its due time.", ["topic"])
-        inflightSends = registry.gauges("inflight_sends", "Hub calls in flight.", ["hub"])
-        sendLimit = registry.gauges("send_limit", "Hub calls that may be in flight at once.", ["hub"])
-        rateLimit = registry.gauges("rate_limit", "Hub calls that may start in a second here, at present.", ["hub"])
+            "consumer_lag_seconds", help: "Age of the oldest unread record; in a delay topic, time past its due time.",
+            labels: ["topic"])
+        inflightSends = registry.gauges("inflight_sends", help: "Hub calls in flight.", labels: ["hub"])
+        sendLimit = registry.gauges("send_limit", help: "Hub calls that may be in flight at once.", labels: ["hub"])
+        rateLimit = registry.gauges("rate_limit", help: "Hub calls that may start in a second here, at present.", labels: ["hub"])
         rateWait = registry.family(
             "pushfan_rate_wait_seconds_total", help: "Time in which calls waited for the rate limit.", labels: ["hub"]
         ) { SecondsCounter() }
-        circuitState = registry.gauges("circuit_state", "The hub's circuit: 0 closed, 1 half-open, 2 open.", ["hub"])
+        circuitState = registry.gauges(
+            "circuit_state", help: "The hub's circuit: 0 closed, 1 half-open, 2 open.", labels: ["hub"])
         throttledTime = registry.family(
             "pushfan_throttled_seconds_total", help: "Time spent waiting because the hub asked for it.", labels: ["hub"]
         ) { SecondsCounter() }
-        retriesScheduled = registry.counters("retries_scheduled_total", "Retries scheduled, by reason.", ["hub", "reason"])
-        retryQueue = registry.gauges("retry_queue_records", "Requests that wait for a retry.", ["hub"])
-        delayed = registry.counters("delayed_total", "Requests put into a delay lane, or held.", ["lane"])
-        outcomePolls = registry.counters("outcome_polls_total", "Polls for the outcome of a call.", ["hub", "code"])
-        outcomes = registry.counters("outcomes_total", "Calls whose outcome is known, by reason.", ["hub", "reason"])
+        retriesScheduled = registry.counters(
+            "retries_scheduled_total", help: "Retries scheduled, by reason.", labels: ["hub", "reason"])
+        retryQueue = registry.gauges("retry_queue_records", help: "Requests that wait for a retry.", labels: ["hub"])
+        delayed = registry.counters("delayed_total", help: "Requests put into a delay lane, or held.", labels: ["lane"])
+        outcomePolls = registry.counters(
+            "outcome_polls_total", help: "Polls for the outcome of a call.", labels: ["hub", "code"])
+        outcomes = registry.counters(
+            "outcomes_total", help: "Calls whose outcome is known, by reason.", labels: ["hub", "reason"])
         errorDetails = registry.counters(
-            "error_details_total", "Lists of refused devices, by what came of reading them.", ["hub", "reason"])
+            "error_details_total", help: "Lists of refused devices, by what came of reading them.", labels: ["hub", "reason"])
         cancellations = registry.gauge("pushfan_cancellations", help: "Cancellations of requests that are remembered.")
         requestsExpanded = registry.counter(
             "pushfan_requests_expanded_total", help: "Large requests that were divided into parts.")
@@ -125,7 +135,7 @@ public struct PushfanMetrics: Sendable {
             "pushfan_parents_open", help: "Large requests whose parts have not all ended, in the owned partitions.")
         cancellationsForgotten = registry.counter(
             "pushfan_cancellations_forgotten_total", help: "Cancellations forgotten early, because there were too many.")
-        deadLetters = registry.counters("dead_letters_total", "Records put on the dead-letter topic.", ["reason"])
+        deadLetters = registry.counters("dead_letters_total", help: "Records put on the dead-letter topic.", labels: ["reason"])
         resultsPublished = registry.counter("pushfan_results_published_total", help: "Results written to Kafka.")
         resultsFailed = registry.counter(
             "pushfan_results_failed_total", help: "Results that Kafka did not take at the first try.")

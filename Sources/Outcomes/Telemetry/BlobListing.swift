@@ -46,12 +46,14 @@ public struct BlobListing: Sendable, Equatable {
     public init(reading page: Span<UInt8>, now: Timestamp) throws(TelemetryFault) {
         guard page.count <= Self.maximumByteCount else { throw .tooLarge }
         var scanner = XMLScanner(page)
-        guard case .start(let root) = try scanner.next(), scanner.isName(root, "EnumerationResults") else { throw .otherListing }
+        guard case .start(let root) = try scanner.next(), scanner.isName(root, equalTo: "EnumerationResults") else {
+            throw .otherListing
+        }
         while let name = try scanner.child(of: "EnumerationResults") {
-            if scanner.isName(name, "Blobs") {
+            if scanner.isName(name, equalTo: "Blobs") {
                 try readBlobs(&scanner, now: now)
-            } else if scanner.isName(name, "NextMarker") {
-                let marker = try Self.text("NextMarker", &scanner)
+            } else if scanner.isName(name, equalTo: "NextMarker") {
+                let marker = try Self.text("NextMarker", from: &scanner)
                 nextMarker = marker.isEmpty ? nil : marker
             } else {
                 try scanner.skipElement()
@@ -62,16 +64,16 @@ public struct BlobListing: Sendable, Equatable {
 
     private mutating func readBlobs(_ scanner: inout XMLScanner, now: Timestamp) throws(TelemetryFault) {
         while let name = try scanner.child(of: "Blobs") {
-            guard scanner.isName(name, "Blob") else {
+            guard scanner.isName(name, equalTo: "Blob") else {
                 try scanner.skipElement()
                 continue
             }
             var blob = Blob(name: "")
             while let part = try scanner.child(of: "Blob") {
-                if scanner.isName(part, "Name") {
-                    blob.name = try Self.text("Name", &scanner)
-                } else if scanner.isName(part, "Properties") {
-                    try Self.readProperties(of: &blob, &scanner, now: now)
+                if scanner.isName(part, equalTo: "Name") {
+                    blob.name = try Self.text("Name", from: &scanner)
+                } else if scanner.isName(part, equalTo: "Properties") {
+                    try Self.readProperties(of: &blob, from: &scanner, now: now)
                 } else {
                     try scanner.skipElement()
                 }
@@ -82,21 +84,21 @@ public struct BlobListing: Sendable, Equatable {
     }
 
     private static func readProperties(
-        of blob: inout Blob, _ scanner: inout XMLScanner, now: Timestamp
+        of blob: inout Blob, from scanner: inout XMLScanner, now: Timestamp
     ) throws(TelemetryFault) {
         while let name = try scanner.child(of: "Properties") {
-            if scanner.isName(name, "Content-Length") {
-                guard let count = Int64(try text("Content-Length", &scanner)), count >= 0 else { throw .invalidCount }
+            if scanner.isName(name, equalTo: "Content-Length") {
+                guard let count = Int64(try text("Content-Length", from: &scanner)), count >= 0 else { throw .invalidCount }
                 blob.byteCount = count
-            } else if scanner.isName(name, "Last-Modified") {
-                blob.modified = RetryAfter.date(try text("Last-Modified", &scanner), now: now)
+            } else if scanner.isName(name, equalTo: "Last-Modified") {
+                blob.modified = RetryAfter.date(try text("Last-Modified", from: &scanner), now: now)
             } else {
                 try scanner.skipElement()
             }
         }
     }
 
-    private static func text(_ element: StaticString, _ scanner: inout XMLScanner) throws(TelemetryFault) -> String {
+    private static func text(_ element: StaticString, from scanner: inout XMLScanner) throws(TelemetryFault) -> String {
         String(decoding: try scanner.text(of: "\(element)", limit: 4096), as: UTF8.self)
     }
 }

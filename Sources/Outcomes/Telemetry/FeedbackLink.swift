@@ -36,7 +36,7 @@ public struct FeedbackLink: Sendable, Equatable, CustomStringConvertible, Custom
     ///   - count: The most names that it may have.
     /// - Returns: The link.
     public func listing(after marker: String?, count: Int) -> String {
-        let marker = marker.map { "&marker=\(Self.escaped($0, keeping: []))" } ?? ""
+        let marker = marker.map { "&marker=\(PercentEncoding.encoded($0))" } ?? ""
         return "\(place)?restype=container&comp=list&maxresults=\(count)\(marker)&\(signature)"
     }
 
@@ -44,19 +44,6 @@ public struct FeedbackLink: Sendable, Equatable, CustomStringConvertible, Custom
     public func blob(_ name: String) -> String? {
         let segments = name.split(separator: "/", omittingEmptySubsequences: false)
         guard segments.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else { return nil }
-        return "\(place)/\(Self.escaped(name, keeping: [UInt8(ascii: "/")]))?\(signature)"
-    }
-
-    /// Escapes all but unreserved characters (RFC 3986, 2.3).
-    private static func escaped(_ text: String, keeping kept: Set<UInt8>) -> String {
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if byte.isUnreserved || kept.contains(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), Hexadecimal.capitalDigit(byte >> 4), Hexadecimal.capitalDigit(byte & 15)]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        return "\(place)/\(PercentEncoding.encoded(name, by: .path))?\(signature)"
     }
 }

@@ -23,7 +23,7 @@ public struct FeedbackPiece: Sendable, Equatable {
         // Whatever ends the reading, be it a document that is cut or one that is broken, the whole ones before it count.
         do throws(TelemetryFault) {
             while case .start(let name) = try scanner.next() {
-                try readEntry(name, &scanner)
+                try readEntry(name, from: &scanner)
                 byteCount = scanner.position
             }
             byteCount = piece.count
@@ -31,9 +31,9 @@ public struct FeedbackPiece: Sendable, Equatable {
     }
 
     /// - Throws: Reading cannot go on: the end of the document is unknown.
-    private mutating func readEntry(_ name: Range<Int>, _ scanner: inout XMLScanner) throws(TelemetryFault) {
+    private mutating func readEntry(_ name: Range<Int>, from scanner: inout XMLScanner) throws(TelemetryFault) {
         do throws(TelemetryFault) {
-            guard scanner.isName(name, "PnsFeedback") else { throw .otherEntry }
+            guard scanner.isName(name, equalTo: "PnsFeedback") else { throw .otherEntry }
             devices.append(try RefusedDevice(from: &scanner))
         } catch {
             guard error.isOfContent else { throw error }

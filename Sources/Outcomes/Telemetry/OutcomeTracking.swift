@@ -97,7 +97,7 @@ public struct OutcomeTracking: Sendable, Equatable {
     ///   - generator: Draws the jitter.
     /// - Returns: When to ask again, or what became of the call.
     public mutating func answered(
-        _ answer: PollAnswer, _ terms: Terms, at now: Timestamp, using generator: inout some RandomNumberGenerator
+        _ answer: PollAnswer, under terms: Terms, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> Step {
         if pollCount < .max { pollCount += 1 }
         var floor: Int64 = 0

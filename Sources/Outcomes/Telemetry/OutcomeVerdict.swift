@@ -47,7 +47,7 @@ public struct OutcomeVerdict: Sendable, Equatable {
     /// The safety of a replay of the same call.
     public var replaySafety: ReplaySafety
 
-    init(_ kind: Kind, _ cause: Cause, _ outcome: Outcome, _ replaySafety: ReplaySafety? = nil) {
+    init(_ kind: Kind, cause: Cause, outcome: Outcome, replaySafety: ReplaySafety? = nil) {
         self.kind = kind
         self.cause = cause
         self.outcome = outcome
@@ -58,9 +58,12 @@ public struct OutcomeVerdict: Sendable, Equatable {
     init?(final telemetry: NotificationTelemetry) {
         switch telemetry.state {
         case .completed: self = Self.completed(telemetry)
-        case .noTargetFound: self.init(.failed, .noTarget, .noTarget, Self.safety(of: telemetry, else: .pointless))
-        case .abandoned: self.init(.failed, .abandoned, .ambiguous, Self.safety(of: telemetry, else: .ambiguous))
-        case .canceled: self.init(.failed, .canceled, .cancelled, Self.safety(of: telemetry, else: .safe))
+        case .noTargetFound:
+            self.init(.failed, cause: .noTarget, outcome: .noTarget, replaySafety: Self.safety(of: telemetry, else: .pointless))
+        case .abandoned:
+            self.init(.failed, cause: .abandoned, outcome: .ambiguous, replaySafety: Self.safety(of: telemetry, else: .ambiguous))
+        case .canceled:
+            self.init(.failed, cause: .canceled, outcome: .cancelled, replaySafety: Self.safety(of: telemetry, else: .safe))
         case .enqueued, .detailedStateAvailable, .scheduled, .processing, .unknown, .other, nil: return nil
         }
     }
@@ -78,7 +81,7 @@ public struct OutcomeVerdict: Sendable, Equatable {
         default: cause = .unfinished
         }
         let safety = telemetry.map { Self.safety(of: $0, else: .ambiguous) }
-        self.init(.failed, cause, .ambiguous, safety)
+        self.init(.failed, cause: cause, outcome: .ambiguous, replaySafety: safety)
     }
 
     /// Whoever was reached would ring again.
@@ -90,11 +93,13 @@ public struct OutcomeVerdict: Sendable, Equatable {
         let failures = telemetry.counts.filter { $0.count > 0 }.map(\.outcome.outcome)
             .filter { $0 != .success && $0 != .duplicate }
         guard let worst = failures.min(by: { $0.gravity < $1.gravity }) else {
-            if telemetry.successCount > 0 { return OutcomeVerdict(.success, .delivered, .success) }
-            return OutcomeVerdict(.failed, .nothingCounted, .ambiguous)
+            if telemetry.successCount > 0 { return OutcomeVerdict(.success, cause: .delivered, outcome: .success) }
+            return OutcomeVerdict(.failed, cause: .nothingCounted, outcome: .ambiguous)
         }
-        if telemetry.successCount > 0 { return OutcomeVerdict(.partial, .someRefused, worst, .duplicateRisk) }
-        return OutcomeVerdict(.failed, .allRefused, worst)
+        if telemetry.successCount > 0 {
+            return OutcomeVerdict(.partial, cause: .someRefused, outcome: worst, replaySafety: .duplicateRisk)
+        }
+        return OutcomeVerdict(.failed, cause: .allRefused, outcome: worst)
     }
 }
 

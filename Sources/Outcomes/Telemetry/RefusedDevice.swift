@@ -57,7 +57,7 @@ public struct RefusedDeviceList: Sendable, Equatable {
         var scanner = XMLScanner(blob, allowsSeveralRoots: true)
         do throws(TelemetryFault) {
             while case .start(let name) = try scanner.next() {
-                guard scanner.isName(name, "PnsFeedback") else { throw .otherEntry }
+                guard scanner.isName(name, equalTo: "PnsFeedback") else { throw .otherEntry }
                 devices.append(try RefusedDevice(from: &scanner))
             }
         } catch {
@@ -71,7 +71,7 @@ extension RefusedDevice {
     init(from scanner: inout XMLScanner) throws(TelemetryFault) {
         var fields: [Field: String] = [:]
         while let name = try scanner.child(of: "PnsFeedback") {
-            guard let field = Field.allCases.first(where: { scanner.isName(name, $0.element) }) else {
+            guard let field = Field.allCases.first(where: { scanner.isName(name, equalTo: $0.element) }) else {
                 try scanner.skipElement()
                 continue
             }

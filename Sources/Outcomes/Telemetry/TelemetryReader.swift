@@ -38,7 +38,7 @@ private struct TelemetryReader: ~Escapable {
 
     mutating func read() throws(TelemetryFault) -> NotificationTelemetry {
         guard case .start(let root) = try scanner.next() else { throw .otherRoot }
-        guard scanner.isName(root, "NotificationDetails") else { throw .otherRoot }
+        guard scanner.isName(root, equalTo: "NotificationDetails") else { throw .otherRoot }
         while let name = try scanner.child(of: "NotificationDetails") { try readElement(name) }
         guard try scanner.next() == .finished else { throw .otherRoot }
         // .NET's FcmOutcomeCounts is another name of GcmOutcomeCounts: the same devices, not more of them.
@@ -50,15 +50,15 @@ private struct TelemetryReader: ~Escapable {
     }
 
     private mutating func readElement(_ name: Range<Int>) throws(TelemetryFault) {
-        if scanner.isName(name, "State") {
+        if scanner.isName(name, equalTo: "State") {
             guard !hasState else { throw .unexpected("State") }
             hasState = true
             let word = try scanner.text(of: "State", limit: Self.maximumWordLength)
             if !word.isEmpty { telemetry.state = NotificationState(word: try Self.word(word)) }
-        } else if scanner.isName(name, "NotificationId") {
+        } else if scanner.isName(name, equalTo: "NotificationId") {
             guard telemetry.notificationID == nil else { throw .unexpected("NotificationId") }
             telemetry.notificationID = String(decoding: try scanner.text(of: "NotificationId", limit: 256), as: UTF8.self)
-        } else if scanner.isName(name, "PnsErrorDetailsUri") {
+        } else if scanner.isName(name, equalTo: "PnsErrorDetailsUri") {
             guard !hasDetails else { throw .unexpected("PnsErrorDetailsUri") }
             hasDetails = true
             let uri = try scanner.text(of: "PnsErrorDetailsUri", limit: 4096)
@@ -67,7 +67,7 @@ private struct TelemetryReader: ~Escapable {
             guard !lists.contains(platform) else { throw .unexpected("OutcomeCounts") }
             lists.append(platform)
             while let entry = try scanner.child(of: "OutcomeCounts") {
-                if scanner.isName(entry, "Outcome") { try readCount(platform) } else { try scanner.skipElement() }
+                if scanner.isName(entry, equalTo: "Outcome") { try readCount(platform) } else { try scanner.skipElement() }
             }
         } else {
             try scanner.skipElement()
@@ -78,10 +78,10 @@ private struct TelemetryReader: ~Escapable {
         var outcome: PNSOutcome?
         var count: Int?
         while let name = try scanner.child(of: "Outcome") {
-            if scanner.isName(name, "Name") {
+            if scanner.isName(name, equalTo: "Name") {
                 guard outcome == nil else { throw .unexpected("Name") }
                 outcome = PNSOutcome(word: try Self.word(try scanner.text(of: "Name", limit: Self.maximumWordLength)))
-            } else if scanner.isName(name, "Count") {
+            } else if scanner.isName(name, equalTo: "Count") {
                 guard count == nil else { throw .unexpected("Count") }
                 count = try Self.number(try scanner.text(of: "Count", limit: Self.maximumWordLength))
             } else {

@@ -72,7 +72,7 @@ package struct XMLScanner: ~Escapable {
     }
 
     /// True if the name at `range` is `literal`, with or without a prefix and a colon.
-    package func isName(_ range: Range<Int>, _ literal: StaticString) -> Bool {
+    package func isName(_ range: Range<Int>, equalTo literal: StaticString) -> Bool {
         let local = localName(range)
         return local.count == literal.utf8CodeUnitCount && holds(literal, at: local.lowerBound)
     }
@@ -122,7 +122,7 @@ package struct XMLScanner: ~Escapable {
         if isClosing {
             skipBlanks()
             try expect(UInt8(ascii: ">"))
-            guard let opened = open.popLast(), isSame(opened, name) else { throw .malformed(offset: name.lowerBound) }
+            guard let opened = open.popLast(), isSame(opened, as: name) else { throw .malformed(offset: name.lowerBound) }
             return .end
         }
         guard allowsSeveralRoots || !hasRoot || !open.isEmpty else { throw .malformed(offset: name.lowerBound) }
@@ -184,7 +184,7 @@ package struct XMLScanner: ~Escapable {
         index += 1
     }
 
-    private func isSame(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+    private func isSame(_ left: Range<Int>, as right: Range<Int>) -> Bool {
         guard left.count == right.count else { return false }
         for offset in 0..<left.count where text[left.lowerBound + offset] != text[right.lowerBound + offset] { return false }
         return true

@@ -12,7 +12,7 @@ extension TrackedCall {
     ///   - now: The present moment.
     ///   - json: Gets the text.
     public static func append(
-        _ index: Int, of report: borrowing DeliveryReport, _ request: borrowing PushRequest, origin: RecordOrigin, hub: String,
+        _ index: Int, of report: borrowing DeliveryReport, for request: borrowing PushRequest, origin: RecordOrigin, hub: String,
         at now: Timestamp, to json: inout ByteWriter
     ) {
         let call = report.calls[index]
@@ -44,12 +44,12 @@ extension TrackedCall {
             json.append(",\"trace\":")
             json.append(json: request.document.span(trace))
         }
-        appendHead(request, hub, to: &json)
-        appendTail(request, origin, to: &json)
+        appendHead(request, hub: hub, to: &json)
+        appendTail(request, origin: origin, to: &json)
         json.append("}}")
     }
 
-    private static func appendHead(_ request: borrowing PushRequest, _ hub: String, to json: inout ByteWriter) {
+    private static func appendHead(_ request: borrowing PushRequest, hub: String, to json: inout ByteWriter) {
         json.append(",\"head\":{\"request_id\":")
         json.append(json: request.document.span(request.id))
         if let source = request.source {
@@ -65,7 +65,7 @@ extension TrackedCall {
         json.append("}")
     }
 
-    private static func appendTail(_ request: borrowing PushRequest, _ origin: RecordOrigin, to json: inout ByteWriter) {
+    private static func appendTail(_ request: borrowing PushRequest, origin: RecordOrigin, to json: inout ByteWriter) {
         json.append(",\"tail\":{\"origin\":{\"topic\":")
         json.append(json: origin.topic)
         json.append(",\"partition\":")

@@ -49,14 +49,15 @@ public struct TrackedCall: Sendable {
             let planned = fields.number("planned", of: call, in: 1...1_000_000),
             let attempts = fields.number("attempts", of: call, in: 0...1_000_000),
             let published = fields.number("published", of: call), let accepted = fields.number("accepted", of: call),
-            let result = fields.text("id", of: call, 1...128), let request = fields.text("request_id", of: head, 1...128),
-            let platform = fields.text("platform", of: call, 1...64),
+            let result = fields.text("id", of: call, lengths: 1...128),
+            let request = fields.text("request_id", of: head, lengths: 1...128),
+            let platform = fields.text("platform", of: call, lengths: 1...64),
             document.member("origin", of: tail) != nil
         else { throw Malformed() }
         (self.call, self.head, self.tail) = (call, head, tail)
-        ids = (result, request, fields.text("notification", of: call, 1...256) ?? .none)
+        ids = (result, request, fields.text("notification", of: call, lengths: 1...256) ?? .none)
         platformText = platform
-        traceText = fields.text("trace", of: call, 55...55)
+        traceText = fields.text("trace", of: call, lengths: 55...55)
         self.index = Int(index)
         plannedCount = Int(planned)
         attemptCount = Int(attempts)
@@ -135,9 +136,9 @@ private struct Fields {
         return value
     }
 
-    func text(_ name: StaticString, of node: JSONDocument.Node, _ lengths: ClosedRange<Int>) -> JSONDocument.Text? {
+    func text(_ name: StaticString, of node: JSONDocument.Node, lengths: ClosedRange<Int>) -> JSONDocument.Text? {
         guard let member = document.member(name, of: node) else { return nil }
-        return text(at: member, lengths)
+        return text(at: member, lengths: lengths)
     }
 
     func isTrue(_ name: StaticString, of node: JSONDocument.Node) -> Bool {
@@ -147,7 +148,7 @@ private struct Fields {
     /// The last telemetry, or nil when the hub has said nothing.
     func telemetry(of node: JSONDocument.Node) throws(TrackedCall.Malformed) -> NotificationTelemetry? {
         guard let state = document.member("state", of: node) else { return nil }
-        guard let word = text(at: state, 0...64), let list = document.member("counts", of: node),
+        guard let word = text(at: state, lengths: 0...64), let list = document.member("counts", of: node),
             document.kind(of: list) == .array, document.childCount(of: list) <= 512
         else { throw TrackedCall.Malformed() }
         var telemetry = NotificationTelemetry()
@@ -160,15 +161,15 @@ private struct Fields {
 
     private func count(_ entry: JSONDocument.Node) throws(TrackedCall.Malformed) -> NotificationTelemetry.Count {
         guard document.kind(of: entry) == .array, document.childCount(of: entry) == 3,
-            let first = document.firstChild(of: entry), let platform = text(at: first, 1...64),
-            let word = text(at: document.next(after: first), 1...64),
+            let first = document.firstChild(of: entry), let platform = text(at: first, lengths: 1...64),
+            let word = text(at: document.next(after: first), lengths: 1...64),
             let count = document.integer(at: document.next(after: document.next(after: first))), count >= 0
         else { throw TrackedCall.Malformed() }
         return NotificationTelemetry.Count(
             platform: document.string(platform), outcome: PNSOutcome(word: document.string(word)), count: Int(count))
     }
 
-    private func text(at node: JSONDocument.Node, _ lengths: ClosedRange<Int>) -> JSONDocument.Text? {
+    private func text(at node: JSONDocument.Node, lengths: ClosedRange<Int>) -> JSONDocument.Text? {
         guard document.kind(of: node) == .string else { return nil }
         let text = document.text(of: node)
         return lengths.contains(text.count) ? text : nil

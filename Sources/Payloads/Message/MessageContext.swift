@@ -33,15 +33,16 @@ struct MessageContext {
         guard let data = message.data else { return }
         try document.forEachMember(of: data) { (key, value) throws(PayloadError) in
             if document.kind(of: value) != .string {
-                throw .rejected(document.pointer(to: value), "A data value is no string; data holds strings only.")
+                throw .rejected(document.pointer(to: value), because: "A data value is no string; data holds strings only.")
             }
             if let name = carried.name(equalTo: key, in: document) {
                 throw .rejected(
                     document.pointer(to: value),
-                    "message.\(name) travels to \(platform.name) under the same name as this data key; rename the key.")
+                    because: "message.\(name) travels to \(platform.name) under the same name as this data key; rename the key.")
             }
             if document.isReserved(key, by: platform) {
-                throw .rejected(document.pointer(to: value), "This data key is reserved by \(platform.name); rename the key.")
+                throw .rejected(
+                    document.pointer(to: value), because: "This data key is reserved by \(platform.name); rename the key.")
             }
         }
     }
@@ -54,12 +55,12 @@ extension JSONDocument {
     /// `google` or `gcm` (FCM reference, `Message.data`; page HubProtocol, "Platforms").
     func isReserved(_ key: Text, by platform: Platform) -> Bool {
         switch platform {
-        case .apple: equals(key, "aps")
+        case .apple: isEqual(key, to: "aps")
         case .fcmv1:
-            equals(key, "from") || equals(key, "message_type") || span(key).starts(with: "google.")
+            isEqual(key, to: "from") || isEqual(key, to: "message_type") || span(key).starts(with: "google.")
                 || span(key).starts(with: "gcm.")
         case .gcm:
-            equals(key, "from") || equals(key, "message_type") || span(key).starts(with: "google")
+            isEqual(key, to: "from") || isEqual(key, to: "message_type") || span(key).starts(with: "google")
                 || span(key).starts(with: "gcm")
         case .windows, .adm, .baidu, .browser, .xiaomi: false
         }
@@ -82,7 +83,7 @@ extension Timestamp {
 extension ByteWriter {
     /// Appends the fields in `carried` and the app's data as members of the JSON object that is being written, all strings.
     mutating func append(
-        appDataOf context: MessageContext, _ carried: MessageFields, in document: JSONDocument
+        appDataOf context: MessageContext, carrying carried: MessageFields, in document: JSONDocument
     ) throws(PayloadError) {
         for entry in MessageFields.named where carried.contains(entry.field) {
             append(key: entry.name)
@@ -101,7 +102,7 @@ extension ByteWriter {
     mutating func append(stringMembersOf node: JSONDocument.Node, in document: JSONDocument) throws(PayloadError) {
         try document.forEachMember(of: node) { (key, value) throws(PayloadError) in
             if document.kind(of: value) != .string {
-                throw .rejected(document.pointer(to: value), "The value is no string; only strings can be sent here.")
+                throw .rejected(document.pointer(to: value), because: "The value is no string; only strings can be sent here.")
             }
             appendMemberSeparator()
             append(json: document.span(key))

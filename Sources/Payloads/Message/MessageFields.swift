@@ -20,7 +20,7 @@ struct MessageFields: OptionSet, Sendable {
     /// The name of the field in the set that is called as `key` is, or nil when there is none.
     func name(equalTo key: JSONDocument.Text, in document: JSONDocument) -> StaticString? {
         guard !isEmpty else { return nil }
-        for entry in Self.named where contains(entry.field) && document.equals(key, entry.name) { return entry.name }
+        for entry in Self.named where contains(entry.field) && document.isEqual(key, to: entry.name) { return entry.name }
         return nil
     }
 

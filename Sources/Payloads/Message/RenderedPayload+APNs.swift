@@ -13,7 +13,7 @@ extension RenderedPayload {
     ///   - expiry: What an expiry was written with before; most are of one second.
     /// - Throws: `PayloadError` when data would stand twice.
     mutating func renderAPNs(
-        _ context: MessageContext, of request: PushRequest, _ expiry: inout TimestampText
+        _ context: MessageContext, of request: PushRequest, expiry: inout TimestampText
     ) throws(PayloadError) {
         let isAlert = context.shows([.title, .subtitle, .body, .badge, .sound])
         let placed: MessageFields = isAlert ? [.title, .subtitle, .body, .badge, .sound, .actionCategory, .threadID] : []
@@ -27,11 +27,11 @@ extension RenderedPayload {
             body.append("\"content-available\":1")
         }
         body.append(UInt8(ascii: "}"))
-        try body.append(appDataOf: context, carried, in: request.document)
+        try body.append(appDataOf: context, carrying: carried, in: request.document)
         body.append(UInt8(ascii: "}"))
 
-        headers.append(header: "apns-push-type", isAlert ? "alert" : "background")
-        headers.append(header: "apns-priority", request.apnsPriority(isBackground: !isAlert))
+        headers.append(header: "apns-push-type", value: isAlert ? "alert" : "background")
+        headers.append(header: "apns-priority", value: request.apnsPriority(isBackground: !isAlert))
         headers.append(apnsExpiration: context.appleExpiry, by: &expiry)
         if let collapseID = context.collapseID {
             headers.append(header: "apns-collapse-id")
@@ -45,18 +45,18 @@ extension RenderedPayload {
         if context.shows(.texts) {
             body.append(key: "alert")
             body.append(UInt8(ascii: "{"))
-            body.append(key: "title", message.title, in: request.document)
-            body.append(key: "subtitle", message.subtitle, in: request.document)
-            body.append(key: "body", message.body, in: request.document)
+            body.append(key: "title", value: message.title, in: request.document)
+            body.append(key: "subtitle", value: message.subtitle, in: request.document)
+            body.append(key: "body", value: message.body, in: request.document)
             body.append(UInt8(ascii: "}"))
         }
         if let badge = message.badge {
             body.append(key: "badge")
             body.append(decimal: badge)
         }
-        body.append(key: "sound", message.sound, in: request.document)
-        body.append(key: "thread-id", message.threadID, in: request.document)
-        body.append(key: "category", message.actionCategory, in: request.document)
+        body.append(key: "sound", value: message.sound, in: request.document)
+        body.append(key: "thread-id", value: message.threadID, in: request.document)
+        body.append(key: "category", value: message.actionCategory, in: request.document)
         if message.imageURL != nil {
             body.append(key: "mutable-content")
             body.append(UInt8(ascii: "1"))

@@ -18,10 +18,10 @@ extension RenderedPayload {
             body.append(key: "notification")
             body.append(UInt8(ascii: "{"))
             appendTitleAndBody(context, of: request)
-            body.append(key: "image", context.message.imageURL, in: request.document)
+            body.append(key: "image", value: context.message.imageURL, in: request.document)
             body.append(UInt8(ascii: "}"))
         }
-        try appendData(context, of: request, carried)
+        try appendData(context, of: request, carrying: carried)
         appendAndroid(context, of: request, isShown: isShown)
         body.append("}}")
     }
@@ -34,7 +34,7 @@ extension RenderedPayload {
         try context.checkData(in: request.document, beside: carried, for: .gcm)
         contentType = .jsonUTF8
         body.append(UInt8(ascii: "{"))
-        body.append(key: "collapse_key", request.collapseKey, in: request.document)
+        body.append(key: "collapse_key", value: request.collapseKey, in: request.document)
         if request.hasPriority {
             body.append(key: "priority")
             body.append(request.priority == .high ? "\"high\"" : "\"normal\"")
@@ -47,19 +47,19 @@ extension RenderedPayload {
             body.append(key: "notification")
             body.append(UInt8(ascii: "{"))
             appendTitleAndBody(context, of: request)
-            body.append(key: "sound", context.message.sound, in: request.document)
+            body.append(key: "sound", value: context.message.sound, in: request.document)
             appendTag(context, of: request)
             body.append(UInt8(ascii: "}"))
         }
-        try appendData(context, of: request, carried)
+        try appendData(context, of: request, carrying: carried)
         body.append(UInt8(ascii: "}"))
     }
 
     private mutating func appendTitleAndBody(_ context: MessageContext, of request: PushRequest) {
         let message = context.message
-        body.append(key: "title", message.title, in: request.document)
+        body.append(key: "title", value: message.title, in: request.document)
         guard let subtitle = message.subtitle else {
-            body.append(key: "body", message.body, in: request.document)
+            body.append(key: "body", value: message.body, in: request.document)
             return
         }
         body.append(key: "body")
@@ -72,14 +72,14 @@ extension RenderedPayload {
         body.append(UInt8(ascii: "\""))
     }
 
-    private mutating func appendData(_ context: MessageContext, of request: PushRequest, _ carried: MessageFields)
+    private mutating func appendData(_ context: MessageContext, of request: PushRequest, carrying carried: MessageFields)
         throws(PayloadError)
     {
         let dataCount = context.message.data.map { request.document.childCount(of: $0) } ?? 0
         if carried.isEmpty && dataCount == 0 { return }
         body.append(key: "data")
         body.append(UInt8(ascii: "{"))
-        try body.append(appDataOf: context, carried, in: request.document)
+        try body.append(appDataOf: context, carrying: carried, in: request.document)
         body.append(UInt8(ascii: "}"))
     }
 
@@ -88,7 +88,7 @@ extension RenderedPayload {
         guard request.collapseKey != nil || request.hasPriority || request.expiresAt != nil || isTagged else { return }
         body.append(key: "android")
         body.append(UInt8(ascii: "{"))
-        body.append(key: "collapse_key", request.collapseKey, in: request.document)
+        body.append(key: "collapse_key", value: request.collapseKey, in: request.document)
         if request.hasPriority {
             body.append(key: "priority")
             body.append(request.priority == .high ? "\"HIGH\"" : "\"NORMAL\"")
@@ -106,7 +106,7 @@ extension RenderedPayload {
     private mutating func appendAndroidNotification(_ context: MessageContext, of request: PushRequest) {
         body.append(key: "notification")
         body.append(UInt8(ascii: "{"))
-        body.append(key: "sound", context.message.sound, in: request.document)
+        body.append(key: "sound", value: context.message.sound, in: request.document)
         appendTag(context, of: request)
         if let badge = context.message.badge {
             body.append(key: "notification_count")

@@ -36,20 +36,20 @@ extension RenderedPayload {
         try context.checkData(in: request.document, beside: carried, for: .windows)
         if isToast {
             contentType = .xml
-            appendToast(context, of: request, carried)
+            appendToast(context, of: request, carrying: carried)
         } else {
             contentType = .octetStream
             body.append(UInt8(ascii: "{"))
-            try body.append(appDataOf: context, carried, in: request.document)
+            try body.append(appDataOf: context, carrying: carried, in: request.document)
             body.append(UInt8(ascii: "}"))
         }
-        appendWNSHeaders(context, of: request, isToast ? .toast : .raw)
+        appendWNSHeaders(context, of: request, type: isToast ? .toast : .raw)
     }
 
-    private mutating func appendToast(_ context: MessageContext, of request: PushRequest, _ carried: MessageFields) {
+    private mutating func appendToast(_ context: MessageContext, of request: PushRequest, carrying carried: MessageFields) {
         let message = context.message
         body.append("<toast")
-        appendLaunch(context, of: request, carried)
+        appendLaunch(context, of: request, carrying: carried)
         body.append("><visual><binding template=\"ToastGeneric\">")
         appendLine(message.title, in: request.document)
         appendLine(message.subtitle, in: request.document)
@@ -85,7 +85,7 @@ extension RenderedPayload {
         body.append("\"/>")
     }
 
-    private mutating func appendLaunch(_ context: MessageContext, of request: PushRequest, _ carried: MessageFields) {
+    private mutating func appendLaunch(_ context: MessageContext, of request: PushRequest, carrying carried: MessageFields) {
         let document = request.document
         let dataCount = context.message.data.map { document.childCount(of: $0) } ?? 0
         if carried.isEmpty && dataCount == 0 { return }
@@ -117,18 +117,18 @@ extension RenderedPayload {
 
     /// The headers of WNS (page HubProtocol, "Platforms"): kept for a device that is away as long as the request lives, and not at
     /// all once it has no time left.
-    private mutating func appendWNSHeaders(_ context: MessageContext, of request: PushRequest, _ type: WNSType) {
-        headers.append(header: "X-WNS-Type", type.headerValue)
+    private mutating func appendWNSHeaders(_ context: MessageContext, of request: PushRequest, type: WNSType) {
+        headers.append(header: "X-WNS-Type", value: type.headerValue)
         let seconds = request.secondsLeft(at: context.now)
-        headers.append(header: "X-WNS-Cache-Policy", seconds == 0 ? "no-cache" : "cache")
+        headers.append(header: "X-WNS-Cache-Policy", value: seconds == 0 ? "no-cache" : "cache")
         if let seconds, seconds > 0 { headers.append(header: "X-WNS-TTL", decimal: seconds) }
         if type == .toast, let collapseID = context.collapseID {
             headers.append(header: "X-WNS-Tag")
             collapseID.appendTag(to: &headers, from: request.document)
             headers.endLine()
         }
-        if request.hasPriority { headers.append(header: "X-WNS-PRIORITY", request.wnsPriority) }
-        headers.append(header: "X-WNS-RequestForStatus", "true")
+        if request.hasPriority { headers.append(header: "X-WNS-PRIORITY", value: request.wnsPriority) }
+        headers.append(header: "X-WNS-RequestForStatus", value: "true")
     }
 }
 

@@ -9,7 +9,7 @@ extension JSONDocument {
             // APNs takes any dictionary that is not empty (page HubProtocol, "Platforms").
             return childCount(of: body) > 0 ? nil : (body, "The body must not be an empty object.")
         case .fcmv1: return fcmFault(in: body)
-        case .gcm: return targetFault(in: body, ["to", "registration_ids", "condition", "notification_key"])
+        case .gcm: return targetFault(in: body, among: ["to", "registration_ids", "condition", "notification_key"])
         case .windows, .adm, .baidu, .browser, .xiaomi: return nil
         }
     }
@@ -19,23 +19,23 @@ extension JSONDocument {
         var fault: (node: Node, sentence: String)?
         var hasMessage = false
         forEachMember(of: body) { key, value in
-            guard fault == nil && equals(key, "message") else { return }
+            guard fault == nil && isEqual(key, to: "message") else { return }
             hasMessage = true
             guard kind(of: value) == .object else {
                 fault = (value, "message must be an object.")
                 return
             }
-            fault = targetFault(in: value, ["token", "topic", "condition", "fid"]) ?? dataFault(in: value)
+            fault = targetFault(in: value, among: ["token", "topic", "condition", "fid"]) ?? dataFault(in: value)
         }
         return fault ?? (hasMessage ? nil : (body, "The body for fcmv1 must have a member message that holds everything."))
     }
 
     /// A target in the body does not replace the audience: without tags, such a push reached every device of a hub
     /// (azure-notificationhubs-dotnet issue 318).
-    private func targetFault(in object: Node, _ names: [StaticString]) -> (node: Node, sentence: String)? {
+    private func targetFault(in object: Node, among names: [StaticString]) -> (node: Node, sentence: String)? {
         var fault: (node: Node, sentence: String)?
         forEachMember(of: object) { key, value in
-            guard fault == nil, let name = names.first(where: { equals(key, $0) }) else { return }
+            guard fault == nil, let name = names.first(where: { isEqual(key, to: $0) }) else { return }
             fault = (value, "\(name) names a target; only the request's audience does.")
         }
         return fault

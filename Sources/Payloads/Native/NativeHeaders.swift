@@ -31,20 +31,21 @@ struct NativeHeaders {
     ) throws(PayloadError) {
         let document = request.document
         guard document.kind(of: object) == .object, document.childCount(of: object) <= Self.maximumCount else {
-            throw .rejected(document.pointer(to: object), "headers must be an object with at most \(Self.maximumCount) members.")
+            throw .rejected(
+                document.pointer(to: object), because: "headers must be an object with at most \(Self.maximumCount) members.")
         }
         try document.forEachMember(of: object) { (key, value) throws(PayloadError) in
             let name = document.span(key)
-            if let fault = Self.fault(inName: name) ?? Self.fault(inValue: value, document) {
-                throw .rejected(document.pointer(to: value), fault)
+            if let fault = Self.fault(inName: name) ?? Self.fault(inValue: value, in: document) {
+                throw .rejected(document.pointer(to: value), because: fault)
             }
-            if Self.occurrences(of: key, in: object, document) > 1 {
-                throw .rejected(document.pointer(to: value), "This header stands twice; case makes no difference.")
+            if Self.occurrences(of: key, in: object, of: document) > 1 {
+                throw .rejected(document.pointer(to: value), because: "This header stands twice; case makes no difference.")
             }
             let text = document.span(document.text(of: value))
-            if !note(name, text) {
+            if !note(name, value: text) {
                 throw .rejected(
-                    document.pointer(to: value), "X-WNS-Type must be one of wns/toast, wns/tile, wns/badge and wns/raw.")
+                    document.pointer(to: value), because: "X-WNS-Type must be one of wns/toast, wns/tile, wns/badge and wns/raw.")
             }
             lines.append(name)
             lines.append(": ")
@@ -54,7 +55,7 @@ struct NativeHeaders {
     }
 
     /// Remembers what matters of one header. False if its value is impossible.
-    private mutating func note(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    private mutating func note(_ name: Span<UInt8>, value: Span<UInt8>) -> Bool {
         if name.equalsIgnoringCase("x-wns-type") {
             wnsType = WNSType.allCases.first { value.equalsIgnoringCase($0.headerValue) }
             return wnsType != nil
@@ -77,7 +78,7 @@ struct NativeHeaders {
     }
 
     private static func occurrences(
-        of key: JSONDocument.Text, in object: JSONDocument.Node, _ document: JSONDocument
+        of key: JSONDocument.Text, in object: JSONDocument.Node, of document: JSONDocument
     ) -> Int {
         var count = 0
         document.forEachMember(of: object) { other, _ in
@@ -94,7 +95,7 @@ struct NativeHeaders {
         return isReserved(name) ? "This header is set by the hub call itself and cannot be given." : nil
     }
 
-    private static func fault(inValue node: JSONDocument.Node, _ document: JSONDocument) -> String? {
+    private static func fault(inValue node: JSONDocument.Node, in document: JSONDocument) -> String? {
         guard document.kind(of: node) == .string else { return "A header's value must be a string." }
         let value = document.span(document.text(of: node))
         for index in 0..<value.count where value[index] != 0x09 && (value[index] < 0x20 || value[index] > 0x7E) {

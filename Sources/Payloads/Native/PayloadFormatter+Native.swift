@@ -13,10 +13,10 @@ extension PayloadFormatter {
         rendered.origin = .native
         let document = request.document
         guard let body = document.member("body", of: payload) else {
-            throw .rejected(document.pointer(to: payload), "The payload for \(platform.name) has no body.")
+            throw .rejected(document.pointer(to: payload), because: "The payload for \(platform.name) has no body.")
         }
         guard document.kind(of: body) == .object || document.kind(of: body) == .string, !document.text(of: body).isEmpty else {
-            throw .rejected(document.pointer(to: body), "A body must be an object or a string that is not empty.")
+            throw .rejected(document.pointer(to: body), because: "A body must be an object or a string that is not empty.")
         }
         var given = NativeHeaders()
         if let headers = document.member("headers", of: payload) {
@@ -30,14 +30,14 @@ extension PayloadFormatter {
             if document.member("content_type", of: payload) == nil { rendered.contentType = type == .raw ? .octetStream : .xml }
             if type == .raw { limit = PayloadLimit.windowsRawByteCount }
             let identity = CollapseID(of: request, isDerived: type == .toast && configuration.derivesCollapseID)
-            rendered.headers.append(wnsHeadersOf: request, beside: given, type, identity, now: now)
+            rendered.headers.append(wnsHeadersOf: request, beside: given, type: type, identity: identity, now: now)
         } else {
             if rendered.contentType.isJSON { try checkJSON(body, in: document, for: platform) }
             if platform == .apple {
-                let isBackground = isBackground(body, document, given)
+                let isBackground = isBackground(body, in: document, beside: given)
                 let isShown = given.mayAlert && !isBackground
                 let identity = CollapseID(of: request, isDerived: isShown && configuration.derivesCollapseID)
-                rendered.headers.append(apnsHeadersOf: request, beside: given, identity, isBackground: isBackground)
+                rendered.headers.append(apnsHeadersOf: request, beside: given, identity: identity, isBackground: isBackground)
                 if given.isVoIP { limit = PayloadLimit.appleVoIPByteCount }
             }
         }
@@ -51,13 +51,13 @@ extension PayloadFormatter {
         guard let node = document.member("content_type", of: payload) else { return platform.contentType }
         let text = document.text(of: node)
         guard document.kind(of: node) == .string,
-            let type = ContentType.allCases.first(where: { document.equals(text, $0.name) })
+            let type = ContentType.allCases.first(where: { document.isEqual(text, to: $0.name) })
         else {
             let known = ContentType.allCases.map { "\($0.name)" }.joined(separator: ", ")
-            throw .rejected(document.pointer(to: node), "The content type must be one of: \(known).")
+            throw .rejected(document.pointer(to: node), because: "The content type must be one of: \(known).")
         }
         if platform.isJSONOnly && !type.isJSON {
-            throw .rejected(document.pointer(to: node), "A payload for \(platform.name) must have a JSON content type.")
+            throw .rejected(document.pointer(to: node), because: "A payload for \(platform.name) must have a JSON content type.")
         }
         return type
     }
@@ -73,11 +73,14 @@ extension PayloadFormatter {
         else {
             throw .rejected(
                 document.pointer(to: body),
-                "The body must be an XML text with the root toast, tile or badge; for anything else, set X-WNS-Type to wns/raw.")
+                because:
+                    "The body must be an XML text with the root toast, tile or badge; for anything else, set X-WNS-Type to wns/raw."
+            )
         }
         if let stated, stated != type {
             throw .rejected(
-                document.pointer(to: body), "X-WNS-Type says \(stated.headerValue), but the body's root is \(type.rootName).")
+                document.pointer(to: body),
+                because: "X-WNS-Type says \(stated.headerValue), but the body's root is \(type.rootName).")
         }
         return type
     }
@@ -88,22 +91,23 @@ extension PayloadFormatter {
     ) throws(PayloadError) {
         if document.kind(of: body) == .object {
             guard let fault = document.nativeFault(in: body, for: platform) else { return }
-            throw .rejected(document.pointer(to: fault.node), fault.sentence)
+            throw .rejected(document.pointer(to: fault.node), because: fault.sentence)
         }
         do {
             try scratch.read(document.span(document.text(of: body)))
         } catch {
-            throw .rejected(document.pointer(to: body), "The body is not JSON. \(error.sentence)")
+            throw .rejected(document.pointer(to: body), because: "The body is not JSON. \(error.sentence)")
         }
         if let fault = scratch.nativeFault(in: scratch.root, for: platform) {
             let place = scratch.pointer(to: fault.node)
             throw .rejected(
-                document.pointer(to: body), place.isEmpty ? fault.sentence : "In the body at \(place): \(fault.sentence)")
+                document.pointer(to: body), because: place.isEmpty ? fault.sentence : "In the body at \(place): \(fault.sentence)"
+            )
         }
     }
 
     /// True if a push to Apple is a background push: its header says so, or there is none and `aps` has nothing to show.
-    private func isBackground(_ body: JSONDocument.Node, _ document: JSONDocument, _ given: NativeHeaders) -> Bool {
+    private func isBackground(_ body: JSONDocument.Node, in document: JSONDocument, beside given: NativeHeaders) -> Bool {
         if given.names.contains(.pushType) { return given.isBackground }
         return document.kind(of: body) == .object
             ? document.isBackgroundPush(body) : scratch.isBackgroundPush(scratch.root)
@@ -132,10 +136,10 @@ extension Platform {
 extension ByteWriter {
     /// Appends what the request says and the payload's headers do not.
     fileprivate mutating func append(
-        apnsHeadersOf request: PushRequest, beside given: NativeHeaders, _ identity: CollapseID?, isBackground: Bool
+        apnsHeadersOf request: PushRequest, beside given: NativeHeaders, identity: CollapseID?, isBackground: Bool
     ) {
         if request.hasPriority && !given.names.contains(.priority) {
-            append(header: "apns-priority", request.apnsPriority(isBackground: isBackground))
+            append(header: "apns-priority", value: request.apnsPriority(isBackground: isBackground))
         }
         if let expiresAt = request.expiresAt, !given.names.contains(.expiry) {
             var text = TimestampText()
@@ -150,10 +154,10 @@ extension ByteWriter {
 
     /// Appends the type unless it is stated, and what the request says and the payload's headers do not.
     fileprivate mutating func append(
-        wnsHeadersOf request: PushRequest, beside given: NativeHeaders, _ type: WNSType, _ identity: CollapseID?,
+        wnsHeadersOf request: PushRequest, beside given: NativeHeaders, type: WNSType, identity: CollapseID?,
         now: Timestamp
     ) {
-        if given.wnsType == nil { append(header: "X-WNS-Type", type.headerValue) }
+        if given.wnsType == nil { append(header: "X-WNS-Type", value: type.headerValue) }
         if let seconds = request.secondsLeft(at: now), seconds > 0, !given.names.contains(.expiry) {
             append(header: "X-WNS-TTL", decimal: seconds)
         }
@@ -162,6 +166,8 @@ extension ByteWriter {
             identity.appendTag(to: &self, from: request.document)
             endLine()
         }
-        if request.hasPriority && !given.names.contains(.priority) { append(header: "X-WNS-PRIORITY", request.wnsPriority) }
+        if request.hasPriority && !given.names.contains(.priority) {
+            append(header: "X-WNS-PRIORITY", value: request.wnsPriority)
+        }
     }
 }

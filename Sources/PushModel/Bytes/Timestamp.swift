@@ -1,3 +1,5 @@
+import Basics
+
 /// A moment as milliseconds since 1970-01-01T00:00:00Z, written and read as RFC 3339.
 ///
 /// Many moments come from outside, where anybody can write any number. So none is further from the epoch than `limit`, and the time between
@@ -29,9 +31,10 @@ public struct Timestamp: Sendable, Hashable, Comparable {
             let day = scanner.digits(2), scanner.skip("T", or: "t"), let hour = scanner.digits(2), scanner.skip(":"),
             let minute = scanner.digits(2), scanner.skip(":"), let second = scanner.digits(2),
             let fraction = scanner.fractionInMilliseconds(), let offset = scanner.offsetInMinutes(), scanner.isAtEnd,
-            (1...12).contains(month), day >= 1, day <= Self.days(inMonth: month, of: year), hour < 24, minute < 60, second <= 60
+            (1...12).contains(month), day >= 1, day <= CivilDate.days(inMonth: month, of: year), hour < 24, minute < 60,
+            second <= 60
         else { return nil }
-        let minutes = Self.daysFromEpoch(year: year, month: month, day: day) * 1440 + hour * 60 + minute - offset
+        let minutes = CivilDate(year: year, month: month, day: day).daysFromEpoch * 1440 + hour * 60 + minute - offset
         // Leap seconds are put at the end of a day in UTC only (RFC 3339, appendix D).
         if second == 60 && (minutes + 1) % 1440 != 0 { return nil }
         milliseconds = Int64(minutes * 60 + second) * 1000 + Int64(fraction)
@@ -63,36 +66,6 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
     /// The first and the last moment that RFC 3339 can write: it has four digits for the year.
     static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
-
-    /// Days from 1970-01-01 to the given day of the proleptic Gregorian calendar.
-    static func daysFromEpoch(year: Int, month: Int, day: Int) -> Int {
-        // Years begin in March here, so that the leap day is a year's last day; an era is 400 years.
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    /// The calendar day that lies `days` after 1970-01-01.
-    static func date(daysFromEpoch days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
-    }
-
-    private static func days(inMonth month: Int, of year: Int) -> Int {
-        switch month {
-        case 2: return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: return 30
-        default: return 31
-        }
-    }
 }
 
 /// Reads fixed-width decimal fields from left to right.

@@ -1,3 +1,5 @@
+import Basics
+
 /// A moment as RFC 3339 in UTC with milliseconds: `2026-11-20T12:00:00.120Z`.
 ///
 /// The next moment takes its place. Whoever keeps one for moments that follow one another asks the calendar only when the second is
@@ -29,7 +31,7 @@ public struct TimestampText: Sendable {
         self.second = second
         let days = Int((second >= 0 ? second : second - 86_399) / 86_400)
         let secondOfDay = Int(second) - days * 86_400
-        let date = Timestamp.date(daysFromEpoch: days)
+        let date = CivilDate(daysFromEpoch: days)
         put(date.year / 100, at: 0)
         put(date.year % 100, at: 2)
         characters[4] = UInt8(ascii: "-")

@@ -16,7 +16,7 @@ extension JSONDocument {
             let name = text(of: Node(index: Int32(key)))
             var earlier = object + 1
             for _ in 0..<position {
-                if equals(text(of: Node(index: Int32(earlier))), name) {
+                if isEqual(text(of: Node(index: Int32(earlier))), to: name) {
                     noteDuplicate(key)
                     break
                 }
@@ -39,11 +39,11 @@ extension JSONDocument {
             if position < count - 1 { key = nextKey(after: key) }
         }
         keys.sort { left, right in
-            let order = compare(text(of: Node(index: Int32(left))), text(of: Node(index: Int32(right))))
+            let order = compare(text(of: Node(index: Int32(left))), with: text(of: Node(index: Int32(right))))
             return order == 0 ? left < right : order < 0
         }
         for position in 1..<count
-        where equals(text(of: Node(index: Int32(keys[position - 1]))), text(of: Node(index: Int32(keys[position])))) {
+        where isEqual(text(of: Node(index: Int32(keys[position - 1]))), to: text(of: Node(index: Int32(keys[position])))) {
             noteDuplicate(keys[position])
         }
     }
@@ -53,7 +53,7 @@ extension JSONDocument {
     }
 
     /// Orders by length, then bytes. Negative when `left` comes first.
-    private func compare(_ left: Text, _ right: Text) -> Int {
+    private func compare(_ left: Text, with right: Text) -> Int {
         guard left.length == right.length else { return Int(left.length - right.length) }
         let (left, right) = (span(left), span(right))
         for index in left.indices where left[index] != right[index] { return Int(left[index]) - Int(right[index]) }

@@ -149,13 +149,13 @@ public struct JSONDocument: Sendable {
     public func member(_ name: StaticString, of node: Node) -> Node? {
         var found: Node?
         forEachMember(of: node) { key, value in
-            if found == nil && equals(key, name) { found = value }
+            if found == nil && isEqual(key, to: name) { found = value }
         }
         return found
     }
 
     /// True if `text` is exactly `literal`.
-    public func equals(_ text: Text, _ literal: StaticString) -> Bool {
+    public func isEqual(_ text: Text, to literal: StaticString) -> Bool {
         guard literal.utf8CodeUnitCount == text.count else { return false }
         let bytes = span(text)
         return literal.withUTF8Buffer { letters in
@@ -165,12 +165,12 @@ public struct JSONDocument: Sendable {
     }
 
     /// True if `text` is exactly `string`.
-    public func equals(_ text: Text, _ string: String) -> Bool {
+    public func isEqual(_ text: Text, to string: String) -> Bool {
         span(text).equals(string.utf8Span.span)
     }
 
     /// True if two texts have the same bytes.
-    public func equals(_ left: Text, _ right: Text) -> Bool {
+    public func isEqual(_ left: Text, to right: Text) -> Bool {
         left.length == right.length && span(left).equals(span(right))
     }
 

@@ -8,20 +8,20 @@ public struct JSONObject: Sendable {
     }
 
     /// Adds a text; nothing when there is none.
-    public mutating func add(_ name: String, _ value: String?) {
+    public mutating func add(_ name: String, value: String?) {
         guard let value else { return }
         begin(name)
         writer.append(json: value)
     }
 
     /// Adds a number.
-    public mutating func add(_ name: String, _ value: Int) {
+    public mutating func add(_ name: String, value: Int) {
         begin(name)
         writer.append(decimal: value)
     }
 
     /// Adds true or false.
-    public mutating func add(_ name: String, _ value: Bool) {
+    public mutating func add(_ name: String, value: Bool) {
         begin(name)
         writer.append(value ? "true" : "false")
     }
@@ -53,7 +53,7 @@ public struct JSONObject: Sendable {
     public mutating func add(_ name: String, pairs: [(name: String, value: String)]) {
         guard !pairs.isEmpty else { return }
         var object = JSONObject()
-        for pair in pairs { object.add(pair.name, pair.value) }
+        for pair in pairs { object.add(pair.name, value: pair.value) }
         add(name, raw: object.bytes)
     }
 

@@ -23,17 +23,17 @@ struct FieldReader {
         self.base = base
     }
 
-    mutating func fault(at node: Node, in document: borrowing JSONDocument, _ message: String) {
+    mutating func fault(at node: Node, in document: borrowing JSONDocument, message: String) {
         faultCount += 1
         if faults.count < Self.maximumFaults {
-            faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: node), message))
+            faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: node), message: message))
         }
     }
 
     /// A fault at `pointer`, counted from the request's own object.
-    mutating func fault(pointer: String, _ message: String) {
+    mutating func fault(pointer: String, message: String) {
         faultCount += 1
-        if faults.count < Self.maximumFaults { faults.append(RequestFault(.schemaInvalid, at: base + pointer, message)) }
+        if faults.count < Self.maximumFaults { faults.append(RequestFault(.schemaInvalid, at: base + pointer, message: message)) }
     }
 
     /// Counts a field that the contract does not know. To a strict reader it is a fault, with the name that was probably meant.
@@ -54,7 +54,7 @@ struct FieldReader {
         if faults.count < Self.maximumFaults {
             message += home().map { " It belongs into `\($0)`." } ?? suggestion(for: key, in: document, among: known())
         }
-        fault(at: key, in: document, message)
+        fault(at: key, in: document, message: message)
     }
 
     /// A question that names the known word that was probably meant. To a tolerant reader, and where none is near, nothing.
@@ -75,7 +75,7 @@ struct FieldReader {
         while let (key, _) = members.next(in: document) {
             let name = document.text(of: key)
             var isKnown = false
-            for candidate in known where document.equals(name, candidate) { isKnown = true }
+            for candidate in known where document.isEqual(name, to: candidate) { isKnown = true }
             if !isKnown { unknown(key, in: document, beside: known.map(\.description)) }
         }
     }
@@ -83,7 +83,7 @@ struct FieldReader {
     /// A string of `range` characters (Unicode scalars, as JSON Schema counts).
     mutating func text(_ node: Node, in document: borrowing JSONDocument, length range: ClosedRange<Int>) -> Text? {
         guard document.kind(of: node) == .string else {
-            fault(at: node, in: document, "This must be a string.")
+            fault(at: node, in: document, message: "This must be a string.")
             return nil
         }
         let text = document.text(of: node)
@@ -91,7 +91,9 @@ struct FieldReader {
         let isWithin = text.count <= range.upperBound && (range.lowerBound == 0 || range.lowerBound == 1 && !text.isEmpty)
         guard isWithin || range.contains(characterCount(document.span(text))) else {
             let limit = "at least \(range.lowerBound) and at most \(range.upperBound)"
-            fault(at: node, in: document, "This has \(characterCount(document.span(text))) characters; \(limit) are allowed.")
+            fault(
+                at: node, in: document,
+                message: "This has \(characterCount(document.span(text))) characters; \(limit) are allowed.")
             return nil
         }
         return text
@@ -103,7 +105,7 @@ struct FieldReader {
     ) -> Text? {
         guard let text = text(node, in: document, length: range) else { return nil }
         guard allowed.matches(document.span(text)) else {
-            fault(at: node, in: document, "This may hold only \(allowed.explanation).")
+            fault(at: node, in: document, message: "This may hold only \(allowed.explanation).")
             return nil
         }
         return text
@@ -115,13 +117,13 @@ struct FieldReader {
         let bytes = document.span(text)
         let isShort = (1...UserName.maximumByteCount).contains(bytes.count)
         if isShort && CharacterClass.tag.matches(bytes) || UserName.isAddressable(document.string(text)) { return text }
-        fault(at: node, in: document, "This is no user's name; one has \(UserName.addressableRule).")
+        fault(at: node, in: document, message: "This is no user's name; one has \(UserName.addressableRule).")
         return nil
     }
 
     mutating func integer(_ node: Node, in document: borrowing JSONDocument, within range: ClosedRange<Int64>) -> Int64? {
         guard let value = document.integer(at: node), range.contains(value) else {
-            fault(at: node, in: document, "This must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+            fault(at: node, in: document, message: "This must be a whole number from \(range.lowerBound) to \(range.upperBound).")
             return nil
         }
         return value
@@ -132,21 +134,21 @@ struct FieldReader {
         case .true: return true
         case .false: return false
         default:
-            fault(at: node, in: document, "This must be true or false.")
+            fault(at: node, in: document, message: "This must be true or false.")
             return false
         }
     }
 
     mutating func moment(_ node: Node, in document: borrowing JSONDocument) -> Timestamp? {
         if document.kind(of: node) == .string, let moment = Timestamp(document.span(document.text(of: node))) { return moment }
-        fault(at: node, in: document, "This must be a date and time with an offset, such as 2026-11-21T17:00:00Z.")
+        fault(at: node, in: document, message: "This must be a date and time with an offset, such as 2026-11-21T17:00:00Z.")
         return nil
     }
 
     /// One of a few words.
     mutating func word<Word>(_ node: Node, in document: borrowing JSONDocument, of words: NameTable<Word>) -> Word? {
         if document.kind(of: node) == .string, let word = words.value(of: document.text(of: node), in: document) { return word }
-        fault(at: node, in: document, "This must be one of: \(words.list).")
+        fault(at: node, in: document, message: "This must be one of: \(words.list).")
         return nil
     }
 
@@ -155,12 +157,12 @@ struct FieldReader {
         _ node: Node, in document: borrowing JSONDocument, memberCount: ClosedRange<Int> = 0...Int.max
     ) -> Node? {
         guard document.kind(of: node) == .object else {
-            fault(at: node, in: document, "This must be an object.")
+            fault(at: node, in: document, message: "This must be an object.")
             return nil
         }
         guard memberCount.contains(document.childCount(of: node)) else {
             let limit = "\(memberCount.lowerBound) to \(memberCount.upperBound)"
-            fault(at: node, in: document, "This has \(document.childCount(of: node)) members; \(limit) are allowed.")
+            fault(at: node, in: document, message: "This has \(document.childCount(of: node)) members; \(limit) are allowed.")
             return nil
         }
         return node
@@ -176,7 +178,7 @@ struct FieldReader {
         while let (key, value) = members.next(in: document) {
             let name = document.text(of: key)
             if name.count > limits.nameLength && characterCount(document.span(name)) > limits.nameLength {
-                fault(at: key, in: document, "This name has more than \(limits.nameLength) characters.")
+                fault(at: key, in: document, message: "This name has more than \(limits.nameLength) characters.")
             }
             _ = text(value, in: document, length: 0...limits.valueLength)
         }
@@ -208,7 +210,7 @@ struct FieldReader {
         read: (inout Self, Node, borrowing JSONDocument) -> Void
     ) -> Node? {
         guard document.kind(of: node) == .array, range.contains(document.childCount(of: node)) else {
-            fault(at: node, in: document, "This must be an array of \(range.lowerBound) to \(range.upperBound) strings.")
+            fault(at: node, in: document, message: "This must be an array of \(range.lowerBound) to \(range.upperBound) strings.")
             return nil
         }
         let before = faultCount
@@ -225,7 +227,7 @@ struct FieldReader {
         var elements = document.children(of: node)
         while let (_, element) = elements.next(in: document) {
             if !seen.insert(document.string(document.text(of: element))).inserted {
-                fault(at: element, in: document, "This is in the list already; each may be named once.")
+                fault(at: element, in: document, message: "This is in the list already; each may be named once.")
             }
         }
     }

@@ -8,7 +8,7 @@ public struct RequestFault: Sendable, Equatable {
     public var message: String
 
     /// A fault of the given class at `pointer`.
-    public init(_ code: ErrorCode, at pointer: String, _ message: String) {
+    public init(_ code: ErrorCode, at pointer: String, message: String) {
         self.code = code
         self.pointer = pointer
         self.message = message

@@ -15,7 +15,7 @@ extension RequestReader {
             let isEmpty = request.document.childCount(of: object) == 0
             fields.fault(
                 at: value, in: request.document,
-                isEmpty ? Self.missingAudience : "An audience has exactly one of: \(AudienceKind.names.list).")
+                message: isEmpty ? Self.missingAudience : "An audience has exactly one of: \(AudienceKind.names.list).")
             return
         }
         var members = request.document.children(of: object)
@@ -23,7 +23,8 @@ extension RequestReader {
         guard let kind = AudienceKind.names.value(of: request.document.text(of: key), in: request.document) else {
             let hint = fields.suggestion(for: key, in: request.document, among: AudienceKind.names.names)
             fields.fault(
-                at: key, in: request.document, "There is no such kind of audience; known are \(AudienceKind.names.list)." + hint)
+                at: key, in: request.document,
+                message: "There is no such kind of audience; known are \(AudienceKind.names.list)." + hint)
             return
         }
         if let audience = audience(kind, value: content, in: request.document, using: &fields) { request.audience = audience }
@@ -45,7 +46,7 @@ extension RequestReader {
         switch kind {
         case .broadcast:
             if document.kind(of: value) == .true { return .broadcast }
-            fields.fault(at: value, in: document, "A broadcast is written {\"broadcast\": true}.")
+            fields.fault(at: value, in: document, message: "A broadcast is written {\"broadcast\": true}.")
             return nil
         case .users:
             return fields.distinctUserNames(value, in: document, count: RequestLimits.recipients).map { .users($0) }
@@ -72,7 +73,8 @@ extension RequestReader {
         let limits = RequestLimits.recipients
         guard document.kind(of: value) == .array, limits.contains(document.childCount(of: value)) else {
             fields.fault(
-                at: value, in: document, "This must be an array of \(limits.lowerBound) to \(limits.upperBound) devices.")
+                at: value, in: document, message: "This must be an array of \(limits.lowerBound) to \(limits.upperBound) devices."
+            )
             return nil
         }
         let before = fields.faultCount
@@ -85,13 +87,13 @@ extension RequestReader {
         guard let device = fields.object(element, in: document) else { return }
         fields.unknownMembers(of: device, in: document, beside: Self.deviceFields)
         guard let platform = document.member("platform", of: device), let handle = document.member("handle", of: device) else {
-            fields.fault(at: element, in: document, "A device has a platform and a handle.")
+            fields.fault(at: element, in: document, message: "A device has a platform and a handle.")
             return
         }
         if let name = fields.text(platform, in: document, length: RequestLimits.platformName),
             Platform(document.span(name)) == nil
         {
-            fields.fault(at: platform, in: document, "There is no such platform.")
+            fields.fault(at: platform, in: document, message: "There is no such platform.")
         }
         _ = fields.text(handle, in: document, length: RequestLimits.handle, of: .visible)
     }
@@ -125,7 +127,7 @@ extension RequestReader {
             read(field, value: value, in: request.document, into: &message, using: &fields)
         }
         if !hasContent {
-            fields.fault(at: value, in: request.document, "A message needs at least one of title, body and data.")
+            fields.fault(at: value, in: request.document, message: "A message needs at least one of title, body and data.")
         }
         request.message = message
     }
@@ -161,7 +163,7 @@ extension RequestReader {
         var isValid = colon > 0 && colon < bytes.count - 1 && CharacterClass.scheme.matches(bytes.extracting(0..<colon))
         for index in bytes.indices where bytes[index] <= 0x20 || bytes[index] == 0x7F { isValid = false }
         guard isValid else {
-            fields.fault(at: value, in: document, "This must be an absolute address such as https://example.com/a.png.")
+            fields.fault(at: value, in: document, message: "This must be an absolute address such as https://example.com/a.png.")
             return nil
         }
         return text
@@ -174,11 +176,11 @@ extension RequestReader {
         var members = request.document.children(of: object)
         while let (key, payload) = members.next(in: request.document) {
             guard let platform = Platform(request.document.span(request.document.text(of: key))) else {
-                fields.fault(at: key, in: request.document, "There is no such platform.")
+                fields.fault(at: key, in: request.document, message: "There is no such platform.")
                 continue
             }
             if seen.contains(platform) {
-                fields.fault(at: key, in: request.document, "This platform has a payload under another name, too.")
+                fields.fault(at: key, in: request.document, message: "This platform has a payload under another name, too.")
             }
             seen.insert(PlatformSet(platform))
             checkPayload(payload, in: request.document, using: &fields)
@@ -191,11 +193,11 @@ extension RequestReader {
         guard let object = fields.object(payload, in: document) else { return }
         fields.unknownMembers(of: object, in: document, beside: Self.payloadFields)
         guard let body = document.member("body", of: object) else {
-            fields.fault(at: payload, in: document, "A payload needs a body.")
+            fields.fault(at: payload, in: document, message: "A payload needs a body.")
             return
         }
         if document.kind(of: body) != .object && document.kind(of: body) != .string {
-            fields.fault(at: body, in: document, "A body is an object or a string.")
+            fields.fault(at: body, in: document, message: "A body is an object or a string.")
         }
         if let type = document.member("content_type", of: object) { _ = fields.word(type, in: document, of: Self.contentTypes) }
         if let headers = document.member("headers", of: object) { checkHeaders(headers, in: document, using: &fields) }
@@ -213,7 +215,8 @@ extension RequestReader {
         while let (key, value) = members.next(in: document) {
             let name = document.text(of: key)
             if name.isEmpty || !CharacterClass.headerName.matches(document.span(name)) {
-                fields.fault(at: key, in: document, "A header's name may hold only \(CharacterClass.headerName.explanation).")
+                fields.fault(
+                    at: key, in: document, message: "A header's name may hold only \(CharacterClass.headerName.explanation).")
             }
             _ = fields.text(value, in: document, length: 0...RequestLimits.headers.valueLength, of: .printable)
         }

@@ -81,7 +81,7 @@ extension RequestReader {
         switch field {
         case .schemaVersion:
             if request.document.integer(at: value) != 1 {
-                fields.fault(at: value, in: request.document, "Only schema version 1 is understood.")
+                fields.fault(at: value, in: request.document, message: "Only schema version 1 is understood.")
             }
         case .id:
             request.id = fields.text(value, in: request.document, length: RequestLimits.identifier, of: .identifier) ?? .none
@@ -109,7 +109,7 @@ extension RequestReader {
         case .labels: request.labels = labels(value, in: request.document, using: &fields)
         case .replay, .parent:
             guard topic == .own else {
-                return fields.fault(at: value, in: request.document, "Only pushfan says this, on a topic of its own.")
+                return fields.fault(at: value, in: request.document, message: "Only pushfan says this, on a topic of its own.")
             }
             if field == .replay {
                 request.replay = replay(value, in: request.document, using: &fields)
@@ -133,11 +133,11 @@ extension RequestReader {
         while let (_, element) = elements.next(in: document) {
             guard let platform = Platform(document.span(document.text(of: element))) else {
                 let known = Platform.allCases.map { String(describing: $0) }.joined(separator: ", ")
-                fields.fault(at: element, in: document, "No such platform; known are \(known), apns, fcm and wns.")
+                fields.fault(at: element, in: document, message: "No such platform; known are \(known), apns, fcm and wns.")
                 continue
             }
             if set.contains(platform) {
-                fields.fault(at: element, in: document, "This platform is named twice, once under another name.")
+                fields.fault(at: element, in: document, message: "This platform is named twice, once under another name.")
             }
             set.insert(PlatformSet(platform))
         }
@@ -150,7 +150,7 @@ extension RequestReader {
         guard let object = fields.object(value, in: request.document) else { return }
         fields.unknownMembers(of: object, in: request.document, beside: Self.dedupeFields)
         guard let key = request.document.member("key", of: object) else {
-            fields.fault(at: value, in: request.document, "dedupe needs a key.")
+            fields.fault(at: value, in: request.document, message: "dedupe needs a key.")
             return
         }
         request.dedupeKey = fields.text(key, in: request.document, length: RequestLimits.dedupeKey)
@@ -171,13 +171,14 @@ extension RequestReader {
         while let (key, _) = members.next(in: document) {
             let name = document.text(of: key)
             if name.isEmpty || !CharacterClass.labelName.matches(document.span(name)) {
-                fields.fault(at: key, in: document, "A label's name may hold only \(CharacterClass.labelName.explanation).")
+                fields.fault(
+                    at: key, in: document, message: "A label's name may hold only \(CharacterClass.labelName.explanation).")
                 valid = false
             }
             // Labels are copied into the result even of a request at fault, where no name may stand twice either.
             var earlier = document.children(of: object)
             while let (other, _) = earlier.next(in: document), other != key {
-                if document.equals(document.text(of: other), name) { valid = false }
+                if document.isEqual(document.text(of: other), to: name) { valid = false }
             }
         }
         return valid ? object : nil
@@ -191,7 +192,7 @@ extension RequestReader {
         let before = fields.faultCount
         guard let object = fields.object(value, in: document) else { return nil }
         for name in Self.neededReplayFields where document.member(name, of: object) == nil {
-            fields.fault(at: value, in: document, "replay needs \(name).")
+            fields.fault(at: value, in: document, message: "replay needs \(name).")
         }
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
@@ -212,7 +213,8 @@ extension RequestReader {
     /// The indices of the sends that are repeated, of at most 256.
     private func readSends(_ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader) {
         guard document.kind(of: value) == .array, RequestLimits.sends.contains(document.childCount(of: value)) else {
-            fields.fault(at: value, in: document, "This must be an array of at most \(RequestLimits.sends.upperBound) numbers.")
+            fields.fault(
+                at: value, in: document, message: "This must be an array of at most \(RequestLimits.sends.upperBound) numbers.")
             return
         }
         var elements = document.children(of: value)
@@ -224,7 +226,8 @@ extension RequestReader {
     private func readModified(_ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader) {
         guard document.kind(of: value) == .array, RequestLimits.modified.contains(document.childCount(of: value)) else {
             fields.fault(
-                at: value, in: document, "This must be an array of at most \(RequestLimits.modified.upperBound) strings.")
+                at: value, in: document, message: "This must be an array of at most \(RequestLimits.modified.upperBound) strings."
+            )
             return
         }
         var elements = document.children(of: value)

@@ -15,7 +15,7 @@ extension RequestReader {
         guard let object = fields.object(value, in: document) else { return nil }
         for name: StaticString in ["id", "key", "partition", "chunk", "chunks", "published_at"]
         where document.member(name, of: object) == nil {
-            fields.fault(at: value, in: document, "parent needs \(name).")
+            fields.fault(at: value, in: document, message: "parent needs \(name).")
         }
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
@@ -40,7 +40,7 @@ extension RequestReader {
         _ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader
     ) {
         guard document.kind(of: value) == .array else {
-            fields.fault(at: value, in: document, "This must be an array of parts.")
+            fields.fault(at: value, in: document, message: "This must be an array of parts.")
             return
         }
         var elements = document.children(of: value)
@@ -53,7 +53,7 @@ extension RequestReader {
             if let audience = document.member("audience", of: part) {
                 _ = fields.object(audience, in: document)
             } else {
-                fields.fault(at: element, in: document, "A part needs an audience.")
+                fields.fault(at: element, in: document, message: "A part needs an audience.")
             }
         }
     }

@@ -53,7 +53,7 @@ public struct RequestReader: Sendable {
         guard value.count <= Self.maximumRecordByteCount else {
             identify(&request, attributes: Attributes(headers), origin: origin)
             let message = "The record has \(value.count) bytes; \(Self.maximumRecordByteCount) are allowed."
-            return .rejected([RequestFault(.recordTooLarge, at: "", message)])
+            return .rejected([RequestFault(.recordTooLarge, at: "", message: message)])
         }
         if let failure = Self.readDocument(value, into: &request.document) {
             identify(&request, attributes: Attributes(headers), origin: origin)
@@ -92,7 +92,7 @@ public struct RequestReader: Sendable {
             checkWhole(request, present: present, using: &fields)
         }
         for key in request.document.duplicateKeys {
-            fields.fault(at: key, in: request.document, "This name occurs twice in one object.")
+            fields.fault(at: key, in: request.document, message: "This name occurs twice in one object.")
         }
         identify(&request, attributes: attributes, origin: origin)
         readAttributes(attributes, origin: origin, into: &request, using: &fields)
@@ -106,7 +106,7 @@ public struct RequestReader: Sendable {
     ) -> JSONDocument.Node? {
         guard let envelope = attributes.envelope else { return document.root }
         if let data = document.member("data", of: envelope), document.kind(of: data) == .object { return data }
-        fields.fault(pointer: "", "A structured-mode CloudEvent holds the request as an object in data.")
+        fields.fault(pointer: "", message: "A structured-mode CloudEvent holds the request as an object in data.")
         return nil
     }
 
@@ -143,7 +143,7 @@ public struct RequestReader: Sendable {
             if let moment = Timestamp(request.document.span(expiry)) {
                 request.expiresAt = min(request.expiresAt ?? moment, moment)
             } else {
-                fields.fault(pointer: "", "The event's expirytime must be a date and time such as 2026-11-21T17:00:00Z.")
+                fields.fault(pointer: "", message: "The event's expirytime must be a date and time such as 2026-11-21T17:00:00Z.")
             }
         }
         readTrace(attributes, into: &request)
@@ -170,16 +170,16 @@ public struct RequestReader: Sendable {
     /// The rules that concern several fields.
     private func checkWhole(_ request: borrowing PushRequest, present: PresentFields, using fields: inout FieldReader) {
         if !present.contains(.audience) {
-            fields.fault(pointer: "/audience", Self.missingAudience)
+            fields.fault(pointer: "/audience", message: Self.missingAudience)
         }
         if present.isDisjoint(with: [.message, .payloads, .template]) {
-            fields.fault(pointer: "", "One of message, payloads and template must be there.")
+            fields.fault(pointer: "", message: "One of message, payloads and template must be there.")
         }
         if request.template != nil && (request.message != nil || request.payloads != nil) {
-            fields.fault(pointer: "/template", "A template cannot be sent together with message or payloads.")
+            fields.fault(pointer: "/template", message: "A template cannot be sent together with message or payloads.")
         }
         if present.isSuperset(of: [.timeToLive, .expiresAt]) {
-            fields.fault(pointer: "/ttl_seconds", "Only one of ttl_seconds and expires_at may be there.")
+            fields.fault(pointer: "/ttl_seconds", message: "Only one of ttl_seconds and expires_at may be there.")
         }
         // What a content at fault would have covered is not known.
         let isComplete = request.payloads != nil || !present.contains(.payloads)
@@ -191,11 +191,12 @@ public struct RequestReader: Sendable {
         for platform in Platform.allCases where request.platforms.contains(platform) {
             if request.payloads != nil && request.payload(for: platform) != nil { continue }
             if request.message == nil {
-                fields.fault(pointer: "/platforms", "There is no content for \(platform.name): give payloads.\(platform.name).")
+                fields.fault(
+                    pointer: "/platforms", message: "There is no content for \(platform.name): give payloads.\(platform.name).")
             } else if !platform.formatsMessages {
                 fields.fault(
                     pointer: "/platforms",
-                    "A message cannot be formatted for \(platform.name): give payloads.\(platform.name).")
+                    message: "A message cannot be formatted for \(platform.name): give payloads.\(platform.name).")
             }
         }
     }

@@ -90,7 +90,7 @@ public struct Eligibility: Sendable, Equatable {
     ///   - result: What became of the request.
     ///   - history: What earlier replays took up of it.
     ///   - policy: What is allowed.
-    public init(of result: SettledResult, _ history: ReplayHistory, _ policy: ReplayPolicy) {
+    public init(of result: SettledResult, after history: ReplayHistory, under policy: ReplayPolicy) {
         sends = SendSet()
         guard !result.hasParts else {
             left[.parts] = .all
@@ -102,28 +102,28 @@ public struct Eligibility: Sendable, Equatable {
         }
         let replayed = history.replayed(result.place)
         let delivered = history.delivered(result.place)
-        func open(_ failed: SendSet, isAllowed: Bool, _ reason: Leftover) {
+        func open(_ failed: SendSet, isAllowed: Bool, otherwise reason: Leftover) {
             let rest = failed.subtracting(replayed)
-            if isAllowed { sends = sends.union(rest) } else { leave(rest, reason) }
-            leave(failed.intersection(replayed).intersection(delivered), .delivered)
-            leave(failed.intersection(replayed).subtracting(delivered), .replayed)
+            if isAllowed { sends = sends.union(rest) } else { leave(rest, because: reason) }
+            leave(failed.intersection(replayed).intersection(delivered), because: .delivered)
+            leave(failed.intersection(replayed).subtracting(delivered), because: .replayed)
         }
         // Whoever cancelled the request meant all of it, what had failed by then as well.
         let isStopped = !result.cancelled.isEmpty && !policy.includesCancelled
-        func openUnlessStopped(_ failed: SendSet, isAllowed: Bool, _ reason: Leftover) {
-            open(failed, isAllowed: isAllowed && !isStopped, isStopped ? .cancelled : reason)
+        func openUnlessStopped(_ failed: SendSet, isAllowed: Bool, otherwise reason: Leftover) {
+            open(failed, isAllowed: isAllowed && !isStopped, otherwise: isStopped ? .cancelled : reason)
         }
-        openUnlessStopped(result.safe, isAllowed: true, .gone)
-        openUnlessStopped(result.cancelled, isAllowed: true, .cancelled)
-        openUnlessStopped(result.ambiguous, isAllowed: policy.includesAmbiguous, .ambiguous)
-        openUnlessStopped(result.expired, isAllowed: policy.renewsExpiry, .expired)
-        openUnlessStopped(result.untargeted, isAllowed: policy.includesUntargeted, .untargeted)
-        open(result.pointless, isAllowed: false, .pointless)
-        if sends.isEmpty && left.isEmpty { leave(result.delivered, .delivered) }
+        openUnlessStopped(result.safe, isAllowed: true, otherwise: .gone)
+        openUnlessStopped(result.cancelled, isAllowed: true, otherwise: .cancelled)
+        openUnlessStopped(result.ambiguous, isAllowed: policy.includesAmbiguous, otherwise: .ambiguous)
+        openUnlessStopped(result.expired, isAllowed: policy.renewsExpiry, otherwise: .expired)
+        openUnlessStopped(result.untargeted, isAllowed: policy.includesUntargeted, otherwise: .untargeted)
+        open(result.pointless, isAllowed: false, otherwise: .pointless)
+        if sends.isEmpty && left.isEmpty { leave(result.delivered, because: .delivered) }
         repair = result.repairs.first { !$0.sends.intersection(sends).isEmpty }?.code
     }
 
-    private mutating func leave(_ sends: SendSet, _ reason: Leftover) {
+    private mutating func leave(_ sends: SendSet, because reason: Leftover) {
         guard !sends.isEmpty else { return }
         left[reason] = (left[reason] ?? SendSet()).union(sends)
     }

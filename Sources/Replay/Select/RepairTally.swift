@@ -8,7 +8,7 @@ extension FailureTally.Standing {
     ///   - failed: The sends that failed; all, when it ended before any.
     ///   - place: Where the request stands.
     ///   - history: What replays took up of it, and what became of that.
-    public init(of failed: SendSet, _ place: RecordPlace, _ history: ReplayHistory) {
+    public init(of failed: SendSet, at place: RecordPlace, after history: ReplayHistory) {
         guard !failed.isEmpty, failed.subtracting(history.replayed(place)).isEmpty else {
             self = .open
             return
@@ -83,7 +83,7 @@ public struct RepairTally: Sendable {
     /// The counts, once every result was taken.
     public consuming func close() -> FailureTally {
         for entry in replayed {
-            let standing = FailureTally.Standing(of: entry.failed, entry.place, history)
+            let standing = FailureTally.Standing(of: entry.failed, at: entry.place, after: history)
             tally.add(entry.batch, standing, latest: entry.requestID)
         }
         return tally

@@ -26,7 +26,7 @@ public struct ReplayHistory: Sendable {
     public mutating func noteJob(_ id: String) { jobs.insert(id) }
 
     /// Notes that a job has written a request for these sends.
-    public mutating func noteReplay(of sends: SendSet, _ place: RecordPlace) {
+    public mutating func noteReplay(of sends: SendSet, at place: RecordPlace) {
         let known = entries[place]?.replayed ?? SendSet()
         entries[place, default: Entry()].replayed = known.union(sends)
     }
@@ -54,7 +54,7 @@ public struct ReplayHistory: Sendable {
         }
         guard addsPlaces || entries[place] != nil else { return }
         let sends = Self.sends(document, of: replay)
-        noteReplay(of: sends, place)
+        noteReplay(of: sends, at: place)
         if document.text("kind", of: document.root) != "interim" {
             entries[place, default: Entry()].ended = ended(place).union(sends)
         }

@@ -58,19 +58,19 @@ public struct SettledResult: Sendable {
         let error = document.member("error", of: root)
         let code = error.flatMap { document.text("code", of: $0) }.flatMap(ErrorCode.init(rawValue:))
         if isOutcome {
-            readOutcome(sends, document, whole, code)
+            readOutcome(sends, in: document, outcome: whole, code: code)
         } else if plannedCount == 0 {
-            add(.all, whole, code, error.flatMap { Self.safety(ofFaultsOf: $0, document) })
+            add(.all, outcome: whole, code: code, saying: error.flatMap { Self.safety(ofFaultsOf: $0, in: document) })
         } else if let sends, listed == plannedCount {
-            readSends(sends, document)
+            readSends(sends, in: document)
         } else if plannedCount == 1 {
-            add(SendSet([0]), whole, code)
+            add(SendSet([0]), outcome: whole, code: code)
         } else {
             isUnspecific = whole != .success
         }
     }
 
-    private mutating func readSends(_ sends: JSONDocument.Node, _ document: JSONDocument) {
+    private mutating func readSends(_ sends: JSONDocument.Node, in document: JSONDocument) {
         var position = 0
         document.forEachElement(of: sends) { send in
             let index = document.integer("index", of: send)
@@ -81,7 +81,7 @@ public struct SettledResult: Sendable {
                 return
             }
             let code = document.text("error_code", of: send).flatMap(ErrorCode.init(rawValue:))
-            add(SendSet([position]), Outcome(rawValue: word), code)
+            add(SendSet([position]), outcome: Outcome(rawValue: word), code: code)
             position += 1
         }
     }
@@ -89,7 +89,7 @@ public struct SettledResult: Sendable {
     /// Files the one send that an outcome result tells of. Its own word for a replay counts: where some devices were reached, the class
     /// of what became of the others says less.
     private mutating func readOutcome(
-        _ sends: JSONDocument.Node?, _ document: JSONDocument, _ outcome: Outcome?, _ code: ErrorCode?
+        _ sends: JSONDocument.Node?, in document: JSONDocument, outcome: Outcome?, code: ErrorCode?
     ) {
         guard let sends, let send = document.firstChild(of: sends), document.childCount(of: sends) == 1,
             let index = document.integer("index", of: send),
@@ -99,11 +99,11 @@ public struct SettledResult: Sendable {
             return
         }
         let word = document.text("replay_safety", of: document.root).flatMap(ReplaySafety.init(rawValue:))
-        add(SendSet([Int(index)]), outcome, code, word ?? .ambiguous)
+        add(SendSet([Int(index)]), outcome: outcome, code: code, saying: word ?? .ambiguous)
     }
 
     /// The safety of a replay of a rejected request, or nil where it lists no faults. One fault that nothing mends is enough.
-    private static func safety(ofFaultsOf error: JSONDocument.Node, _ document: JSONDocument) -> ReplaySafety? {
+    private static func safety(ofFaultsOf error: JSONDocument.Node, in document: JSONDocument) -> ReplaySafety? {
         var codes: [ErrorCode?] = []
         guard let faults = document.member("faults", of: error) else { return nil }
         document.forEachElement(of: faults) { fault in
@@ -120,7 +120,7 @@ public struct SettledResult: Sendable {
     ///   - outcome: The class of what became of them.
     ///   - code: The reason.
     ///   - said: What a replay can do where more is known than class and reason say.
-    private mutating func add(_ sends: SendSet, _ outcome: Outcome?, _ code: ErrorCode?, _ said: ReplaySafety? = nil) {
+    private mutating func add(_ sends: SendSet, outcome: Outcome?, code: ErrorCode?, saying said: ReplaySafety? = nil) {
         let safety = said ?? outcome.map { ReplaySafety(of: $0, code: code) } ?? .ambiguous
         switch (safety, outcome) {
         case (.duplicateRisk, _): delivered = delivered.union(sends)

@@ -50,7 +50,7 @@ public struct ReplayWriter: Sendable {
     /// - Parameters:
     ///   - manner: What the requests have in common.
     ///   - planner: Plans as the workers do.
-    public init(_ manner: Manner, _ planner: FanOutPlanner) {
+    public init(_ manner: Manner, planner: FanOutPlanner) {
         self.manner = manner
         self.planner = planner
     }
@@ -66,7 +66,7 @@ public struct ReplayWriter: Sendable {
     ///   - now: The present moment.
     /// - Returns: Why it cannot be repeated; nil when it can.
     public mutating func read(
-        _ value: Span<UInt8>, _ headers: borrowing RecordHeaders, at place: RecordPlace, time: Timestamp,
+        _ value: Span<UInt8>, headers: borrowing RecordHeaders, at place: RecordPlace, time: Timestamp,
         calls: (count: Int, platforms: PlatformSequence)?, now: Timestamp
     ) -> Leftover? {
         self.place = place
@@ -115,7 +115,7 @@ public struct ReplayWriter: Sendable {
         appendAudience(sends, to: &json)
         appendExpiry(to: &json)
         appendFromHeaders(to: &json)
-        RequestEdit.appendMembers(of: body, in: original.document, manner.edits, omitting: omitted, to: &json)
+        RequestEdit.appendMembers(of: body, in: original.document, edits: manner.edits, omitting: omitted, to: &json)
         json.append("}")
         return isValid(json.span)
     }
@@ -147,12 +147,12 @@ public struct ReplayWriter: Sendable {
         case .life(let seconds):
             json.append(",\"ttl_seconds\":")
             json.append(decimal: seconds)
-        case .moment(let moment): append("expires_at", moment, to: &json)
-        case nil: if let moment = original.expiresAt { append("expires_at", moment, to: &json) }
+        case .moment(let moment): append("expires_at", value: moment, to: &json)
+        case nil: if let moment = original.expiresAt { append("expires_at", value: moment, to: &json) }
         }
     }
 
-    private func append(_ name: StaticString, _ moment: Timestamp, to json: inout ByteWriter) {
+    private func append(_ name: StaticString, value moment: Timestamp, to json: inout ByteWriter) {
         json.append(",\"")
         json.append(name)
         json.append("\":\"")
@@ -162,15 +162,15 @@ public struct ReplayWriter: Sendable {
 
     /// Appends what stood beside the request: it must be the same publisher's, and keep its place in an order.
     private func appendFromHeaders(to json: inout ByteWriter) {
-        func append(_ name: StaticString, _ text: PushRequest.Text?) {
+        func append(_ name: StaticString, value text: PushRequest.Text?) {
             guard let text, let body, original.document.member(name, of: body) == nil else { return }
             json.append(",\"")
             json.append(name)
             json.append("\":")
             json.append(json: original.document.span(text))
         }
-        append("source", original.source)
-        append("ordering_key", original.orderingKey)
+        append("source", value: original.source)
+        append("ordering_key", value: original.orderingKey)
     }
 
     /// A request that workers take as it is meant: without a fault, and without a field more that they would not know.

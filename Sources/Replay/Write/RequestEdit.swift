@@ -70,7 +70,7 @@ extension RequestEdit {
     /// - Returns: The object as JSON.
     public static func apply(_ edits: [RequestEdit], to document: JSONDocument) -> [UInt8] {
         var members = ByteWriter()
-        appendMembers(of: document.root, in: document, edits, to: &members)
+        appendMembers(of: document.root, in: document, edits: edits, to: &members)
         return Array("{".utf8) + members.bytes.dropFirst() + Array("}".utf8)
     }
 
@@ -84,7 +84,7 @@ extension RequestEdit {
     ///   - omitted: Members to leave out in any case.
     ///   - json: Gets the members.
     static func appendMembers(
-        of node: JSONDocument.Node?, in document: borrowing JSONDocument, _ edits: [RequestEdit], depth: Int = 0,
+        of node: JSONDocument.Node?, in document: borrowing JSONDocument, edits: [RequestEdit], depth: Int = 0,
         omitting omitted: [String] = [], to json: inout ByteWriter
     ) {
         var seen = omitted
@@ -94,18 +94,18 @@ extension RequestEdit {
                 let name = document.string(document.text(of: key))
                 guard !omitted.contains(name) else { continue }
                 seen.append(name)
-                append(name, value, in: document, edits.filter { $0.path[depth] == name }, depth: depth, to: &json)
+                append(name, value: value, in: document, edits: edits.filter { $0.path[depth] == name }, depth: depth, to: &json)
             }
         }
         for edit in edits where !seen.contains(edit.path[depth]) {
             let name = edit.path[depth]
             seen.append(name)
-            append(name, nil, in: document, edits.filter { $0.path[depth] == name }, depth: depth, to: &json)
+            append(name, value: nil, in: document, edits: edits.filter { $0.path[depth] == name }, depth: depth, to: &json)
         }
     }
 
     private static func append(
-        _ name: String, _ value: JSONDocument.Node?, in document: borrowing JSONDocument, _ edits: [RequestEdit], depth: Int,
+        _ name: String, value: JSONDocument.Node?, in document: borrowing JSONDocument, edits: [RequestEdit], depth: Int,
         to json: inout ByteWriter
     ) {
         let whole = edits.last { $0.path.count == depth + 1 }
@@ -117,7 +117,7 @@ extension RequestEdit {
         if edits.isEmpty, let value { return append(value, in: document, to: &json) }
         var inner = ByteWriter()
         let object = value.flatMap { document.kind(of: $0) == .object ? $0 : nil }
-        appendMembers(of: object, in: document, edits, depth: depth + 1, to: &inner)
+        appendMembers(of: object, in: document, edits: edits, depth: depth + 1, to: &inner)
         json.append("{")
         if inner.count > 0 { json.append(inner.span.extracting(1..<inner.count)) }
         json.append("}")

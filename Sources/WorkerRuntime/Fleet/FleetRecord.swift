@@ -42,8 +42,8 @@ enum FleetRecord {
     static func announcement(in value: Span<UInt8>, using document: inout JSONDocument, hub: String) -> FleetShare.Announcement? {
         do { try document.read(value) } catch { return nil }
         let root = document.root
-        guard let kind = document.member("kind", of: root), document.equals(document.text(of: kind), "share"),
-            let name = document.member("hub", of: root), document.equals(document.text(of: name), hub),
+        guard let kind = document.member("kind", of: root), document.isEqual(document.text(of: kind), to: "share"),
+            let name = document.member("hub", of: root), document.isEqual(document.text(of: name), to: hub),
             let member = document.member("member", of: root),
             let number = UInt64(document.string(document.text(of: member)), radix: 16)
         else { return nil }

@@ -134,7 +134,7 @@ extension WorkerLoop {
         let kind = role(of: partition).kind
         var committed = LedgerCommit(position)
         if Sabotage.isOn(.forgetBitmap), kind != .parents { committed?.metadata = "" }
-        return ends.starts.assigned(partition, kind, committed: committed)
+        return ends.starts.assigned(partition, as: kind, committed: committed)
     }
 
     /// Lets the consumer read the partitions of requests, and the reader of delay lanes the others.
@@ -281,7 +281,7 @@ extension WorkerLoop {
                 let isInFlight = flight.calls[index].phase == .inFlight
                 end(
                     flight, call: index, as: isInFlight ? .ambiguous : .cancelled, code: .workerShutdown,
-                    "the worker stopped before the answer")
+                    detail: "the worker stopped before the answer")
             }
         }
     }

@@ -74,7 +74,8 @@ extension WorkerLoop {
         else { return }
         guard let rules = repetitions else {
             guard flight.request.dedupeKey == nil else {
-                throw RequestFault(.notConfigured, at: "/dedupe", "This worker looks for no repetitions: its dedupe.reach is 0.")
+                throw RequestFault(
+                    .notConfigured, at: "/dedupe", message: "This worker looks for no repetitions: its dedupe.reach is 0.")
             }
             return
         }
@@ -84,10 +85,10 @@ extension WorkerLoop {
         switch repetition {
         case .key(let offset):
             throw RequestFault(
-                .duplicate, at: "/dedupe/key", "The request at offset \(offset) of its partition has the same key.")
+                .duplicate, at: "/dedupe/key", message: "The request at offset \(offset) of its partition has the same key.")
         case .id(let offset):
             throw RequestFault(
-                .duplicate, at: "/id", "The request at offset \(offset) of its partition has the same source and id.")
+                .duplicate, at: "/id", message: "The request at offset \(offset) of its partition has the same source and id.")
         case nil: return
         }
     }

@@ -192,7 +192,7 @@ extension WorkerLoop {
         for index in flight.calls.indices where flight.calls[index].phase != .done {
             end(
                 flight, call: index, as: .transient, code: .internal,
-                "other settings gave the request other calls while it waited")
+                detail: "other settings gave the request other calls while it waited")
         }
     }
 

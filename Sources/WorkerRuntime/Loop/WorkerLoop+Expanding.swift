@@ -29,7 +29,7 @@ extension WorkerLoop {
 
     /// Ends a request of which no part was written.
     private func endWhole(_ flight: Flight, message: String) {
-        flight.report.faults.append(RequestFault(.cancelled, at: "", message))
+        flight.report.faults.append(RequestFault(.cancelled, at: "", message: message))
         finish(flight)
     }
 
@@ -39,7 +39,7 @@ extension WorkerLoop {
         headers.removeAll()
         flight.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         guard let body = ownReader.body(of: flight.request.document, headers: headers) else {
-            flight.report.faults.append(RequestFault(.internal, at: "", "The request cannot be divided."))
+            flight.report.faults.append(RequestFault(.internal, at: "", message: "The request cannot be divided."))
             finish(flight)
             return
         }

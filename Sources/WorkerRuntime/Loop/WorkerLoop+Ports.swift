@@ -53,14 +53,14 @@ extension WorkerLoop {
     func fault(_ fault: HubRouter.Fault) -> RequestFault {
         switch fault {
         case .unnamed:
-            return RequestFault(.unknownHub, at: "/hub", "The request names no hub, and this worker has no default.")
+            return RequestFault(.unknownHub, at: "/hub", message: "The request names no hub, and this worker has no default.")
         case .unknown:
             let names = ports.lazy.filter { !$0.isRetired }.map(\.name) + routes.spreads.map(\.name)
             guard names.count > 1 else {
-                return RequestFault(.unknownHub, at: "/hub", "This worker knows the hub \(names.first ?? "") only.")
+                return RequestFault(.unknownHub, at: "/hub", message: "This worker knows the hub \(names.first ?? "") only.")
             }
             let shown = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : "")
-            return RequestFault(.unknownHub, at: "/hub", "This worker knows the hubs \(shown) only.")
+            return RequestFault(.unknownHub, at: "/hub", message: "This worker knows the hubs \(shown) only.")
         }
     }
 

@@ -117,7 +117,7 @@ extension WorkerLoop {
         let (size, most) = (record.byteCount, partitions[flight.slot].role.largestRecord)
         guard case .request = reading, size > most else { return }
         let message = "The record has \(size) bytes with its key and headers; \(most) are allowed."
-        flight.report.faults = [RequestFault(.recordTooLarge, at: "", message)]
+        flight.report.faults = [RequestFault(.recordTooLarge, at: "", message: message)]
     }
 
     /// Reads the request that a record holds.
@@ -201,7 +201,7 @@ extension WorkerLoop {
         if flight.calls.isEmpty { return startLarge(flight) }
         if flight.request.options.dryRun {
             for index in flight.calls.indices {
-                end(flight, call: index, as: .cancelled, code: .cancelled, "dry run: nothing was sent")
+                end(flight, call: index, as: .cancelled, code: .cancelled, detail: "dry run: nothing was sent")
             }
             return
         }
@@ -211,7 +211,7 @@ extension WorkerLoop {
             for index in flight.calls.indices {
                 end(
                     flight, call: index, as: .expired, code: .expiredInQueue,
-                    "the request expired; a worker that died may have sent it")
+                    detail: "the request expired; a worker that died may have sent it")
             }
             return
         } else if flight.cancellation == nil, delayStart(flight) {
@@ -242,7 +242,7 @@ extension WorkerLoop {
             if !flight.isKnownAsNew { try refuseRepetition(flight) }
             // What is wrong with a request is worth more to its publisher than that it came too late.
             if isTooLate(flight), flight.delayed == nil, flight.calls.isEmpty || !mayHaveBeenBegun(flight) {
-                throw RequestFault(.expiredInQueue, at: "", "The request expired before it was read.")
+                throw RequestFault(.expiredInQueue, at: "", message: "The request expired before it was read.")
             }
         } catch {
             flight.report.faults.append(error)
@@ -287,7 +287,7 @@ extension WorkerLoop {
             }
         } catch {
             let code: ErrorCode = error.code == .payloadTooLarge ? .payloadTooLarge : .payloadRejected
-            throw RequestFault(code, at: error.pointer, error.sentence)
+            throw RequestFault(code, at: error.pointer, message: error.sentence)
         }
         flight.payloadCount += 1
     }
@@ -295,12 +295,14 @@ extension WorkerLoop {
     /// Makes sure that the content of a request that is sent in parts can be sent, so that it is refused as a whole if not.
     private func checkContent(_ flight: Flight) throws(RequestFault) {
         guard flight.request.parent == nil || flight.spread == nil else {
-            throw RequestFault(.unknownHub, at: "/hub", "A part of a request goes to one hub; this one would go to several.")
+            throw RequestFault(
+                .unknownHub, at: "/hub", message: "A part of a request goes to one hub; this one would go to several.")
         }
         guard flight.request.parent == nil else {
             throw RequestFault(
                 .tagLimitExceeded, at: "/audience",
-                "This part of a request needs \(flight.plan.calls.count) hub calls; \(planner.maximumCalls) are allowed.")
+                message: "This part of a request needs \(flight.plan.calls.count) hub calls; \(planner.maximumCalls) are allowed."
+            )
         }
         for index in flight.plan.calls.indices {
             let platform = flight.plan.calls[index].platform

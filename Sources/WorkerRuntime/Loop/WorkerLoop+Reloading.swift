@@ -121,7 +121,7 @@ extension WorkerLoop {
     /// Ends the calls that wait of a request that has no hub. What an earlier attempt or worker did stays in the result.
     private func endUnrouted(_ flight: Flight) {
         for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-            end(flight, call: index, as: .permanent, code: .unknownHub, "the settings have no hub for the request")
+            end(flight, call: index, as: .permanent, code: .unknownHub, detail: "the settings have no hub for the request")
         }
     }
 

@@ -42,21 +42,23 @@ extension WorkerLoop {
 
     private func send(_ flight: Flight, call index: Int, to port: HubPort) {
         if let expiry = flight.request.expiresAt, expiry <= wallClock {
-            end(flight, call: index, as: .expired, code: .expiredInQueue, "the request expired before the hub had taken it")
+            end(
+                flight, call: index, as: .expired, code: .expiredInQueue,
+                detail: "the request expired before the hub had taken it")
             return
         }
         var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
         let serial: UInt64
         do throws(HubAuthError) {
             let payload = flight.calls[index].payload
-            serial = try lend(&flight.plan, &flight.request, &flight.payloads[payload]) {
+            serial = try lend(&flight.plan, and: &flight.request, and: &flight.payloads[payload]) {
                 (plan, request, payload) throws(HubAuthError) in
                 try port.client.write(
-                    plan.calls[index], of: plan, for: request, payload, now: wallClock.milliseconds / 1000, into: &buffer)
+                    plan.calls[index], of: plan, for: request, with: payload, now: wallClock.milliseconds / 1000, into: &buffer)
             }
         } catch {
             log.error(.internalFault, "a token could not be signed", [.reason: .string(error.description)])
-            end(flight, call: index, as: .transient, code: .internal, "a token could not be signed")
+            end(flight, call: index, as: .transient, code: .internal, detail: "a token could not be signed")
             return
         }
         flight.calls[index].phase = .inFlight
@@ -80,7 +82,9 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive {
             guard let expiry = flight.request.expiresAt, expiry <= wallClock else { continue }
             for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-                end(flight, call: index, as: .expired, code: .expiredInQueue, "the request expired before the hub had taken it")
+                end(
+                    flight, call: index, as: .expired, code: .expiredInQueue,
+                    detail: "the request expired before the hub had taken it")
             }
         }
         // They must not keep room in the queue: it would keep others from being read, which may have expired as well.
@@ -302,7 +306,7 @@ extension WorkerLoop {
     }
 
     /// Ends a call with an outcome that no answer gave.
-    func end(_ flight: Flight, call index: Int, as outcome: Outcome, code: ErrorCode, _ detail: StaticString) {
+    func end(_ flight: Flight, call index: Int, as outcome: Outcome, code: ErrorCode, detail: StaticString) {
         flight.report.calls[index].code = code
         let text = Array("\(detail)".utf8)
         flight.report.calls[index].detail = flight.report.keep(text.span)

@@ -33,7 +33,7 @@ extension WorkerLoop {
         port.polls.allowance.tracked()
         let origin = flight.origin
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
-        lend(&flight.request, &flight.report) { request, report in
+        lend(&flight.request, and: &flight.report) { request, report in
             delayRecorder.recordPoll(
                 in: lane, due: due, requestID: request.document.span(request.id), for: place, into: &outbox
             ) {
@@ -46,7 +46,7 @@ extension WorkerLoop {
     private func endUnasked(_ flight: Flight, call index: Int, at port: HubPort) {
         var text = ByteWriter(capacity: 512)
         let origin = flight.origin
-        lend(&flight.request, &flight.report) { request, report in
+        lend(&flight.request, and: &flight.report) { request, report in
             TrackedCall.append(index, of: report, request, origin: origin, hub: port.name, at: wallClock, to: &text)
         }
         guard let call = try? TrackedCall(text.span) else {

@@ -24,7 +24,7 @@ struct ExpansionRecorder {
         let request = flight.request
         if request.remaining != nil {
             guard let whole = PartReference(of: request), let parts = RemainingParts(of: request, body: body) else {
-                throw RequestFault(.internal, at: "/parent/remaining", "The parts behind this one cannot be read.")
+                throw RequestFault(.internal, at: "/parent/remaining", message: "The parts behind this one cannot be read.")
             }
             let writer = PartWriter(request, body: body, platforms: request.platforms, of: whole)
             write(parts, with: writer, of: flight, key: whole.key, room: room, into: &batch)
@@ -100,7 +100,7 @@ struct ExpansionRecorder {
         guard size > min(largestPart, Self.largestExpansion / max(chunks, 1)) else { return }
         throw RequestFault(
             .recordTooLarge, at: "",
-            "The request is sent in \(chunks) parts, each of which would repeat \(size) bytes that are not its audience;"
+            message: "The request is sent in \(chunks) parts, each of which would repeat \(size) bytes that are not its audience;"
                 + " \(largestPart) are allowed, and \(Self.largestExpansion) in all parts.")
     }
 

@@ -30,7 +30,7 @@ struct ResultRecorder {
         let origin = flight.origin
         let (slot, offset) = (flight.slot, flight.offset)
         let byteCount = flight.valueByteCount
-        return lend(&flight.request, &flight.report) { request, report in
+        return lend(&flight.request, and: &flight.report) { request, report in
             var record = batch.begin()
             record.copyKey(request.document.span(request.id))
             let place = record.bytes.count

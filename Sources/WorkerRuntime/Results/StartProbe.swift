@@ -71,7 +71,9 @@ final class StartProbe: Sendable {
                 if take(probes[turn], lateStarts: lateStarts) { turns.answered(turn, at: .now()) } else { turns.postponed(turn) }
             }
             do throws(KafkaError) {
-                try reader.readTurn(&turns, places, &probes, until: { isCancelled }) { take($0, lateStarts: lateStarts) }
+                try reader.readTurn(&turns, of: places, into: &probes, until: { isCancelled }) {
+                    take($0, lateStarts: lateStarts)
+                }
             } catch {
                 for turn in turns.present { turns.postponed(turn) }
             }

@@ -12,7 +12,7 @@ func lend<Value, Result, Failure: Error>(
 /// Lends two properties of an object without copying them.
 @inline(__always)
 func lend<First, Second, Result, Failure: Error>(
-    _ first: inout First, _ second: inout Second, to body: (borrowing First, borrowing Second) throws(Failure) -> Result
+    _ first: inout First, and second: inout Second, to body: (borrowing First, borrowing Second) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     try body(first, second)
 }
@@ -20,7 +20,7 @@ func lend<First, Second, Result, Failure: Error>(
 /// Lends three properties of an object without copying them.
 @inline(__always)
 func lend<First, Second, Third, Result, Failure: Error>(
-    _ first: inout First, _ second: inout Second, _ third: inout Third,
+    _ first: inout First, and second: inout Second, and third: inout Third,
     to body: (borrowing First, borrowing Second, borrowing Third) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     try body(first, second, third)

@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import HubAuth
 import HubEmulator

@@ -89,9 +89,9 @@ enum CancelCommand {
         for request in requests {
             table.add(request.id, request.result?.state ?? "none yet", request.result?.errorCode ?? "-")
             var object = JSONObject()
-            object.add("id", request.id)
-            object.add("state", request.result?.state)
-            object.add("error", request.result?.errorCode)
+            object.add("id", value: request.id)
+            object.add("state", value: request.result?.state)
+            object.add("error", value: request.result?.errorCode)
             objects.append(object.bytes)
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)

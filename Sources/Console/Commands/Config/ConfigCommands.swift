@@ -76,9 +76,9 @@ private enum ConfigCommands {
         for row in rows {
             if showsOrigin { table.add(row.key, row.value, row.origin.description) } else { table.add(row.key, row.value) }
             var object = JSONObject()
-            object.add("key", row.key)
-            object.add("value", row.value)
-            if showsOrigin { object.add("origin", row.origin.description) }
+            object.add("key", value: row.key)
+            object.add("value", value: row.value)
+            if showsOrigin { object.add("origin", value: row.origin.description) }
             objects.append(object.bytes)
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)

@@ -65,11 +65,11 @@ extension Finding {
     /// The finding as a JSON object.
     fileprivate var json: [UInt8] {
         var object = JSONObject()
-        object.add("check", check)
-        object.add("state", state.rawValue.replacing(" ", with: "_"))
-        object.add("subject", subject.isEmpty ? nil : subject)
-        object.add("finding", text)
-        object.add("remedy", remedy)
+        object.add("check", value: check)
+        object.add("state", value: state.rawValue.replacing(" ", with: "_"))
+        object.add("subject", value: subject.isEmpty ? nil : subject)
+        object.add("finding", value: text)
+        object.add("remedy", value: remedy)
         return object.bytes
     }
 }

@@ -99,8 +99,8 @@ enum EnqueueCommand {
         for request in requests {
             let record = sender.record(of: request)
             var object = JSONObject()
-            object.add("topic", record.topic)
-            object.add("key", record.key)
+            object.add("topic", value: record.topic)
+            object.add("key", value: record.key)
             object.add("headers", pairs: record.headers)
             object.add("value", raw: record.value.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
             objects.append(object.bytes)

@@ -56,23 +56,23 @@ enum RequestFlags {
     /// - Throws: A usage failure for a flag that cannot be written as JSON.
     static func json(_ arguments: Arguments, now: Int64) throws(CommandFailure) -> [UInt8] {
         var request = JSONObject()
-        request.add("schema_version", 1)
-        request.add("id", arguments.value("id"))
-        request.add("source", arguments.value("source"))
-        request.add("hub", arguments.value("hub"))
+        request.add("schema_version", value: 1)
+        request.add("id", value: arguments.value("id"))
+        request.add("source", value: arguments.value("source"))
+        request.add("hub", value: arguments.value("hub"))
         request.add("audience", raw: try audience(arguments))
         request.add("platforms", texts: arguments.values("platform"))
         try addContent(arguments, to: &request)
-        if let life = try arguments.duration("ttl") { request.add("ttl_seconds", Int(life.components.seconds)) }
+        if let life = try arguments.duration("ttl") { request.add("ttl_seconds", value: Int(life.components.seconds)) }
         if let text = arguments.value("not-before") {
             guard let moment = TimeWords.moment(text, now: now, isPast: false) else {
                 throw .usage("--not-before: \(Sanitised.quoted(text)) is no time; expected 2026-11-21T17:00:00Z or 10m")
             }
-            request.add("not_before", moment.text)
+            request.add("not_before", value: moment.text)
         }
-        request.add("priority", arguments.value("priority"))
-        request.add("collapse_key", arguments.value("collapse-key"))
-        request.add("ordering_key", arguments.value("ordering-key"))
+        request.add("priority", value: arguments.value("priority"))
+        request.add("collapse_key", value: arguments.value("collapse-key"))
+        request.add("ordering_key", value: arguments.value("ordering-key"))
         let options = try pairs("option", arguments)
         if !options.isEmpty { request.add("options", raw: self.options(options)) }
         request.add("labels", pairs: try pairs("label", arguments))
@@ -93,17 +93,17 @@ enum RequestFlags {
         if arguments.has("audience-file") { audience.add("users", texts: ["sample"]) }
         audience.add("users", texts: arguments.values("user"))
         audience.add("categories", texts: arguments.values("category"))
-        audience.add("tag_expression", arguments.value("tag-expression"))
+        audience.add("tag_expression", value: arguments.value("tag-expression"))
         audience.add("installations", texts: arguments.values("installation"))
-        if arguments.has("broadcast") { audience.add("broadcast", true) }
+        if arguments.has("broadcast") { audience.add("broadcast", value: true) }
         var devices: [[UInt8]] = []
         for text in arguments.values("device") {
             guard let colon = text.firstIndex(of: ":"), Platform(name: String(text[..<colon])) != nil else {
                 throw .usage("--device: expected PLATFORM:HANDLE, such as apple:…; the platform is not known")
             }
             var device = JSONObject()
-            device.add("platform", String(text[..<colon]))
-            device.add("handle", String(text[text.index(after: colon)...]))
+            device.add("platform", value: String(text[..<colon]))
+            device.add("handle", value: String(text[text.index(after: colon)...]))
             devices.append(device.bytes)
         }
         if !devices.isEmpty { audience.add("devices", array: devices) }
@@ -112,15 +112,15 @@ enum RequestFlags {
 
     private static func addContent(_ arguments: Arguments, to request: inout JSONObject) throws(CommandFailure) {
         var message = JSONObject()
-        message.add("title", arguments.value("title"))
-        message.add("subtitle", arguments.value("subtitle"))
-        message.add("body", arguments.value("body"))
-        message.add("image_url", arguments.value("image"))
-        message.add("deep_link", arguments.value("deep-link"))
-        message.add("sound", arguments.value("sound"))
-        if let badge = try arguments.integer("badge", in: 0...99_999) { message.add("badge", badge) }
-        message.add("thread_id", arguments.value("thread"))
-        if arguments.has("silent") { message.add("silent", true) }
+        message.add("title", value: arguments.value("title"))
+        message.add("subtitle", value: arguments.value("subtitle"))
+        message.add("body", value: arguments.value("body"))
+        message.add("image_url", value: arguments.value("image"))
+        message.add("deep_link", value: arguments.value("deep-link"))
+        message.add("sound", value: arguments.value("sound"))
+        if let badge = try arguments.integer("badge", in: 0...99_999) { message.add("badge", value: badge) }
+        message.add("thread_id", value: arguments.value("thread"))
+        if arguments.has("silent") { message.add("silent", value: true) }
         message.add("data", pairs: try pairs("data", arguments))
         if !message.isEmpty { request.add("message", raw: message.bytes) }
         var payloads = JSONObject()
@@ -130,7 +130,7 @@ enum RequestFlags {
             if isObject(content) {
                 payload.add("body", raw: content)
             } else {
-                payload.add("body", String(decoding: content, as: UTF8.self))
+                payload.add("body", value: String(decoding: content, as: UTF8.self))
             }
             payloads.add(platform, raw: payload.bytes)
         }
@@ -147,11 +147,11 @@ enum RequestFlags {
         var options = JSONObject()
         for (name, value) in pairs {
             if let number = Int(value) {
-                options.add(name, number)
+                options.add(name, value: number)
             } else if value == "true" || value == "false" {
-                options.add(name, value == "true")
+                options.add(name, value: value == "true")
             } else {
-                options.add(name, value)
+                options.add(name, value: value)
             }
         }
         return options.bytes

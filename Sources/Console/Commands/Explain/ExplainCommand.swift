@@ -76,11 +76,11 @@ enum ExplainCommand {
         let rows = VerdictTable.rows.filter { $0.verdict.code == code }
         guard invocation.arguments.format() == .table else {
             var object = JSONObject()
-            object.add("code", code.rawValue)
-            object.add("cause", page.cause)
-            object.add("effect", page.effect)
-            object.add("remedy", page.remedy)
-            object.add("replay", replay(code, rows))
+            object.add("code", value: code.rawValue)
+            object.add("cause", value: page.cause)
+            object.add("effect", value: page.effect)
+            object.add("remedy", value: page.remedy)
+            object.add("replay", value: replay(code, rows))
             object.add("answers", texts: rows.map(\.subject.name))
             try invocation.streams.out(object.bytes + [UInt8(ascii: "\n")])
             return .done
@@ -98,10 +98,10 @@ enum ExplainCommand {
         let page = code.explanation
         guard invocation.arguments.format() == .table else {
             var object = JSONObject()
-            object.add("code", code.rawValue)
-            if let former { object.add("formerly", former) }
-            object.add("cause", page.cause)
-            object.add("remedy", page.remedy)
+            object.add("code", value: code.rawValue)
+            if let former { object.add("formerly", value: former) }
+            object.add("cause", value: page.cause)
+            object.add("remedy", value: page.remedy)
             object.add("statuses", texts: code.statuses.map { "\($0)" })
             try invocation.streams.out(object.bytes + [UInt8(ascii: "\n")])
             return .done
@@ -131,12 +131,12 @@ enum ExplainCommand {
             table.add(
                 row.subject.name, verdict.outcome.rawValue, verdict.code?.rawValue ?? "-", verdict.retry.rawValue, row.meaning)
             var object = JSONObject()
-            object.add("answer", row.subject.name)
-            object.add("outcome", verdict.outcome.rawValue)
-            object.add("code", verdict.code?.rawValue)
-            object.add("retry", verdict.retry.rawValue)
-            object.add("pauses_hub", verdict.pausesHub)
-            object.add("meaning", row.meaning)
+            object.add("answer", value: row.subject.name)
+            object.add("outcome", value: verdict.outcome.rawValue)
+            object.add("code", value: verdict.code?.rawValue)
+            object.add("retry", value: verdict.retry.rawValue)
+            object.add("pauses_hub", value: verdict.pausesHub)
+            object.add("meaning", value: row.meaning)
             objects.append(object.bytes)
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)

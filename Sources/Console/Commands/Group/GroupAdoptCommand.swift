@@ -80,10 +80,10 @@ private enum GroupAdoptCommand {
         for row in rows {
             table.add(row.topic, "\(row.positions)", "\(row.moved)", "\(row.unknown)")
             var object = JSONObject()
-            object.add("topic", row.topic)
-            object.add("positions", row.positions)
-            object.add("moved", row.moved)
-            object.add("unknown", row.unknown)
+            object.add("topic", value: row.topic)
+            object.add("positions", value: row.positions)
+            object.add("moved", value: row.moved)
+            object.add("unknown", value: row.unknown)
             objects.append(object.bytes)
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)

@@ -42,19 +42,19 @@ struct FeedbackMarks {
     /// The value of a claim.
     static func claim(of runner: String) -> [UInt8] {
         var object = JSONObject()
-        object.add("schema_version", 1)
-        object.add("kind", "feedback_claim")
-        object.add("runner", runner)
+        object.add("schema_version", value: 1)
+        object.add("kind", value: "feedback_claim")
+        object.add("runner", value: runner)
         return object.bytes
     }
 
     /// The value of a mark.
     static func value(_ blob: String, _ position: Int64) -> [UInt8] {
         var object = JSONObject()
-        object.add("schema_version", 1)
-        object.add("kind", "feedback")
-        object.add("blob", blob)
-        object.add("read", Int(position))
+        object.add("schema_version", value: 1)
+        object.add("kind", value: "feedback")
+        object.add("blob", value: blob)
+        object.add("read", value: Int(position))
         return object.bytes
     }
 

@@ -107,12 +107,12 @@ enum HandlesCommand {
             table.add(
                 row.blob, "\(row.byteCount)", "\(row.entries)", "\(row.handles)", "\(row.unreadable)", row.trouble ?? "-")
             var object = JSONObject()
-            object.add("blob", row.blob)
-            object.add("bytes", Int(row.byteCount))
-            object.add("entries", row.entries)
-            object.add("handles", row.handles)
-            object.add("unreadable", row.unreadable)
-            object.add("trouble", row.trouble)
+            object.add("blob", value: row.blob)
+            object.add("bytes", value: Int(row.byteCount))
+            object.add("entries", value: row.entries)
+            object.add("handles", value: row.handles)
+            object.add("unreadable", value: row.unreadable)
+            object.add("trouble", value: row.trouble)
             objects.append(object.bytes)
         }
         let format = invocation.arguments.format()

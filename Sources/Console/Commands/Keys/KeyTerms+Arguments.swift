@@ -56,17 +56,17 @@ extension Table {
 extension JSONObject {
     /// Adds the facts of a key, without its secret and the hash of it.
     mutating func add(_ key: APIKey, at now: Int64, _ uses: LastUses = LastUses()) {
-        add("id", key.id)
-        add("state", key.state(at: now).rawValue)
+        add("id", value: key.id)
+        add("state", value: key.state(at: now).rawValue)
         add("scopes", texts: Scope.allCases.filter(key.terms.scopes.contains).map(\.rawValue))
-        add("tenant", key.terms.tenant)
-        add("source", key.source)
-        if let rate = key.terms.rate { add("rate", rate) }
-        add("expires_at", key.terms.expiresAt.map { Timestamp(seconds: $0).text })
-        add("created_at", Timestamp(seconds: key.createdAt).text)
-        add("revoked_at", key.revokedAt.map { Timestamp(seconds: $0).text })
-        add("last_used_at", uses.seconds[key.id].map { Timestamp(seconds: $0).text })
-        add("comment", key.terms.comment)
+        add("tenant", value: key.terms.tenant)
+        add("source", value: key.source)
+        if let rate = key.terms.rate { add("rate", value: rate) }
+        add("expires_at", value: key.terms.expiresAt.map { Timestamp(seconds: $0).text })
+        add("created_at", value: Timestamp(seconds: key.createdAt).text)
+        add("revoked_at", value: key.revokedAt.map { Timestamp(seconds: $0).text })
+        add("last_used_at", value: uses.seconds[key.id].map { Timestamp(seconds: $0).text })
+        add("comment", value: key.terms.comment)
     }
 }
 

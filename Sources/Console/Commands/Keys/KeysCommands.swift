@@ -77,7 +77,7 @@ private enum KeysCommands {
             try invocation.streams.out(new.text)
         } else {
             var object = JSONObject()
-            object.add("key", new.text)
+            object.add("key", value: new.text)
             object.add(new.key, at: now)
             try invocation.streams.out(format, Table("KEY"), [object.bytes])
         }
@@ -124,8 +124,8 @@ private enum KeysCommands {
         var table = Table("ID", "STATE")
         table.add(id, APIKey.State.revoked.rawValue)
         var object = JSONObject()
-        object.add("id", id)
-        object.add("state", APIKey.State.revoked.rawValue)
+        object.add("id", value: id)
+        object.add("state", value: APIKey.State.revoked.rawValue)
         try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
         return .done
     }

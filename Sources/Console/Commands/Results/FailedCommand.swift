@@ -138,19 +138,19 @@ enum FailedCommand {
 
     private static func json(_ group: FailureTally.Group) -> [UInt8] {
         var object = JSONObject()
-        object.add("count", group.count)
-        for standing in FailureTally.Standing.allCases { object.add(standing.rawValue, group.standings[standing] ?? 0) }
-        object.add("code", group.cause.code)
-        object.add("hub", group.cause.hub)
+        object.add("count", value: group.count)
+        for standing in FailureTally.Standing.allCases { object.add(standing.rawValue, value: group.standings[standing] ?? 0) }
+        object.add("code", value: group.cause.code)
+        object.add("hub", value: group.cause.hub)
         object.add("platforms", array: group.cause.platforms.map(JSONObject.text))
-        object.add("first_seen", Timestamp(milliseconds: group.first).text)
-        object.add("last_seen", Timestamp(milliseconds: group.last).text)
+        object.add("first_seen", value: Timestamp(milliseconds: group.first).text)
+        object.add("last_seen", value: Timestamp(milliseconds: group.last).text)
         var counts = JSONObject()
-        for (name, count) in safety(group) { counts.add(name, count) }
+        for (name, count) in safety(group) { counts.add(name, value: count) }
         object.add("replay_safety", raw: counts.bytes)
-        object.add("latest_request", group.latestRequest)
-        object.add("cause", explanation(group)?.cause)
-        object.add("remedy", explanation(group)?.remedy)
+        object.add("latest_request", value: group.latestRequest)
+        object.add("cause", value: explanation(group)?.cause)
+        object.add("remedy", value: explanation(group)?.remedy)
         return object.bytes
     }
 

@@ -38,8 +38,8 @@ public enum PlainRequest {
         var request: [UInt8] = []
         do throws(RequestHead.Fault) {
             try RequestHead.begin(method: method, target: Array(target.path.utf8), host: target.authority, into: &request)
-            try RequestHead.field("Connection", "close", into: &request)
-            for field in fields { try RequestHead.field(field.name, field.value, into: &request) }
+            try RequestHead.field("Connection", value: "close", into: &request)
+            for field in fields { try RequestHead.field(field.name, value: field.value, into: &request) }
         } catch {
             throw .usage("the URL cannot be asked: \(error.rawValue)")
         }

@@ -179,16 +179,16 @@ extension StatusReport {
     /// The status as one JSON object.
     var json: [UInt8] {
         var object = JSONObject()
-        object.add("at", now.text)
-        object.add("group", groupID)
-        object.add("state", group.answer?.state.rawValue)
-        if let members = group.answer?.members { object.add("members", members.count) }
-        object.add("lag_records", Int(lag))
-        object.add("lag_ms", Int(lagMilliseconds))
-        object.add("delayed_records", Int(delayedCount))
-        object.add("held_records", Int(heldCount))
-        object.add("cancelled_records", Int(cancelledCount))
-        object.add("exact", !partitions.contains(where: \.mayBeFewer))
+        object.add("at", value: now.text)
+        object.add("group", value: groupID)
+        object.add("state", value: group.answer?.state.rawValue)
+        if let members = group.answer?.members { object.add("members", value: members.count) }
+        object.add("lag_records", value: Int(lag))
+        object.add("lag_ms", value: Int(lagMilliseconds))
+        object.add("delayed_records", value: Int(delayedCount))
+        object.add("held_records", value: Int(heldCount))
+        object.add("cancelled_records", value: Int(cancelledCount))
+        object.add("exact", value: !partitions.contains(where: \.mayBeFewer))
         object.add("reasons", array: reasons.map(json))
         object.add("partitions", array: partitions.map(json))
         object.add("workers", array: workers.map(json))
@@ -198,35 +198,35 @@ extension StatusReport {
 
     private func json(_ reason: Reason) -> [UInt8] {
         var object = JSONObject()
-        object.add("stuck", reason.isStuck)
-        object.add("text", reason.text)
+        object.add("stuck", value: reason.isStuck)
+        object.add("text", value: reason.text)
         return object.bytes
     }
 
     private func json(_ partition: Partition) -> [UInt8] {
         let position = partition.position
         var object = JSONObject()
-        object.add("topic", position.partition.topic)
-        object.add("partition", Int(position.partition.partition))
-        object.add("low", Int(position.low))
-        object.add("head", Int(position.high))
-        if let committed = position.committed { object.add("committed", Int(committed)) }
-        object.add("finished_ahead", position.finishedOffsets.count)
-        object.add("window_percent", Int(position.windowUse * 100))
-        object.add("lag_records", Int(partition.lag))
-        if let age = age(of: partition) { object.add("lag_ms", Int(age)) }
-        object.add(partition.isDelayed || partition.isHeld ? "due" : "oldest", partition.oldest?.text)
-        object.add("owner", partition.owner)
-        if let cancelled = partition.counted?.cancelled { object.add("cancelled_records", Int(cancelled)) }
+        object.add("topic", value: position.partition.topic)
+        object.add("partition", value: Int(position.partition.partition))
+        object.add("low", value: Int(position.low))
+        object.add("head", value: Int(position.high))
+        if let committed = position.committed { object.add("committed", value: Int(committed)) }
+        object.add("finished_ahead", value: position.finishedOffsets.count)
+        object.add("window_percent", value: Int(position.windowUse * 100))
+        object.add("lag_records", value: Int(partition.lag))
+        if let age = age(of: partition) { object.add("lag_ms", value: Int(age)) }
+        object.add(partition.isDelayed || partition.isHeld ? "due" : "oldest", value: partition.oldest?.text)
+        object.add("owner", value: partition.owner)
+        if let cancelled = partition.counted?.cancelled { object.add("cancelled_records", value: Int(cancelled)) }
         return object.bytes
     }
 
     private func json(_ worker: Worker) -> [UInt8] {
         var object = JSONObject()
-        object.add("url", worker.url)
+        object.add("url", value: worker.url)
         switch worker.page {
         case .success: object.add("status", raw: worker.raw.filter { $0 != UInt8(ascii: "\n") })
-        case .failure(let failure): object.add("error", failure.message)
+        case .failure(let failure): object.add("error", value: failure.message)
         }
         return object.bytes
     }

@@ -151,10 +151,10 @@ private struct TopicReport {
     mutating func add(_ role: TopicRole, _ state: String, _ detail: String) {
         table.add(role.name, role.role, state, detail)
         var object = JSONObject()
-        object.add("topic", role.name)
-        object.add("role", role.role)
-        object.add("state", state)
-        object.add("detail", detail)
+        object.add("topic", value: role.name)
+        object.add("role", value: role.role)
+        object.add("state", value: state)
+        object.add("detail", value: detail)
         objects.append(object.bytes)
         if state != "ok" && state != "created" { isGood = false }
     }

@@ -60,7 +60,7 @@ private enum UsersCommands {
         }
         let isNew: Bool
         do throws(UsersError) {
-            isNew = try store.change { (file: inout UsersFile) throws(UsersFileError) -> Bool in try file.set(name, hash) }
+            isNew = try store.change { (file: inout UsersFile) throws(UsersFileError) -> Bool in try file.set(name, hash: hash) }
         } catch {
             throw failure(error, store, name)
         }
@@ -81,7 +81,7 @@ private enum UsersCommands {
         for user in users {
             table.add(user.name)
             var object = JSONObject()
-            object.add("name", user.name)
+            object.add("name", value: user.name)
             objects.append(object.bytes)
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
@@ -151,8 +151,8 @@ private enum UsersCommands {
         var table = Table("NAME", "STATE")
         table.add(name, state)
         var object = JSONObject()
-        object.add("name", name)
-        object.add("state", state)
+        object.add("name", value: name)
+        object.add("state", value: state)
         try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
     }
 

@@ -63,24 +63,24 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     /// One line of JSON.
     package var json: [UInt8] {
         var object = JSONObject()
-        object.add("kind", Self.kind)
-        object.add("version", Int(Self.version))
-        object.add("job_id", jobID)
-        object.add("source", source.rawValue)
-        object.add("created_at", createdAt.text)
-        object.add("filter", filter)
-        object.add("reason", reason)
-        object.add("actor", actor)
-        object.add("include_ambiguous", includesAmbiguous)
-        object.add("include_cancelled", exceptions.cancelled)
-        object.add("include_no_target", exceptions.untargeted)
+        object.add("kind", value: Self.kind)
+        object.add("version", value: Int(Self.version))
+        object.add("job_id", value: jobID)
+        object.add("source", value: source.rawValue)
+        object.add("created_at", value: createdAt.text)
+        object.add("filter", value: filter)
+        object.add("reason", value: reason)
+        object.add("actor", value: actor)
+        object.add("include_ambiguous", value: includesAmbiguous)
+        object.add("include_cancelled", value: exceptions.cancelled)
+        object.add("include_no_target", value: exceptions.untargeted)
         switch expiry {
-        case .life(let seconds): object.add("ttl_seconds", Int(seconds))
-        case .moment(let moment): object.add("expires_at", moment.text)
+        case .life(let seconds): object.add("ttl_seconds", value: Int(seconds))
+        case .moment(let moment): object.add("expires_at", value: moment.text)
         case nil: break
         }
         object.add("set", texts: edits)
-        object.add("jobs_offset", String(jobsOffset))
+        object.add("jobs_offset", value: String(jobsOffset))
         object.add("counts", raw: counts.json)
         return object.bytes
     }
@@ -168,13 +168,13 @@ package struct ReplayCounts: Sendable, Equatable {
     /// As a JSON object, every reason included.
     package var json: [UInt8] {
         var object = JSONObject()
-        object.add("matched", matched)
-        object.add("eligible", eligible)
-        object.add("requests", requests)
-        object.add("calls", calls)
-        for reason in Leftover.allCases { object.add(reason.rawValue, left[reason] ?? 0) }
+        object.add("matched", value: matched)
+        object.add("eligible", value: eligible)
+        object.add("requests", value: requests)
+        object.add("calls", value: calls)
+        for reason in Leftover.allCases { object.add(reason.rawValue, value: left[reason] ?? 0) }
         var needed = JSONObject()
-        for (code, count) in repairsByCount { needed.add(code.rawValue, count) }
+        for (code, count) in repairsByCount { needed.add(code.rawValue, value: count) }
         object.add("repairs", raw: needed.bytes)
         return object.bytes
     }
@@ -186,7 +186,7 @@ package struct ReplayCounts: Sendable, Equatable {
         func number(_ name: String) -> Int {
             var found = 0
             document.forEachMember(of: node) { key, value in
-                if document.equals(key, name) { found = Int(min(max(document.integer(at: value) ?? 0, 0), 1 << 53)) }
+                if document.isEqual(key, to: name) { found = Int(min(max(document.integer(at: value) ?? 0, 0), 1 << 53)) }
             }
             return found
         }
@@ -201,7 +201,7 @@ package struct ReplayCounts: Sendable, Equatable {
         guard let needed = document.member("repairs", of: node) else { return }
         for code in ErrorCode.allCases {
             document.forEachMember(of: needed) { key, value in
-                guard document.equals(key, code.rawValue) else { return }
+                guard document.isEqual(key, to: code.rawValue) else { return }
                 repairs[code] = Int(min(max(document.integer(at: value) ?? 0, 0), 1 << 53))
             }
         }

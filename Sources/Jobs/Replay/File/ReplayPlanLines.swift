@@ -31,17 +31,17 @@ package struct ReplayItem: Sendable, Equatable {
     /// One line of JSON.
     package var json: [UInt8] {
         var object = JSONObject()
-        object.add("n", number)
-        object.add("request_id", requestID)
-        object.add("origin", place.description)
+        object.add("n", value: number)
+        object.add("request_id", value: requestID)
+        object.add("origin", value: place.description)
         if sends != .all { object.add("sends", array: sends.indices.map { Array(String($0).utf8) }) }
         if let calls {
-            object.add("planned", calls.count)
-            object.add("shape", calls.platforms.text)
+            object.add("planned", value: calls.count)
+            object.add("shape", value: calls.platforms.text)
         }
-        object.add("calls", callCount)
+        object.add("calls", value: callCount)
         object.add("platforms", texts: platforms)
-        object.add("expires_at", expiresAt)
+        object.add("expires_at", value: expiresAt)
         return object.bytes
     }
 }
@@ -60,9 +60,9 @@ package struct ReplayLeft: Sendable, Equatable {
     /// One line of JSON.
     package var json: [UInt8] {
         var object = JSONObject()
-        object.add("left", reason.rawValue)
-        object.add("request_id", requestID)
-        object.add("origin", place.description)
+        object.add("left", value: reason.rawValue)
+        object.add("request_id", value: requestID)
+        object.add("origin", value: place.description)
         if sends != .all { object.add("sends", array: sends.indices.map { Array(String($0).utf8) }) }
         return object.bytes
     }

@@ -110,7 +110,7 @@ package struct JobLog {
             else { continue }
             var sends = SendSet()
             while let (_, part) = parts.next(in: document) { sends.insert(Int(document.integer(at: part) ?? -1)) }
-            history.noteReplay(of: sends.isEmpty ? .all : sends, place)
+            history.noteReplay(of: sends.isEmpty ? .all : sends, at: place)
         }
     }
 }

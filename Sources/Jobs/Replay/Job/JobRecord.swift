@@ -60,22 +60,22 @@ package struct JobRecord: Sendable, Equatable {
     /// As JSON.
     package var json: [UInt8] {
         var object = JSONObject()
-        object.add("schema_version", 1)
-        object.add("kind", "job")
-        object.add("job_id", jobID)
-        object.add("state", state.rawValue)
-        object.add("filter", filter)
-        object.add("reason", reason)
-        object.add("actor", actor)
-        object.add("plan_digest", planDigest)
-        object.add("requests", requests)
-        object.add("next", next)
-        object.add("replayed", replayed)
-        object.add("skipped", skipped)
-        object.add("rate", Int(rate))
-        object.add("runner", runner)
-        object.add("started_at", startedAt.text)
-        object.add("updated_at", updatedAt.text)
+        object.add("schema_version", value: 1)
+        object.add("kind", value: "job")
+        object.add("job_id", value: jobID)
+        object.add("state", value: state.rawValue)
+        object.add("filter", value: filter)
+        object.add("reason", value: reason)
+        object.add("actor", value: actor)
+        object.add("plan_digest", value: planDigest)
+        object.add("requests", value: requests)
+        object.add("next", value: next)
+        object.add("replayed", value: replayed)
+        object.add("skipped", value: skipped)
+        object.add("rate", value: Int(rate))
+        object.add("runner", value: runner)
+        object.add("started_at", value: startedAt.text)
+        object.add("updated_at", value: updatedAt.text)
         return object.bytes
     }
 
@@ -155,11 +155,11 @@ package struct JobBatch: Sendable {
     /// As JSON.
     package var json: [UInt8] {
         var object = JSONObject()
-        object.add("schema_version", 1)
-        object.add("kind", "batch")
-        object.add("job_id", jobID)
-        object.add("first", first)
-        object.add("next", next)
+        object.add("schema_version", value: 1)
+        object.add("kind", value: "batch")
+        object.add("job_id", value: jobID)
+        object.add("first", value: first)
+        object.add("next", value: next)
         object.add("replayed", array: replayed.map { Self.entry($0.place, $0.sends) })
         object.add("skipped", array: skipped.map { Array("[\($0.number),\"\($0.reason.rawValue)\"]".utf8) })
         return object.bytes
@@ -191,11 +191,11 @@ package struct JobWish: Sendable, Equatable {
     /// As JSON.
     package var json: [UInt8] {
         var object = JSONObject()
-        object.add("schema_version", 1)
-        object.add("kind", "wish")
-        object.add("job_id", jobID)
-        object.add("wish", kind.rawValue)
-        object.add("actor", actor)
+        object.add("schema_version", value: 1)
+        object.add("kind", value: "wish")
+        object.add("job_id", value: jobID)
+        object.add("wish", value: kind.rawValue)
+        object.add("actor", value: actor)
         return object.bytes
     }
 }

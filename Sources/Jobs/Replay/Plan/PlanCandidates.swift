@@ -61,7 +61,7 @@ struct PlanCandidates {
             return
         }
         matchedCount += 1
-        let eligibility = Eligibility(of: result, history, policy)
+        let eligibility = Eligibility(of: result, after: history, under: policy)
         let replayed = eligibility.left[.replayed, default: SendSet()].union(eligibility.left[.delivered, default: SendSet()])
         for (reason, sends) in eligibility.left where reason != .replayed && reason != .delivered {
             leave(ReplayLeft(reason: reason, requestID: result.requestID, place: result.place, sends: sends))

@@ -87,7 +87,7 @@ package struct PlanMaker {
         of candidates: PlanCandidates, _ manner: ReplayWriter.Manner
     ) throws(KafkaError) {
         let originals = try OriginalReader(context.kafka, readAhead: Self.readAhead, timeout: context.timeout)
-        var writer = ReplayWriter(manner, FanOutPlanner(planning))
+        var writer = ReplayWriter(manner, planner: FanOutPlanner(planning))
         context.progress(.began(.originals, count: Int64(candidates.list.count)))
         defer { context.progress(.ended) }
         for (index, candidate) in candidates.list.enumerated() {
@@ -119,7 +119,7 @@ package struct PlanMaker {
             candidate.plannedCount == 0
             ? nil : ReplayItem.Shape(count: Int(candidate.plannedCount), platforms: candidate.platforms)
         let reason = writer.read(
-            value.span, record.knownHeaders, at: place, time: Timestamp(milliseconds: record.timestamp ?? 0),
+            value.span, headers: record.knownHeaders, at: place, time: Timestamp(milliseconds: record.timestamp ?? 0),
             calls: shape.map { ($0.count, $0.platforms) }, now: now)
         if let reason { return leave(candidate, place, reason) }
         let published = Timestamp(milliseconds: record.timestamp ?? 0)

@@ -51,7 +51,7 @@ struct ReplayPass {
             try OriginalReader(context.kafka, readAhead: Self.readAhead, timeout: context.timeout)
         }
         let manner = try ReplayFailure.ending { () throws(JobFailure) in try runner.header.manner() }
-        writer = ReplayWriter(manner, FanOutPlanner(runner.planning))
+        writer = ReplayWriter(manner, planner: FanOutPlanner(runner.planning))
         history = session.log.history
         let isLeftOut = runner.header.source == .results && !runner.header.exceptions.cancelled
         stopped = try ReplayFailure.ending { () throws(JobFailure) in
@@ -157,7 +157,7 @@ struct ReplayPass {
         let headers = record.knownHeaders
         let published = Timestamp(milliseconds: record.timestamp ?? 0)
         let reason = writer.read(
-            value.span, headers, at: item.place, time: published, calls: item.calls.map { ($0.count, $0.platforms) },
+            value.span, headers: headers, at: item.place, time: published, calls: item.calls.map { ($0.count, $0.platforms) },
             now: Timestamp(milliseconds: runner.context.now()))
         if let reason { return reason }
         if stopped.cancellation(of: writer.original, published: published) != nil { return .cancelled }

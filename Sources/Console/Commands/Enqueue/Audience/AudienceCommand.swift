@@ -116,19 +116,19 @@ enum AudienceCommand {
         _ result: ResultRecord? = nil
     ) throws(CommandFailure) {
         var object = JSONObject()
-        object.add("id", id)
-        object.add("state", state)
-        object.add("lines", survey.lines)
-        object.add("names", survey.names)
-        object.add("duplicates", survey.duplicates)
-        object.add("faults", survey.faultCount)
-        object.add("parts", survey.parts)
-        object.add("calls", survey.calls)
+        object.add("id", value: id)
+        object.add("state", value: state)
+        object.add("lines", value: survey.lines)
+        object.add("names", value: survey.names)
+        object.add("duplicates", value: survey.duplicates)
+        object.add("faults", value: survey.faultCount)
+        object.add("parts", value: survey.parts)
+        object.add("calls", value: survey.calls)
         if let run {
-            object.add("resumed_at", run.resumedAt)
-            object.add("written", run.writtenCount)
+            object.add("resumed_at", value: run.resumedAt)
+            object.add("written", value: run.writtenCount)
         }
-        object.add("result", result?.state)
+        object.add("result", value: result?.state)
         var table = Table("ID", "STATE", "NAMES", "TWICE", "PARTS", "CALLS", "RESULT")
         table.add(
             id, state, String(survey.names), String(survey.duplicates), String(survey.parts), String(survey.calls),

@@ -151,7 +151,7 @@ struct AudienceFormat {
     private func member(_ name: String) -> JSONDocument.Node? {
         var found: JSONDocument.Node?
         document.forEachMember(of: document.root) { key, value in
-            if found == nil, document.equals(key, name) { found = value }
+            if found == nil, document.isEqual(key, to: name) { found = value }
         }
         return found
     }

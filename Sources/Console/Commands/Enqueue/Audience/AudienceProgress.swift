@@ -51,12 +51,12 @@ struct AudienceProgress: Equatable {
     /// The record's value.
     var json: [UInt8] {
         var object = JSONObject()
-        object.add("v", 1)
-        object.add("digest", digest)
-        object.add("published_ms", Int(publishedAt))
-        object.add("partition", Int(partition))
-        object.add("next", next)
-        object.add("parts", parts)
+        object.add("v", value: 1)
+        object.add("digest", value: digest)
+        object.add("published_ms", value: Int(publishedAt))
+        object.add("partition", value: Int(partition))
+        object.add("next", value: next)
+        object.add("parts", value: parts)
         object.add("request", raw: request)
         return object.bytes
     }

@@ -71,8 +71,8 @@ enum DeadLetterCommand {
                 sample.leftover.map { "no: \($0.rawValue)" } ?? "yes")
         }
         var object = JSONObject()
-        object.add("job_id", plan.header.jobID)
-        object.add("file", path)
+        object.add("job_id", value: plan.header.jobID)
+        object.add("file", value: path)
         object.add("counts", raw: counts.json)
         try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
         sayWhatIsLeft(counts, invocation)

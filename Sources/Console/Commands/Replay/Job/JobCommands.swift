@@ -116,27 +116,27 @@ enum JobCommands {
     private static func json(_ job: JobLog.Job, _ now: Int64, _ outcomes: [(state: String, count: Int)]) -> [UInt8] {
         let record = job.record
         var object = JSONObject()
-        object.add("job_id", record.jobID)
-        object.add("state", job.state(at: now).rawValue)
-        object.add("has_runner", job.isAlive(at: now))
-        object.add("filter", record.filter)
-        object.add("reason", record.reason)
-        object.add("actor", record.actor)
-        object.add("requests", record.requests)
-        object.add("next", job.next)
-        object.add("replayed", job.next - job.skipped.count)
+        object.add("job_id", value: record.jobID)
+        object.add("state", value: job.state(at: now).rawValue)
+        object.add("has_runner", value: job.isAlive(at: now))
+        object.add("filter", value: record.filter)
+        object.add("reason", value: record.reason)
+        object.add("actor", value: record.actor)
+        object.add("requests", value: record.requests)
+        object.add("next", value: job.next)
+        object.add("replayed", value: job.next - job.skipped.count)
         var skipped = JSONObject()
         for reason in Leftover.allCases {
             let count = job.skipped.values.count { $0 == reason }
-            if count > 0 { skipped.add(reason.rawValue, count) }
+            if count > 0 { skipped.add(reason.rawValue, value: count) }
         }
         object.add("skipped", raw: skipped.bytes)
-        object.add("rate", Int(record.rate))
-        object.add("started_at", record.startedAt.text)
-        object.add("updated_at", record.updatedAt.text)
+        object.add("rate", value: Int(record.rate))
+        object.add("started_at", value: record.startedAt.text)
+        object.add("updated_at", value: record.updatedAt.text)
         if !outcomes.isEmpty {
             var results = JSONObject()
-            for (state, count) in outcomes { results.add(state, count) }
+            for (state, count) in outcomes { results.add(state, value: count) }
             object.add("results", raw: results.bytes)
         }
         return object.bytes

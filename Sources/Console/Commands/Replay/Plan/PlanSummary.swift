@@ -45,13 +45,13 @@ struct PlanSummary {
     /// One line of JSON.
     var json: [UInt8] {
         var object = JSONObject()
-        object.add("job_id", header.jobID)
-        object.add("file", path)
-        object.add("filter", header.filter)
-        object.add("reason", header.reason)
-        object.add("actor", header.actor)
+        object.add("job_id", value: header.jobID)
+        object.add("file", value: path)
+        object.add("filter", value: header.filter)
+        object.add("reason", value: header.reason)
+        object.add("actor", value: header.actor)
         object.add("counts", raw: header.counts.json)
-        object.add("estimated_ms", Int(time))
+        object.add("estimated_ms", value: Int(time))
         object.add("samples", array: samples.map(\.json))
         return object.bytes
     }

@@ -102,12 +102,12 @@ enum RunCommand {
         var table = Table("JOB", "STATE", "REPLAYED", "LEFT OUT", "OF")
         table.add(record.jobID, record.state.rawValue, String(record.replayed), String(record.skipped), String(record.requests))
         var object = JSONObject()
-        object.add("job_id", record.jobID)
-        object.add("state", record.state.rawValue)
-        object.add("requests", record.requests)
-        object.add("replayed", record.replayed)
+        object.add("job_id", value: record.jobID)
+        object.add("state", value: record.state.rawValue)
+        object.add("requests", value: record.requests)
+        object.add("replayed", value: record.replayed)
         var skipped = JSONObject()
-        for reason in Leftover.allCases { if let count = ending.skipped[reason] { skipped.add(reason.rawValue, count) } }
+        for reason in Leftover.allCases { if let count = ending.skipped[reason] { skipped.add(reason.rawValue, value: count) } }
         object.add("skipped", raw: skipped.bytes)
         try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
         for reason in Leftover.allCases {

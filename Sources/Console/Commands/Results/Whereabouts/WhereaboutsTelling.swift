@@ -90,20 +90,20 @@ struct WhereaboutsTelling {
     /// The same as one JSON object.
     var json: [UInt8] {
         var object = JSONObject()
-        object.add("request_id", id)
-        object.add("state", whereabouts.state.rawValue)
+        object.add("request_id", value: id)
+        object.add("state", value: whereabouts.state.rawValue)
         if let sighting = whereabouts.sighting {
-            object.add("topic", sighting.partition.topic)
-            object.add("partition", Int(sighting.partition.partition))
-            object.add("offset", Int(sighting.offset))
-            object.add("due", sighting.request.due?.text)
-            object.add("group_position", Int(sighting.position))
-            object.add("reading", sighting.reading.rawValue)
-            object.add("attempts", Int(sighting.request.attempts))
+            object.add("topic", value: sighting.partition.topic)
+            object.add("partition", value: Int(sighting.partition.partition))
+            object.add("offset", value: Int(sighting.offset))
+            object.add("due", value: sighting.request.due?.text)
+            object.add("group_position", value: Int(sighting.position))
+            object.add("reading", value: sighting.reading.rawValue)
+            object.add("attempts", value: Int(sighting.request.attempts))
             object.add("published", raw: json(sighting.request.origin))
         }
-        object.add("cancelled_at", cancelledAt?.text)
-        if cancelledAt != nil { object.add("cancelled", ending) }
+        object.add("cancelled_at", value: cancelledAt?.text)
+        if cancelledAt != nil { object.add("cancelled", value: ending) }
         object.add("searched", array: extents.map(json))
         object.add("not_searched", texts: troubles)
         return object.bytes
@@ -111,18 +111,18 @@ struct WhereaboutsTelling {
 
     private func json(_ origin: RecordOrigin) -> [UInt8] {
         var object = JSONObject()
-        object.add("topic", origin.topic)
-        object.add("partition", Int(origin.partition))
-        object.add("offset", Int(origin.offset))
-        object.add("at", origin.timestamp.text)
+        object.add("topic", value: origin.topic)
+        object.add("partition", value: Int(origin.partition))
+        object.add("offset", value: Int(origin.offset))
+        object.add("at", value: origin.timestamp.text)
         return object.bytes
     }
 
     private func json(_ extent: Extent) -> [UInt8] {
         var object = JSONObject()
-        object.add("topic", extent.topic)
-        object.add("offsets", Int(extent.searched))
-        object.add("of", Int(extent.total))
+        object.add("topic", value: extent.topic)
+        object.add("offsets", value: Int(extent.searched))
+        object.add("of", value: Int(extent.total))
         return object.bytes
     }
 }

@@ -7,13 +7,17 @@ public enum Base64 {
     public static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            var word = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-            word <<= UInt32(8 * (3 - group.count))
-            for digit in 0..<4 {
-                text.append(digit <= group.count ? alphabet[Int(word >> UInt32(18 - 6 * digit)) & 63] : padding)
-            }
+        var index = 0
+        while index < bytes.count {
+            let left = bytes.count - index
+            var group = Int(bytes[index]) << 16
+            if left > 1 { group |= Int(bytes[index + 1]) << 8 }
+            if left > 2 { group |= Int(bytes[index + 2]) }
+            text.append(alphabet[group >> 18])
+            text.append(alphabet[group >> 12 & 63])
+            text.append(left > 1 ? alphabet[group >> 6 & 63] : padding)
+            text.append(left > 2 ? alphabet[group & 63] : padding)
+            index += 3
         }
         return text
     }
@@ -29,10 +33,13 @@ public enum Base64 {
         bytes.reserveCapacity(text.count / 4 * 3)
         var word: UInt32 = 0
         for index in 0..<(text.count - padded) {
-            guard let value = value(of: text[index]) else { return nil }
-            word = word << 6 | value
+            let value = values[Int(text[index])]
+            guard value != none else { return nil }
+            word = word << 6 | UInt32(value)
             if index % 4 == 3 {
-                bytes.append(contentsOf: [UInt8(word >> 16 & 255), UInt8(word >> 8 & 255), UInt8(word & 255)])
+                bytes.append(UInt8(word >> 16 & 255))
+                bytes.append(UInt8(word >> 8 & 255))
+                bytes.append(UInt8(word & 255))
                 word = 0
             }
         }
@@ -45,15 +52,12 @@ public enum Base64 {
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
+    private static let none: UInt8 = 255
 
-    private static func value(of character: UInt8) -> UInt32? {
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
-    }
+    /// The value of each byte as a character, or `none`.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: none, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
 }
