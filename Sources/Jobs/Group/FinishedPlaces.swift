@@ -46,7 +46,7 @@ struct FinishedPlaces {
     ///   - positions: The partitions that matter, and what they hold.
     ///   - terms: The group that is to begin there, and its topics.
     ///   - topics: The topics of outcomes.
-    init(of positions: [GroupPosition], _ terms: GroupTerms, _ topics: JobTopics) {
+    init(of positions: [GroupPosition], group terms: GroupTerms, outcomes topics: JobTopics) {
         self.terms = terms
         self.topics = topics
         wholes = WholeStarts(of: positions, topic: terms.parents)

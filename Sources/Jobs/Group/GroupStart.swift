@@ -110,12 +110,12 @@ package struct GroupStart {
                 to: .offsets(Dictionary(uniqueKeysWithValues: last))
             ) { record in
                 let partition = TopicPartition(topic: topic, partition: record.partition)
-                guard let isFinished = isFinished(record, of: partition, places) else { return }
+                guard let isFinished = isFinished(record, of: partition, by: places) else { return }
                 starts[partition]?.add(record.offset, publishedAt: record.timestamp, isFinished: isFinished)
             }
         }
         return chosen.map { position in
-            if let outcome = places.wholes.outcome(of: position.partition) { return Row(position.partition, outcome) }
+            if let outcome = places.wholes.outcome(of: position.partition) { return Row(position.partition, from: outcome) }
             let start = starts[position.partition] ?? FinishedStart()
             return Row(
                 partition: position.partition, commit: start.commit(end: position.high), before: Int64(start.passedCount),
@@ -127,17 +127,17 @@ package struct GroupStart {
     /// Reads a part of a topic.
     private func read(
         _ topic: String, from start: TopicReader.Start = .beginning, to stop: TopicReader.Stop = .end,
-        _ body: (borrowing ConsumedRecord) -> Void
+        take: (borrowing ConsumedRecord) -> Void
     ) throws(JobFailure) {
         let scan = TopicScan(context, topic: topic)
         let reader = try scan.open(start, stop)
         defer { reader.close() }
-        try scan.read(reader, body)
+        try scan.read(reader, take)
     }
 
     /// True if workers are done with a record, or nil for another group's record, which waits for nothing of ours.
     private func isFinished(
-        _ record: borrowing ConsumedRecord, of partition: TopicPartition, _ places: FinishedPlaces
+        _ record: borrowing ConsumedRecord, of partition: TopicPartition, by places: FinishedPlaces
     ) -> Bool? {
         if terms.kind(of: partition.topic) == .requests {
             return places.contains(record.offset, of: partition, publishedAt: record.timestamp)
@@ -151,7 +151,7 @@ package struct GroupStart {
 
     /// Reads from the records of workers which requests they are done with.
     private func gather(_ chosen: [GroupPosition]) throws(JobFailure) -> FinishedPlaces {
-        var places = FinishedPlaces(of: chosen, terms, context.topics)
+        var places = FinishedPlaces(of: chosen, group: terms, outcomes: context.topics)
         // Records of our own requests count for these requests alone.
         let own = chosen.contains { $0.partition.topic == context.topics.requestsOwn } ? [context.topics.requestsOwn] : []
         // Waiting requests have to be known first.
@@ -199,7 +199,7 @@ package struct GroupStart {
 
 extension GroupStart.Row {
     /// A row for a partition of large requests.
-    init(_ partition: TopicPartition, _ outcome: ParentsStart.Outcome) {
+    init(_ partition: TopicPartition, from outcome: ParentsStart.Outcome) {
         self.init(
             partition: partition, commit: outcome.commit, before: Int64(outcome.passedCount),
             after: Int64(outcome.waitingCount + outcome.repeatedCount), finished: Int64(outcome.aheadCount),

@@ -48,7 +48,7 @@ enum OwnHeaders {
         var headers: [String: String] = [:]
         record.forEachHeader { name, value in
             if let value {
-                add(name.withUnsafeBufferPointer { Array($0) }, value.withUnsafeBufferPointer { Array($0) }, to: &headers)
+                add(name.withUnsafeBufferPointer { Array($0) }, value: value.withUnsafeBufferPointer { Array($0) }, to: &headers)
             }
         }
         return headers
@@ -56,11 +56,11 @@ enum OwnHeaders {
 
     static func of(_ record: FetchedRecord) -> [String: String] {
         var headers: [String: String] = [:]
-        for (name, value) in record.headers { if let value { add(name, value, to: &headers) } }
+        for (name, value) in record.headers { if let value { add(name, value: value, to: &headers) } }
         return headers
     }
 
-    private static func add(_ name: [UInt8], _ value: [UInt8], to headers: inout [String: String]) {
+    private static func add(_ name: [UInt8], value: [UInt8], to headers: inout [String: String]) {
         let title = String(decoding: name, as: UTF8.self)
         if title.hasPrefix("pushfan-") { headers[title] = String(decoding: value, as: UTF8.self) }
     }

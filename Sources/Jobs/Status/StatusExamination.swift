@@ -24,6 +24,7 @@ package struct StatusExamination {
     /// - Returns: The report, or nil when there is no topic of requests.
     /// - Throws: No broker answered, or reading the topic or the group's positions is not allowed.
     package func report(_ callWorkers: () -> [StatusReport.Worker]) throws(KafkaError) -> StatusReport? {
+        let now = Timestamp(milliseconds: context.now())
         let group = GroupExamination(terms, admin: try TopicAdmin(terms.kafka), context: context)
         guard let (topics, unknown) = try topics(group.admin) else { return nil }
         var gaps = unknown
@@ -33,18 +34,18 @@ package struct StatusExamination {
         let description = Result<GroupDescription, KafkaError> { () throws(KafkaError) in try group.description() }
         let workers = callWorkers()
         let all = positions + group.positions(ofOptional: terms.held)
-        let counts = try counts(in: all, &gaps)
+        let counts = try counts(in: all, at: now, noting: &gaps)
         let members = (try? description.get())?.members ?? []
         let partitions = zip(all, counts).map { position, count in
             let kind = terms.kind(of: position.partition.topic)
             return StatusReport.Partition(
                 position: position, oldest: count.oldest,
                 owner: members.first { $0.partitions.contains(position.partition) }?.name,
-                fromWorker: told(of: position.partition, workers), isDelayed: kind == .delayed, isHeld: kind == .held,
+                fromWorker: told(of: position.partition, by: workers), isDelayed: kind == .delayed, isHeld: kind == .held,
                 counted: count)
         }
         return StatusReport(
-            now: Timestamp(milliseconds: context.now()), groupID: terms.group, group: description, partitions: partitions,
+            now: now, groupID: terms.group, group: description, partitions: partitions,
             workers: workers, gaps: gaps, brokers: terms.kafka.bootstrapServers, starts: starts, newer: newer)
     }
 
@@ -72,15 +73,17 @@ package struct StatusExamination {
     /// The counts of waiting requests in each partition. Cancellations that cannot be read are a gap.
     ///
     /// - Throws: As `RecordFetcher.firstRecord` does.
-    private func counts(in positions: [GroupPosition], _ gaps: inout [ReportGap]) throws(KafkaError) -> [WaitingCount] {
+    private func counts(
+        in positions: [GroupPosition], at now: Timestamp, noting gaps: inout [ReportGap]
+    ) throws(KafkaError) -> [WaitingCount] {
         let fetcher = try RecordFetcher(terms.kafka, readAhead: 1 << 20)
         defer { fetcher.stop() }
         var cancelled = Cancellations()
         if positions.contains(where: { $0.lag > 0 }) {
             do throws(JobFailure) { cancelled = try context.cancellations() } catch { gaps.append(.cancellations(error)) }
         }
-        let now = Timestamp(milliseconds: context.now())
-        var counter = WaitingCounter(fetcher, WaitingReader(of: terms.group, cancelled), timeout: context.timeout, now: now)
+        var counter = WaitingCounter(
+            fetcher, reader: WaitingReader(of: terms.group, cancelled: cancelled), timeout: context.timeout, now: now)
         var counts: [WaitingCount] = []
         for position in positions {
             counts.append(try counter.count(position, of: terms.kind(of: position.partition.topic)))
@@ -88,7 +91,7 @@ package struct StatusExamination {
         return counts
     }
 
-    private func told(of partition: TopicPartition, _ workers: [StatusReport.Worker]) -> WorkerPage.Partition? {
+    private func told(of partition: TopicPartition, by workers: [StatusReport.Worker]) -> WorkerPage.Partition? {
         let loops = workers.lazy.flatMap { (try? $0.page.get())?.loops ?? [] }
         let number = Int(partition.partition)
         return loops.flatMap(\.partitions).first { $0.topic == partition.topic && $0.partition == number }

@@ -40,7 +40,7 @@ struct WaitingCounter {
     ///   - reader: Reads them.
     ///   - timeout: The time limit of each query.
     ///   - now: Stands for the time of a record without one.
-    init(_ fetcher: RecordFetcher, _ reader: WaitingReader, timeout: Duration, now: Timestamp) {
+    init(_ fetcher: RecordFetcher, reader: WaitingReader, timeout: Duration, now: Timestamp) {
         self.fetcher = fetcher
         self.reader = reader
         self.timeout = timeout

@@ -25,7 +25,7 @@ struct WaitingReader {
     /// - Parameters:
     ///   - group: The group's name. Requests that wait for another group are skipped.
     ///   - cancellations: The cancellations.
-    init(of group: String, _ cancellations: Cancellations) {
+    init(of group: String, cancelled cancellations: Cancellations) {
         self.group = group
         self.cancellations = cancellations
     }

@@ -63,11 +63,12 @@ package struct WhereaboutsSearch {
     /// - Returns: The place of the request, and the searched parts of the topics.
     /// - Throws: `cancelled` alone. Unreadable topics are gaps of the report.
     package mutating func run() throws(JobFailure) -> WhereaboutsReport {
+        let now = Timestamp(milliseconds: context.now())
         var cancellations = Cancellations()
         do throws(JobFailure) { cancellations = try context.cancellations() } catch {
-            try note(error, context.topics.control)
+            try note(error, of: context.topics.control)
         }
-        var reader = WaitingReader(of: terms.group, cancellations)
+        var reader = WaitingReader(of: terms.group, cancelled: cancellations)
         let topics = terms.requests + terms.delays + [terms.held]
         let positions = positions(in: topics)
         for topic in topics {
@@ -76,15 +77,14 @@ package struct WhereaboutsSearch {
             let isElsewhere =
                 terms.requests.contains(topic) && place.map { $0.topic != topic && terms.requests.contains($0.topic) } ?? false
             guard !own.isEmpty, !isElsewhere else { continue }
-            do throws(JobFailure) { try search(topic, own, &reader) } catch { try note(error, topic) }
+            do throws(JobFailure) { try search(topic, of: own, with: &reader) } catch { try note(error, of: topic) }
         }
-        let now = Timestamp(milliseconds: context.now())
         return WhereaboutsReport(
             id: id, whereabouts: RequestWhereabouts(sightings, now: now), now: now, extents: extents, gaps: gaps,
             brokers: terms.kafka.bootstrapServers)
     }
 
-    private mutating func note(_ failure: JobFailure, _ topic: String) throws(JobFailure) {
+    private mutating func note(_ failure: JobFailure, of topic: String) throws(JobFailure) {
         if case .cancelled = failure { throw failure }
         gaps.append(.unread(topic: topic, failure))
     }
@@ -109,7 +109,7 @@ package struct WhereaboutsSearch {
     }
 
     private mutating func search(
-        _ name: String, _ positions: [GroupPosition], _ reader: inout WaitingReader
+        _ name: String, of positions: [GroupPosition], with reader: inout WaitingReader
     ) throws(JobFailure) {
         let kind = terms.kind(of: name)
         let windows = SearchWindow.all(

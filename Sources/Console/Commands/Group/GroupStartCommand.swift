@@ -57,7 +57,7 @@ private enum GroupStartCommand {
             try GroupStart(settings.groupTerms, context: context)
         }
         let requestTopics = Set(settings.groupTerms.requests)
-        try requireNoMembers(of: start, settings, invocation)
+        try requireNoMembers(of: start, in: settings, for: invocation)
         let all = try invocation.perform(settings, start.positions)
         let named = try Self.named(arguments.operands, of: all, requestTopics, settings, place)
         let chosen = named.filter { replaces || $0.committed == nil }
@@ -68,7 +68,7 @@ private enum GroupStartCommand {
         if !isDry && !rows.isEmpty {
             try confirm(rows, place, invocation)
             // Reading may have taken long.
-            try requireNoMembers(of: start, settings, invocation)
+            try requireNoMembers(of: start, in: settings, for: invocation)
             try invocation.perform(settings) { () throws(JobFailure) in try start.write(rows) }
         }
         try report(rows, place, isDry, invocation)
@@ -85,7 +85,7 @@ private enum GroupStartCommand {
     }
 
     private static func requireNoMembers(
-        of start: GroupStart, _ settings: Settings, _ invocation: Invocation
+        of start: GroupStart, in settings: Settings, for invocation: Invocation
     ) throws(CommandFailure) {
         let count = try invocation.perform(settings, start.memberCount)
         guard count == 0 else {
