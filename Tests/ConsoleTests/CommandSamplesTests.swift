@@ -7,6 +7,7 @@ import Testing
 
 @testable import Console
 @testable import Jobs
+@testable import Jobs
 
 /// What commands write to Kafka, and what they read of workers, as each released version wrote it.
 @Suite struct CommandSamplesTests {

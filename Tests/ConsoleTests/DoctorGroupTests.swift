@@ -1,4 +1,5 @@
 import Delivery
+import Jobs
 import Kafka
 import Settings
 import TestSupport
@@ -209,17 +210,5 @@ import Testing
         facts.description = .success(.init(state: .absent, members: []))
         #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.unasked, .warning])
         #expect(GroupFindings.of(facts, Self.tool).dropFirst().first?.text == "no worker is in it, or this user may not see it")
-    }
-
-    @Test func whatIsFinishedAheadOfThePositionDoesNotWait() {
-        var finished = FinishedOffsets()
-        for distance in [1, 3, 8] { finished.insert(distance) }
-        let position = Self.position(high: 20, committed: 10, metadata: finished.encoded())
-        #expect(position.finishedOffsets == [11, 13, 18])
-        #expect(position.lag == 7)
-        #expect(position.windowUse == 9.0 / Double(OffsetLedger.maximumWindow))
-        #expect(Self.position(low: 12, high: 20, committed: 10, metadata: finished.encoded()).lag == 6)
-        #expect(Self.position(low: 5, high: 20, committed: nil).lag == 15)
-        #expect(Self.position(high: 20, committed: 30).lag == 0)
     }
 }

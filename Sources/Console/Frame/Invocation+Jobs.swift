@@ -1,21 +1,36 @@
-import Delivery
+import GroupPositions
 import Jobs
 import Kafka
 import Replay
 import Settings
+
+extension Settings {
+    /// The topics of jobs.
+    var jobTopics: JobTopics {
+        let topics = kafka.topics
+        return JobTopics(
+            requests: topics.requests, results: topics.results, deadLetter: topics.deadLetters, control: topics.control,
+            replays: topics.replays, requestsOwn: topics.requestsOwn)
+    }
+
+    /// The terms by which workers decide where partitions begin.
+    var groupTerms: GroupTerms {
+        let topics = kafka.topics
+        return GroupTerms(
+            kafka: kafkaConfiguration(), group: kafka.groupID,
+            requests: [topics.requests, topics.requestsHigh, topics.requestsBulk, topics.requestsOwn], delays: topics.delays,
+            held: topics.held, parents: topics.parents, start: kafka.start)
+    }
+}
 
 extension Invocation {
     /// The context of a job that this command starts: its progress is shown on a terminal, and a signal cancels it.
     func jobContext(_ settings: Settings, timeout: Duration) -> JobContext {
         let streams = streams
         let progress = ProgressLine(streams)
-        let topics = settings.kafka.topics
         return JobContext(
-            kafka: settings.kafkaConfiguration(),
-            topics: JobTopics(
-                results: topics.results, deadLetter: topics.deadLetters, control: topics.control, replays: topics.replays,
-                requestsOwn: topics.requestsOwn),
-            timeout: timeout, now: surroundings.now, isCancelled: { Interruption.isRequested }, progress: { progress.show($0) },
+            kafka: settings.kafkaConfiguration(), topics: settings.jobTopics, timeout: timeout, now: surroundings.now,
+            isCancelled: { Interruption.isRequested }, progress: { progress.show($0) },
             note: { streams.note($0.text) })
     }
 
@@ -42,14 +57,6 @@ extension Invocation {
     func jobLog(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> JobLog {
         let context = jobContext(settings, timeout: timeout)
         return try perform(settings) { () throws(JobFailure) in try context.jobLog() }
-    }
-
-    /// The requests that were cancelled until now.
-    ///
-    /// - Throws: The control topic cannot be read.
-    func cancellations(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> Cancellations {
-        let context = jobContext(settings, timeout: timeout)
-        return try perform(settings) { () throws(JobFailure) in try context.cancellations() }
     }
 }
 

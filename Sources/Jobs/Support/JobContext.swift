@@ -2,6 +2,8 @@ package import Kafka
 
 /// The names of the topics that jobs read and write.
 package struct JobTopics: Sendable {
+    /// Publishers write requests here. There is no work without this topic.
+    package var requests: String
     /// Results are read here.
     package var results: String
     /// Records that could not be understood are read here.
@@ -14,7 +16,10 @@ package struct JobTopics: Sendable {
     package var requestsOwn: String
 
     /// Topics of the given names.
-    package init(results: String, deadLetter: String, control: String, replays: String, requestsOwn: String) {
+    package init(
+        requests: String, results: String, deadLetter: String, control: String, replays: String, requestsOwn: String
+    ) {
+        self.requests = requests
         self.results = results
         self.deadLetter = deadLetter
         self.control = control

@@ -1,4 +1,5 @@
 import Delivery
+import Jobs
 import Kafka
 
 /// The facts of the workers' consumer group.

@@ -148,6 +148,11 @@ struct KafkaExamination {
 
     private func groupFacts(_ topics: [TopicFacts], _ admin: TopicAdmin) -> GroupFacts {
         let id = settings.kafka.groupID
+        let now = now
+        let context = JobContext(
+            kafka: configuration, topics: settings.jobTopics, timeout: timeout, now: { now },
+            isCancelled: { Interruption.isRequested })
+        let examination = GroupExamination(settings.groupTerms, admin: admin, context: context)
         let requests = topics.first { $0.role.role == "requests" }
         let shared = topics.filter(\.role.isShared).compactMap { facts in
             facts.partitions.answer.map { (topic: facts.role.name, partitionCount: $0.count) }
@@ -156,24 +161,24 @@ struct KafkaExamination {
             switch requests?.partitions {
             case .success:
                 Result { () throws(KafkaError) in
-                    try GroupPosition.all(of: id, in: shared, admin, configuration, timeout: timeout)
+                    try examination.positions(in: shared)
                 }
             case .failure, nil: .failure(Refusal(.missing, "the requests topic is not there, or this user may not see it"))
             }
         let starts = positions.answer.map { positions in
             Result<GroupStarts, Refusal> { () throws(KafkaError) in
-                try GroupStarts.ask(among: positions, settings.kafka, now: now, admin, configuration, timeout: timeout)
+                try examination.starts(among: positions)
             }
         }
         let newer = positions.answer.flatMap { positions in
             Result<[TopicPartition], Refusal> { () throws(KafkaError) in
-                try NewerRecords.ask(among: positions, settings.kafka, configuration, timeout: timeout)
+                try examination.newer(among: positions)
             }.answer
         }
         return GroupFacts(
             id: id, positions: positions,
             description: Result { () throws(KafkaError) in
-                try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) }
+                try examination.description()
             },
             delays: Set(settings.kafka.topics.delays), rule: settings.kafka.start, starts: starts,
             newer: newer ?? [])
