@@ -91,6 +91,6 @@ import Testing
 
     @Test(arguments: [("topics", "topcis", 1), ("", "abc", 3), ("abc", "", 3), ("same", "same", 0), ("kitten", "sitting", 3)])
     func distanceCountsInsertionsDeletionsReplacementsAndSwaps(one: String, other: String, distance: Int) {
-        #expect(Spelling.distance(one, other) == distance)
+        #expect(Spelling.distance(from: one, to: other) == distance)
     }
 }

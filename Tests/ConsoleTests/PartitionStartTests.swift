@@ -104,7 +104,7 @@ import Testing
     /// What a worker does that plans its assignment.
     private static func worker(_ log: Log, _ position: GroupPosition) -> Verdict {
         let committed = position.committed.map { LedgerCommit(offset: $0, metadata: position.metadata) }
-        let assigned = log.sample.starts(of: [position]).assigned(position.partition, log.sample.kind, committed: committed)
+        let assigned = log.sample.starts(of: [position]).assigned(position.partition, as: log.sample.kind, committed: committed)
         let plan = AssignmentPlan([assigned], window: 64, heldWindow: 64, reach: nil)
         let partition = plan.partitions[0]
         if let left = partition.left { return left.isVersion ? .isLeftToAnotherVersion : .waits }

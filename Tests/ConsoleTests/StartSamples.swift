@@ -31,7 +31,7 @@ struct StartSample {
         let probes = positions.enumerated().map { index, position in
             var probe = PartitionProbe(
                 CommittedOffset(partition: position.partition, offset: position.committed, metadata: position.metadata),
-                terms(of: position.partition.topic), wasBeyondEnd: position.isBeyondEnd)
+                terms: terms(of: position.partition.topic), wasBeyondEnd: position.isBeyondEnd)
             (probe.last, probe.first) = (last, first)
             if let mayHaveGoneOn { probe.mayHaveGoneOn = mayHaveGoneOn }
             guard !isLeaderAway else { return probe }

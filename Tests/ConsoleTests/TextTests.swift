@@ -157,10 +157,10 @@ import Testing
 
     @Test func jsonObjectsAreWrittenInOrder() {
         var object = JSONObject()
-        object.add("a", "x\"\n")
-        object.add("none", nil)
-        object.add("n", 7)
-        object.add("b", true)
+        object.add("a", value: "x\"\n")
+        object.add("none", value: nil)
+        object.add("n", value: 7)
+        object.add("b", value: true)
         object.add("t", texts: ["1", "2"])
         object.add("e", texts: [])
         object.add("p", pairs: [("k", "v")])
