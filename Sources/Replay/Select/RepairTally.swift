@@ -84,7 +84,7 @@ public struct RepairTally: Sendable {
     public consuming func close() -> FailureTally {
         for entry in replayed {
             let standing = FailureTally.Standing(of: entry.failed, at: entry.place, after: history)
-            tally.add(entry.batch, standing, latest: entry.requestID)
+            tally.add(entry.batch, as: standing, latest: entry.requestID)
         }
         return tally
     }
