@@ -119,7 +119,7 @@ let package = Package(
             name: "Jobs",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite",
-                "Publishing",
+                "Publishing", "Intake",
             ],
             swiftSettings: strict),
         .target(
@@ -211,7 +211,7 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
-        tests("JobsTests", ["Jobs", "PushModel", "Publishing", "ResultQuery", "SQLite"]),
+        tests("JobsTests", ["Jobs", "FanOut", "PushModel", "Publishing", "ResultQuery", "SQLite"]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
             "WorkerRuntimeTests",

@@ -9,12 +9,9 @@ extension Invocation {
     func jobContext(_ settings: Settings, timeout: Duration) -> JobContext {
         let streams = streams
         let progress = ProgressLine(streams)
-        let topics = settings.kafka.topics
         return JobContext(
             kafka: settings.kafkaConfiguration(),
-            topics: JobTopics(
-                results: topics.results, deadLetter: topics.deadLetter, control: topics.control, replays: topics.replays,
-                requestsOwn: topics.requestsOwn),
+            topics: JobTopics(settings.kafka.topics),
             timeout: timeout, now: surroundings.now, isCancelled: { Interruption.isRequested }, progress: { progress.show($0) },
             note: { streams.note($0.text) })
     }
@@ -50,6 +47,15 @@ extension Invocation {
     func cancellations(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> Cancellations {
         let context = jobContext(settings, timeout: timeout)
         return try perform(settings) { () throws(JobFailure) in try context.cancellations() }
+    }
+}
+
+extension JobTopics {
+    /// The topics that are set.
+    init(_ topics: KafkaSettings.Topics) {
+        self.init(
+            results: topics.results, deadLetter: topics.deadLetter, control: topics.control, replays: topics.replays,
+            requestsOwn: topics.requestsOwn, parents: topics.parents, handles: topics.handles)
     }
 }
 

@@ -10,16 +10,25 @@ package struct JobTopics: Sendable {
     package var control: String
     /// Replays keep here how far they are.
     package var replays: String
-    /// Replays write their new requests here.
+    /// Replays write their new requests here, and the parts of requests whose audience is a file.
     package var requestsOwn: String
+    /// Requests in parts are counted here.
+    package var parents: String
+    /// Dead device handles are listed here.
+    package var handles: String
 
     /// Topics of the given names.
-    package init(results: String, deadLetter: String, control: String, replays: String, requestsOwn: String) {
+    package init(
+        results: String, deadLetter: String, control: String, replays: String, requestsOwn: String, parents: String,
+        handles: String
+    ) {
         self.results = results
         self.deadLetter = deadLetter
         self.control = control
         self.replays = replays
         self.requestsOwn = requestsOwn
+        self.parents = parents
+        self.handles = handles
     }
 }
 

@@ -13,6 +13,8 @@ package enum JobAction: Sendable, Equatable {
     case write(topic: String)
     /// Replays requests.
     case replay
+    /// Writes the parts of a request whose audience is a file.
+    case enqueue(path: String)
 }
 
 /// The reason why a job cannot go on. The caller chooses the words for it.
@@ -42,6 +44,9 @@ package enum JobFailure: Error, Sendable {
     case edit(String, RequestEdit.Fault)
     /// More requests than the limit could be replayed.
     case tooManyRequests(limit: Int)
+
+    /// The file is no audience of the request.
+    case audience(AudienceFailure)
 
     /// The job was begun with another plan.
     case otherPlan(job: String)

@@ -1,28 +1,29 @@
-import FanOut
-import PushModel
+package import FanOut
+package import PushModel
 
 /// The survey of an audience's file: read once from its beginning to its end, before anything is written.
-struct AudienceSurvey {
+package struct AudienceSurvey {
     /// The most faults that are reported. Further ones are counted.
     private static let maximumFaults = 20
 
     /// The file.
-    let path: String
+    package let path: String
     /// The format of its lines.
     private(set) var format = AudienceFormat()
     /// Its lines.
-    private(set) var lines = 0
+    package private(set) var lines = 0
     /// The distinct names or handles.
-    private(set) var names = 0
+    package private(set) var names = 0
     /// The names or handles that stood there before.
-    private(set) var duplicates = 0
+    package private(set) var duplicates = 0
     /// The first lines that hold neither.
-    private(set) var faults: [InputFault] = []
+    package private(set) var faults: [InputFault] = []
     /// All such lines.
-    private(set) var faultCount = 0
-    /// The parts of the request, and the calls of all of them.
-    private(set) var parts = 0
-    private(set) var calls = 0
+    package private(set) var faultCount = 0
+    /// The parts of the request.
+    package private(set) var parts = 0
+    /// The calls of all parts.
+    package private(set) var calls = 0
     /// The most bytes that a part has of its own: its audience, and the name of its hub.
     private(set) var largestAudience = 0
     /// The digest of the file.
@@ -33,7 +34,7 @@ struct AudienceSurvey {
     /// The hubs that share the audience, or nil for one hub.
     let spread: HubSpread?
     /// The kind of the lines: names or handles.
-    var kind: AudienceFormat.Kind { format.kind ?? .names(.users) }
+    package var kind: AudienceFormat.Kind { format.kind ?? .names(.users) }
 
     /// True if a line is left out, by its number.
     func skips(_ number: Int) -> Bool { number > lines || skipped[number / 64] >> UInt64(number % 64) & 1 == 1 }
@@ -45,10 +46,10 @@ struct AudienceSurvey {
     ///   - planner: Plans as the workers do.
     ///   - request: The request to send.
     ///   - spread: The hubs that share the audience, or nil for one hub.
-    /// - Throws: The file cannot be read.
-    init(
-        _ path: String, _ planner: FanOutPlanner, _ request: PushRequest, over spread: HubSpread?
-    ) throws(CommandFailure) {
+    /// - Throws: The file cannot be read, has a line that is too long, or was changed meanwhile.
+    package init(
+        of path: String, planner: FanOutPlanner, request: PushRequest, over spread: HubSpread?
+    ) throws(JobFailure) {
         self.path = path
         self.spread = spread
         // So that there is room for all of them from the beginning.
@@ -60,7 +61,7 @@ struct AudienceSurvey {
         var batch = AudienceBatch()
         while try reader.next() {
             lines = reader.number
-            guard lines <= lineCount else { throw Self.changed(path) }
+            guard lines <= lineCount else { throw JobFailure.audience(.changedFile(path: path)) }
             do throws(AudienceFormat.Fault) {
                 guard try format.read(reader.bytes), let kind = format.kind else {
                     skip(lines)
@@ -78,7 +79,7 @@ struct AudienceSurvey {
         take(&batch, &distinct, &parts, reader)
         while parts?.finish() == true { count(parts) }
         digest = reader.digest
-        guard reader.isUnchanged else { throw Self.changed(path) }
+        guard reader.isUnchanged else { throw JobFailure.audience(.changedFile(path: path)) }
     }
 
     /// Adds what lines hold to the parts, and leaves out what stood there before.
@@ -112,7 +113,7 @@ struct AudienceSurvey {
         faultCount += 1
         skip(number)
         guard faults.count < Self.maximumFaults else { return }
-        faults.append(InputFault(place: "\(Sanitised.line(path)):\(number)", message: fault.message))
+        faults.append(InputFault(place: "\(path):\(number)", message: fault.message))
     }
 
     private mutating func count(_ parts: AudienceParts?) {
@@ -142,11 +143,16 @@ struct AudienceSurvey {
         return true
     }
 
-    /// The failure of a file that was changed meanwhile.
-    static func changed(_ path: String) -> CommandFailure {
-        CommandFailure(
-            .failed, "the file \(Sanitised.quoted(path)) was changed while it was read",
-            hint: "put it back as it was and run the same command again, or `pushfan cancel` the request")
+    /// Refuses an audience that cannot be sent to. Lines at fault are no reason.
+    ///
+    /// - Parameter request: The request to send.
+    /// - Throws: `noRecipient`, `sharedCategories`, `handlesWithTemplate` or `manyParts`.
+    package func check(for request: PushRequest) throws(JobFailure) {
+        guard names > 0 else { throw .audience(.noRecipient(path: path)) }
+        if kind == .names(.categories), let hubs = spread?.hubs { throw .audience(.sharedCategories(hubs: hubs)) }
+        guard kind != .handles || request.template == nil else { throw .audience(.handlesWithTemplate) }
+        let limit = ParentRecord.maximumChunks
+        guard parts <= limit else { throw .audience(.manyParts(count: parts, limit: limit)) }
     }
 }
 
