@@ -119,7 +119,7 @@ let package = Package(
             name: "Jobs",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite",
-                "Publishing", "Intake",
+                "Publishing", "Intake", "Outcomes", "Crypto", "HubAuth", "HTTP1", "CurlHTTP", "HubREST",
             ],
             swiftSettings: strict),
         .target(

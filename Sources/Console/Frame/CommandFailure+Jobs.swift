@@ -10,6 +10,8 @@ extension CommandFailure {
     ///   - brokers: The addresses that were called.
     init(_ error: JobFailure, brokers: String) {
         switch error {
+        case .kafka(let error, .collect) where error.isFenced:
+            self.init(.temporary, "another run of the same hub has taken over; it goes on with what is left")
         case .kafka(let error, let action): self.init(error, brokers: brokers, action: action.text)
         case .cancelled: self.init(Interruption.exitCode, "interrupted")
         case .stalled(let topic, let remaining):
@@ -26,6 +28,8 @@ extension CommandFailure {
         case .edit(let text, let fault): self = .usage("--set \(Sanitised.quoted(text)): \(fault.reason)")
         case .unreadableFile, .unwritableFile, .notAPlan, .planOfOtherVersion, .damagedPlan: self.init(file: error)
         case .audience(let failure): self.init(failure)
+        case .peer(let trouble, let text, let hint):
+            self.init(trouble.code, Sanitised.line(text, atMost: 1024), hint: hint)
         case .otherPlan, .stopped, .running, .takenOver, .unreadClaim: self.init(run: error)
         }
     }
@@ -117,7 +121,20 @@ extension JobAction {
         case .findBeginning(let topic): "look where \(topic) begins"
         case .write(let topic): "write to \(topic)"
         case .replay: "replay"
+        case .collect(let topic): "write to \(topic); the same command goes on"
         case .enqueue(let path): "enqueue \(Sanitised.line(path)); the same command goes on"
+        }
+    }
+}
+
+extension PeerTrouble {
+    fileprivate var code: ExitCode {
+        switch self {
+        case .misconfigured: .configuration
+        case .unreachable: .unreachable
+        case .busy: .temporary
+        case .refused: .notAllowed
+        case .failed: .failed
         }
     }
 }

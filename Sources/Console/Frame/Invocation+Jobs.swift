@@ -59,9 +59,6 @@ extension JobTopics {
     }
 }
 
-/// A failure of one session of a command's work with Kafka.
-typealias CommandSessionFailure = SessionFailure<CommandFailure>
-
 extension FreshTopics {
     /// Repeats something for a while if it fails because a topic is not known, or it or a group has no leader yet. A signal ends
     /// that.

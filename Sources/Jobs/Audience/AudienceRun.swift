@@ -61,7 +61,7 @@ package struct AudienceRun {
         var failures = 0
         while true {
             do throws(ReplayFailure) {
-                return try pass(isFirst: failures == 0, progress)
+                return try pass(isFirst: failures == 0, progress: progress)
             } catch {
                 switch error {
                 case .final(let failure): throw failure
@@ -76,7 +76,7 @@ package struct AudienceRun {
         }
     }
 
-    private mutating func pass(isFirst: Bool, _ progress: (RunProgress) -> Void) throws(ReplayFailure) {
+    private mutating func pass(isFirst: Bool, progress: (RunProgress) -> Void) throws(ReplayFailure) {
         let (id, context, batchByteCount) = (id, context, batchByteCount)
         let session = try ReplayFailure.catching { () throws(KafkaError) in
             try AudienceSession(for: id, context: context, batchByteCount: batchByteCount)
@@ -90,7 +90,7 @@ package struct AudienceRun {
         let whole = try ReplayFailure.ending { () throws(JobFailure) in
             try AudienceRequest(state.request, publishedAt: state.publishedAt)
         }
-        var batch = Batch(whole.request, state, id, survey, planner)
+        var batch = Batch(of: whole.request, id: id, state: state, survey: survey, planner: planner)
         var reader = try open()
         var format = survey.format
         var parts = planner.parts(of: survey.kind, for: whole.request, over: survey.spread)
@@ -100,13 +100,13 @@ package struct AudienceRun {
             guard !survey.skips(reader.number) else { continue }
             names += 1
             guard (try? format.read(reader.bytes)) == true, let isFull = try? parts.add(format) else { throw changed }
-            guard isFull, try add(parts, &batch, &state, session, reader) else { continue }
+            guard isFull, try add(parts, to: &batch, state: &state, session: session, reader: reader) else { continue }
             progress(.reached(names, skipped: 0))
             if context.isCancelled() { return }
         }
-        while parts.finish() { _ = try add(parts, &batch, &state, session, reader) }
+        while parts.finish() { _ = try add(parts, to: &batch, state: &state, session: session, reader: reader) }
         guard reader.digest == survey.digest, state.next + batch.count == state.parts else { throw changed }
-        try commit(&batch, &state, session, reader)
+        try commit(&batch, state: &state, session: session, reader: reader)
         isComplete = true
     }
 
@@ -137,20 +137,20 @@ package struct AudienceRun {
     ///
     /// - Returns: Whether a transaction was committed.
     private mutating func add(
-        _ parts: AudienceParts, _ batch: inout Batch, _ state: inout AudienceProgress, _ session: AudienceSession,
-        _ reader: borrowing AudienceReader
+        _ parts: AudienceParts, to batch: inout Batch, state: inout AudienceProgress, session: AudienceSession,
+        reader: borrowing AudienceReader
     ) throws(ReplayFailure) -> Bool {
         guard parts.chunk >= state.next else { return false }
-        try ReplayFailure.catching { () throws(KafkaError) in try batch.add(parts, session) }
+        try ReplayFailure.catching { () throws(KafkaError) in try batch.add(parts, in: session) }
         guard batch.count >= Self.batchCount || batch.byteCount >= Self.batchByteCount else { return false }
         // The last one is not committed before the whole file was seen once more.
         guard parts.chunk + 1 < state.parts else { return false }
-        try commit(&batch, &state, session, reader)
+        try commit(&batch, state: &state, session: session, reader: reader)
         return true
     }
 
     private mutating func commit(
-        _ batch: inout Batch, _ state: inout AudienceProgress, _ session: AudienceSession, _ reader: borrowing AudienceReader
+        _ batch: inout Batch, state: inout AudienceProgress, session: AudienceSession, reader: borrowing AudienceReader
     ) throws(ReplayFailure) {
         guard reader.isUnchanged else { throw changed }
         guard batch.count > 0 else { return }
@@ -175,7 +175,7 @@ extension PartWriter {
     ///   - chunks: The number of parts.
     ///   - publishedAt: The time of its beginning, milliseconds since 1970.
     init(
-        _ request: PushRequest, to survey: AudienceSurvey, _ planner: FanOutPlanner, id: String, partition: Int32, chunks: Int,
+        _ request: PushRequest, to survey: AudienceSurvey, planner: FanOutPlanner, id: String, partition: Int32, chunks: Int,
         publishedAt: Int64
     ) {
         let isForNames = survey.kind != .handles && request.template == nil
@@ -195,16 +195,17 @@ private struct Batch {
     private(set) var count = 0
     private(set) var byteCount = 0
 
-    init(_ request: PushRequest, _ state: AudienceProgress, _ id: String, _ survey: AudienceSurvey, _ planner: FanOutPlanner) {
+    init(of request: PushRequest, id: String, state: AudienceProgress, survey: AudienceSurvey, planner: FanOutPlanner) {
         writer = PartWriter(
-            request, to: survey, planner, id: id, partition: state.partition, chunks: state.parts, publishedAt: state.publishedAt)
+            request, to: survey, planner: planner, id: id, partition: state.partition, chunks: state.parts,
+            publishedAt: state.publishedAt)
         var parent = ByteWriter()
         ParentRecord.append(request, chunks: state.parts, calls: survey.calls, origin: nil, to: &parent)
         self.parent = parent
         partition = state.partition
     }
 
-    mutating func add(_ parts: AudienceParts, _ session: AudienceSession) throws(KafkaError) {
+    mutating func add(_ parts: AudienceParts, in session: AudienceSession) throws(KafkaError) {
         if count == 0 { try session.begin() }
         // Before its parts, so that it stands before what becomes of them.
         if parts.chunk == 0 { try session.addParent(parent, to: partition) }

@@ -50,7 +50,7 @@ package struct AudienceSizes {
         of draft: AudienceRequest, id: String, survey: AudienceSurvey, planner: FanOutPlanner, publishedAt: Int64
     ) throws(JobFailure) {
         let writer = PartWriter(
-            draft.request, to: survey, planner, id: id, partition: 0, chunks: survey.parts, publishedAt: publishedAt)
+            draft.request, to: survey, planner: planner, id: id, partition: 0, chunks: survey.parts, publishedAt: publishedAt)
         let (size, limit) = (writer.repeatedByteCount, PartWriter.maximumRepeatedByteCount)
         guard size <= limit else { throw .audience(.longParts(count: survey.parts, byteCount: size, limit: limit)) }
         var parent = ByteWriter()

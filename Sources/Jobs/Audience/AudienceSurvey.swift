@@ -70,13 +70,13 @@ package struct AudienceSurvey {
                 if parts == nil { parts = planner.parts(of: kind, for: request, over: spread) }
                 batch.append(format, salt: Self.salt(format, kind), line: lines, offset: reader.offset)
             } catch {
-                // Faults are told in the order of their lines.
-                take(&batch, &distinct, &parts, reader)
-                note(error, lines)
+                // Faults are reported in the order of their lines.
+                take(&batch, distinct: &distinct, parts: &parts, reader: reader)
+                note(error, line: lines)
             }
-            if batch.isFull { take(&batch, &distinct, &parts, reader) }
+            if batch.isFull { take(&batch, distinct: &distinct, parts: &parts, reader: reader) }
         }
-        take(&batch, &distinct, &parts, reader)
+        take(&batch, distinct: &distinct, parts: &parts, reader: reader)
         while parts?.finish() == true { count(parts) }
         digest = reader.digest
         guard reader.isUnchanged else { throw JobFailure.audience(.changedFile(path: path)) }
@@ -84,15 +84,15 @@ package struct AudienceSurvey {
 
     /// Adds what lines hold to the parts, and leaves out what stood there before.
     private mutating func take(
-        _ batch: inout AudienceBatch, _ distinct: inout DistinctLines, _ parts: inout AudienceParts?,
-        _ reader: borrowing AudienceReader
+        _ batch: inout AudienceBatch, distinct: inout DistinctLines, parts: inout AudienceParts?,
+        reader: borrowing AudienceReader
     ) {
         distinct.load(batch.hashes)
         for (index, hash) in batch.hashes.enumerated() {
             let entry = batch.entries[index]
             let isExact = kind == .names(.users) && parts?.isOwnForm(batch.text(of: entry)) == false
             let isNew = distinct.insert(hash, at: entry.offset) { offset in
-                isSame(reader.line(at: offset), batch.text(of: entry), entry.platform, exactly: isExact)
+                isSame(reader.line(at: offset), as: batch.text(of: entry), platform: entry.platform, exactly: isExact)
             }
             guard isNew else {
                 duplicates += 1
@@ -100,16 +100,16 @@ package struct AudienceSurvey {
                 continue
             }
             do throws(AudienceFormat.Fault) {
-                if try parts?.add(batch.text(of: entry), kind, entry.platform) == true { count(parts) }
+                if try parts?.add(batch.text(of: entry), kind: kind, platform: entry.platform) == true { count(parts) }
                 names += 1
             } catch {
-                note(error, entry.line)
+                note(error, line: entry.line)
             }
         }
         batch.removeAll()
     }
 
-    private mutating func note(_ fault: AudienceFormat.Fault, _ number: Int) {
+    private mutating func note(_ fault: AudienceFormat.Fault, line number: Int) {
         faultCount += 1
         skip(number)
         guard faults.count < Self.maximumFaults else { return }
@@ -130,7 +130,7 @@ package struct AudienceSurvey {
 
     /// True if an earlier line holds the same: tags and Apple's handles in whatever case, others byte for byte. Users' names that
     /// are no tags are among the others.
-    private func isSame(_ line: [UInt8], _ left: Span<UInt8>, _ platform: Platform, exactly isExact: Bool) -> Bool {
+    private func isSame(_ line: [UInt8], as left: Span<UInt8>, platform: Platform, exactly isExact: Bool) -> Bool {
         var other = format
         guard (try? other.read(line.span)) == true, kind != .handles || other.platform == platform else { return false }
         let ignoresCase = kind == .handles ? platform == .apple : !isExact
@@ -172,7 +172,7 @@ extension AudienceParts {
     /// - Returns: Whether a part is complete with it.
     /// - Throws: The fault of the name or handle.
     mutating func add(_ format: AudienceFormat) throws(AudienceFormat.Fault) -> Bool {
-        try add(format.text.span, format.kind, format.platform)
+        try add(format.text.span, kind: format.kind, platform: format.platform)
     }
 
     /// Adds a name, or a platform's handle.
@@ -180,7 +180,7 @@ extension AudienceParts {
     /// - Returns: Whether a part is complete with it.
     /// - Throws: The fault of the name or handle.
     mutating func add(
-        _ text: Span<UInt8>, _ kind: AudienceFormat.Kind?, _ platform: Platform
+        _ text: Span<UInt8>, kind: AudienceFormat.Kind?, platform: Platform
     ) throws(AudienceFormat.Fault) -> Bool {
         do throws(RequestFault) {
             return kind == .handles ? try add(text, of: platform) : try add(text)
