@@ -119,7 +119,7 @@ let package = Package(
             name: "Jobs",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite",
-                "Publishing", "GroupPositions",
+                "Publishing", "GroupPositions", "Intake", "Outcomes", "Crypto", "HubAuth", "HTTP1", "CurlHTTP", "HubREST",
             ],
             swiftSettings: strict),
         .target(
@@ -211,7 +211,9 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
-        tests("JobsTests", ["Delivery", "Jobs", "Kafka", "PushModel", "Publishing", "Replay", "ResultQuery", "SQLite"]),
+        tests(
+            "JobsTests",
+            ["Delivery", "FanOut", "Jobs", "Kafka", "PushModel", "Publishing", "Replay", "ResultQuery", "SQLite"]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
             "WorkerRuntimeTests",

@@ -3,9 +3,6 @@ public import WorkerRuntime
 
 /// The settings of the connection to Kafka and of its use.
 public struct KafkaSettings: Sendable {
-    /// The names of the topics.
-    public typealias Topics = WorkerConfiguration.Topics
-
     /// The bootstrap servers, at least one `host:port`.
     public let bootstrapServers: [String]
     /// The consumer group.

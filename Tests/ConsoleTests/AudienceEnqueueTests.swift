@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 /// One request whose audience is a file, on a real broker: the embedded one has no transactions.
 @Suite(.serialized, .enabled(if: ReplayStage.realBrokers != nil, "needs PUSHFAN_TEST_KAFKA"))
@@ -135,16 +136,37 @@ struct AudienceEnqueueTests {
         #expect(harness.run(line).code == .refused)
     }
 
+    /// No worker would read such a part.
+    @Test(arguments: [["--dry-run"], ["--timeout", "1s"]])
+    func aRequestWhosePartsWouldRepeatTooMuchIsRefusedBeforeAnythingIsWritten(_ flags: [String]) throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("audience")
+        try "alice\nbob\n".write(toFile: file, atomically: true, encoding: .utf8)
+        var harness = Harness()
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:9"
+        func enqueue(_ byteCount: Int, _ flags: [String]) throws -> Outcome {
+            let ballast = folder.path("ballast")
+            try String(repeating: "x", count: byteCount).write(toFile: ballast, atomically: true, encoding: .utf8)
+            let content = ["--title", "T", "--platform", "apple", "--payload", "baidu=@\(ballast)"]
+            return harness.run(["enqueue", "--audience-file", file] + content + flags)
+        }
+        let refused = try enqueue(400_000, flags)
+        #expect(refused.code == .usage && refused.output.isEmpty)
+        #expect(refused.messages.contains("record_too_large") && refused.messages.contains("393216 are allowed"), "\(refused)")
+        let taken = try enqueue(390_000, ["--dry-run"])
+        #expect(taken.code == .done, "\(taken.messages)")
+    }
+
     @Test func aRunThatWasInterruptedGoesOnWhereItWas() throws {
         let (stage, harness) = try Self.stage()
         let path = try Self.file(stage, 60_000)
         // What a run has left that was killed after its first transaction.
-        let settings = try Self.settings(harness)
+        let context = try Self.context(harness)
         let request = Array(#"{"id":"mine","schema_version":1,"audience":{"users":["sample"]},"message":{"title":"News"}}"#.utf8)
         let planned = harness.run("enqueue --audience-file \(path) --title News --id mine --dry-run -o ndjson")
         #expect(planned.output.contains(#""state":"dry_run""#) && planned.output.contains(#""parts":600"#))
         do {
-            let session = try AudienceSession("mine", settings, timeout: .seconds(30))
+            let session = try AudienceSession(for: "mine", context: context)
             #expect(session.found == nil)
             var progress = AudienceProgress(request: request, digest: "other", publishedAt: 0, partition: 0, parts: 600)
             progress.next = 3
@@ -155,7 +177,7 @@ struct AudienceEnqueueTests {
         #expect(refused.code == .refused, "\(refused.messages)")
         let first = harness.run("enqueue --audience-file \(path) --title News --id other -o ndjson")
         #expect(first.code == .done && first.output.contains(#""written":600"#))
-        let session = try AudienceSession("other", settings, timeout: .seconds(30))
+        let session = try AudienceSession(for: "other", context: context)
         var found = try #require(session.found)
         #expect(found.isComplete && found.parts == 600)
         // As if the last transactions had never been.
@@ -168,9 +190,9 @@ struct AudienceEnqueueTests {
 
     @Test func theLaterOfTwoRunsFencesTheEarlier() throws {
         let (_, harness) = try Self.stage()
-        let settings = try Self.settings(harness)
-        let first = try AudienceSession("mine", settings, timeout: .seconds(30))
-        let second = try AudienceSession("mine", settings, timeout: .seconds(30))
+        let context = try Self.context(harness)
+        let first = try AudienceSession(for: "mine", context: context)
+        let second = try AudienceSession(for: "mine", context: context)
         let progress = AudienceProgress(request: Array("{}".utf8), digest: "d", publishedAt: 0, partition: 1, parts: 2)
         #expect(throws: KafkaError.self) {
             try first.begin()
@@ -178,11 +200,14 @@ struct AudienceEnqueueTests {
         }
         try second.begin()
         try second.commit(progress)
-        let third = try AudienceSession("mine", settings, timeout: .seconds(30))
+        let third = try AudienceSession(for: "mine", context: context)
         #expect(third.found == progress)
     }
 
-    private static func settings(_ harness: Harness) throws -> Settings {
-        try Settings.load(environment: harness.environment)
+    private static func context(_ harness: Harness) throws -> JobContext {
+        let settings = try Settings.load(environment: harness.environment)
+        return JobContext(
+            kafka: settings.kafkaConfiguration(), topics: settings.kafka.topics, timeout: .seconds(30),
+            now: harness.now)
     }
 }

@@ -10,6 +10,7 @@ import TestSupport
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 /// `handles collect` from the hub's feedback container to the topic of dead handles.
 @Suite(.serialized)
@@ -62,7 +63,10 @@ struct HandlesTests {
             try Record.all(of: "\(name).\(role)", kafka, atLeast: count)
         }
 
-        func settings() throws -> Settings { try Settings.load(environment: harness.environment) }
+        func context() throws -> JobContext {
+            let topics = try Settings.load(environment: harness.environment).kafka.topics
+            return JobContext(kafka: kafka, topics: topics, timeout: .seconds(30), now: harness.now)
+        }
 
         /// The hub as marks name it.
         var place: String { "\(hub.address?.description ?? "")/demo" }
@@ -218,9 +222,9 @@ struct HandlesTests {
         let first = (0..<10).flatMap { Self.entry("handle-\($0)") }
         let second = (10..<20).flatMap { Self.entry("handle-\($0)") }
         stage.hub.putFeedback("b.xml", bytes: first + second)
-        let settings = try stage.settings()
+        let context = try stage.context()
         do {
-            let session = try HandlesSession(stage.place, hubName: "demo", settings, timeout: .seconds(30))
+            let session = try HandlesSession(for: stage.place, hubName: "demo", context: context)
             let found = FeedbackPiece(reading: first.span).devices.enumerated().map { index, device in
                 FoundHandle(device: device, fingerprint: Array("fingerprint-\(index)".utf8))
             }
@@ -251,7 +255,7 @@ struct HandlesTests {
     func aLaterRunFencesAnEarlierOne() throws {
         let stage = try Stage(real: true)
         stage.hub.putFeedback("b.xml", bytes: Self.entry("handle-1"))
-        let earlier = try HandlesSession(stage.place, hubName: "demo", try stage.settings(), timeout: .seconds(30))
+        let earlier = try HandlesSession(for: stage.place, hubName: "demo", context: try stage.context())
         #expect(stage.collect().code == .done)
         let devices = FeedbackPiece(reading: Self.entry("h").span).devices
         let device = try #require(devices.first)
@@ -343,49 +347,5 @@ struct HandlesFailureTests {
             }
         }
         for record in try broker.read("push.handles.v1", count: 1) { #expect(!record.value.contains("CANARY")) }
-    }
-}
-
-@Suite struct ContentRangeTests {
-    @Test(
-        arguments: [
-            ("bytes 0-99/1234", 0, 1234), ("bytes 5-5/*", 5, nil),
-        ] as [(String, Int64, Int64?)])
-    func aRangeIsRead(text: String, start: Int64, total: Int64?) {
-        let range = ContentRange(text)
-        #expect(range?.start == start && range?.total == total)
-    }
-
-    @Test(arguments: [
-        "", "bytes */10", "bytes 9-3/10", "bytes -1-3/10", "items 0-1/2", "bytes 0-1", "bytes 0-1/2/3", "bytes 0-x/2",
-    ])
-    func whatIsNoneIsNot(text: String) {
-        #expect(ContentRange(text) == nil)
-    }
-}
-
-@Suite struct FeedbackMarksTests {
-    private static func take(_ marks: inout FeedbackMarks, _ key: [UInt8], _ value: [UInt8], at moment: Int64 = 5) {
-        marks.take(key: key.span, value: value.span, at: moment)
-    }
-
-    @Test func theLatestMarkOfABlobCountsAndThoseOfOthersDoNot() {
-        var marks = FeedbackMarks(of: "ns/hub")
-        Self.take(&marks, FeedbackMarks.key("ns/hub", "a/b.xml"), FeedbackMarks.value("a/b.xml", 7))
-        Self.take(&marks, FeedbackMarks.key("ns/hub", "a/b.xml"), FeedbackMarks.value("a/b.xml", 9), at: 8)
-        Self.take(&marks, FeedbackMarks.key("ns/hub2", "c"), FeedbackMarks.value("c", 9))
-        Self.take(&marks, FeedbackMarks.key("other/hub", "d"), FeedbackMarks.value("d", 9))
-        Self.take(&marks, FeedbackMarks.claimKey("ns/hub"), FeedbackMarks.claim(of: "me"))
-        #expect(marks.marks == ["a/b.xml": .init(position: 9, at: 8)] && marks.runner == "me")
-    }
-
-    @Test(arguments: [
-        "", "{}", "null", #"{"kind":"feedback"}"#, #"{"kind":"feedback","blob":"a","read":-1}"#, #"{"kind":"feedback","blob":1}"#,
-        #"{"kind":"feedback","blob":"a","read":9223372036854775807}"#,
-    ])
-    func whatIsNoMarkIsPassedOver(value: String) {
-        var marks = FeedbackMarks(of: "ns/hub")
-        Self.take(&marks, FeedbackMarks.key("ns/hub", "a"), Array(value.utf8))
-        #expect(marks.marks.isEmpty && marks.runner == nil)
     }
 }

@@ -15,7 +15,7 @@ final class RealStage {
 
     let hub: EmulatedHub
     private let kafka: KafkaConfiguration
-    private let topics: WorkerConfiguration.Topics
+    private let topics: Topics
     /// The settings of all processes.
     private let environment: [String: String]
     private var gateways: [RealGateway] = []
@@ -26,7 +26,7 @@ final class RealStage {
         // Hundreds of apps wait at once, and hundreds of hub calls.
         DescriptorLimit.raise()
         let name = "gateway-tests-\(UUID().uuidString)"
-        let topics = WorkerConfiguration.Topics(requests: "\(name).requests")
+        let topics = Topics(requests: "\(name).requests")
         let kafka = KafkaConfiguration(bootstrapServers: RealStage.brokers ?? "")
         try RealStage.create(topics, on: kafka)
         var emulator = HubEmulatorConfiguration()
@@ -59,7 +59,7 @@ final class RealStage {
     }
 
     /// Makes topics, and waits until the broker knows them: a controller confirms them before.
-    private static func create(_ topics: WorkerConfiguration.Topics, on kafka: KafkaConfiguration) throws {
+    private static func create(_ topics: Topics, on kafka: KafkaConfiguration) throws {
         let admin = try TopicAdmin(kafka)
         let all = topics.all + [TopicFamily(requests: topics.requests).topic("secure")]
         let wanted = all.map { topic in

@@ -34,7 +34,7 @@ final class Bench {
         var delays: Int?
         var deadLetters: Int?
 
-        fileprivate func bytes(of name: String, in topics: WorkerConfiguration.Topics) -> Int? {
+        fileprivate func bytes(of name: String, in topics: Topics) -> Int? {
             name == topics.deadLetters ? deadLetters : topics.delays.contains(name) ? delays : nil
         }
     }
@@ -48,7 +48,7 @@ final class Bench {
     /// Holds the calls to its hub, when it is closed.
     let gate = HubGate()
     let kafka: KafkaConfiguration
-    let topics: WorkerConfiguration.Topics
+    let topics: Topics
     let cluster: MockCluster?
     let name = "t\(UInt32.random(in: 0 ... .max))"
     private let guarantee: DeliveryGuarantee
@@ -72,7 +72,7 @@ final class Bench {
                 return clock.millisecondsSince1970
             })
         _ = try hub.start()
-        let topics = WorkerConfiguration.Topics(requests: "\(name).requests")
+        let topics = Topics(requests: "\(name).requests")
         self.topics = topics
         let all = topics.all.filter { (hasShares || $0 != topics.shares) && (hasHeld || $0 != topics.held) }
         switch broker {

@@ -87,7 +87,7 @@ struct FlightTests {
     }
 
     @Test func theLibrarysQueuesShareOneBudget() {
-        let topics = WorkerConfiguration.Topics()
+        let topics = Topics()
         let usual = PartitionCounts(topics) { _ in nil }
         #expect(usual == PartitionCounts(topics) { _ in 12 })
         #expect(usual.requests == 48 && usual.others == 97)

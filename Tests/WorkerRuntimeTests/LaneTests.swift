@@ -20,7 +20,7 @@ struct LaneTests {
         ("requests.v", "requests.v-high", "requests.v.results"),
     ])
     func topicsAreNamedAfterThatOfTheRequests(_ requests: String, _ lane: String, _ results: String) {
-        let topics = WorkerConfiguration.Topics(requests: requests)
+        let topics = Topics(requests: requests)
         #expect(topics.requests == requests)
         #expect([topics.requestsHigh, topics.requestsBulk].contains(lane))
         #expect(topics.results == results)

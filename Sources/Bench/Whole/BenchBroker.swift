@@ -50,7 +50,7 @@ final class BenchBroker {
     ///   - partitions: The partitions of requests and results.
     /// - Returns: Their names.
     /// - Throws: `notAllowed` where the broker lets us create no topics, or that it cannot be reached.
-    func makeTopics(_ part: String, partitions: Int) throws(CommandFailure) -> WorkerConfiguration.Topics {
+    func makeTopics(_ part: String, partitions: Int) throws(CommandFailure) -> Topics {
         let topics = Self.topics("pushfan-bench.\(run).\(part)")
         do throws(KafkaError) {
             if let cluster {
@@ -67,9 +67,9 @@ final class BenchBroker {
     }
 
     /// The topics of one worker, whose names begin with `prefix`.
-    static func topics(_ prefix: String) -> WorkerConfiguration.Topics { .init(requests: "\(prefix).requests") }
+    static func topics(_ prefix: String) -> Topics { .init(requests: "\(prefix).requests") }
 
-    private func create(_ topics: WorkerConfiguration.Topics, partitions: Int) throws(KafkaError) {
+    private func create(_ topics: Topics, partitions: Int) throws(KafkaError) {
         let admin = try TopicAdmin(kafka)
         let copies = min(3, try admin.describe(topics: [], timeout: .seconds(10)).brokerCount)
         // The topics are removed in the end; if that is not allowed, at least what is in them goes.

@@ -76,7 +76,7 @@ struct WholeBench {
     }
 
     private func measureLatency(
-        _ feed: RequestFeed, topics: WorkerConfiguration.Topics, capacity: Double
+        _ feed: RequestFeed, topics: Topics, capacity: Double
     ) throws -> LatencyFigure {
         // Half of what the worker can take, or else the queue in front of it is measured.
         let rate = min(plan.rate, max(10, capacity / 2)).rounded()

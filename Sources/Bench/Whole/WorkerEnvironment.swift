@@ -22,7 +22,7 @@ struct WorkerEnvironment {
 
     /// Connects the worker to the bench.
     mutating func connect(
-        to broker: BenchBroker, topics: WorkerConfiguration.Topics, hub connectionString: String, name: String
+        to broker: BenchBroker, topics: Topics, hub connectionString: String, name: String
     ) {
         set("kafka.bootstrap_servers", to: broker.kafka.bootstrapServers)
         if broker.isEmbedded {

@@ -10,6 +10,8 @@ extension CommandFailure {
     ///   - brokers: The addresses that were called.
     init(_ error: JobFailure, brokers: String) {
         switch error {
+        case .kafka(let error, .collect) where error.isFenced:
+            self.init(.temporary, "another run of the same hub has taken over; it goes on with what is left")
         case .kafka(let error, let action): self.init(error, brokers: brokers, action: action.text)
         case .cancelled: self.init(Interruption.exitCode, "interrupted")
         case .stalled(let topic, let remaining):
@@ -33,6 +35,9 @@ extension CommandFailure {
                 hint: "narrow the filter, such as with since: and until:, or raise --limit")
         case .edit(let text, let fault): self = .usage("--set \(Sanitised.quoted(text)): \(fault.reason)")
         case .unreadableFile, .unwritableFile, .notAPlan, .planOfOtherVersion, .damagedPlan: self.init(file: error)
+        case .audience(let failure): self.init(failure)
+        case .peer(let trouble, let text, let hint):
+            self.init(trouble.code, Sanitised.line(text, atMost: 1024), hint: hint)
         case .otherPlan, .stopped, .running, .takenOver, .unreadClaim: self.init(run: error)
         }
     }
@@ -75,6 +80,46 @@ extension CommandFailure {
     }
 }
 
+extension CommandFailure {
+    /// A file that is no audience.
+    private init(_ failure: AudienceFailure) {
+        switch failure {
+        case .invalidRequest(let fault): self = .usage("the flags: \(Sanitised.line(fault))")
+        case .noOrdinaryFile(let path):
+            self = .usage("\(Sanitised.quoted(path)) is no ordinary file; it is read twice, and again when a run is resumed")
+        case .longLine(let path, let number, let limit):
+            self = .usage("\(Sanitised.line(path)):\(number): the line has more than \(limit) bytes")
+        case .changedFile(let path):
+            self.init(
+                .failed, "the file \(Sanitised.quoted(path)) was changed while it was read",
+                hint: "put it back as it was and run the same command again, or `pushfan cancel` the request")
+        case .noRecipient(let path): self = .usage("there is no recipient in \(Sanitised.quoted(path))")
+        case .sharedCategories(let hubs):
+            self = .usage(
+                "categories are on every one of the hubs \(hubs.joined(separator: ", ")); name one of them with --hub")
+        case .handlesWithTemplate: self = .usage("a template cannot be sent to device handles")
+        case .manyParts(let count, let limit):
+            self = .usage("the request would have \(count) parts; \(limit) are allowed")
+        case .longParts(let count, let byteCount, let limit):
+            self = .usage(
+                "the flags: record_too_large: each of the \(count) parts would repeat \(byteCount) bytes that are not its audience;"
+                    + " \(limit) are allowed")
+        case .longRecord(let topic, let byteCount, let limit, let isClients):
+            self.init(
+                .refused,
+                "nothing was sent: a record for \(topic) may have \(byteCount) bytes, and "
+                    + (isClients ? "message.max.bytes is \(limit)" : "its max.message.bytes is \(limit)"),
+                hint: isClients
+                    ? "shorten the content, or leave message.max.bytes out of kafka.properties"
+                    : "shorten the content, or set max.message.bytes of that topic to 1048588")
+        case .otherRequest(let id):
+            self.init(
+                .refused, "the request \(id) was begun with another file, other content, or for other platforms or hubs",
+                hint: "another --id makes another request of it")
+        }
+    }
+}
+
 extension JobAction {
     /// The action, such as `read push.results.v1`.
     fileprivate var text: String {
@@ -89,6 +134,20 @@ extension JobAction {
         case .writePositions: "write where the group begins"
         case .describeTopics: "ask about the topics"
         case .findFirst: "look for the first requests since then"
+        case .collect(let topic): "write to \(topic); the same command goes on"
+        case .enqueue(let path): "enqueue \(Sanitised.line(path)); the same command goes on"
+        }
+    }
+}
+
+extension PeerTrouble {
+    fileprivate var code: ExitCode {
+        switch self {
+        case .misconfigured: .configuration
+        case .unreachable: .unreachable
+        case .busy: .temporary
+        case .refused: .notAllowed
+        case .failed: .failed
         }
     }
 }

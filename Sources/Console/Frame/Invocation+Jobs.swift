@@ -5,14 +5,6 @@ import Replay
 import Settings
 
 extension Settings {
-    /// The topics of jobs.
-    var jobTopics: JobTopics {
-        let topics = kafka.topics
-        return JobTopics(
-            requests: topics.requests, results: topics.results, deadLetter: topics.deadLetters, control: topics.control,
-            replays: topics.replays, requestsOwn: topics.requestsOwn)
-    }
-
     /// The terms by which workers decide where partitions begin.
     var groupTerms: GroupTerms {
         let topics = kafka.topics
@@ -29,7 +21,7 @@ extension Invocation {
         let streams = streams
         let progress = ProgressLine(streams)
         return JobContext(
-            kafka: settings.kafkaConfiguration(), topics: settings.jobTopics, timeout: timeout, now: surroundings.now,
+            kafka: settings.kafkaConfiguration(), topics: settings.kafka.topics, timeout: timeout, now: surroundings.now,
             isCancelled: { Interruption.isRequested }, progress: { progress.show($0) },
             note: { streams.note($0.text) })
     }
@@ -59,9 +51,6 @@ extension Invocation {
         return try perform(settings) { () throws(JobFailure) in try context.jobLog() }
     }
 }
-
-/// A failure of one session of a command's work with Kafka.
-typealias CommandSessionFailure = SessionFailure<CommandFailure>
 
 extension FreshTopics {
     /// Repeats something for a while if it fails because a topic is not known, or it or a group has no leader yet. A signal ends

@@ -20,7 +20,7 @@ struct FinishedPlaces {
     /// The group whose waiting requests count, and its topics.
     private let terms: GroupTerms
     /// The topics of outcomes.
-    private let topics: JobTopics
+    private let topics: Topics
     /// The state of requests that wait.
     private(set) var copies = WaitingCopies()
     /// The state of large requests.
@@ -46,7 +46,7 @@ struct FinishedPlaces {
     ///   - positions: The partitions that matter, and what they hold.
     ///   - terms: The group that is to begin there, and its topics.
     ///   - topics: The topics of outcomes.
-    init(of positions: [GroupPosition], group terms: GroupTerms, outcomes topics: JobTopics) {
+    init(of positions: [GroupPosition], group terms: GroupTerms, outcomes topics: Topics) {
         self.terms = terms
         self.topics = topics
         wholes = WholeStarts(of: positions, topic: terms.parents)
@@ -59,7 +59,7 @@ struct FinishedPlaces {
     /// Takes a record of a topic that workers write. Those of requests that wait have to be the first.
     mutating func take(_ record: borrowing ConsumedRecord, of topic: String) {
         // A dead letter has the headers of a record that anybody may have written.
-        if topic == topics.deadLetter { return takeDeadLetter(record) }
+        if topic == topics.deadLetters { return takeDeadLetter(record) }
         let kind = terms.kind(of: topic)
         let isWaiting = kind == .delayed || kind == .held
         if RecordFormat.isNewer(record, of: isWaiting ? terms.group : nil) { isNewer = true }

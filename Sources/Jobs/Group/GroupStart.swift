@@ -155,7 +155,7 @@ package struct GroupStart {
         // Records of our own requests count for these requests alone.
         let own = chosen.contains { $0.partition.topic == context.topics.requestsOwn } ? [context.topics.requestsOwn] : []
         // Waiting requests have to be known first.
-        let topics = terms.delays + [terms.held] + own + [terms.parents, context.topics.results, context.topics.deadLetter]
+        let topics = terms.delays + [terms.held] + own + [terms.parents, context.topics.results, context.topics.deadLetters]
         let told = try existing(topics).map(\.topic)
         guard told.contains(context.topics.results) else { throw .noResults(topic: context.topics.results) }
         for topic in told { try read(topic) { record in places.take(record, of: topic) } }

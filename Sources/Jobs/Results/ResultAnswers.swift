@@ -135,6 +135,6 @@ package struct ResultAnswers: Sendable {
     /// - Returns: nil when there is no such topic.
     /// - Throws: The topic cannot be read.
     package func deadLetters(_ times: ResultFilter, _ history: ReplayHistory) throws(JobFailure) -> DeadLetterCount? {
-        try DeadLetterCount.of(scan.of(context.topics.deadLetter), times, history)
+        try DeadLetterCount.of(scan.of(context.topics.deadLetters), times, history)
     }
 }

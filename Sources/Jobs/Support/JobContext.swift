@@ -1,32 +1,5 @@
+package import Delivery
 package import Kafka
-
-/// The names of the topics that jobs read and write.
-package struct JobTopics: Sendable {
-    /// Publishers write requests here. There is no work without this topic.
-    package var requests: String
-    /// Results are read here.
-    package var results: String
-    /// Records that could not be understood are read here.
-    package var deadLetter: String
-    /// Cancelled requests are listed here.
-    package var control: String
-    /// Replays keep here how far they are.
-    package var replays: String
-    /// Replays write their new requests here.
-    package var requestsOwn: String
-
-    /// Topics of the given names.
-    package init(
-        requests: String, results: String, deadLetter: String, control: String, replays: String, requestsOwn: String
-    ) {
-        self.requests = requests
-        self.results = results
-        self.deadLetter = deadLetter
-        self.control = control
-        self.replays = replays
-        self.requestsOwn = requestsOwn
-    }
-}
 
 /// The brokers, topics and callbacks of a job.
 ///
@@ -36,7 +9,7 @@ package struct JobContext: Sendable {
     /// The brokers.
     package var kafka: KafkaConfiguration
     /// The topics' names.
-    package var topics: JobTopics
+    package var topics: Topics
     /// The longest wait for the brokers while nothing comes.
     package var timeout: Duration
     /// The wall clock in milliseconds since 1970.
@@ -50,7 +23,7 @@ package struct JobContext: Sendable {
 
     /// A context of the given parts.
     package init(
-        kafka: KafkaConfiguration, topics: JobTopics, timeout: Duration, now: @escaping @Sendable () -> Int64,
+        kafka: KafkaConfiguration, topics: Topics, timeout: Duration, now: @escaping @Sendable () -> Int64,
         isCancelled: @escaping @Sendable () -> Bool = { false },
         progress: @escaping @Sendable (ReadingProgress) -> Void = { _ in },
         note: @escaping @Sendable (JobNote) -> Void = { _ in }

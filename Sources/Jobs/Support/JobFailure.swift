@@ -23,6 +23,24 @@ package enum JobAction: Sendable, Equatable {
     case describeTopics
     /// Finds the first requests since a time.
     case findFirst
+    /// Writes the parts of a request whose audience is a file.
+    case enqueue(path: String)
+    /// Writes the dead handles that a hub's feedback lists.
+    case collect(topic: String)
+}
+
+/// The kind of trouble with a hub or a server beside it.
+package enum PeerTrouble: Sendable, Equatable {
+    /// The settings of the call cannot work.
+    case misconfigured
+    /// No answer comes.
+    case unreachable
+    /// It stays busy.
+    case busy
+    /// It does not allow the call.
+    case refused
+    /// Anything else.
+    case failed
 }
 
 /// The reason why a job cannot go on. The caller chooses the words for it.
@@ -56,6 +74,11 @@ package enum JobFailure: Error, Sendable {
     case edit(String, RequestEdit.Fault)
     /// More requests than the limit could be replayed.
     case tooManyRequests(limit: Int)
+
+    /// The file is no audience of the request.
+    case audience(AudienceFailure)
+    /// A hub or a server beside it does not do it, in a sentence without secrets, with a remedy if there is one to name.
+    case peer(PeerTrouble, String, hint: String? = nil)
 
     /// The job was begun with another plan.
     case otherPlan(job: String)

@@ -21,7 +21,7 @@ final class DemoGateway {
     /// Starts it on a free port.
     init(
         _ kafka: KafkaConfiguration, hub: HubConfiguration, connections: ConnectionPoolConfiguration,
-        topics: WorkerConfiguration.Topics
+        topics: Topics
     ) throws {
         var configuration = GatewayConfiguration(
             version: "demo", hubName: "demo", hub: hub, connections: connections, kafka: kafka)

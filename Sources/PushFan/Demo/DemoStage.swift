@@ -29,7 +29,7 @@ final class DemoStage {
     let gateway: DemoGateway
     /// The environment of pushfan's commands on this stage, also of the second worker.
     let environment: [String: String]
-    private let topics = WorkerConfiguration.Topics()
+    private let topics = Topics()
     private let producer: Producer
     private let requests: Producer.Topic
     private let results: TopicReader
@@ -134,7 +134,7 @@ final class DemoStage {
 
     private static func workerConfiguration(
         _ kafka: KafkaConfiguration, hub: HubConfiguration, connections: ConnectionPoolConfiguration,
-        topics: WorkerConfiguration.Topics
+        topics: Topics
     ) -> WorkerConfiguration {
         var configuration = WorkerConfiguration(
             workerID: "demo-1", version: "demo", kafka: kafka, hub: hub, connections: connections)

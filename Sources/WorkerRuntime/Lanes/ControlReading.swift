@@ -31,7 +31,7 @@ struct ControlReading {
     var allowsRequests: Bool { gate.allowsRequests }
 
     /// The starts that the reader gets for it, when the topic ends at `end`. Nothing when there is none.
-    func starts(in topics: WorkerConfiguration.Topics, end: ControlEnd) -> [(partition: TopicPartition, start: StartOffset)] {
+    func starts(in topics: Topics, end: ControlEnd) -> [(partition: TopicPartition, start: StartOffset)] {
         guard end != .missing else { return [] }
         let partition = TopicPartition(topic: topics.control, partition: CancelRecord.partition)
         return [(partition, position.map { StartOffset.offset($0) } ?? .beginning)]

@@ -5,16 +5,13 @@ import Kafka
 /// The loop's knowledge of ordering keys: the queues of each partition of requests, and which partition of the topic of held
 /// requests belongs to it.
 struct OrderedPartitions {
-    /// The lanes that publishers write to. What waits for its key in our own lane, which replays alone do, waits in memory.
-    static let heldLanes = 3
-
     /// The topic of held requests has one partition for each lane's partition of a number, so three for each number. Only the owner of
     /// that partition of requests reads and writes it.
     ///
     /// - Returns: The partition; nil for one of our own lane.
     static func heldPartition(of partition: Int32, in lane: Lane) -> Int32? {
         guard lane != .own else { return nil }
-        let (held, overflow) = partition.multipliedReportingOverflow(by: Int32(heldLanes))
+        let (held, overflow) = partition.multipliedReportingOverflow(by: Int32(Topics.heldLanes))
         return overflow ? .max : held + Int32(lane.rawValue)
     }
 

@@ -17,7 +17,7 @@ enum PartitionRole: Equatable {
     case held
 
     /// That of a partition that the group assigned.
-    init(of partition: TopicPartition, in topics: WorkerConfiguration.Topics) {
+    init(of partition: TopicPartition, in topics: Topics) {
         if let lane = topics.delays.firstIndex(of: partition.topic) {
             self = .delay(lane)
         } else if partition.topic == topics.parents {

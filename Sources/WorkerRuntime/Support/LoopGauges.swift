@@ -14,7 +14,7 @@ final class LoopGauges: Sendable {
     /// Those of the hubs that were used so far, by name. Nothing else is locked while they are held.
     private let hubs = Mutex<[String: HubGauges]>([:])
 
-    init(_ metrics: PushfanMetrics, topics: WorkerConfiguration.Topics, loops: Int) {
+    init(_ metrics: PushfanMetrics, topics: Topics, loops: Int) {
         self.metrics = metrics
         self.loops = loops
         assignedPartitions = SharedGauge(metrics.assignedPartitions, loops: loops, combination: .sum)

@@ -16,7 +16,7 @@ struct PartitionCounts: Sendable, Equatable {
     /// - Parameters:
     ///   - topics: The worker's topics.
     ///   - count: The partitions of one that the group's members divide; nil where that is unknown.
-    init(_ topics: WorkerConfiguration.Topics, count: (String) -> Int?) {
+    init(_ topics: Topics, count: (String) -> Int?) {
         var most = 0
         for lane in Lane.allCases {
             let partitions = count(topics.requests(of: lane)) ?? Self.usual
@@ -29,7 +29,7 @@ struct PartitionCounts: Sendable, Equatable {
     }
 
     /// Asks the brokers, for two seconds at most: a worker also starts where they do not answer.
-    static func ask(_ kafka: KafkaConfiguration, topics: WorkerConfiguration.Topics) -> PartitionCounts {
+    static func ask(_ kafka: KafkaConfiguration, topics: Topics) -> PartitionCounts {
         // No others: the library's embedded cluster creates what is asked for.
         let names = topics.shared
         guard let cluster = try? TopicAdmin(kafka).describe(topics: names, timeout: .seconds(2)) else {

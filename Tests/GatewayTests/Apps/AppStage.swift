@@ -41,7 +41,7 @@ final class AppStage: Sendable {
     private static let gatewayPolicy = HubEmulatorPolicy(
         name: "gateway", key: "Z2F0ZXdheS1rZXktd2l0aC1saXN0ZW4tYW5kLXNlbmQ=", rights: [.listen, .send])
 
-    let topics: WorkerConfiguration.Topics
+    let topics: Topics
 
     private let kafka: KafkaConfiguration
     private let cluster: Mutex<MockCluster>
@@ -52,7 +52,7 @@ final class AppStage: Sendable {
     private let numbers = Atomic<Int>(0)
 
     private init() throws {
-        let topics = WorkerConfiguration.Topics(requests: "apps.requests")
+        let topics = Topics(requests: "apps.requests")
         let cluster = Mutex(try MockCluster())
         for topic in topics.all {
             let count = topics.partitionCount(of: topic, requests: 2)
@@ -100,7 +100,7 @@ final class AppStage: Sendable {
 
     /// A worker whose hub, which has `sendPolicy`, is at a port of this machine.
     private static func worker(
-        _ kafka: KafkaConfiguration, _ topics: WorkerConfiguration.Topics, hub port: Int
+        _ kafka: KafkaConfiguration, _ topics: Topics, hub port: Int
     ) throws -> Worker {
         let key = "SharedAccessKeyName=\(sendPolicy.name);SharedAccessKey=\(sendPolicy.key)"
         let connection = try ConnectionString(parsing: "Endpoint=http://127.0.0.1:\(port)/;\(key)")
@@ -125,7 +125,7 @@ final class AppStage: Sendable {
     }
 
     private static func gateway(
-        _ kafka: KafkaConfiguration, _ topics: WorkerConfiguration.Topics, hub: EmulatedHub
+        _ kafka: KafkaConfiguration, _ topics: Topics, hub: EmulatedHub
     ) throws -> GatewayConfiguration {
         var configuration = try TestGateway.configuration(nil, demo: true, hub: hub.connectionString)
         configuration.kafka = kafka

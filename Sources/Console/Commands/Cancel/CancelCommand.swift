@@ -33,11 +33,14 @@ enum CancelCommand {
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
         let settings = try invocation.settings()
         Interruption.catchSignals()
-        let (producer, topic) = try invocation.writer(to: settings.kafka.topics.control, settings, timeout)
+        let context = invocation.jobContext(settings, timeout: timeout)
+        let name = context.topics.control
+        let (producer, topics) = try invocation.perform(settings) { () throws(JobFailure) in try context.writer(to: [name]) }
         defer { producer.close(timeout: .zero) }
-        let follower = try invocation.resultFollower(settings, timeout)
+        guard let topic = topics[name] else { throw CommandFailure(.failed, "the topic \(name) is not known") }
+        let follower = try invocation.resultFollower(settings, context: context)
         defer { follower?.close() }
-        let published = PublishedRequests(capacity: records.count, follower)
+        let published = PublishedRequests(capacity: records.count, follower: follower)
         for record in records { published.add(record.requestID) }
         do throws(KafkaError) {
             try write(records, producer, topic, invocation, timeout)
@@ -45,7 +48,7 @@ enum CancelCommand {
             throw invocation.failure(error, settings.kafka, to: "write to \(topic.name)")
         }
         invocation.streams.note("\(records.count) cancellation\(records.count == 1 ? "" : "s") written to \(topic.name)")
-        published.waitForResults(until: Deadline(after: timeout))
+        published.waitForResults(until: Deadline(after: timeout), unless: context.isCancelled)
         let requests = published.all
         try report(requests, invocation)
         return invocation.arguments.has("wait") ? conclude(requests, invocation) : .done

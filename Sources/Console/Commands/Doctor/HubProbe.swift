@@ -4,6 +4,7 @@ import Delivery
 import HTTP1
 import HubAuth
 import HubREST
+import Jobs
 import PushModel
 import Settings
 
@@ -38,14 +39,15 @@ enum HubProbe {
             let choice = try connections.proxyChoice()
             facts.proxy = choice.proxy.map { "\($0) (\(choice.variable ?? own.path("proxy")))" }
             facts.ownProxy = choice.variable == nil ? choice.proxy.map { "\($0)" } : nil
-            let peer = try WebPeer("the hub", connections, timeout: timeout)
+            let peer = try WebPeer(
+                named: "the hub", configuration: connections, timeout: timeout, isCancelled: { Interruption.isRequested })
             switch try peer.ask(request.bytes) {
             case .answer(let answer): read(answer, now: now, &facts)
             case .failure(let failure):
                 facts.outcome = .failed(reason: failure.reason.label, detail: Sanitised.line(failure.description))
             }
-        } catch let failure as CommandFailure {
-            facts.outcome = .misconfigured(failure.message)
+        } catch let failure as JobFailure {
+            facts.outcome = .misconfigured(CommandFailure(failure, brokers: "").message)
         } catch {
             facts.outcome = .misconfigured("the call cannot be made: \(Sanitised.line("\(error)"))")
         }

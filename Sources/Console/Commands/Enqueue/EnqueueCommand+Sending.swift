@@ -1,6 +1,7 @@
 import Jobs
 import Kafka
 import Publishing
+import PushModel
 import Settings
 
 extension EnqueueCommand {
@@ -14,13 +15,14 @@ extension EnqueueCommand {
         let topics = settings.kafka.topics.ofRequests
         let used = Set(requests.map { topics.name(for: $0.priority) })
         let names = topics.all.filter { used.contains($0) }
-        let (producer, handles) = try invocation.writer(to: names, settings, timeout)
+        let context = invocation.jobContext(settings, timeout: timeout)
+        let (producer, handles) = try invocation.perform(settings) { () throws(JobFailure) in try context.writer(to: names) }
         defer { producer.close(timeout: .zero) }
-        let follower = try invocation.resultFollower(settings, timeout)
+        let follower = try invocation.resultFollower(settings, context: context)
         defer { follower?.close() }
-        let sent = PublishedRequests(capacity: requests.count * plan.copies, follower)
+        let sent = PublishedRequests(capacity: requests.count * plan.copies, follower: follower)
         try write(requests, plan, producer, handles, settings, timeout, invocation, into: sent)
-        sent.waitForResults(until: Deadline(after: timeout))
+        sent.waitForResults(until: Deadline(after: timeout), unless: context.isCancelled)
         let published = sent.all
         try report(published, names.joined(separator: " and "), invocation)
         return conclude(published, planned: requests.count * plan.copies, invocation)
@@ -33,7 +35,8 @@ extension EnqueueCommand {
         var problem: KafkaError?
         do throws(KafkaError) {
             var sender = RequestSender(plan, topics: settings.kafka.topics.ofRequests, now: invocation.surroundings.now)
-            try sender.send(requests, with: producer, to: handles, timeout: timeout, into: published)
+            try sender.send(
+                requests, with: producer, to: handles, timeout: timeout, unless: { Interruption.isRequested }, into: published)
             if producer.failedDeliveries.count == 0 { return }
         } catch {
             problem = error
@@ -79,5 +82,20 @@ extension EnqueueCommand {
             return Interruption.isRequested ? .interrupted : .temporary
         }
         return unsent.isEmpty ? .done : .partlyFailed
+    }
+}
+
+extension PublishedRequest {
+    /// The request as a JSON object. Offsets are texts, because not every reader of JSON keeps 64 bits.
+    fileprivate var json: [UInt8] {
+        var object = JSONObject()
+        object.add("id", id)
+        object.add("topic", topic)
+        if let partition { object.add("partition", Int(partition)) }
+        object.add("offset", offset.map(String.init))
+        object.add("state", result?.state)
+        object.add("outcome", result?.outcome)
+        object.add("error", result?.errorCode)
+        return object.bytes
     }
 }

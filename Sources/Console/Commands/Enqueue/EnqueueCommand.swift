@@ -1,9 +1,8 @@
 import Intake
-import Kafka
+import Jobs
 import Publishing
 import PushModel
 import Settings
-import PushModel
 
 extension Command {
     /// `pushfan enqueue`: requests from flags, files or standard input, checked before the first is written.

@@ -2,6 +2,7 @@ import Basics
 import Delivery
 import Gateway
 import Intake
+import Jobs
 import Publishing
 import PushModel
 

@@ -1,5 +1,6 @@
+import HubAuth
+import HubREST
 import Jobs
-import Kafka
 import Outcomes
 import PushModel
 import ResultQuery
@@ -39,24 +40,24 @@ enum HandlesCommand {
             let names = settings.allHubs.compactMap(\.routeName).joined(separator: ", ")
             throw .usage("--hub: there is no such hub; there are \(names)")
         }
-        let container = try FeedbackContainer(settings, hub, timeout: timeout, now: now)
-        let blobs = try container.blobs().filter { ($0.modified?.milliseconds ?? .max) >= since }
-        var session: HandlesSession?
-        let marks: FeedbackMarks
-        if invocation.arguments.has("dry-run") {
-            marks = try invocation.feedbackMarks(of: container.place, settings, timeout: timeout)
-        } else {
-            let opened = try open(container, settings, timeout, invocation)
-            session = opened
-            marks = opened.marks
+        let context = invocation.jobContext(settings, timeout: timeout)
+        let container = try container(of: hub, settings: settings, context: context, invocation: invocation)
+        let blobs = try invocation.perform { () throws(JobFailure) in try container.blobs() }
+            .filter { ($0.modified?.milliseconds ?? .max) >= since }
+        let isDry = invocation.arguments.has("dry-run")
+        var collection = try invocation.perform(settings) { () throws(JobFailure) in
+            try FeedbackCollection(of: container, isDry: isDry, context: context)
         }
         let progress = CollectionProgress(invocation.streams)
-        var collection = FeedbackCollection(container, session, marks, now: now, progress)
-        let ending = Result<Void, CommandSessionFailure> { () throws(CommandSessionFailure) in try collection.read(blobs) }
+        let ending = Result<Void, CommandFailure> { () throws(CommandFailure) in
+            try invocation.perform(settings) { () throws(JobFailure) in
+                try collection.read(blobs) { progress.show($0, of: blobs.count, $1) }
+            }
+        }
         progress.end()
         // The part that was committed before the trouble is reported, too.
         try report(collection, of: blobs.count, settings, invocation)
-        if case .failure(let trouble) = ending { throw failure(trouble, settings, invocation) }
+        if case .failure(let failure) = ending { throw failure }
         if collection.isInterrupted {
             invocation.streams.note("interrupted; the same command goes on where it stopped")
             return Interruption.exitCode
@@ -73,25 +74,22 @@ enum HandlesCommand {
         return moment.milliseconds
     }
 
-    private static func open(
-        _ container: FeedbackContainer, _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
-    ) throws(CommandFailure) -> HandlesSession {
-        do throws(KafkaError) {
-            return try HandlesSession(container.place, hubName: container.hubName, settings, timeout: timeout)
+    private static func container(
+        of hub: HubSettings, settings: Settings, context: JobContext, invocation: Invocation
+    ) throws(CommandFailure) -> FeedbackContainer {
+        let configuration: HubConfiguration
+        do throws(SettingsError) {
+            configuration = try settings.hubConfiguration(of: hub)
         } catch {
-            throw failure(.kafka(error), settings, invocation)
+            throw CommandFailure(
+                .configuration, error.problems.map(\.description).joined(separator: "\n"),
+                hint: "`pushfan config check` checks settings, `pushfan help settings` lists them")
         }
-    }
-
-    private static func failure(_ trouble: CommandSessionFailure, _ settings: Settings, _ invocation: Invocation)
-        -> CommandFailure
-    {
-        switch trouble {
-        case .final(let failure): failure
-        case .kafka(let error) where error.isFenced:
-            CommandFailure(.temporary, "another run of the same hub has taken over; it goes on with what is left")
-        case .kafka(let error):
-            invocation.failure(error, settings.kafka, to: "write to \(settings.kafka.topics.handles); the same command goes on")
+        return try invocation.perform { () throws(JobFailure) in
+            try FeedbackContainer(
+                of: configuration, name: hub.routeName ?? configuration.hub.text,
+                connections: settings.connections(to: configuration.endpoint, like: hub),
+                userAgent: "pushfan/\(Program.version)", context: context)
         }
     }
 
@@ -117,7 +115,7 @@ enum HandlesCommand {
         }
         let format = invocation.arguments.format()
         if !format.isForPeople || !collection.rows.isEmpty { try invocation.streams.out(format, table, objects) }
-        let verb = collection.session == nil ? "would be written" : "written"
+        let verb = invocation.arguments.has("dry-run") ? "would be written" : "written"
         invocation.streams.note(
             "\(Counted.text(collection.handles, "dead handle", "dead handles")) \(verb) to \(settings.kafka.topics.handles); "
                 + "\(collection.rows.count) of \(count) blobs have something new")

@@ -25,7 +25,7 @@ struct TopicsDescription {
     private let channels: [Channel]
 
     /// Describes the topics under their names.
-    init(_ topics: KafkaSettings.Topics) {
+    init(_ topics: Topics) {
         channels = [
             Channel(
                 name: "requestsHigh", address: topics.requestsHigh, summary: "Requests that a person waits for.",

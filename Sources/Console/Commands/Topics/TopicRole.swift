@@ -59,7 +59,7 @@ struct TopicRole {
     static var largestRecordByteCount: Int { RequestReader.maximumRecordByteCount }
 
     /// The topics in use, under the names that the settings give.
-    static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
+    static func all(_ topics: Topics) -> [TopicRole] {
         let record = RequestReader.maximumRecordByteCount
         // Records of delay lanes go on within an hour. The longer retention is for a fleet that is down for days.
         let delays = zip(DelayLanes.names, topics.delays).map {

@@ -89,7 +89,7 @@ package final class LineReader {
     package init(_ path: String) throws(JobFailure) {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw JobFailure.unreadableFile(path: path, reason: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw Self.failure(path) }
     }
 
     deinit {
@@ -117,14 +117,17 @@ package final class LineReader {
         }
     }
 
-    private var failure: JobFailure { .unreadableFile(path: path, reason: String(cString: strerror(errno))) }
+    /// The reason for which a file cannot be read, as `errno` has it.
+    static func failure(_ path: String) -> JobFailure {
+        .unreadableFile(path: path, reason: String(cString: strerror(errno)))
+    }
 
     private func readMore() throws(JobFailure) {
         var more = [UInt8](repeating: 0, count: 1 << 18)
         while true {
             let count = more.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw failure }
+            guard count >= 0 else { throw Self.failure(path) }
             isAtEnd = count == 0
             chunk += more.prefix(count)
             return

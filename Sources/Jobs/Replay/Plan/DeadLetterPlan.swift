@@ -38,7 +38,7 @@ package struct DeadLetterPlan {
         self.header = header
         self.edits = edits
         self.history = history
-        scan = TopicScan(context, topic: context.topics.deadLetter)
+        scan = TopicScan(context, topic: context.topics.deadLetters)
         self.path = path
     }
 

@@ -1,33 +1,39 @@
 import Basics
-import CurlHTTP
+package import CurlHTTP
 import EventLoop
 import HTTP1
-import Jobs
 
-/// A server that is called by HTTP, one request after another.
-final class WebPeer {
+/// A server that is called by HTTP, one request after another, on one thread at a time.
+package final class WebPeer {
     /// The pauses after the calls of a busy server, one for each attempt.
     private static let pauses: [Duration] = [.milliseconds(500), .milliseconds(900), .zero]
 
     /// The name of the peer for messages: `the hub at contoso.servicebus.windows.net`.
     let name: String
     private let timeout: Duration
+    private let isCancelled: () -> Bool
     private let poller: Poller
     private let pool: ConnectionPool
 
+    /// A peer that is not called yet.
+    ///
     /// - Parameters:
     ///   - name: The name of the peer for messages, without secrets.
     ///   - configuration: The settings of the connection to it.
     ///   - timeout: The time limit of each query.
+    ///   - isCancelled: Ends a wait when true.
     /// - Throws: The settings cannot work.
-    init(_ name: String, _ configuration: ConnectionPoolConfiguration, timeout: Duration) throws(CommandFailure) {
+    package init(
+        named name: String, configuration: ConnectionPoolConfiguration, timeout: Duration, isCancelled: @escaping () -> Bool
+    ) throws(JobFailure) {
         self.name = name
         self.timeout = timeout
+        self.isCancelled = isCancelled
         do {
             poller = try Poller()
             pool = try ConnectionPool(configuration, poller: poller, tokenBase: 0)
         } catch {
-            throw CommandFailure(.configuration, "\(name) cannot be called: \(Sanitised.line("\(error)"))")
+            throw JobFailure.peer(.misconfigured, "\(name) cannot be called: \(error)")
         }
     }
 
@@ -38,19 +44,19 @@ final class WebPeer {
     /// - Parameter request: Head and body.
     /// - Returns: Its answer, of any status but those of a peer that is busy.
     /// - Throws: There is no answer, or the peer stays busy. No part of the request is in the error.
-    func answer(to request: [UInt8]) throws(CommandFailure) -> Answer {
-        var failure: CommandFailure?
+    func answer(to request: [UInt8]) throws(JobFailure) -> Answer {
+        var failure = JobFailure.peer(.unreachable, "\(name) does not answer")
         for pause in Self.pauses {
             switch try ask(request) {
             case .answer(let answer):
                 guard Self.isBusy(answer) else { return answer }
-                failure = CommandFailure(.temporary, "\(name) is busy, or has trouble: it answers \(answer.status)")
+                failure = .peer(.busy, "\(name) is busy, or has trouble: it answers \(answer.status)")
             case .failure(let reason):
-                failure = CommandFailure(.unreachable, "\(name) does not answer: \(Sanitised.line(reason.description))")
+                failure = .peer(.unreachable, "\(name) does not answer: \(reason.description)")
             }
             Pause.sleep(pause)
         }
-        throw failure ?? CommandFailure(.unreachable, "\(name) does not answer")
+        throw failure
     }
 
     /// A 403 with `Retry-After` is the hub's older way to throttle (page HubProtocol, "Throttling").
@@ -67,19 +73,19 @@ final class WebPeer {
     /// - Parameter request: Head and body.
     /// - Returns: The answer, or why there is none.
     /// - Throws: The wait was interrupted or failed.
-    func ask(_ request: [UInt8]) throws(CommandFailure) -> Completion.Outcome {
+    package func ask(_ request: [UInt8]) throws(JobFailure) -> Completion.Outcome {
         let deadline = MonotonicTime.now().advanced(by: timeout)
         pool.submit(id: 0, request: request, deadline: deadline)
         while true {
             if let completion = pool.nextCompletion() { return completion.outcome }
-            if Interruption.isRequested { throw CommandFailure(Interruption.exitCode, "interrupted") }
+            if isCancelled() { throw .cancelled }
             let step = MonotonicTime.now().advanced(by: .milliseconds(100))
             do throws(SystemCallError) {
                 for index in try poller.wait(until: min(pool.nextTimer ?? deadline, deadline, step)) {
                     pool.handle(poller[index])
                 }
             } catch {
-                throw CommandFailure(.failed, "waiting for an answer failed: \(error)")
+                throw .peer(.failed, "waiting for an answer failed: \(error)")
             }
             pool.handleTimers(.now())
         }

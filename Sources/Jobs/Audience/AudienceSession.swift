@@ -1,7 +1,5 @@
-import Jobs
 import Kafka
 import PushModel
-import Settings
 
 /// The right to enqueue one file: held by one process at a time.
 ///
@@ -22,22 +20,21 @@ final class AudienceSession {
     ///
     /// - Parameters:
     ///   - id: The request's id.
-    ///   - settings: The names of the topics, and the way to Kafka.
+    ///   - context: The names of the topics, and the way to Kafka.
     ///   - batchByteCount: The bytes that a batch of records may have, or nil for the client's own limit.
-    ///   - timeout: The longest wait for the brokers.
     /// - Throws: Kafka does not do it.
-    init(_ id: String, _ settings: Settings, batchByteCount: Int? = nil, timeout: Duration) throws(KafkaError) {
-        var configuration = settings.kafkaConfiguration()
+    init(for id: String, context: JobContext, batchByteCount: Int? = nil) throws(KafkaError) {
+        var configuration = context.kafka
         if let batchByteCount { configuration.properties.append(.init(key: "batch.size", value: "\(batchByteCount)")) }
         let session = try TransactionalSession(
             configuration, id: "pushfan-enqueue-\(id)",
-            topics: [settings.kafka.topics.parents, settings.kafka.topics.requestsOwn], enqueueTimeout: timeout, timeout: timeout,
-            isCancelled: { Interruption.isRequested })
+            topics: [context.topics.parents, context.topics.requestsOwn], enqueueTimeout: context.timeout,
+            timeout: context.timeout, isCancelled: context.isCancelled)
         self.session = session
         key = ParentKey(fileID: id)
         (parents, own) = (session.topics[0], session.topics[1])
-        parentPartitions = try session.producer.partitionCount(of: session.topics[0], timeout: timeout)
-        ownPartitions = try session.producer.partitionCount(of: session.topics[1], timeout: timeout)
+        parentPartitions = try session.producer.partitionCount(of: session.topics[0], timeout: context.timeout)
+        ownPartitions = try session.producer.partitionCount(of: session.topics[1], timeout: context.timeout)
         try session.fence()
         try readBack()
     }

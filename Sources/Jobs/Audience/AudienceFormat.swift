@@ -1,5 +1,5 @@
 import Basics
-import FanOut
+package import FanOut
 import PushModel
 
 /// Reads the lines of an audience: CSV with or without a header, or one JSON value a line.
@@ -12,9 +12,9 @@ import PushModel
 /// | JSON | `"alice"`, `{"user":"alice"}`, `{"installation":"…"}`, `{"platform":"apple","handle":"…"}` |
 ///
 /// What the first line is, all are. Users' names are composed (Unicode NFC), so that one name is the same bytes in every line.
-struct AudienceFormat {
+package struct AudienceFormat {
     /// The content of an audience.
-    enum Kind: Equatable {
+    package enum Kind: Equatable, Sendable {
         case names(FanOutPlanner.NameKind)
         case handles
     }

@@ -1,13 +1,12 @@
-import FanOut
+package import FanOut
 import Kafka
 import PushModel
-import Settings
 
 /// The sizes of the records of a request whose audience is a file. A size that a broker would refuse is reported before anything
 /// is written, because other parts would have been sent before the refusal.
-struct AudienceSizes {
+package struct AudienceSizes {
     /// The limits of topics and of the client, in bytes.
-    struct Limits: Equatable {
+    package struct Limits: Equatable, Sendable {
         /// `max.message.bytes` of the topic of parts, or nil if brokers do not report it.
         var own: Int?
         /// The same of the topic of parents.
@@ -16,7 +15,7 @@ struct AudienceSizes {
         var client = 1_000_000
 
         /// The limit of a batch, so that short records together are not too long either, or nil without a limit.
-        var batch: Int? {
+        package var batch: Int? {
             guard let least = [own, parents].compactMap(\.self).min(), least < 1_000_000 else { return nil }
             return max(1, least)
         }
@@ -41,9 +40,19 @@ struct AudienceSizes {
     ///
     /// - Parameters:
     ///   - draft: The request.
+    ///   - id: Its id.
     ///   - survey: The file.
-    ///   - writer: Writes its parts.
-    init(_ draft: AudienceRequest, _ survey: AudienceSurvey, _ writer: PartWriter) {
+    ///   - planner: Plans as the workers do.
+    ///   - publishedAt: The time of its beginning, in milliseconds since 1970.
+    /// - Throws: `longParts` for parts that no worker would read. Unlike a worker's, they are written in many transactions, so what
+    ///   all of them repeat together has no limit.
+    package init(
+        of draft: AudienceRequest, id: String, survey: AudienceSurvey, planner: FanOutPlanner, publishedAt: Int64
+    ) throws(JobFailure) {
+        let writer = PartWriter(
+            draft.request, to: survey, planner: planner, id: id, partition: 0, chunks: survey.parts, publishedAt: publishedAt)
+        let (size, limit) = (writer.repeatedByteCount, PartWriter.maximumRepeatedByteCount)
+        guard size <= limit else { throw .audience(.longParts(count: survey.parts, byteCount: size, limit: limit)) }
         var parent = ByteWriter()
         ParentRecord.append(draft.request, chunks: survey.parts, calls: survey.calls, origin: nil, to: &parent)
         let progress = AudienceProgress(
@@ -52,21 +61,18 @@ struct AudienceSizes {
             part: writer.maximumByteCount(audience: survey.largestAudience), whole: max(parent.count, progress.json.count))
     }
 
-    /// Queries the limits of the topics.
+    /// Queries the limits of the topics, for 10 s at most.
     ///
-    /// - Parameters:
-    ///   - settings: The names of the topics, and the way to Kafka.
-    ///   - timeout: The longest wait for brokers, at most 10 s.
+    /// - Parameter context: The names of the topics, and the way to Kafka.
     /// - Returns: The limits, without those that brokers do not report, for want of the right to read them or of a connection.
-    static func limits(_ settings: Settings, timeout: Duration) -> Limits {
-        let configuration = settings.kafkaConfiguration()
+    package static func limits(_ context: JobContext) -> Limits {
         var limits = Limits()
-        if let text = configuration.properties.last(where: { $0.key == "message.max.bytes" })?.value, let number = Int(text) {
+        if let text = context.kafka.properties.last(where: { $0.key == "message.max.bytes" })?.value, let number = Int(text) {
             limits.client = number
         }
-        let names = [settings.kafka.topics.requestsOwn, settings.kafka.topics.parents]
-        guard let admin = try? TopicAdmin(configuration),
-            let answers = try? admin.settings(ofTopics: names, timeout: min(timeout, .seconds(10))), answers.count == 2
+        let names = [context.topics.requestsOwn, context.topics.parents]
+        guard let admin = try? TopicAdmin(context.kafka),
+            let answers = try? admin.settings(ofTopics: names, timeout: min(context.timeout, .seconds(10))), answers.count == 2
         else { return limits }
         limits.own = limit(answers[0])
         limits.parents = limit(answers[1])
@@ -83,21 +89,12 @@ struct AudienceSizes {
     /// - Parameters:
     ///   - limits: The limits of topics and client.
     ///   - topics: The topics' names.
-    /// - Throws: A record is longer.
-    func check(_ limits: Limits, _ topics: KafkaSettings.Topics) throws(CommandFailure) {
-        for (size, limit, topic) in [(part, limits.own, topics.requestsOwn), (whole, limits.parents, topics.parents)] {
+    /// - Throws: `longRecord`.
+    package func check(limits: Limits, topics: Topics) throws(JobFailure) {
+        for (size, own, topic) in [(part, limits.own, topics.requestsOwn), (whole, limits.parents, topics.parents)] {
             let needed = size + Self.overhead
-            if let limit, needed > limit {
-                throw CommandFailure(
-                    .refused,
-                    "nothing was sent: a record for \(topic) may have \(needed) bytes, and its max.message.bytes is \(limit)",
-                    hint: "shorten the content, or set max.message.bytes of that topic to 1048588")
-            }
-            if needed > limits.client {
-                throw CommandFailure(
-                    .refused,
-                    "nothing was sent: a record for \(topic) may have \(needed) bytes, and message.max.bytes is \(limits.client)",
-                    hint: "shorten the content, or leave message.max.bytes out of kafka.properties")
+            for (limit, isClients) in [(own ?? .max, false), (limits.client, true)] where needed > limit {
+                throw .audience(.longRecord(topic: topic, byteCount: needed, limit: limit, isClients: isClients))
             }
         }
     }

@@ -1,25 +1,27 @@
 import Crypto
 import FanOut
-import Jobs
 import Kafka
-import Outcomes
+package import Outcomes
 import PushModel
-import Settings
 
 /// Reads a hub's feedback, blob after blob and piece after piece, and lists the dead handles in it.
-struct FeedbackCollection {
+///
+/// A collection belongs to one thread at a time.
+package struct FeedbackCollection {
     /// The result for one blob.
-    struct Row {
-        var blob: String
-        /// The bytes that were read now, and the entries in them.
-        var byteCount: Int64 = 0
-        var entries = 0
+    package struct Row {
+        /// The blob's name.
+        package internal(set) var blob: String
+        /// The bytes that were read now.
+        package internal(set) var byteCount: Int64 = 0
+        /// The entries in them.
+        package internal(set) var entries = 0
         /// The dead handles in them, each once in a run.
-        var handles = 0
+        package internal(set) var handles = 0
         /// Entries that could not be read.
-        var unreadable = 0
+        package internal(set) var unreadable = 0
         /// The reason for which it was not read to its end, or an entry was skipped, or nil without trouble.
-        var trouble: String?
+        package internal(set) var trouble: String?
     }
 
     /// A blob whose end is not whole is being written, for as long in milliseconds after it was written last: a day.
@@ -28,67 +30,84 @@ struct FeedbackCollection {
     /// forgotten.
     private static let maximumRemembered = 1 << 18
 
-    let container: FeedbackContainer
+    private let container: FeedbackContainer
+    private let context: JobContext
     /// Takes the findings, or nil to find only.
-    let session: HandlesSession?
-    let marks: FeedbackMarks
-    let now: @Sendable () -> Int64
-    let progress: CollectionProgress
+    private let session: HandlesSession?
+    private let marks: FeedbackMarks
 
     /// The result for each blob that has something new, or trouble.
-    private(set) var rows: [Row] = []
-    private(set) var isInterrupted = false
+    package private(set) var rows: [Row] = []
+    /// True if it was cancelled before the last blob.
+    package private(set) var isInterrupted = false
     private var seen: Set<[UInt8]> = []
     private var fading: [(blob: String, position: Int64)] = []
 
-    init(
-        _ container: FeedbackContainer, _ session: HandlesSession?, _ marks: FeedbackMarks, now: @escaping @Sendable () -> Int64,
-        _ progress: CollectionProgress
-    ) {
+    /// Finds how far the feedback was read, and takes the right to read on.
+    ///
+    /// - Parameters:
+    ///   - container: The hub's container.
+    ///   - isDry: Writes nothing, and takes no right.
+    ///   - context: The topics, and the way to Kafka.
+    /// - Throws: Kafka does not do it.
+    package init(of container: FeedbackContainer, isDry: Bool, context: JobContext) throws(JobFailure) {
         self.container = container
-        self.session = session
-        self.marks = marks
-        self.now = now
-        self.progress = progress
+        self.context = context
+        guard !isDry else {
+            (session, marks) = (nil, try context.feedbackMarks(of: container.place))
+            return
+        }
+        let opened = try Self.inKafka(context) { () throws(KafkaError) in
+            try HandlesSession(for: container.place, hubName: container.hubName, context: context)
+        }
+        (session, marks) = (opened, opened.marks)
+    }
+
+    private static func inKafka<Value>(
+        _ context: JobContext, _ body: () throws(KafkaError) -> Value
+    ) throws(JobFailure) -> Value {
+        do throws(KafkaError) { return try body() } catch { throw .kafka(error, .collect(topic: context.topics.handles)) }
     }
 
     /// Reads what is new in the blobs.
     ///
-    /// - Throws: `CommandSessionFailure.final` when hub or storage account do not go on, `.kafka` when Kafka does not.
-    mutating func read(_ blobs: [BlobListing.Blob]) throws(CommandSessionFailure) {
+    /// - Parameters:
+    ///   - blobs: The blobs, the oldest first.
+    ///   - progress: Gets the number of blobs that were dealt with, before each.
+    /// - Throws: `peer` when hub or storage account do not go on, `kafka` when Kafka does not. The rows are those up to then.
+    package mutating func read(_ blobs: [BlobListing.Blob], progress: (Int, Self) -> Void) throws(JobFailure) {
         for (index, blob) in blobs.enumerated() {
-            guard !Interruption.isRequested else {
+            guard !context.isCancelled() else {
                 isInterrupted = true
                 return
             }
-            progress.show(index, of: blobs.count, entries: entries, handles: handles)
+            progress(index, self)
             let mark = marks.marks[blob.name]
             if let mark, blob.byteCount == mark.position {
-                if now() - mark.at > FeedbackMarks.lifetime { fading.append((blob.name, mark.position)) }
+                if context.now() - mark.at > FeedbackMarks.lifetime { fading.append((blob.name, mark.position)) }
                 continue
             }
             try read(blob, from: mark?.position ?? 0)
         }
         for start in stride(from: 0, to: fading.count, by: 1000) {
             let part = Array(fading[start..<min(start + 1000, fading.count)])
-            try CommandSessionFailure.catching { () throws(KafkaError) in try session?.refresh(part) }
+            try Self.inKafka(context) { () throws(KafkaError) in try session?.refresh(part) }
         }
     }
 
-    var entries: Int { rows.reduce(0) { $0 + $1.entries } }
-    var handles: Int { rows.reduce(0) { $0 + $1.handles } }
+    /// The entries in all blobs.
+    package var entries: Int { rows.reduce(0) { $0 + $1.entries } }
+    /// The dead handles in all blobs.
+    package var handles: Int { rows.reduce(0) { $0 + $1.handles } }
 
-    private mutating func read(_ blob: BlobListing.Blob, from start: Int64) throws(CommandSessionFailure) {
+    private mutating func read(_ blob: BlobListing.Blob, from start: Int64) throws(JobFailure) {
         var position = start
         // A blob that is shorter than what was read of it is another one.
         if let count = blob.byteCount, count < start { position = 0 }
         rows.append(Row(blob: blob.name))
         defer { if let row = rows.last, row.byteCount == 0, row.trouble == nil { rows.removeLast() } }
-        while !Interruption.isRequested {
-            let reading = try CommandSessionFailure.ending { () throws(CommandFailure) in
-                try container.read(blob.name, from: position)
-            }
-            switch reading {
+        while !context.isCancelled() {
+            switch try container.read(blob.name, from: position) {
             case .end: return
             case .gone: return note("it is not there any more")
             case .unusable: return note("its name cannot be asked for")
@@ -110,20 +129,20 @@ struct FeedbackCollection {
 
     private mutating func take(
         _ piece: FeedbackPiece, of blob: String, upTo position: Int64
-    ) throws(CommandSessionFailure) {
+    ) throws(JobFailure) {
         var found: [FoundHandle] = []
         for device in piece.devices where device.outcome.isHandleDead {
             let hashed = DeviceToken.hashedForm(of: device.handle, on: Platform(name: device.platform))
             guard let fingerprint = try? SHA256.hexadecimalDigest(of: Array(hashed.utf8)) else {
-                throw .final(CommandFailure(.failed, "the fingerprint of a handle cannot be computed"))
+                throw .peer(.failed, "the fingerprint of a handle cannot be computed")
             }
             guard !seen.contains(fingerprint) else { continue }
             if seen.count >= Self.maximumRemembered { seen.removeAll(keepingCapacity: true) }
             seen.insert(fingerprint)
             found.append(FoundHandle(device: device, fingerprint: fingerprint))
         }
-        let moment = Timestamp(milliseconds: now())
-        try CommandSessionFailure.catching { () throws(KafkaError) in
+        let moment = Timestamp(milliseconds: context.now())
+        try Self.inKafka(context) { () throws(KafkaError) in
             try session?.write(found, of: blob, upTo: position, now: moment)
         }
         let last = rows.count - 1
@@ -136,7 +155,7 @@ struct FeedbackCollection {
 
     /// Notes a broken end of a blob. An entry that may still be written to its end comes with the next run.
     private mutating func noteRest(_ byteCount: Int, of blob: BlobListing.Blob) {
-        let isRecent = blob.modified.map { Timestamp(milliseconds: now()).milliseconds(since: $0) < Self.writingTime } ?? true
+        let isRecent = blob.modified.map { Timestamp(milliseconds: context.now()).milliseconds(since: $0) < Self.writingTime } ?? true
         guard byteCount >= FeedbackPiece.maximumEntryByteCount || !isRecent else { return }
         note("what follows is no feedback")
     }
@@ -144,30 +163,4 @@ struct FeedbackCollection {
     private mutating func note(_ trouble: String) {
         rows[rows.count - 1].trouble = rows[rows.count - 1].trouble ?? trouble
     }
-}
-
-/// Shows the progress of a collection: all the time on a terminal, now and then elsewhere.
-final class CollectionProgress {
-    private let streams: Streams
-    private var next: ContinuousClock.Instant
-
-    init(_ streams: Streams) {
-        self.streams = streams
-        next = .now + Self.interval(streams)
-    }
-
-    private static func interval(_ streams: Streams) -> Duration {
-        streams.traits.isErrorTerminal ? .milliseconds(200) : .seconds(10)
-    }
-
-    /// Shows how far it is, but not too often.
-    func show(_ count: Int, of total: Int, entries: Int, handles: Int) {
-        guard ContinuousClock.now >= next else { return }
-        next = .now + Self.interval(streams)
-        let text = "\(count) of \(total) blobs, \(entries) entries, \(handles) dead handles"
-        if streams.traits.isErrorTerminal { streams.showStatus(text) } else { streams.note(text) }
-    }
-
-    /// Removes the shown text.
-    func end() { streams.showStatus(nil) }
 }

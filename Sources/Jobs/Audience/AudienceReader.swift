@@ -41,20 +41,19 @@ struct AudienceReader: ~Copyable {
 
     /// Opens the file.
     ///
-    /// - Throws: A usage failure that names the file and the reason. What is no ordinary file cannot be read twice.
-    init(_ path: String) throws(CommandFailure) {
+    /// - Throws: `unreadableFile`, or `noOrdinaryFile`, because such a file cannot be read twice.
+    init(_ path: String) throws(JobFailure) {
         self.path = path
         (descriptor, identity) = try Self.open(path)
     }
 
-    private static func open(_ path: String) throws(CommandFailure) -> (Int32, Identity) {
+    private static func open(_ path: String) throws(JobFailure) -> (Int32, Identity) {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw InputFile.failure(path) }
+        guard descriptor >= 0 else { throw LineReader.failure(path) }
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, let identity = Identity(descriptor) else {
             close(descriptor)
-            throw .usage(
-                "\(Sanitised.quoted(path)) is no ordinary file; it is read twice, and again when a run is resumed")
+            throw .audience(.noOrdinaryFile(path: path))
         }
         return (descriptor, identity)
     }
@@ -77,7 +76,7 @@ struct AudienceReader: ~Copyable {
     ///
     /// - Returns: Whether there is one.
     /// - Throws: The file cannot be read, or the line is too long.
-    mutating func next() throws(CommandFailure) -> Bool {
+    mutating func next() throws(JobFailure) -> Bool {
         while true {
             if let end = newline() {
                 take(rest.lowerBound..<end, next: end + 1)
@@ -89,7 +88,7 @@ struct AudienceReader: ~Copyable {
                 return true
             }
             guard rest.count <= Self.maximumLineByteCount else {
-                throw .usage("\(Sanitised.line(path)):\(number + 1): the line has more than \(Self.maximumLineByteCount) bytes")
+                throw .audience(.longLine(path: path, number: number + 1, limit: Self.maximumLineByteCount))
             }
             try readMore()
         }
@@ -114,7 +113,7 @@ struct AudienceReader: ~Copyable {
         line = start..<end
     }
 
-    private mutating func readMore() throws(CommandFailure) {
+    private mutating func readMore() throws(JobFailure) {
         let kept = rest.count
         room.withUnsafeMutableBytes { bytes in
             if kept > 0, let start = bytes.baseAddress { memmove(start, start + rest.lowerBound, kept) }
@@ -125,7 +124,7 @@ struct AudienceReader: ~Copyable {
                 bytes.baseAddress.map { read(descriptor, $0 + kept, Self.chunkByteCount) } ?? 0
             }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw InputFile.failure(path) }
+            guard count >= 0 else { throw LineReader.failure(path) }
             isAtEnd = count == 0
             rest = 0..<kept + count
             hash.add(room[kept..<rest.upperBound])
@@ -136,14 +135,14 @@ struct AudienceReader: ~Copyable {
     /// The most lines that a file has: as many as it has ends of lines, and one behind the last.
     ///
     /// - Throws: The file cannot be read.
-    static func lineCount(_ path: String) throws(CommandFailure) -> Int {
+    static func lineCount(_ path: String) throws(JobFailure) -> Int {
         let reader = try AudienceReader(path)
         var room = [UInt8](repeating: 0, count: chunkByteCount)
         var lines = 1
         while true {
             let count = room.withUnsafeMutableBytes { read(reader.descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw InputFile.failure(path) }
+            guard count >= 0 else { throw LineReader.failure(path) }
             guard count > 0 else { return lines }
             room.withUnsafeBytes { bytes in for byte in bytes[..<count] where byte == UInt8(ascii: "\n") { lines += 1 } }
         }

@@ -1,26 +1,14 @@
 import PushModel
 
-extension Invocation {
-    /// The content of the file that an operand names, or standard input for `-`.
-    ///
-    /// - Throws: A usage failure: it cannot be read, or it is a request instead of a file's name.
-    func requestFile(_ path: String) throws(CommandFailure) -> [UInt8] {
-        guard path.first != "{", path.first != "[" else {
-            throw .usage("a request itself is no file", hint: "send it through a pipe: echo '{…}' | pushfan \(command.name) -")
-        }
-        return try InputFile.read(path, or: streams)
-    }
-}
-
 /// Takes requests out of files: one JSON object, an array of objects, or one object a line.
-struct RequestInput {
+package enum RequestInput {
     /// Checks every request in a file.
     ///
     /// - Parameters:
     ///   - bytes: The file.
     ///   - name: Its name, for messages.
     ///   - checker: Takes requests and faults.
-    static func read(_ bytes: [UInt8], named name: String, into checker: inout RequestChecker) {
+    package static func read(_ bytes: [UInt8], named name: String, into checker: inout RequestChecker) {
         let content = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
         var document = JSONDocument()
         do throws(JSONError) {

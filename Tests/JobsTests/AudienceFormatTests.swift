@@ -2,7 +2,7 @@ import FanOut
 import PushModel
 import Testing
 
-@testable import Console
+@testable import Jobs
 
 /// The lines of an audience, in whatever form they come.
 struct AudienceFormatTests {

@@ -3,7 +3,6 @@ import FanOut
 import HubREST
 import Intake
 import Jobs
-import Kafka
 import Publishing
 import PushModel
 import Settings
@@ -26,34 +25,54 @@ enum AudienceCommand {
         let timeout = try arguments.duration("timeout") ?? .seconds(30)
         let now = invocation.surroundings.now()
         let planner = FanOutPlanner(settings.planning())
-        let sample = try AudienceRequest(invocation, id: "sample", at: now)
+        let sample = try request(invocation, id: "sample", at: now)
         let spread = try checkContent(sample, settings, now)
-        let survey = try AudienceSurvey(path, planner, sample.request, over: spread)
+        let survey = try invocation.perform { () throws(JobFailure) in
+            try AudienceSurvey(of: path, planner: planner, request: sample.request, over: spread)
+        }
         try check(survey, sample.request, invocation)
-        let digest = try AudienceRequest.digest(arguments, survey, planner, sample.request)
+        let digest = AudienceRequest.digest(
+            of: try RequestFlags.json(arguments, now: 0), survey: survey, planner: planner, request: sample.request)
         let id = arguments.value("id") ?? "file-\(digest)"
-        let draft = try AudienceRequest(invocation, id: id, at: now)
-        let writer = PartWriter(
-            draft.request, to: survey, planner, id: id, partition: 0, chunks: survey.parts, publishedAt: now)
-        try checkSize(writer, survey)
+        let draft = try request(invocation, id: id, at: now)
+        let sizes = try invocation.perform { () throws(JobFailure) in
+            try AudienceSizes(of: draft, id: id, survey: survey, planner: planner, publishedAt: now)
+        }
         if arguments.has("dry-run") {
             try report(invocation, id, survey, state: "dry_run")
             return survey.faultCount > 0 ? .partlyFailed : .done
         }
-        let limits = AudienceSizes.limits(settings, timeout: timeout)
-        try AudienceSizes(draft, survey, writer).check(limits, settings.kafka.topics)
-        let follower = try invocation.resultFollower(settings, timeout)
+        let context = invocation.jobContext(settings, timeout: timeout)
+        let limits = AudienceSizes.limits(context)
+        try invocation.perform { () throws(JobFailure) in try sizes.check(limits: limits, topics: context.topics) }
+        let follower = try invocation.resultFollower(settings, context: context)
         defer { follower?.close() }
-        let published = PublishedRequests(capacity: 1, follower)
+        let published = PublishedRequests(capacity: 1, follower: follower)
         published.add(id)
         var run = AudienceRun(
-            invocation, settings, survey, planner, id: id, draft, digest: digest, publishedAt: now, timeout: timeout)
-        run.batchByteCount = limits.batch
-        try run.run()
-        if run.isComplete && run.writtenCount > 0 { published.waitForResults(until: Deadline(after: timeout)) }
+            of: draft, id: id, survey: survey, planner: planner, digest: digest, publishedAt: now, batchByteCount: limits.batch,
+            context: context)
+        let progress = ReplayProgress(total: survey.names, invocation.streams, hasBar: true)
+        defer { progress.end() }
+        try invocation.perform(settings) { () throws(JobFailure) in try run.run { progress.show($0) } }
+        progress.end()
+        if run.isComplete && run.writtenCount > 0 {
+            published.waitForResults(until: Deadline(after: timeout), unless: context.isCancelled)
+        }
         let result = published.all.first?.result
         try report(invocation, id, survey, state: state(run), run, result)
         return conclude(run, survey, result, invocation)
+    }
+
+    /// The request that the flags describe, with this id if they give none.
+    private static func request(
+        _ invocation: Invocation, id: String, at moment: Int64
+    ) throws(CommandFailure) -> AudienceRequest {
+        let json = try RequestFlags.json(invocation.arguments, now: moment)
+        let request = OutgoingRequest(json: json, id: invocation.arguments.value("id"))
+        return try invocation.perform { () throws(JobFailure) in
+            try AudienceRequest(request.json(withID: id), publishedAt: moment)
+        }
     }
 
     private static func state(_ run: AudienceRun) -> String {
@@ -88,27 +107,7 @@ enum AudienceCommand {
                 .usage, "nothing was sent: \(survey.faultCount) lines hold no name and no handle",
                 hint: survey.names > 0 ? "--keep-going leaves them out" : nil)
         }
-        guard survey.names > 0 else { throw .usage("there is no recipient in \(Sanitised.quoted(survey.path))") }
-        if survey.kind == .names(.categories), let hubs = survey.spread?.hubs {
-            throw .usage(
-                "categories are on every one of the hubs \(hubs.joined(separator: ", ")); name one of them with --hub")
-        }
-        guard survey.kind != .handles || request.template == nil else {
-            throw .usage("a template cannot be sent to device handles")
-        }
-        guard survey.parts <= ParentRecord.maximumChunks else {
-            throw .usage("the request would have \(survey.parts) parts; \(ParentRecord.maximumChunks) are allowed")
-        }
-    }
-
-    /// Refuses parts that no worker would read. Unlike a worker's, they are written in many transactions, so what all of them repeat
-    /// together has no limit.
-    private static func checkSize(_ writer: PartWriter, _ survey: AudienceSurvey) throws(CommandFailure) {
-        let (size, limit) = (writer.repeatedByteCount, PartWriter.maximumRepeatedByteCount)
-        guard size > limit else { return }
-        throw .usage(
-            "the flags: record_too_large: each of the \(survey.parts) parts would repeat \(size) bytes that are not its audience;"
-                + " \(limit) are allowed")
+        try invocation.perform { () throws(JobFailure) in try survey.check(for: request) }
     }
 
     private static func report(

@@ -4,24 +4,17 @@ import PushModel
 import TestSupport
 import Testing
 
-@testable import Console
+@testable import Jobs
 
 /// A file of an audience, before anything of it is written.
 struct AudienceSurveyTests {
-    /// A file that is gone when nobody holds it any more.
-    final class TemporaryFile {
-        let path = NSTemporaryDirectory() + "pushfan-audience-\(UUID().uuidString)"
-
-        init(_ text: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-    }
-
     private static func survey(_ text: String) throws -> AudienceSurvey {
-        let file = try TemporaryFile(text)
+        let folder = try TemporaryFolder()
+        let path = folder.path("audience")
+        try Data(text.utf8).write(to: URL(filePath: path))
         let json = #"{"id":"x","audience":{"users":["sample"]},"message":{"title":"T"}}"#
         let request = try AudienceRequest(Array(json.utf8), publishedAt: 0)
-        return try AudienceSurvey(file.path, FanOutPlanner(), request.request, over: nil)
+        return try AudienceSurvey(of: path, planner: FanOutPlanner(), request: request.request, over: nil)
     }
 
     @Test func everyNameCountsOnce() throws {
@@ -30,26 +23,6 @@ struct AudienceSurveyTests {
         #expect(survey.parts == 1 && survey.calls == 3)
         #expect((1...6).map { survey.skips($0) } == [false, false, true, true, false, true])
         #expect(survey.skips(7) && survey.kind == .names(.users))
-    }
-
-    /// No worker would read such a part.
-    @Test(arguments: [["--dry-run"], ["--timeout", "1s"]])
-    func aRequestWhosePartsWouldRepeatTooMuchIsRefusedBeforeAnythingIsWritten(_ flags: [String]) throws {
-        let file = try TemporaryFile("alice\nbob\n")
-        var harness = Harness()
-        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:9"
-        func enqueue(_ byteCount: Int, _ flags: [String]) throws -> Outcome {
-            let ballast = try TemporaryFile(String(repeating: "x", count: byteCount))
-            let content = ["--title", "T", "--platform", "apple", "--payload", "baidu=@\(ballast.path)"]
-            return withExtendedLifetime((file, ballast)) {
-                harness.run(["enqueue", "--audience-file", file.path] + content + flags)
-            }
-        }
-        let refused = try enqueue(400_000, flags)
-        #expect(refused.code == .usage && refused.output.isEmpty)
-        #expect(refused.messages.contains("record_too_large") && refused.messages.contains("393216 are allowed"), "\(refused)")
-        let taken = try enqueue(390_000, ["--dry-run"])
-        #expect(taken.code == .done, "\(taken.messages)")
     }
 
     @Test func handlesAreTheSameWhereTheirPlatformIs() throws {
@@ -64,9 +37,9 @@ struct AudienceSurveyTests {
     }
 
     @Test func whatIsNoFileOrHasNoLinesIsRefused() throws {
-        #expect(throws: CommandFailure.self) { _ = try Self.survey("a\n" + String(repeating: "x", count: 70_000)) }
-        #expect(throws: CommandFailure.self) { _ = try AudienceReader("/dev/null") }
-        #expect(throws: CommandFailure.self) { _ = try AudienceReader("/nowhere/at/all") }
+        #expect(throws: JobFailure.self) { _ = try Self.survey("a\n" + String(repeating: "x", count: 70_000)) }
+        #expect(throws: JobFailure.self) { _ = try AudienceReader("/dev/null") }
+        #expect(throws: JobFailure.self) { _ = try AudienceReader("/nowhere/at/all") }
     }
 
     /// Case counts in a name that is no tag, as it does in the tag that is made of it.

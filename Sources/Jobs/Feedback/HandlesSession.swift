@@ -1,8 +1,6 @@
-import Jobs
 import Kafka
 import Outcomes
 import PushModel
-import Settings
 
 /// A dead handle to list.
 struct FoundHandle {
@@ -30,14 +28,12 @@ final class HandlesSession {
     /// - Parameters:
     ///   - place: The hub: namespace and name.
     ///   - hubName: The hub's name, for the records.
-    ///   - settings: The names of the topics, and the way to Kafka.
-    ///   - timeout: The longest wait for the brokers.
+    ///   - context: The names of the topics, and the way to Kafka.
     /// - Throws: Kafka does not do it.
-    init(_ place: String, hubName: String, _ settings: Settings, timeout: Duration) throws(KafkaError) {
+    init(for place: String, hubName: String, context: JobContext) throws(KafkaError) {
         let session = try TransactionalSession(
-            settings.kafkaConfiguration(), id: "pushfan-handles-\(place)",
-            topics: [settings.kafka.topics.handles, settings.kafka.topics.replays], enqueueTimeout: timeout, timeout: timeout,
-            isCancelled: { Interruption.isRequested })
+            context.kafka, id: "pushfan-handles-\(place)", topics: [context.topics.handles, context.topics.replays],
+            enqueueTimeout: context.timeout, timeout: context.timeout, isCancelled: context.isCancelled)
         self.session = session
         self.place = place
         self.hubName = hubName

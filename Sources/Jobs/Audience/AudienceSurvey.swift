@@ -1,28 +1,29 @@
-import FanOut
-import PushModel
+package import FanOut
+package import PushModel
 
 /// The survey of an audience's file: read once from its beginning to its end, before anything is written.
-struct AudienceSurvey {
+package struct AudienceSurvey {
     /// The most faults that are reported. Further ones are counted.
     private static let maximumFaults = 20
 
     /// The file.
-    let path: String
+    package let path: String
     /// The format of its lines.
     private(set) var format = AudienceFormat()
     /// Its lines.
-    private(set) var lines = 0
+    package private(set) var lines = 0
     /// The distinct names or handles.
-    private(set) var names = 0
+    package private(set) var names = 0
     /// The names or handles that stood there before.
-    private(set) var duplicates = 0
+    package private(set) var duplicates = 0
     /// The first lines that hold neither.
-    private(set) var faults: [InputFault] = []
+    package private(set) var faults: [InputFault] = []
     /// All such lines.
-    private(set) var faultCount = 0
-    /// The parts of the request, and the calls of all of them.
-    private(set) var parts = 0
-    private(set) var calls = 0
+    package private(set) var faultCount = 0
+    /// The parts of the request.
+    package private(set) var parts = 0
+    /// The calls of all parts.
+    package private(set) var calls = 0
     /// The most bytes that a part has of its own: its audience, and the name of its hub.
     private(set) var largestAudience = 0
     /// The digest of the file.
@@ -33,7 +34,7 @@ struct AudienceSurvey {
     /// The hubs that share the audience, or nil for one hub.
     let spread: HubSpread?
     /// The kind of the lines: names or handles.
-    var kind: AudienceFormat.Kind { format.kind ?? .names(.users) }
+    package var kind: AudienceFormat.Kind { format.kind ?? .names(.users) }
 
     /// True if a line is left out, by its number.
     func skips(_ number: Int) -> Bool { number > lines || skipped[number / 64] >> UInt64(number % 64) & 1 == 1 }
@@ -45,10 +46,10 @@ struct AudienceSurvey {
     ///   - planner: Plans as the workers do.
     ///   - request: The request to send.
     ///   - spread: The hubs that share the audience, or nil for one hub.
-    /// - Throws: The file cannot be read.
-    init(
-        _ path: String, _ planner: FanOutPlanner, _ request: PushRequest, over spread: HubSpread?
-    ) throws(CommandFailure) {
+    /// - Throws: The file cannot be read, has a line that is too long, or was changed meanwhile.
+    package init(
+        of path: String, planner: FanOutPlanner, request: PushRequest, over spread: HubSpread?
+    ) throws(JobFailure) {
         self.path = path
         self.spread = spread
         // So that there is room for all of them from the beginning.
@@ -60,7 +61,7 @@ struct AudienceSurvey {
         var batch = AudienceBatch()
         while try reader.next() {
             lines = reader.number
-            guard lines <= lineCount else { throw Self.changed(path) }
+            guard lines <= lineCount else { throw JobFailure.audience(.changedFile(path: path)) }
             do throws(AudienceFormat.Fault) {
                 guard try format.read(reader.bytes), let kind = format.kind else {
                     skip(lines)
@@ -69,29 +70,29 @@ struct AudienceSurvey {
                 if parts == nil { parts = planner.parts(of: kind, for: request, over: spread) }
                 batch.append(format, salt: Self.salt(format, kind), line: lines, offset: reader.offset)
             } catch {
-                // Faults are told in the order of their lines.
-                take(&batch, &distinct, &parts, reader)
-                note(error, lines)
+                // Faults are reported in the order of their lines.
+                take(&batch, distinct: &distinct, parts: &parts, reader: reader)
+                note(error, line: lines)
             }
-            if batch.isFull { take(&batch, &distinct, &parts, reader) }
+            if batch.isFull { take(&batch, distinct: &distinct, parts: &parts, reader: reader) }
         }
-        take(&batch, &distinct, &parts, reader)
+        take(&batch, distinct: &distinct, parts: &parts, reader: reader)
         while parts?.finish() == true { count(parts) }
         digest = reader.digest
-        guard reader.isUnchanged else { throw Self.changed(path) }
+        guard reader.isUnchanged else { throw JobFailure.audience(.changedFile(path: path)) }
     }
 
     /// Adds what lines hold to the parts, and leaves out what stood there before.
     private mutating func take(
-        _ batch: inout AudienceBatch, _ distinct: inout DistinctLines, _ parts: inout AudienceParts?,
-        _ reader: borrowing AudienceReader
+        _ batch: inout AudienceBatch, distinct: inout DistinctLines, parts: inout AudienceParts?,
+        reader: borrowing AudienceReader
     ) {
         distinct.load(batch.hashes)
         for (index, hash) in batch.hashes.enumerated() {
             let entry = batch.entries[index]
             let isExact = kind == .names(.users) && parts?.isOwnForm(batch.text(of: entry)) == false
             let isNew = distinct.insert(hash, at: entry.offset) { offset in
-                isSame(reader.line(at: offset), batch.text(of: entry), entry.platform, exactly: isExact)
+                isSame(reader.line(at: offset), as: batch.text(of: entry), platform: entry.platform, exactly: isExact)
             }
             guard isNew else {
                 duplicates += 1
@@ -99,20 +100,20 @@ struct AudienceSurvey {
                 continue
             }
             do throws(AudienceFormat.Fault) {
-                if try parts?.add(batch.text(of: entry), kind, entry.platform) == true { count(parts) }
+                if try parts?.add(batch.text(of: entry), kind: kind, platform: entry.platform) == true { count(parts) }
                 names += 1
             } catch {
-                note(error, entry.line)
+                note(error, line: entry.line)
             }
         }
         batch.removeAll()
     }
 
-    private mutating func note(_ fault: AudienceFormat.Fault, _ number: Int) {
+    private mutating func note(_ fault: AudienceFormat.Fault, line number: Int) {
         faultCount += 1
         skip(number)
         guard faults.count < Self.maximumFaults else { return }
-        faults.append(InputFault(place: "\(Sanitised.line(path)):\(number)", message: fault.message))
+        faults.append(InputFault(place: "\(path):\(number)", message: fault.message))
     }
 
     private mutating func count(_ parts: AudienceParts?) {
@@ -129,7 +130,7 @@ struct AudienceSurvey {
 
     /// True if an earlier line holds the same: tags and Apple's handles in whatever case, others byte for byte. Users' names that
     /// are no tags are among the others.
-    private func isSame(_ line: [UInt8], _ left: Span<UInt8>, _ platform: Platform, exactly isExact: Bool) -> Bool {
+    private func isSame(_ line: [UInt8], as left: Span<UInt8>, platform: Platform, exactly isExact: Bool) -> Bool {
         var other = format
         guard (try? other.read(line.span)) == true, kind != .handles || other.platform == platform else { return false }
         let ignoresCase = kind == .handles ? platform == .apple : !isExact
@@ -142,11 +143,16 @@ struct AudienceSurvey {
         return true
     }
 
-    /// The failure of a file that was changed meanwhile.
-    static func changed(_ path: String) -> CommandFailure {
-        CommandFailure(
-            .failed, "the file \(Sanitised.quoted(path)) was changed while it was read",
-            hint: "put it back as it was and run the same command again, or `pushfan cancel` the request")
+    /// Refuses an audience that cannot be sent to. Lines at fault are no reason.
+    ///
+    /// - Parameter request: The request to send.
+    /// - Throws: `noRecipient`, `sharedCategories`, `handlesWithTemplate` or `manyParts`.
+    package func check(for request: PushRequest) throws(JobFailure) {
+        guard names > 0 else { throw .audience(.noRecipient(path: path)) }
+        if kind == .names(.categories), let hubs = spread?.hubs { throw .audience(.sharedCategories(hubs: hubs)) }
+        guard kind != .handles || request.template == nil else { throw .audience(.handlesWithTemplate) }
+        let limit = ParentRecord.maximumChunks
+        guard parts <= limit else { throw .audience(.manyParts(count: parts, limit: limit)) }
     }
 }
 
@@ -166,7 +172,7 @@ extension AudienceParts {
     /// - Returns: Whether a part is complete with it.
     /// - Throws: The fault of the name or handle.
     mutating func add(_ format: AudienceFormat) throws(AudienceFormat.Fault) -> Bool {
-        try add(format.text.span, format.kind, format.platform)
+        try add(format.text.span, kind: format.kind, platform: format.platform)
     }
 
     /// Adds a name, or a platform's handle.
@@ -174,7 +180,7 @@ extension AudienceParts {
     /// - Returns: Whether a part is complete with it.
     /// - Throws: The fault of the name or handle.
     mutating func add(
-        _ text: Span<UInt8>, _ kind: AudienceFormat.Kind?, _ platform: Platform
+        _ text: Span<UInt8>, kind: AudienceFormat.Kind?, platform: Platform
     ) throws(AudienceFormat.Fault) -> Bool {
         do throws(RequestFault) {
             return kind == .handles ? try add(text, of: platform) : try add(text)

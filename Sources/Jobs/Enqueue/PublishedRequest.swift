@@ -1,47 +1,31 @@
 import Basics
 import Dispatch
-import Jobs
-import Kafka
-import Publishing
-import PushModel
+package import Kafka
+package import Publishing
 import Synchronization
-import PushModel
 
 /// A request that was handed to Kafka, and where it is.
-struct PublishedRequest: Sendable {
+package struct PublishedRequest: Sendable {
     /// The request's identity.
-    let id: String
+    package let id: String
     /// The topic that it is written to, or nil if no output needs it.
-    let topic: String?
+    package let topic: String?
     /// The partition, or nil until its delivery was reported.
-    var partition: Int32?
+    package internal(set) var partition: Int32?
     /// The offset in it, or nil also if the broker did not report it.
-    var offset: Int64?
+    package internal(set) var offset: Int64?
     /// Its final result, once it was seen.
-    var result: ResultRecord?
+    package internal(set) var result: ResultRecord?
 
     /// A request of which nothing is known yet.
     init(id: String, topic: String?) {
         self.id = id
         self.topic = topic
     }
-
-    /// The request as a JSON object. Offsets are texts, because not every reader of JSON keeps 64 bits.
-    var json: [UInt8] {
-        var object = JSONObject()
-        object.add("id", value: id)
-        object.add("topic", value: topic)
-        if let partition { object.add("partition", value: Int(partition)) }
-        object.add("offset", value: offset.map(String.init))
-        object.add("state", value: result?.state)
-        object.add("outcome", value: result?.outcome)
-        object.add("error", value: result?.errorCode)
-        return object.bytes
-    }
 }
 
 /// The requests of one run, in order, to which the delivery reports add their places, and a follower their results.
-final class PublishedRequests: Sendable {
+package final class PublishedRequests: Sendable {
     private struct State {
         var requests: [PublishedRequest] = []
         /// The number of requests without a result.
@@ -59,7 +43,7 @@ final class PublishedRequests: Sendable {
     /// - Parameters:
     ///   - capacity: The expected number of requests.
     ///   - follower: Waits for their results, until it is closed, or nil if they are not wanted.
-    init(capacity: Int, _ follower: ResultFollower? = nil) {
+    package init(capacity: Int, follower: ResultFollower? = nil) {
         var state = State()
         state.requests.reserveCapacity(capacity)
         self.state = Mutex(state)
@@ -67,30 +51,33 @@ final class PublishedRequests: Sendable {
     }
 
     /// All requests, as far as they are known.
-    var all: [PublishedRequest] { state.withLock { $0.requests } }
+    package var all: [PublishedRequest] { state.withLock { $0.requests } }
 
     /// Adds the request with this identity, and the topic that it is written to. Its result is awaited from now on.
     ///
     /// - Returns: The callback for its delivery.
     @discardableResult
-    func add(_ id: String, in topic: String? = nil) -> @Sendable (Producer.Delivery) -> Void {
+    package func add(_ id: String, in topic: String? = nil) -> @Sendable (Producer.Delivery) -> Void {
         let index = state.withLock { state -> Int in
             state.requests.append(PublishedRequest(id: id, topic: topic))
             state.openCount += 1
             return state.requests.count - 1
         }
-        // A command waits by its own deadline, and then closes the follower. A wait that is refused ends without a result.
+        // The caller waits by its own deadline, and then closes the follower. A wait that is refused ends without a result.
         _ = try? follower?.expect(id, until: .never) { [self] ending in
             if let result = ending.awaited.finalResult { note(result, of: index) }
         }
         return { [self] delivery in note(delivery, of: index) }
     }
 
-    /// Waits until every request has its final result, but not beyond `deadline`, nor after a signal, nor if results may not be
-    /// read.
-    func waitForResults(until deadline: Deadline) {
+    /// Waits until every request has its final result, but not beyond the deadline, nor if results may not be read.
+    ///
+    /// - Parameters:
+    ///   - deadline: The end of the wait.
+    ///   - isCancelled: Ends the wait when true.
+    package func waitForResults(until deadline: Deadline, unless isCancelled: () -> Bool) {
         guard let follower else { return }
-        while state.withLock({ $0.openCount > 0 }), !deadline.hasPassed, !Interruption.isRequested {
+        while state.withLock({ $0.openCount > 0 }), !deadline.hasPassed, !isCancelled() {
             if follower.problem?.isAuthorization == true { return }
             let step = deadline.step.wholeNanoseconds
             _ = completed.wait(timeout: .now() + .nanoseconds(Int(step)))

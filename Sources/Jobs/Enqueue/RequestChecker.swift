@@ -1,22 +1,19 @@
-import Intake
-import Publishing
+package import Intake
+package import Publishing
 import PushModel
 
 /// Something wrong with a request, and where it was given.
-struct InputFault: Sendable, Equatable {
+package struct InputFault: Sendable, Equatable {
     /// The file, with the line if there are several requests in it, or `the flags`.
-    let place: String
+    package let place: String
     /// The fault in words.
-    let message: String
-
-    /// `place: message`.
-    var text: String { "\(place): \(message)" }
+    package let message: String
 }
 
 extension InputFault {
     /// A fault of a request that could be read.
     init(_ fault: RequestFault, at place: String) {
-        self.init(place: place, message: (fault.pointer.isEmpty ? "" : "\(Sanitised.line(fault.pointer)): ") + fault.message)
+        self.init(place: place, message: (fault.pointer.isEmpty ? "" : "\(fault.pointer): ") + fault.message)
     }
 
     /// A place in a text that is no JSON.
@@ -37,18 +34,18 @@ extension InputFault {
 }
 
 /// Accepts requests, and reports the faults of the others.
-struct RequestChecker {
+package struct RequestChecker {
     private let reader: StrictReader
     private let now: Timestamp
     /// Finds the requests that workers would refuse, or nil if that is found later.
     private var trial: RequestTrial?
     private var request = PushRequest()
     /// The requests without faults.
-    private(set) var valid: [OutgoingRequest] = []
+    package private(set) var valid: [OutgoingRequest] = []
     /// The faults of the other requests.
-    private(set) var faults: [InputFault] = []
+    package private(set) var faults: [InputFault] = []
     /// The possible faults of requests without faults, by the settings of the worker that gets them.
-    private(set) var warnings: [InputFault] = []
+    package private(set) var warnings: [InputFault] = []
 
     /// A checker without requests.
     ///
@@ -56,7 +53,7 @@ struct RequestChecker {
     ///   - now: Milliseconds since 1970.
     ///   - trial: Finds the requests that workers would refuse, or nil to check the form alone.
     ///   - reader: Reads the requests.
-    init(now: Int64, trial: RequestTrial? = nil, reader: StrictReader = StrictReader()) {
+    package init(now: Int64, trial: RequestTrial? = nil, reader: StrictReader = StrictReader()) {
         self.now = Timestamp(milliseconds: now)
         self.trial = trial
         self.reader = reader
@@ -67,7 +64,7 @@ struct RequestChecker {
     /// - Parameters:
     ///   - json: The request. It is JSON, because any other text has a line and a column in its file.
     ///   - place: Where it was given.
-    mutating func check(_ json: [UInt8], at place: String) {
+    package mutating func check(_ json: [UInt8], at place: String) {
         let (what, isEvent) = reader.read(json, now: now, into: &request)
         switch what {
         case .request: take(json, isEvent: isEvent, at: place)

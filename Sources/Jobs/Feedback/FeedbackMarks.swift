@@ -1,8 +1,6 @@
-import Jobs
 import Kafka
 import PushModel
 import ResultQuery
-import Settings
 
 /// The positions up to which the blobs of a hub's feedback were read: records of the topic of replays, in the transactions of the
 /// findings.
@@ -82,16 +80,15 @@ struct FeedbackMarks {
     }
 }
 
-extension Invocation {
+extension JobContext {
     /// Reads how far a hub's feedback was read, without claiming anything.
     ///
+    /// - Parameter place: The hub: namespace and name.
+    /// - Returns: The marks, none if there is no such topic yet.
     /// - Throws: The topic is there and cannot be read.
-    func feedbackMarks(
-        of place: String, _ settings: Settings, timeout: Duration
-    ) throws(CommandFailure) -> FeedbackMarks {
+    func feedbackMarks(of place: String) throws(JobFailure) -> FeedbackMarks {
         var marks = FeedbackMarks(of: place)
-        let context = jobContext(settings, timeout: timeout)
-        try perform(settings) { () throws(JobFailure) in try context.readJobs { marks.take($0) } }
+        try readJobs { marks.take($0) }
         return marks
     }
 }

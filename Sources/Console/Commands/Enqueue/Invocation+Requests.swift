@@ -1,0 +1,34 @@
+import Jobs
+import Publishing
+import PushModel
+import Settings
+
+extension Topics {
+    /// The topics of requests that publishers write to.
+    var ofRequests: RequestTopics { RequestTopics(high: requestsHigh, normal: requests, bulk: requestsBulk) }
+}
+
+extension Invocation {
+    /// The content of the file that an operand names, or standard input for `-`.
+    ///
+    /// - Throws: A usage failure: it cannot be read, or it is a request instead of a file's name.
+    func requestFile(_ path: String) throws(CommandFailure) -> [UInt8] {
+        guard path.first != "{", path.first != "[" else {
+            throw .usage("a request itself is no file", hint: "send it through a pipe: echo '{…}' | pushfan \(command.name) -")
+        }
+        return try InputFile.read(path, or: streams)
+    }
+
+    /// Follows the results from now on, if the command waits for them.
+    ///
+    /// - Throws: The topic of results cannot be read.
+    func resultFollower(_ settings: Settings, context: JobContext) throws(CommandFailure) -> ResultFollower? {
+        guard arguments.has("wait") else { return nil }
+        return try perform(settings) { () throws(JobFailure) in try context.resultFollower() }
+    }
+}
+
+extension InputFault {
+    /// `place: message`, fit for a terminal.
+    var text: String { Sanitised.line("\(place): \(message)", atMost: 2048) }
+}
