@@ -118,7 +118,7 @@ let package = Package(
         .target(
             name: "Jobs",
             dependencies: [
-                "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite",
+                "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "HTTP1", "Kafka", "SQLite",
                 "Publishing",
             ],
             swiftSettings: strict),
@@ -179,7 +179,7 @@ let package = Package(
             dependencies: [
                 "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads",
                 "FanOut", "Delivery", "Outcomes", "Observability",
-                "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
+                "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop", "Jobs",
             ],
             swiftSettings: strict),
 
@@ -211,7 +211,8 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
-        tests("JobsTests", ["Jobs", "PushModel", "Publishing", "ResultQuery", "SQLite"]),
+        tests(
+            "JobsTests", ["Jobs", "PushModel", "Delivery", "EventLoop", "Kafka", "Publishing", "ResultQuery", "SQLite"]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
             "WorkerRuntimeTests",

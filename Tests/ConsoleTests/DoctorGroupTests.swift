@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 @Suite struct DoctorGroupTests {
     private static let tool = KafkaTool(brokers: "b:9092")
@@ -39,7 +40,7 @@ import Testing
 
     @Test func aWorkingGroupIsOneLine() {
         let findings = GroupFindings.of(Self.facts([Self.position(committed: 90)]), Self.tool)
-        #expect(findings == [.ok("group", "pushfan", "1 member, 10 requests wait")])
+        #expect(findings == [.ok("group", of: "pushfan", text: "1 member, 10 requests wait")])
     }
 
     @Test(arguments: [
@@ -122,7 +123,7 @@ import Testing
 
     @Test func beginningsThatCannotBeLearntAreNoFindingAboutPartitions() {
         var facts = Self.facts([Self.position(committed: 90)])
-        facts.starts = .failure(Refusal(.unreachable, "no broker"))
+        facts.starts = .failure(Refusal(.unreachable, text: "no broker"))
         let findings = GroupFindings.of(facts, Self.tool).filter { $0.state != .ok }
         #expect(findings.map(\.state) == [.unasked])
     }
@@ -143,15 +144,15 @@ import Testing
 
     @Test func aMissingRightToTransactionsIsToldUnlessTheWorkerRuns() {
         func findings(_ answer: Result<Void, Refusal>, isRunning: Bool = false) -> [Finding] {
-            TransactionFindings.of(TransactionFacts(prefix: "g:w", answer: answer, isRunning: isRunning), Self.tool)
+            TransactionFindings.of(TransactionFacts(prefix: "g:w", answer: answer, isRunning: isRunning), tool: Self.tool)
         }
         #expect(findings(.success(())).isEmpty)
-        let missing = findings(.failure(Refusal(.rights, "x")))
+        let missing = findings(.failure(Refusal(.rights, text: "x")))
         #expect(missing.map(\.state) == [.warning])
         let remedy = "--operation Write --operation Describe --transactional-id g:w --resource-pattern-type prefixed"
         #expect(missing.first?.remedy?.hasSuffix(remedy) == true, "\(missing)")
-        #expect(findings(.failure(Refusal(.rights, "x")), isRunning: true).isEmpty)
-        #expect(findings(.failure(Refusal(.unreachable, "x"))).map(\.state) == [.unasked])
+        #expect(findings(.failure(Refusal(.rights, text: "x")), isRunning: true).isEmpty)
+        #expect(findings(.failure(Refusal(.unreachable, text: "x"))).map(\.state) == [.unasked])
     }
 
     @Test func whatIsDelayedIsToldApartAndEachTopicIsSharedOutByItself() {
@@ -159,7 +160,9 @@ import Testing
         var facts = Self.facts([Self.position(committed: 90), delayed], beside: [delayed.partition])
         facts.delays = ["delay"]
         #expect(
-            GroupFindings.of(facts, Self.tool) == [.ok("group", "pushfan", "1 member, 10 requests wait, at most 3 are delayed")])
+            GroupFindings.of(facts, Self.tool) == [
+                .ok("group", of: "pushfan", text: "1 member, 10 requests wait, at most 3 are delayed")
+            ])
         facts = Self.facts([Self.position(), delayed], state: .empty, members: [])
         facts.delays = ["delay"]
         #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.failed], "nobody will send them when they are due")
@@ -194,7 +197,7 @@ import Testing
     ])
     func positionsThatCannotBeReadSayWhy(kind: Refusal.Kind, state: Finding.State, remedy: String) {
         var facts = Self.facts([])
-        facts.positions = .failure(Refusal(kind, "x"))
+        facts.positions = .failure(Refusal(kind, text: "x"))
         let findings = GroupFindings.of(facts, Self.tool).filter { $0.state != .ok }
         #expect(findings.map(\.state) == [state])
         #expect(remedy.isEmpty || findings.first?.remedy?.contains(remedy) == true)
@@ -202,10 +205,10 @@ import Testing
 
     @Test func aGroupWithoutPositionsIsNotSaidToHaveNoRequests() {
         var facts = Self.facts([])
-        facts.positions = .failure(Refusal(.missing, "the requests topic is not there"))
+        facts.positions = .failure(Refusal(.missing, text: "the requests topic is not there"))
         #expect(
             GroupFindings.of(facts, Self.tool)
-                == [.unasked("group", "pushfan", "it has no positions to read: the requests topic is not there")])
+                == [.unasked("group", of: "pushfan", text: "it has no positions to read: the requests topic is not there")])
         facts.description = .success(.init(state: .absent, members: []))
         #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.unasked, .warning])
         #expect(GroupFindings.of(facts, Self.tool).dropFirst().first?.text == "no worker is in it, or this user may not see it")

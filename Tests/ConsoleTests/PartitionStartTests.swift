@@ -4,6 +4,7 @@ import PushModel
 import Testing
 
 @testable import Console
+@testable import Jobs
 @testable import GroupPositions
 
 /// Where a partition begins is decided once: `pushfan doctor`, `group start` and workers say the same of a log.

@@ -3,6 +3,7 @@ import PushModel
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 @Suite struct StartPlaceTests {
     private static let now: Int64 = 1_795_262_400_000

@@ -4,6 +4,7 @@ import PushModel
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 @Suite struct StatusReportTests {
     private static let now = Timestamp(milliseconds: 1_000_000)
@@ -233,7 +234,7 @@ import Testing
     @Test func whatCouldNotBeAskedIsSaid() throws {
         #expect(try Self.report([]).unasked.count == 1)
         let refused = StatusReport(
-            now: Self.now, groupID: "g", group: .failure(Refusal(.rights, "not allowed")), partitions: [],
+            now: Self.now, groupID: "g", group: .failure(Refusal(.rights, text: "not allowed")), partitions: [],
             workers: [.init(url: "http://w", page: .failure(CommandFailure(.unreachable, "nothing answers")))])
         #expect(refused.unasked == ["members of the group: not allowed", "the worker at http://w: nothing answers"])
         #expect(refused.reasons.isEmpty)

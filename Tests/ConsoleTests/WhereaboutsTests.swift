@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 @Suite struct WhereaboutsTests {
     private static let now = Timestamp(milliseconds: 1_000_000)

@@ -67,6 +67,17 @@ extension CommandFailure {
     }
 }
 
+extension CommandFailure {
+    /// The failure of a call over plain HTTP.
+    init(_ failure: PlainRequest.Failure) {
+        switch failure {
+        case .impossible: self = .usage("\(failure)")
+        case .unanswered: self.init(.unreachable, "\(failure)")
+        case .garbled: self.init(.failed, "\(failure)")
+        }
+    }
+}
+
 extension JobAction {
     /// The action, such as `read push.results.v1`.
     fileprivate var text: String {
@@ -76,6 +87,8 @@ extension JobAction {
         case .findBeginning(let topic): "look where \(topic) begins"
         case .write(let topic): "write to \(topic)"
         case .replay: "replay"
+        case .createTopics: "create the topics"
+        case .describeTopics: "look at the topics"
         }
     }
 }

@@ -9,13 +9,9 @@ extension Invocation {
     func jobContext(_ settings: Settings, timeout: Duration) -> JobContext {
         let streams = streams
         let progress = ProgressLine(streams)
-        let topics = settings.kafka.topics
         return JobContext(
-            kafka: settings.kafkaConfiguration(),
-            topics: JobTopics(
-                results: topics.results, deadLetter: topics.deadLetter, control: topics.control, replays: topics.replays,
-                requestsOwn: topics.requestsOwn),
-            timeout: timeout, now: surroundings.now, isCancelled: { Interruption.isRequested }, progress: { progress.show($0) },
+            kafka: settings.kafkaConfiguration(), topics: settings.kafka.topics.ofJobs, timeout: timeout, now: surroundings.now,
+            isCancelled: { Interruption.isRequested }, progress: { progress.show($0) },
             note: { streams.note($0.text) })
     }
 
@@ -78,4 +74,19 @@ extension JobNote {
         case .retrying(let error): "once more after: \(Sanitised.line(error.description))"
         }
     }
+}
+
+extension KafkaSettings.Topics {
+    /// The same names for jobs.
+    var ofJobs: JobTopics {
+        JobTopics(
+            requests: requests, requestsHigh: requestsHigh, requestsBulk: requestsBulk, requestsOwn: requestsOwn, delays: delays,
+            held: held, parents: parents, results: results, deadLetter: deadLetter, control: control, handles: handles,
+            shares: shares, secure: secure, replays: replays)
+    }
+}
+
+extension TopicRole {
+    /// The topics in use, under the names that the settings give.
+    static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] { all(topics.ofJobs) }
 }

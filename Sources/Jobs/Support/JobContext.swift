@@ -1,25 +1,52 @@
 package import Kafka
 
-/// The names of the topics that jobs read and write.
+/// The names of the topics that jobs read, write and examine.
 package struct JobTopics: Sendable {
+    /// Requests are published here, ordinary ones, urgent ones, and those that go to many.
+    package let requests, requestsHigh, requestsBulk: String
+    /// Parts of large requests and replays write their new requests here.
+    package let requestsOwn: String
+    /// Requests wait here that must not be sent yet, for 10 s, 1 min, 10 min and 1 h.
+    package let delays: [String]
+    /// Requests with ordering keys wait here that must not be sent yet, and those behind them.
+    package let held: String
+    /// Large requests are kept here until their parts have ended.
+    package let parents: String
     /// Results are read here.
-    package var results: String
+    package let results: String
     /// Records that could not be understood are read here.
-    package var deadLetter: String
+    package let deadLetter: String
     /// Cancelled requests are listed here.
-    package var control: String
-    /// Replays keep here how far they are.
-    package var replays: String
-    /// Replays write their new requests here.
-    package var requestsOwn: String
+    package let control: String
+    /// Dead device handles are listed here.
+    package let handles: String
+    /// Workers share a hub's rate by it.
+    package let shares: String
+    /// The texts of secure push are kept here, encrypted.
+    package let secure: String
+    /// Replays, and the collecting of dead handles, keep here how far they are.
+    package let replays: String
 
     /// Topics of the given names.
-    package init(results: String, deadLetter: String, control: String, replays: String, requestsOwn: String) {
+    package init(
+        requests: String, requestsHigh: String, requestsBulk: String, requestsOwn: String, delays: [String], held: String,
+        parents: String, results: String, deadLetter: String, control: String, handles: String, shares: String, secure: String,
+        replays: String
+    ) {
+        self.requests = requests
+        self.requestsHigh = requestsHigh
+        self.requestsBulk = requestsBulk
+        self.requestsOwn = requestsOwn
+        self.delays = delays
+        self.held = held
+        self.parents = parents
         self.results = results
         self.deadLetter = deadLetter
         self.control = control
+        self.handles = handles
+        self.shares = shares
+        self.secure = secure
         self.replays = replays
-        self.requestsOwn = requestsOwn
     }
 }
 

@@ -13,6 +13,10 @@ package enum JobAction: Sendable, Equatable {
     case write(topic: String)
     /// Replays requests.
     case replay
+    /// Creates topics.
+    case createTopics
+    /// Describes topics.
+    case describeTopics
 }
 
 /// The reason why a job cannot go on. The caller chooses the words for it.

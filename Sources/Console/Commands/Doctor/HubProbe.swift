@@ -4,6 +4,7 @@ import Delivery
 import HTTP1
 import HubAuth
 import HubREST
+import Jobs
 import PushModel
 import Settings
 

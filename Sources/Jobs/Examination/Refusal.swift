@@ -1,23 +1,23 @@
-import Kafka
+package import Kafka
 
 /// The reason for which a query to Kafka failed, as far as findings depend on it.
-struct Refusal: Error, Equatable {
-    enum Kind: Equatable {
+package struct Refusal: Error, Equatable {
+    package enum Kind: Sendable, Equatable {
         case unreachable, tls, login, rights, missing, configuration, other
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// The library's text, without secrets.
-    let text: String
+    package let text: String
 
-    init(_ kind: Kind, _ text: String) {
+    package init(_ kind: Kind, text: String) {
         self.kind = kind
         self.text = text
     }
 
     /// The meaning of an error of the library.
-    init(_ error: KafkaError) {
-        text = Sanitised.line(error.description)
+    package init(_ error: KafkaError) {
+        text = error.description
         kind =
             if error.isConfiguration {
                 .configuration
@@ -37,10 +37,10 @@ struct Refusal: Error, Equatable {
 
 extension Result where Failure == Refusal {
     /// The answer to a query, or the refusal.
-    init(asking question: () throws(KafkaError) -> Success) {
+    package init(asking question: () throws(KafkaError) -> Success) {
         do throws(KafkaError) { self = .success(try question()) } catch { self = .failure(Refusal(error)) }
     }
 
     /// The answer, if there is one.
-    var answer: Success? { try? get() }
+    package var answer: Success? { try? get() }
 }

@@ -1,7 +1,10 @@
 /// Kafka's own command lines, as remedies show them.
-struct KafkaTool {
+package struct KafkaTool {
     /// The addresses of the brokers.
-    let brokers: String
+    package let brokers: String
+
+    /// Command lines for the brokers at these addresses.
+    package init(brokers: String) { self.brokers = brokers }
 
     /// Changes one setting of a topic.
     func set(_ topic: String, _ key: String, _ value: String) -> String {
@@ -9,7 +12,7 @@ struct KafkaTool {
     }
 
     /// Gives the user rights. `resource` is such as `--topic push.requests.v1`.
-    func allow(_ operations: String..., on resource: String) -> String {
+    package func allow(_ operations: String..., on resource: String) -> String {
         let list = operations.map { " --operation \($0)" }.joined()
         return "kafka-acls.sh --bootstrap-server \(brokers) --add --allow-principal User:NAME\(list) \(resource)"
     }
