@@ -212,7 +212,8 @@ let package = Package(
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
         tests(
-            "JobsTests", ["Jobs", "PushModel", "Delivery", "EventLoop", "Kafka", "Publishing", "ResultQuery", "SQLite"]),
+            "JobsTests",
+            ["Jobs", "PushModel", "Delivery", "EventLoop", "Kafka", "Publishing", "Replay", "ResultQuery", "SQLite"]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
             "WorkerRuntimeTests",

@@ -88,7 +88,7 @@ extension JobAction {
         case .write(let topic): "write to \(topic)"
         case .replay: "replay"
         case .createTopics: "create the topics"
-        case .describeTopics: "look at the topics"
+        case .checkTopics: "look at the topics"
         }
     }
 }

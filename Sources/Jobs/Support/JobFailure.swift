@@ -15,8 +15,8 @@ package enum JobAction: Sendable, Equatable {
     case replay
     /// Creates topics.
     case createTopics
-    /// Describes topics.
-    case describeTopics
+    /// Checks topics.
+    case checkTopics
 }
 
 /// The reason why a job cannot go on. The caller chooses the words for it.

@@ -83,7 +83,7 @@ package struct TopicSetup: Sendable {
                 }
             }
         } catch {
-            throw .kafka(error, .describeTopics)
+            throw .kafka(error, .checkTopics)
         }
     }
 

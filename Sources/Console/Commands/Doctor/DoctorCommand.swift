@@ -41,7 +41,7 @@ private enum DoctorCommand {
             invocation.jobContext(settings, timeout: timeout), group: settings.kafka.groupID, demands: settings.brokerDemands,
             loops: settings.loopIdentity, probesWriting: invocation.arguments.has("probe-writing"))
         let tool = KafkaTool(brokers: settings.kafka.bootstrapServers.joined(separator: ","))
-        let group = GroupExamination(settings: settings, timeout: timeout, now: now)
+        let group = GroupQuery(settings: settings, timeout: timeout, now: now)
         let hubs = settings.allHubs.flatMap { HubFindings.of(HubProbe.ask(settings, $0, now: now, timeout: timeout)) }
         let limits = LimitFindings.of(.current(), needed: settings.descriptorsNeeded)
         let findings = kafka.findings { GroupFindings.of(group.facts($0, $1, $2), tool) } + hubs + [limits]

@@ -3,7 +3,7 @@ import Kafka
 import Settings
 
 /// Queries the facts of the workers' group.
-struct GroupExamination {
+struct GroupQuery {
     let settings: Settings
     let timeout: Duration
     let now: Int64
