@@ -119,7 +119,7 @@ let package = Package(
             name: "Jobs",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "HTTP1", "Kafka", "SQLite",
-                "Publishing",
+                "Publishing", "GroupPositions",
             ],
             swiftSettings: strict),
         .target(

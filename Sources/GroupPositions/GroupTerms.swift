@@ -33,7 +33,7 @@ public struct GroupTerms: Sendable {
     }
 
     /// All topics, those of requests first.
-    var topics: [String] { requests + delays + [held, parents] }
+    public var topics: [String] { requests + delays + [held, parents] }
 
     /// The kind of a topic's records. One that is none of the others has requests.
     public func kind(of topic: String) -> AssignmentPlan.Kind {

@@ -90,7 +90,7 @@ import Testing
         #expect(!good.output.contains("failed") && !good.output.contains("rights"), "\(good.output)")
         #expect(good.output.contains("3 partitions, replication 1, delete, kept 7 days"))
         #expect(good.output.contains("no worker is in it"))
-        for role in TopicRole.all(try Settings.load(environment: harness.environment).kafka.topics) {
+        for role in TopicRole.all(try Settings.load(environment: harness.environment).jobTopics) {
             let marks = try FreshTopics.retrying { () throws(KafkaError) in
                 try admin.watermarks(ofTopic: role.name, partitionCount: role.partitionCount(3), timeout: farDeadline)
             }

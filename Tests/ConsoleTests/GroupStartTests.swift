@@ -1,5 +1,6 @@
 import Delivery
 import Foundation
+import Jobs
 import Kafka
 import PushModel
 import Settings
@@ -239,11 +240,10 @@ struct GroupStartTests {
         let settings = try Settings.load(environment: environment, hostName: "host", readFile: { _ in [] })
         let (lane, admin) = ("\(stage.name).delay-10s", try TopicAdmin(kafka))
         func refused() throws -> [TopicPartition] {
-            let positions = try GroupPosition.all(
-                of: group, in: [(topic: lane, partitionCount: 3)], admin, kafka, timeout: farDeadline)
-            return try GroupStarts.ask(
-                among: positions, settings.kafka, now: now, admin, kafka, timeout: farDeadline
-            ).refused.map(\.position.partition)
+            let context = JobContext(kafka: kafka, topics: settings.jobTopics, timeout: farDeadline, now: { now })
+            let examination = GroupExamination(settings.groupTerms, admin: admin, context: context)
+            let positions = try examination.positions(in: [(topic: lane, partitionCount: 3)])
+            return try examination.starts(among: positions).refused.map(\.position.partition)
         }
         let held = TopicPartition(topic: "\(stage.name).held", partition: 0)
         #expect(try refused() == [TopicPartition(topic: lane, partition: 0), held])

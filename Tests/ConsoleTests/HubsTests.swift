@@ -139,16 +139,4 @@ struct HubsTests {
         #expect(refused.code == .usage && refused.messages.contains("crowd-1, crowd-2"), "\(refused.messages)")
         #expect(stage.run("enqueue \(flags) --hub eu").code == .done)
     }
-
-    @Test func theStatusHasARowForEachHubAndNamesTheOneThatIsOut() {
-        let page = """
-            {"schema":1,"hub":"one","loops":[{"worker":"w1","mode":"running","hubs":[\
-            {"hub":"one","circuit":"closed","limit":64,"in_flight":3,"waiting_for_turn":2,"waiting_for_timer":5,"throttled_ms":0},\
-            {"hub":"two","region":"westeurope","circuit":"open","limit":8,"in_flight":0,"waiting_for_turn":9,"waiting_for_timer":0,\
-            "rate_per_second":12.5,"throttled_ms":1500},{"hub":"old","retired":true,"circuit":"closed"}]}]}
-            """
-        let hubs = WorkerPage(Array(page.utf8))?.loops.first?.hubs ?? []
-        #expect(hubs.map(\.name) == ["one", "two", "old"] && hubs.map(\.isRetired) == [false, false, true])
-        #expect(hubs.map(\.ratePerSecond) == [nil, "12.5", nil] && hubs.map(\.waitingForTurn) == [2, 9, nil])
-    }
 }

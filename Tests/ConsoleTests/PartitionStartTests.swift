@@ -1,11 +1,13 @@
 import Delivery
 import Kafka
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Console
 @testable import Jobs
 @testable import GroupPositions
+@testable import Jobs
 
 /// Where a partition begins is decided once: `pushfan doctor`, `group start` and workers say the same of a log.
 @Suite struct PartitionStartTests {
@@ -117,7 +119,7 @@ import Testing
             description: .success(
                 .init(state: .stable, members: [.init(name: "w", host: "h", partitions: [position.partition])])),
             starts: .success(log.sample.groupStarts(of: [position])))
-        return GroupFindings.of(facts, KafkaTool(brokers: "b:9092"))
+        return GroupFindings.of(facts, tool: KafkaTool(brokers: "b:9092"))
     }
 
     @Test(arguments: withoutPosition + withPosition) func workersAndDoctorSayTheSame(log: Log) {
@@ -139,22 +141,19 @@ import Testing
     /// A log of requests without a position, where `group start` says the same as a worker with that `kafka.start`.
     @Test(
         arguments: withoutPosition.filter { $0.sample.kind == .requests && !$0.sample.isLeaderAway },
-        [
-            StartPlace.beginning, .end, .moment(5),
-        ])
-    func aPlaceIsThatOfTheWorkersRule(log: Log, place: StartPlace) throws {
-        let rule = try #require(place.rule)
+        [StartRule.beginning, .end, .moment(5)])
+    func aPlaceIsThatOfTheWorkersRule(log: Log, rule: StartRule) throws {
         let ruled = Log(
             testDescription: log.testDescription, low: log.low, high: log.high,
             sample: .init(rule: rule, since: log.sample.since), verdict: log.verdict)
-        let offset = try #require(place.offset(in: log.position, since: log.sample.since.first ?? nil))
+        let offset = try #require(rule.offset(in: log.position, since: log.sample.since.first ?? nil))
         #expect(Self.worker(ruled, ruled.position) == .reads(from: offset))
     }
 
     /// Whatever an operator decides, workers begin there, and doctor has nothing more to say.
-    @Test(arguments: (withoutPosition + withPosition).filter { $0.verdict == .awaitsOperator }, [StartPlace.beginning, .end])
-    func whatAnOperatorDecidesCounts(log: Log, place: StartPlace) throws {
-        let offset = try #require(place.offset(in: log.position, since: nil))
+    @Test(arguments: (withoutPosition + withPosition).filter { $0.verdict == .awaitsOperator }, [StartRule.beginning, .end])
+    func whatAnOperatorDecidesCounts(log: Log, rule: StartRule) throws {
+        let offset = try #require(rule.offset(in: log.position, since: nil))
         let commit = GroupStart.commit(at: offset, of: log.position, isOfParents: log.sample.kind == .parents)
         let decided = Log(
             testDescription: log.testDescription, low: log.low, high: log.high, sample: .init(kind: log.sample.kind),

@@ -1,4 +1,5 @@
 import Delivery
+import Jobs
 import Kafka
 
 @testable import Console

@@ -215,28 +215,19 @@ import Testing
         #expect(report.reasons.first?.text.contains(text) == true)
     }
 
-    @Test func whatIsNotInAPageIsNil() throws {
-        let page = try #require(
-            WorkerPage(Array(#"{"loops":[{"limit":"64","at":7,"partitions":[{"oldest":{}},3]},null]}"#.utf8)))
-        try #require(page.loops.count == 2)
-        #expect(page.loops[0].total.limit == nil && page.loops[0].at == nil)
-        #expect(
-            page.loops[0].partitions == [
-                .init(oldest: .init()), .init(),
-            ])
-    }
-
-    @Test(arguments: ["", "[]", "null", "{}", #"{"loops":3}"#, #"{"loops":["#])
-    func whatIsNoPageIsRefused(json: String) {
-        #expect(WorkerPage(Array(json.utf8)) == nil)
-    }
-
     @Test func whatCouldNotBeAskedIsSaid() throws {
         #expect(try Self.report([]).unasked.count == 1)
+        let refusal = KafkaError.invalidArgument("not allowed")
         let refused = StatusReport(
-            now: Self.now, groupID: "g", group: .failure(Refusal(.rights, text: "not allowed")), partitions: [],
-            workers: [.init(url: "http://w", page: .failure(CommandFailure(.unreachable, "nothing answers")))])
-        #expect(refused.unasked == ["members of the group: not allowed", "the worker at http://w: nothing answers"])
+            now: Self.now, groupID: "g", group: .failure(refusal), partitions: [],
+            workers: [.init(url: "http://w", page: .failure(.init("nothing answers")))],
+            gaps: [.missing(topic: "t"), .cancellations(.unfinished(topic: "c"))])
+        #expect(
+            refused.unasked == [
+                "t: there is no such topic; `pushfan topics create` makes it",
+                "what was cancelled: c cannot be read to its end in time", "members of the group: \(refusal.description)",
+                "the worker at http://w: nothing answers",
+            ])
         #expect(refused.reasons.isEmpty)
     }
 }

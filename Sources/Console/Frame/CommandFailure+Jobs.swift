@@ -19,6 +19,14 @@ extension CommandFailure {
         case .unfinished(let topic): self.init(.temporary, "\(topic) cannot be read to its end in time")
         case .newerRecords(let topic):
             self.init(.failed, "a newer version wrote records of \(topic)", hint: "use the version that wrote them")
+        case .noResults(let topic):
+            self.init(
+                .failed, "there is no topic \(Sanitised.quoted(topic)), which would say what is finished",
+                hint: "--at beginning sends everything")
+        case .newerOutcomes:
+            self.init(
+                .failed, "a newer version wrote some of what is finished, which this one cannot read",
+                hint: "use the version that wrote it")
         case .tooManyRequests(let limit):
             self.init(
                 .refused, "more than \(limit) requests could be replayed",
@@ -89,6 +97,11 @@ extension JobAction {
         case .replay: "replay"
         case .createTopics: "create the topics"
         case .checkTopics: "look at the topics"
+        case .describeGroup: "ask who is in the group"
+        case .readPositions: "ask where the group stands"
+        case .writePositions: "write where the group begins"
+        case .describeTopics: "ask about the topics"
+        case .findFirst: "look for the first requests since then"
         }
     }
 }

@@ -1,8 +1,29 @@
-import Delivery
+import GroupPositions
 import Jobs
 import Kafka
 import Replay
 import Settings
+
+extension Settings {
+    /// The topics of jobs.
+    var jobTopics: JobTopics {
+        let topics = kafka.topics
+        return JobTopics(
+            requests: topics.requests, requestsHigh: topics.requestsHigh, requestsBulk: topics.requestsBulk,
+            requestsOwn: topics.requestsOwn, delays: topics.delays, held: topics.held, parents: topics.parents,
+            results: topics.results, deadLetter: topics.deadLetter, control: topics.control, handles: topics.handles,
+            shares: topics.shares, secure: topics.secure, replays: topics.replays)
+    }
+
+    /// The terms by which workers decide where partitions begin.
+    var groupTerms: GroupTerms {
+        let topics = kafka.topics
+        return GroupTerms(
+            kafka: kafkaConfiguration(), group: kafka.groupID,
+            requests: [topics.requests, topics.requestsHigh, topics.requestsBulk, topics.requestsOwn], delays: topics.delays,
+            held: topics.held, parents: topics.parents, start: kafka.start)
+    }
+}
 
 extension Invocation {
     /// The context of a job that this command starts: its progress is shown on a terminal, and a signal cancels it.
@@ -10,7 +31,7 @@ extension Invocation {
         let streams = streams
         let progress = ProgressLine(streams)
         return JobContext(
-            kafka: settings.kafkaConfiguration(), topics: settings.kafka.topics.ofJobs, timeout: timeout, now: surroundings.now,
+            kafka: settings.kafkaConfiguration(), topics: settings.jobTopics, timeout: timeout, now: surroundings.now,
             isCancelled: { Interruption.isRequested }, progress: { progress.show($0) },
             note: { streams.note($0.text) })
     }
@@ -39,14 +60,6 @@ extension Invocation {
         let context = jobContext(settings, timeout: timeout)
         return try perform(settings) { () throws(JobFailure) in try context.jobLog() }
     }
-
-    /// The requests that were cancelled until now.
-    ///
-    /// - Throws: The control topic cannot be read.
-    func cancellations(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> Cancellations {
-        let context = jobContext(settings, timeout: timeout)
-        return try perform(settings) { () throws(JobFailure) in try context.cancellations() }
-    }
 }
 
 /// A failure of one session of a command's work with Kafka.
@@ -74,19 +87,4 @@ extension JobNote {
         case .retrying(let error): "once more after: \(Sanitised.line(error.description))"
         }
     }
-}
-
-extension KafkaSettings.Topics {
-    /// The same names for jobs.
-    var ofJobs: JobTopics {
-        JobTopics(
-            requests: requests, requestsHigh: requestsHigh, requestsBulk: requestsBulk, requestsOwn: requestsOwn, delays: delays,
-            held: held, parents: parents, results: results, deadLetter: deadLetter, control: control, handles: handles,
-            shares: shares, secure: secure, replays: replays)
-    }
-}
-
-extension TopicRole {
-    /// The topics in use, under the names that the settings give.
-    static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] { all(topics.ofJobs) }
 }

@@ -39,21 +39,21 @@ package struct Finding: Sendable, Equatable {
     /// The kind of a failure.
     package var cause = Cause.other
 
-    package static func ok(_ check: String, of subject: String, text: String) -> Finding {
+    static func ok(_ check: String, of subject: String, text: String) -> Finding {
         Finding(state: .ok, check: check, subject: subject, text: text)
     }
 
-    package static func warning(_ check: String, of subject: String, text: String, mend remedy: String?) -> Finding {
+    static func warning(_ check: String, of subject: String, text: String, mend remedy: String?) -> Finding {
         Finding(state: .warning, check: check, subject: subject, text: text, remedy: remedy)
     }
 
-    package static func failed(
+    static func failed(
         _ check: String, of subject: String, text: String, mend remedy: String?, cause: Cause = .other
     ) -> Finding {
         Finding(state: .failed, check: check, subject: subject, text: text, remedy: remedy, cause: cause)
     }
 
-    package static func unasked(_ check: String, of subject: String, text: String, mend remedy: String? = nil) -> Finding {
+    static func unasked(_ check: String, of subject: String, text: String, mend remedy: String? = nil) -> Finding {
         Finding(state: .unasked, check: check, subject: subject, text: text, remedy: remedy)
     }
 }

@@ -1,5 +1,6 @@
 import Basics
-package import Kafka
+package import GroupPositions
+import Kafka
 
 /// The identity of a worker's loops towards Kafka.
 package struct LoopIdentity: Sendable {
@@ -23,7 +24,7 @@ package struct LoopIdentity: Sendable {
 /// Several threads may use one examination at once: each opens clients of its own.
 package struct KafkaExamination: Sendable {
     private let context: JobContext
-    private let group: String
+    private let terms: GroupTerms
     private let demands: BrokerDemands
     private let loops: LoopIdentity?
     private let probesWriting: Bool
@@ -35,13 +36,13 @@ package struct KafkaExamination: Sendable {
 
     /// - Parameters:
     ///   - context: The brokers and topics. Its time-out holds for each query.
-    ///   - group: The workers' consumer group.
+    ///   - terms: The workers' consumer group.
     ///   - demands: The demands of the workers' settings on the brokers.
     ///   - loops: The identity of a worker's loops, or nil if they write no transactions.
     ///   - probesWriting: True if the right to write is checked, too.
-    package init(_ context: JobContext, group: String, demands: BrokerDemands, loops: LoopIdentity?, probesWriting: Bool) {
+    package init(_ context: JobContext, terms: GroupTerms, demands: BrokerDemands, loops: LoopIdentity?, probesWriting: Bool) {
         self.context = context
-        self.group = group
+        self.terms = terms
         self.demands = demands
         self.loops = loops
         self.probesWriting = probesWriting
@@ -50,9 +51,7 @@ package struct KafkaExamination: Sendable {
     /// Blocks until the last query is answered, or its time is up.
     ///
     /// - Returns: Findings about connection, brokers, topics and group, in this order.
-    package func findings(
-        _ groupFindings: ([TopicFacts], Result<GroupDescription, Refusal>, TopicAdmin) -> [Finding]
-    ) -> [Finding] {
+    package func findings() -> [Finding] {
         let connection = ConnectionFacts(brokers: brokers, configuration.properties)
         let roles = TopicRole.all(context.topics)
         let admin: TopicAdmin
@@ -72,17 +71,13 @@ package struct KafkaExamination: Sendable {
         let existing = roles.indices.filter { if case .existing = cluster.topics[$0] { true } else { false } }
         let answers = topicSettings(existing.map { roles[$0].name }, admin)
         let topics = roles.indices.map { topic(roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, admin) }
-        let description = Result<GroupDescription, Refusal> { () throws(KafkaError) in
-            try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
-                try admin.describe(group: group, timeout: timeout)
-            }
-        }
+        let group = groupFacts(topics, by: GroupExamination(terms, admin: admin, context: context))
         return ConnectionFindings.of(connection, brokerCount: .success(cluster.brokerCount), brokerSettings: broker)
             + BrokerFindings.of(broker, demands: demands, tool: tool)
             + topics.flatMap { TopicFindings.of($0, brokerCount: cluster.brokerCount, tool: tool) }
             + TopicFindings.ofAll(topics, tool: tool)
-            + writing(topics) + transactions(description.answer)
-            + groupFindings(topics, description, admin)
+            + writing(topics) + transactions(group.description.answer)
+            + GroupFindings.of(group, tool: tool)
     }
 
     /// The settings of topics, by their names. All are queried at once, because some brokers let every query wait for its
@@ -177,6 +172,27 @@ package struct KafkaExamination: Sendable {
                     "whether \(Counted.text(count, "topic", "topics")) may be written to, in transactions, is asked only on demand",
                 mend: "pushfan doctor --probe-writing")
         ]
+    }
+
+    private func groupFacts(_ topics: [TopicFacts], by examination: GroupExamination) -> GroupFacts {
+        let shared = topics.filter(\.role.isShared).compactMap { facts in
+            facts.partitions.answer.map { (topic: facts.role.name, partitionCount: $0.count) }
+        }
+        let positions: Result<[GroupPosition], Refusal> =
+            switch topics.first(where: { $0.role.role == "requests" })?.partitions {
+            case .success: Result { () throws(KafkaError) in try examination.positions(in: shared) }
+            case .failure, nil: .failure(Refusal(.missing, text: "the requests topic is not there, or this user may not see it"))
+            }
+        let starts = positions.answer.map { positions in
+            Result<GroupStarts, Refusal> { () throws(KafkaError) in try examination.starts(among: positions) }
+        }
+        let newer = positions.answer.flatMap { positions in
+            Result<[TopicPartition], Refusal> { () throws(KafkaError) in try examination.newer(among: positions) }.answer
+        }
+        return GroupFacts(
+            id: terms.group, positions: positions,
+            description: Result { () throws(KafkaError) in try examination.description() }, delays: Set(terms.delays),
+            rule: terms.start, starts: starts, newer: newer ?? [])
     }
 }
 

@@ -1,10 +1,7 @@
 /// Kafka's own command lines, as remedies show them.
-package struct KafkaTool {
+struct KafkaTool {
     /// The addresses of the brokers.
-    package let brokers: String
-
-    /// Command lines for the brokers at these addresses.
-    package init(brokers: String) { self.brokers = brokers }
+    let brokers: String
 
     /// Changes one setting of a topic.
     func set(_ topic: String, _ key: String, _ value: String) -> String {
@@ -12,7 +9,7 @@ package struct KafkaTool {
     }
 
     /// Gives the user rights. `resource` is such as `--topic push.requests.v1`.
-    package func allow(_ operations: String..., on resource: String) -> String {
+    func allow(_ operations: String..., on resource: String) -> String {
         let list = operations.map { " --operation \($0)" }.joined()
         return "kafka-acls.sh --bootstrap-server \(brokers) --add --allow-principal User:NAME\(list) \(resource)"
     }

@@ -1,22 +1,22 @@
-package import Kafka
+import Kafka
 
 /// The reason for which a query to Kafka failed, as far as findings depend on it.
-package struct Refusal: Error, Equatable {
-    package enum Kind: Sendable, Equatable {
+struct Refusal: Error, Equatable {
+    enum Kind: Sendable, Equatable {
         case unreachable, tls, login, rights, missing, configuration, other
     }
 
-    package let kind: Kind
+    let kind: Kind
     /// The library's text, without secrets.
-    package let text: String
+    let text: String
 
-    package init(_ kind: Kind, text: String) {
+    init(_ kind: Kind, text: String) {
         self.kind = kind
         self.text = text
     }
 
     /// The meaning of an error of the library.
-    package init(_ error: KafkaError) {
+    init(_ error: KafkaError) {
         text = error.description
         kind =
             if error.isConfiguration {
@@ -37,10 +37,10 @@ package struct Refusal: Error, Equatable {
 
 extension Result where Failure == Refusal {
     /// The answer to a query, or the refusal.
-    package init(asking question: () throws(KafkaError) -> Success) {
+    init(asking question: () throws(KafkaError) -> Success) {
         do throws(KafkaError) { self = .success(try question()) } catch { self = .failure(Refusal(error)) }
     }
 
     /// The answer, if there is one.
-    package var answer: Success? { try? get() }
+    var answer: Success? { try? get() }
 }

@@ -1,10 +1,10 @@
-package import Kafka
+import Kafka
 
 /// The facts of one topic.
-package struct TopicFacts {
-    package let role: TopicRole
+struct TopicFacts {
+    let role: TopicRole
     /// Its partitions, or why they are unknown.
-    package var partitions: Result<[PartitionReplicas], Refusal>
+    var partitions: Result<[PartitionReplicas], Refusal>
     /// Its settings, or why they are unknown.
     var settings: Result<[TopicSetting], Refusal>
     /// The success of reading it, if that matters.

@@ -17,6 +17,16 @@ package enum JobAction: Sendable, Equatable {
     case createTopics
     /// Checks topics.
     case checkTopics
+    /// Lists the members of a group.
+    case describeGroup
+    /// Reads the positions of a group.
+    case readPositions
+    /// Writes the positions of a group.
+    case writePositions
+    /// Describes topics.
+    case describeTopics
+    /// Finds the first requests since a time.
+    case findFirst
 }
 
 /// The reason why a job cannot go on. The caller chooses the words for it.
@@ -31,6 +41,10 @@ package enum JobFailure: Error, Sendable {
     case unfinished(topic: String)
     /// A newer version of pushfan wrote records of the topic.
     case newerRecords(topic: String)
+    /// There is no topic of results, so it is unknown what is finished.
+    case noResults(topic: String)
+    /// A newer version of pushfan wrote some of what is finished.
+    case newerOutcomes
 
     /// The file cannot be read, for a reason of the system.
     case unreadableFile(path: String, reason: String)
@@ -57,4 +71,13 @@ package enum JobFailure: Error, Sendable {
     case takenOver
     /// The claim to run the job was written and cannot be read back, such as behind a hanging transaction.
     case unreadClaim(KafkaError)
+}
+
+extension JobFailure {
+    /// Does something with Kafka, and names the action in its failure.
+    static func naming<Value>(
+        _ action: JobAction, _ body: () throws(KafkaError) -> Value
+    ) throws(JobFailure) -> Value {
+        do throws(KafkaError) { return try body() } catch { throw .kafka(error, action) }
+    }
 }

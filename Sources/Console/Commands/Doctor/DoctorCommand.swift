@@ -38,13 +38,11 @@ private enum DoctorCommand {
         let settings = try invocation.settings()
         let now = invocation.surroundings.now()
         let kafka = KafkaExamination(
-            invocation.jobContext(settings, timeout: timeout), group: settings.kafka.groupID, demands: settings.brokerDemands,
+            invocation.jobContext(settings, timeout: timeout), terms: settings.groupTerms, demands: settings.brokerDemands,
             loops: settings.loopIdentity, probesWriting: invocation.arguments.has("probe-writing"))
-        let tool = KafkaTool(brokers: settings.kafka.bootstrapServers.joined(separator: ","))
-        let group = GroupQuery(settings: settings, timeout: timeout, now: now)
         let hubs = settings.allHubs.flatMap { HubFindings.of(HubProbe.ask(settings, $0, now: now, timeout: timeout)) }
         let limits = LimitFindings.of(.current(), needed: settings.descriptorsNeeded)
-        let findings = kafka.findings { GroupFindings.of(group.facts($0, $1, $2), tool) } + hubs + [limits]
+        let findings = kafka.findings() + hubs + [limits]
         switch format {
         case .json, .ndjson: try invocation.streams.out(format, Table(), findings.map(\.json))
         case .table, .wide, .csv:

@@ -2,7 +2,6 @@ import Jobs
 import Kafka
 import PushModel
 import Settings
-import PushModel
 
 extension Command {
     /// `pushfan group adopt OLD`: what a group of another name has left goes on in this one.
@@ -40,7 +39,8 @@ private enum GroupAdoptCommand {
         let adoption: GroupAdoption
         let memberCount: Int
         do throws(KafkaError) {
-            adoption = try GroupAdoption(of: old, settings, isDry: isDry, timeout: timeout)
+            adoption = try GroupAdoption(
+                of: old, to: settings.groupTerms, isDry: isDry, context: invocation.jobContext(settings, timeout: timeout))
             memberCount = try adoption.memberCount()
         } catch {
             throw invocation.failure(error, settings.kafka, to: "look at the groups")

@@ -1,9 +1,10 @@
 import Jobs
 import Delivery
+import GroupPositions
+import Jobs
 import Kafka
 import PushModel
 import Settings
-import PushModel
 
 extension Command {
     /// `pushfan group start TOPIC…`: where the group begins in partitions in which it has no position.
@@ -52,22 +53,28 @@ private enum GroupStartCommand {
         }
         let settings = try invocation.settings()
         Interruption.catchSignals()
-        let start = GroupStart(invocation: invocation, settings: settings, timeout: timeout)
-        try requireNoMembers(of: start)
-        let all = try start.positions()
-        let named = try Self.named(arguments.operands, of: all, start.requestTopics, settings, place)
+        let context = invocation.jobContext(settings, timeout: timeout)
+        let start = try invocation.perform(settings) { () throws(JobFailure) in
+            try GroupStart(settings.groupTerms, context: context)
+        }
+        let requestTopics = Set(settings.groupTerms.requests)
+        try requireNoMembers(of: start, settings, invocation)
+        let all = try invocation.perform(settings, start.positions)
+        let named = try Self.named(arguments.operands, of: all, requestTopics, settings, place)
         let chosen = named.filter { replaces || $0.committed == nil }
-        let rows = try start.rows(place, for: chosen, of: all)
+        let rows = try invocation.perform(settings) { () throws(JobFailure) in
+            try start.rows(at: place, for: chosen, of: all)
+        }
         let isDry = arguments.has("dry-run")
         if !isDry && !rows.isEmpty {
             try confirm(rows, place, invocation)
             // Reading may have taken long.
-            try requireNoMembers(of: start)
-            try start.write(rows)
+            try requireNoMembers(of: start, settings, invocation)
+            try invocation.perform(settings) { () throws(JobFailure) in try start.write(rows) }
         }
         try report(rows, place, isDry, invocation)
         let names = Set(chosen.map(\.partition))
-        let topics = Set(chosen.map(\.partition.topic)).intersection(start.requestTopics)
+        let topics = Set(chosen.map(\.partition.topic)).intersection(requestTopics)
         let left = all.count { $0.committed == nil && topics.contains($0.partition.topic) && !names.contains($0.partition) }
         if left > 0 {
             let partitions = Counted.text(left, "partition of these topics has", "partitions of these topics have")
@@ -78,8 +85,10 @@ private enum GroupStartCommand {
         return .done
     }
 
-    private static func requireNoMembers(of start: GroupStart) throws(CommandFailure) {
-        let count = try start.memberCount()
+    private static func requireNoMembers(
+        of start: GroupStart, _ settings: Settings, _ invocation: Invocation
+    ) throws(CommandFailure) {
+        let count = try invocation.perform(settings, start.memberCount)
         guard count == 0 else {
             throw CommandFailure(
                 .refused, "\(Counted.text(count, "worker is", "workers are")) in the group",

@@ -25,9 +25,9 @@ enum ShowCommand {
                     .temporary, "no result for \(Sanitised.quoted(id)) has come in time",
                     hint: "without --wait it says where it is")
             }
-            let now = Timestamp(milliseconds: invocation.surroundings.now())
-            var search = WhereaboutsSearch(for: id, answers.scan, settings, timeout: timeout, now: now)
-            try write(search.run(invocation), invocation)
+            let context = invocation.jobContext(settings, timeout: timeout)
+            var search = WhereaboutsSearch(for: id, in: settings.groupTerms, context: context)
+            try write(invocation.perform(settings) { () throws(JobFailure) in try search.run() }, invocation)
             throw CommandFailure(
                 .nothingMatched, "there is no result for \(Sanitised.quoted(id)) yet", hint: "--wait waits for one")
         }
@@ -51,12 +51,12 @@ enum ShowCommand {
         return life
     }
 
-    private static func write(_ telling: WhereaboutsTelling, _ invocation: Invocation) throws(CommandFailure) {
+    private static func write(_ report: WhereaboutsReport, _ invocation: Invocation) throws(CommandFailure) {
         let format = invocation.arguments.format()
         switch format {
-        case .table, .wide: try invocation.streams.out(telling.text)
-        case .json: try invocation.streams.out(telling.json + [UInt8(ascii: "\n")])
-        case .ndjson, .csv: try invocation.streams.out(format, telling.table, [telling.json])
+        case .table, .wide: try invocation.streams.out(report.text)
+        case .json: try invocation.streams.out(report.json + [UInt8(ascii: "\n")])
+        case .ndjson, .csv: try invocation.streams.out(format, report.table, [report.json])
         }
     }
 

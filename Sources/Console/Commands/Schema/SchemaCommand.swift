@@ -51,7 +51,7 @@ private enum Description: String, CaseIterable {
         case .request: MessageSchema.request.document
         case .result: MessageSchema.result.document
         case .outcome: MessageSchema.outcome.document
-        case .asyncapi: TopicsDescription(try invocation.settings().kafka.topics.ofJobs).document(version: Program.version)
+        case .asyncapi: TopicsDescription(try invocation.settings().jobTopics).document(version: Program.version)
         case .openapi: APIDescription.document
         }
     }

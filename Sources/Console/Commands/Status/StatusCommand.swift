@@ -41,13 +41,10 @@ private enum StatusCommand {
         let settings = try invocation.settings()
         let asked: StatusReport?
         do throws(KafkaError) {
-            asked = try StatusQuestions(
-                settings: settings, timeout: timeout, now: Timestamp(milliseconds: invocation.surroundings.now()),
-                workers: workers,
-                cancellations: { () throws(CommandFailure) in
-                    try invocation.cancellations(settings, timeout: timeout)
-                }
-            ).ask()
+            let context = invocation.jobContext(settings, timeout: timeout)
+            asked = try StatusExamination(settings.groupTerms, context: context).report {
+                workers.map { call($0, within: timeout) }
+            }
         } catch {
             throw invocation.failure(error, settings.kafka, to: "ask how the workers stand")
         }
@@ -59,7 +56,20 @@ private enum StatusCommand {
         try tell(report, arguments.format(), invocation.streams)
         let isTooOld = limit.map { report.lagMilliseconds > $0.wholeMilliseconds } ?? false
         if isTooOld || report.reasons.contains(where: \.isStuck) { return .failed }
-        return report.workers.contains { $0.page.answer == nil } ? .partlyFailed : .done
+        return report.workers.contains { (try? $0.page.get()) == nil } ? .partlyFailed : .done
+    }
+
+    private static func call(_ target: HealthTarget, within timeout: Duration) -> StatusReport.Worker {
+        do throws(CommandFailure) {
+            let answer = try PlainRequest.get(target, timeout: timeout)
+            let body = Array(answer.body.utf8)
+            guard answer.status == 200, let page = WorkerPage(body) else {
+                throw CommandFailure(.failed, "\(target) answered \(answer.status), and not as a worker of this version does")
+            }
+            return StatusReport.Worker(url: target.description, page: .success(page), raw: body)
+        } catch {
+            return StatusReport.Worker(url: target.description, page: .failure(.init(error.message)))
+        }
     }
 
     private static func target(_ url: String) throws(CommandFailure) -> HealthTarget {

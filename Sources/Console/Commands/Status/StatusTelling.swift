@@ -12,7 +12,7 @@ struct StatusTelling {
 
     /// `group pushfan: stable, 3 members; 12 requests wait, the oldest for 4.2 s; 7 are delayed, the first is due in 9.0 s; 2 are held`.
     var heading: String {
-        let group = report.group.answer.map { ": " + text($0) } ?? ""
+        let group = report.groupDescription.map { ": " + text($0) } ?? ""
         var heading = "group \(report.groupID)\(group); " + report.counts.waiting
         let lanes = report.partitions.filter { !$0.isDelayed && !$0.isHeld }
         if let age = lanes.compactMap({ report.age(of: $0) }).max() {
@@ -53,7 +53,7 @@ struct StatusTelling {
             let inWork = topic.compactMap { $0.fromWorker?.inWork }
             table.add([
                 topic.first?.position.partition.topic ?? "", "\(topic.count)",
-                report.group.answer == nil || topic.contains(where: \.isHeld) ? "-" : "\(topic.count { $0.owner != nil })",
+                report.groupDescription == nil || topic.contains(where: \.isHeld) ? "-" : "\(topic.count { $0.owner != nil })",
                 "\(topic.reduce(Int64(0)) { $0.addingSaturated($1.lag) })", longest(of: topic).map(oldest(in:)) ?? "-",
                 inWork.isEmpty ? "-" : "\(inWork.reduce(0, +))",
             ])
@@ -182,8 +182,8 @@ extension StatusReport {
         var object = JSONObject()
         object.add("at", now.text)
         object.add("group", groupID)
-        object.add("state", group.answer?.state.rawValue)
-        if let members = group.answer?.members { object.add("members", members.count) }
+        object.add("state", groupDescription?.state.rawValue)
+        if let members = groupDescription?.members { object.add("members", members.count) }
         object.add("lag_records", Int(lag))
         object.add("lag_ms", Int(lagMilliseconds))
         object.add("delayed_records", Int(delayedCount))

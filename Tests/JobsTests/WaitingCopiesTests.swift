@@ -1,8 +1,7 @@
 import Kafka
-import PushModel
 import Testing
 
-@testable import Console
+@testable import Jobs
 
 @Suite struct WaitingCopiesTests {
     private static let lane = TopicPartition(topic: "lane", partition: 0)
@@ -17,7 +16,13 @@ import Testing
     }
 
     private static func isDone(_ copies: WaitingCopies, _ headers: [String: String], _ offset: Int64) -> Bool? {
-        copies.isDone(headers, at: lane, offset, mayHaveGoneOn: true)
+        WaitingRecord(headers, of: "g").flatMap { copies.isDone($0, at: lane, offset: offset, mayHaveGoneOn: true) }
+    }
+
+    private static func take(
+        _ headers: [String: String], at offset: Int64 = 0, written: Int64, into copies: inout WaitingCopies
+    ) throws {
+        copies.take(try #require(WaitingRecord(headers, of: "g")), at: lane, offset: offset, written: written)
     }
 
     /// Two copies of a request: the attempts before each, when it was written, and whether the first one waits.
@@ -27,35 +32,36 @@ import Testing
             // Nothing tells them apart: one of them waits, and not both.
             (0, 5, 0, 5, false),
         ] as [(Int, Int64, Int, Int64, Bool)])
-    func theLastCopyWaits(attempt: Int, written: Int64, otherAttempt: Int, otherWritten: Int64, isFirst: Bool) {
-        var copies = WaitingCopies(of: "g")
+    func theLastCopyWaits(attempt: Int, written: Int64, otherAttempt: Int, otherWritten: Int64, isFirst: Bool) throws {
+        var copies = WaitingCopies()
         let (first, second) = (Self.headers(4, attempt: attempt), Self.headers(4, attempt: otherAttempt))
-        copies.take(first, at: Self.lane, 0, written: written)
-        copies.take(second, at: Self.lane, 1, written: otherWritten)
+        try Self.take(first, written: written, into: &copies)
+        try Self.take(second, at: 1, written: otherWritten, into: &copies)
         #expect(Self.isDone(copies, first, 0) == !isFirst && Self.isDone(copies, second, 1) == isFirst)
     }
 
     /// When the request was published as the record says and as its outcome says, and whether it is the same one.
     @Test(arguments: [(7, 7, true), (7, nil, true), (7, 8, false), (nil, nil, true)] as [(Int64?, Int64?, Bool)])
-    func anOutcomeEndsItsRequestOnly(time: Int64?, told: Int64?, isSame: Bool) {
-        var copies = WaitingCopies(of: "g")
+    func anOutcomeEndsItsRequestOnly(time: Int64?, told: Int64?, isSame: Bool) throws {
+        var copies = WaitingCopies()
         let (headers, other) = (Self.headers(4, time: time), Self.headers(5, time: time))
-        copies.take(headers, at: Self.lane, 0, written: 1)
-        copies.take(other, at: Self.lane, 1, written: 1)
-        copies.finish("t", 0, 4, told)
-        copies.finish("u", 0, 5, told)
-        copies.finish("t", 1, 5, told)
+        try Self.take(headers, written: 1, into: &copies)
+        try Self.take(other, at: 1, written: 1, into: &copies)
+        copies.finish(topic: "t", partition: 0, offset: 4, time: told)
+        copies.finish(topic: "u", partition: 0, offset: 5, time: told)
+        copies.finish(topic: "t", partition: 1, offset: 5, time: told)
         #expect(Self.isDone(copies, headers, 0) == isSame && Self.isDone(copies, other, 1) == false)
     }
 
-    @Test func whatIsNoneOfTheGroupsWaitsForNothingAndAQuestionIsNotAskedTwice() {
-        let copies = WaitingCopies(of: "g")
+    @Test func whatIsNoneOfTheGroupsWaitsForNothingAndAQuestionIsNotAskedTwice() throws {
+        let copies = WaitingCopies()
         #expect(Self.isDone(copies, Self.headers(4, group: "other"), 0) == nil)
         #expect(Self.isDone(copies, ["pushfan-group": "g"], 0) == nil)
         var poll = Self.headers(4)
         poll["pushfan-poll"] = "1"
         for mayHaveGoneOn in [true, false] {
-            #expect(copies.isDone(poll, at: Self.lane, 0, mayHaveGoneOn: mayHaveGoneOn) == mayHaveGoneOn)
+            let record = try #require(WaitingRecord(poll, of: "g"))
+            #expect(copies.isDone(record, at: Self.lane, offset: 0, mayHaveGoneOn: mayHaveGoneOn) == mayHaveGoneOn)
         }
     }
 }

@@ -1,4 +1,5 @@
-import Jobs
+import Delivery
+import GroupPositions
 import Kafka
 import PushModel
 import ResultQuery
@@ -16,10 +17,12 @@ struct FinishedPlaces {
         let time: Int64
     }
 
-    /// The group whose waiting requests count.
-    private let group: String
+    /// The group whose waiting requests count, and its topics.
+    private let terms: GroupTerms
+    /// The topics of outcomes.
+    private let topics: JobTopics
     /// The state of requests that wait.
-    private(set) var copies: WaitingCopies
+    private(set) var copies = WaitingCopies()
     /// The state of large requests.
     private(set) var wholes: WholeStarts
     private var places: [TopicPartition: [Place]] = [:]
@@ -41,38 +44,34 @@ struct FinishedPlaces {
     ///
     /// - Parameters:
     ///   - positions: The partitions that matter, and what they hold.
-    ///   - group: The group that is to begin there.
-    ///   - parents: The topic of parents.
-    init(of positions: [GroupPosition], group: String, parents: String) {
-        self.group = group
-        wholes = WholeStarts(of: positions, topic: parents)
-        copies = WaitingCopies(of: group)
+    ///   - terms: The group that is to begin there, and its topics.
+    ///   - topics: The topics of outcomes.
+    init(of positions: [GroupPosition], _ terms: GroupTerms, _ topics: JobTopics) {
+        self.terms = terms
+        self.topics = topics
+        wholes = WholeStarts(of: positions, topic: terms.parents)
         for position in positions {
             places[position.partition] = []
             lows[position.partition] = position.low
         }
     }
 
-    /// True if a topic has such records.
-    static func areTold(by role: TopicRole) -> Bool {
-        switch role.kind {
-        case .delayed, .held, .parents: true
-        case .requests, .common, .other: role.role == "results" || role.role == "deadletter"
-        }
-    }
-
-    /// Takes a record of such a topic. Those of requests that wait have to be the first.
-    mutating func take(_ record: borrowing ConsumedRecord, of role: TopicRole) {
-        let isWaiting = role.kind == .delayed || role.kind == .held
+    /// Takes a record of a topic that workers write. Those of requests that wait have to be the first.
+    mutating func take(_ record: borrowing ConsumedRecord, of topic: String) {
         // A dead letter has the headers of a record that anybody may have written.
-        if role.role != "deadletter", RecordFormat.isNewer(record, of: isWaiting ? group : nil) { isNewer = true }
-        switch role.kind {
-        case .delayed, .held: takeWaiting(record, of: role.name)
-        case .parents:
+        if topic == topics.deadLetter { return takeDeadLetter(record) }
+        let kind = terms.kind(of: topic)
+        let isWaiting = kind == .delayed || kind == .held
+        if RecordFormat.isNewer(record, of: isWaiting ? terms.group : nil) { isNewer = true }
+        if isWaiting {
+            takeWaiting(record, of: topic)
+        } else if kind == .parents {
             takeParent(record)
-            wholes.take(record, of: role.name)
-        case .requests: takePart(record, of: role.name)
-        default: if role.role == "results" { takeResult(record) } else { takeDeadLetter(record) }
+            wholes.take(record, of: topic)
+        } else if topic == topics.results {
+            takeResult(record)
+        } else {
+            takePart(record, of: topic)
         }
     }
 
@@ -83,36 +82,33 @@ struct FinishedPlaces {
         let timings = document.member("timings", of: root)
         let time = timings.flatMap { document.text("published_at", of: $0) }.flatMap { Timestamp($0.utf8.span) }
         finish(
-            document.text("topic", of: origin), document.integer("partition", of: origin),
-            document.text("offset", of: origin).flatMap { Int64($0) }, time?.milliseconds)
+            topic: document.text("topic", of: origin), partition: document.integer("partition", of: origin),
+            offset: document.text("offset", of: origin).flatMap { Int64($0) }, time: time?.milliseconds)
     }
 
     private mutating func takeDeadLetter(_ record: borrowing ConsumedRecord) {
         let headers = OwnHeaders.of(record)
-        guard headers["pushfan-dlq-group"] == group else { return }
+        guard headers["pushfan-dlq-group"] == terms.group else { return }
         // A dead letter in place of a result has the time of the refusal.
         let time = headers["pushfan-dlq-reason"] == "not_taken" ? nil : headers["pushfan-dlq-timestamp-ms"]
         finish(
-            headers["pushfan-dlq-topic"], headers["pushfan-dlq-partition"].flatMap { Int64($0) },
-            headers["pushfan-dlq-offset"].flatMap { Int64($0) }, time.flatMap { Int64($0) })
+            topic: headers["pushfan-dlq-topic"], partition: headers["pushfan-dlq-partition"].flatMap { Int64($0) },
+            offset: headers["pushfan-dlq-offset"].flatMap { Int64($0) }, time: time.flatMap { Int64($0) })
     }
 
     private mutating func takeWaiting(_ record: borrowing ConsumedRecord, of topic: String) {
-        let headers = OwnHeaders.of(record)
-        guard headers["pushfan-group"] == group else { return }
+        guard let waiting = WaitingRecord(OwnHeaders.of(record), of: terms.group) else { return }
         let place = TopicPartition(topic: topic, partition: record.partition)
-        if headers["pushfan-poll"] == nil { copies.take(headers, at: place, record.offset, written: record.timestamp) }
-        add(
-            headers["pushfan-origin-topic"], headers["pushfan-origin-partition"].flatMap { Int64($0) },
-            headers["pushfan-origin-offset"].flatMap { Int64($0) }, headers["pushfan-origin-timestamp-ms"].flatMap { Int64($0) },
-            waits: true)
+        if !waiting.isPoll { copies.take(waiting, at: place, offset: record.offset, written: record.timestamp) }
+        guard let origin = waiting.origin else { return }
+        add(topic: origin.topic, partition: origin.partition, offset: origin.offset, time: waiting.published, waits: true)
     }
 
     private mutating func takeParent(_ record: borrowing ConsumedRecord) {
         guard let key = record.key, let role = ParentKey.read(key)?.role, role == .parent, let value = record.value,
             let origin = ParentRecord(value)?.origin
         else { return }
-        add(origin.topic, Int64(origin.partition), origin.offset, origin.timestamp.milliseconds)
+        add(topic: origin.topic, partition: origin.partition, offset: origin.offset, time: origin.timestamp.milliseconds)
     }
 
     private mutating func takePart(_ record: borrowing ConsumedRecord, of topic: String) {
@@ -131,18 +127,15 @@ struct FinishedPlaces {
     }
 
     /// Notes that a request has its result, or became a dead letter.
-    private mutating func finish(_ topic: String?, _ partition: Int64?, _ offset: Int64?, _ time: Int64?) {
-        add(topic, partition, offset, time)
-        guard let topic, let offset, let number = partition.flatMap({ Int32(exactly: $0) }) else { return }
-        wholes.finish(topic, number, offset, time)
+    private mutating func finish(topic: String?, partition: Int64?, offset: Int64?, time: Int64?) {
+        guard let topic, let offset, let partition = partition.flatMap({ Int32(exactly: $0) }) else { return }
+        add(topic: topic, partition: partition, offset: offset, time: time)
+        wholes.finish(topic: topic, partition: partition, offset: offset, time: time)
     }
 
-    private mutating func add(
-        _ topic: String?, _ partition: Int64?, _ offset: Int64?, _ time: Int64?, waits: Bool = false
-    ) {
-        guard let topic, let offset, let number = partition.flatMap({ Int32(exactly: $0) }) else { return }
-        if !waits { copies.finish(topic, number, offset, time) }
-        let partition = TopicPartition(topic: topic, partition: number)
+    private mutating func add(topic: String, partition: Int32, offset: Int64, time: Int64?, waits: Bool = false) {
+        if !waits { copies.finish(topic: topic, partition: partition, offset: offset, time: time) }
+        let partition = TopicPartition(topic: topic, partition: partition)
         guard let low = lows[partition], offset >= low else { return }
         places[partition]?.append(Place(offset: offset, time: time ?? -1))
     }
@@ -150,7 +143,7 @@ struct FinishedPlaces {
     /// Puts them in order, once all were taken and before the first query.
     mutating func close() {
         for (part, place, offset, time) in continuations where parts.contains(part) {
-            add(place.topic, Int64(place.partition), offset, time)
+            add(topic: place.topic, partition: place.partition, offset: offset, time: time)
         }
         for partition in lows.keys { places[partition]?.sort { $0.offset < $1.offset } }
     }

@@ -1,81 +1,83 @@
-import Kafka
-import PushModel
+package import Kafka
+package import PushModel
 
-/// A worker's report at `/status`. Missing or unknown fields are nil.
-struct WorkerPage: Equatable {
+/// A worker's report at `/status`. Missing or unknown fields are nil. Texts are as the worker wrote them, control characters included.
+package struct WorkerPage: Sendable, Equatable {
     /// One loop of the worker.
-    struct Loop: Equatable {
-        var worker = ""
-        var mode = ""
-        var at: Timestamp?
+    package struct Loop: Sendable, Equatable {
+        package var worker = ""
+        package var mode = ""
+        package var at: Timestamp?
         /// All its calls, as if they went to one hub.
-        var total = Hub()
-        var finishedPerSecond = ""
-        var lastRebalance: Timestamp?
-        var lastCommit: Timestamp?
-        var hubs: [Hub] = []
-        var partitions: [Partition] = []
+        package var total = Hub()
+        package var finishedPerSecond = ""
+        package var lastRebalance: Timestamp?
+        package var lastCommit: Timestamp?
+        package var hubs: [Hub] = []
+        package var partitions: [Partition] = []
         /// A further obstacle to requests, or an ignored setting, in the worker's own words.
-        var trouble: String?
+        package var trouble: String?
     }
 
     /// A hub that a loop sends through.
-    struct Hub: Equatable {
-        var name = ""
-        var region: String?
-        var isRetired = false
+    package struct Hub: Sendable, Equatable {
+        package var name = ""
+        package var region: String?
+        package var isRetired = false
         /// The reason for which it does not count as working.
-        var trouble: String?
-        var circuit = ""
-        var circuitReason: String?
-        var circuitChange: Timestamp?
-        var limit: Int?
-        var inFlight: Int?
-        var waitingForTurn: Int?
-        var waitingForTimer: Int?
-        var ratePerSecond: String?
-        var throttledMilliseconds: Int?
-        var throttledUntil: Timestamp?
+        package var trouble: String?
+        package var circuit = ""
+        package var circuitReason: String?
+        package var circuitChange: Timestamp?
+        package var limit: Int?
+        package var inFlight: Int?
+        package var waitingForTurn: Int?
+        package var waitingForTimer: Int?
+        package var ratePerSecond: String?
+        package var throttledMilliseconds: Int?
+        package var throttledUntil: Timestamp?
     }
 
     /// A partition that a loop reads.
-    struct Partition: Equatable {
-        var topic = ""
-        var partition = -1
-        var inWork: Int?
-        var oldest: Oldest?
+    package struct Partition: Sendable, Equatable {
+        package var topic = ""
+        package var partition = -1
+        package var inWork: Int?
+        package var oldest: Oldest?
         /// True if the worker leaves it to another version.
-        var isLeft = false
+        package var isLeft = false
         /// True if the worker waits until its leader is back.
-        var waitsForLeader = false
+        package var waitsForLeader = false
         /// The progress of reading the records that determine its start, or nil if that is known.
-        var reading: Reading?
+        package var reading: Reading?
 
-        var id: TopicPartition { TopicPartition(topic: topic, partition: Int32(clamping: partition)) }
+        package var id: TopicPartition { TopicPartition(topic: topic, partition: Int32(clamping: partition)) }
     }
 
     /// The progress of reading the records of a partition that determine its start.
-    struct Reading: Equatable {
-        var count = 0
-        var total = 0
-        var byteCount = 0
+    package struct Reading: Sendable, Equatable {
+        package var count = 0
+        package var total = 0
+        package var byteCount = 0
     }
 
     /// The oldest request in work of a partition.
-    struct Oldest: Equatable {
-        var offset: Int?
-        var attempt: Int?
-        var waitsFor = ""
-        var nextDue: Timestamp?
+    package struct Oldest: Sendable, Equatable {
+        package var offset: Int?
+        package var attempt: Int?
+        package var waitsFor = ""
+        package var nextDue: Timestamp?
     }
 
-    let hub: String
-    let loops: [Loop]
+    /// The hub's name, or empty.
+    package let hub: String
+    /// Its loops.
+    package let loops: [Loop]
 
     /// Reads the page.
     ///
     /// - Parameter json: The body. Anything but an object with loops gives nil.
-    init?(_ json: [UInt8]) {
+    package init?(_ json: [UInt8]) {
         var document = JSONDocument()
         do throws(JSONError) { try document.read(json.span) } catch { return nil }
         let reader = PageReader(document: document)
@@ -93,7 +95,7 @@ private struct PageReader {
 
     func text(_ name: StaticString, _ node: JSONDocument.Node) -> String? {
         document.member(name, of: node).flatMap {
-            document.kind(of: $0) == .string ? Sanitised.line(document.string(document.text(of: $0))) : nil
+            document.kind(of: $0) == .string ? document.string(document.text(of: $0)) : nil
         }
     }
 

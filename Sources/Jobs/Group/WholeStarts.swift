@@ -62,7 +62,7 @@ struct WholeStarts {
     ///   - partition: The partition's number.
     ///   - offset: Its offset.
     ///   - time: Its publication, milliseconds since 1970, or nil when that is not known.
-    mutating func finish(_ topic: String, _ partition: Int32, _ offset: Int64, _ time: Int64?) {
+    mutating func finish(topic: String, partition: Int32, offset: Int64, time: Int64?) {
         guard let whole = wholes[Place(topic: topic, partition: partition, offset: offset)],
             time == nil || whole.time == nil || time == whole.time
         else { return }

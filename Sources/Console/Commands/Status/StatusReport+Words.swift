@@ -2,84 +2,7 @@ import Jobs
 import Kafka
 import PushModel
 
-/// The report on the present state, from Kafka and from the workers themselves.
-struct StatusReport {
-    /// One partition of a topic that workers share.
-    struct Partition {
-        let position: GroupPosition
-        /// The time since which the oldest request without an outcome waits, or of delayed or held requests the due time. Nil
-        /// when none waits.
-        let oldest: Timestamp?
-        /// The member that reads it, or nil when none does, or that is unknown.
-        let owner: String?
-        /// The report of its worker.
-        let fromWorker: WorkerPage.Partition?
-        /// Requests wait in it because they must not be sent yet.
-        var isDelayed = false
-        /// Requests wait in it behind others with their ordering keys.
-        var isHeld = false
-        /// The counts that were found by reading it, or nil if only offsets are known.
-        var counted: WaitingCount?
-
-        /// The requests that wait for an outcome, at most.
-        var lag: Int64 { counted?.most ?? (oldest == nil ? 0 : position.lag) }
-        /// True if fewer may wait: not all was read, and workers write by transactions, whose ends take an offset each.
-        var mayBeFewer: Bool { counted.map { $0.unread > 0 } ?? ((isDelayed || isHeld) && lag > 0) }
-    }
-
-    /// One queried worker.
-    struct Worker {
-        let url: String
-        /// Its page, or why there is none.
-        let page: Result<WorkerPage, CommandFailure>
-        /// The page as it came.
-        var raw: [UInt8] = []
-    }
-
-    let now: Timestamp
-    let groupID: String
-    let group: Result<GroupDescription, Refusal>
-    let partitions: [Partition]
-    let workers: [Worker]
-    /// Topics that could not be queried, each with the reason.
-    var unknownTopics: [String] = []
-    /// The starts of partitions, or nil when they are unknown.
-    var starts: GroupStarts?
-    /// Partitions that workers of this version leave to a newer one.
-    var newer: [TopicPartition] = []
-
-    /// The partitions of each topic, in the order of the topics.
-    var topics: [[Partition]] {
-        var topics: [[Partition]] = []
-        for partition in partitions {
-            if topics.last?.last?.position.partition.topic == partition.position.partition.topic {
-                topics[topics.count - 1].append(partition)
-            } else {
-                topics.append([partition])
-            }
-        }
-        return topics
-    }
-
-    /// The partitions of lanes.
-    private var lanes: [Partition] { partitions.filter { !$0.isDelayed && !$0.isHeld } }
-
-    /// The requests in lanes that wait for an outcome.
-    var lag: Int64 { Self.lag(of: lanes) }
-
-    /// The requests in delay lanes.
-    var delayedCount: Int64 { Self.lag(of: partitions.filter(\.isDelayed)) }
-
-    /// The requests that are held behind others with their ordering keys.
-    var heldCount: Int64 { Self.lag(of: partitions.filter(\.isHeld)) }
-
-    /// The number of cancelled requests among all these, which end when they have their turn.
-    var cancelledCount: Int64 { partitions.reduce(Int64(0)) { $0.addingSaturated($1.counted?.cancelled ?? 0) } }
-
-    private static func lag(of partitions: [Partition]) -> Int64 {
-        partitions.reduce(Int64(0)) { $0.addingSaturated($1.lag) }
-    }
-
+extension StatusReport {
     /// The numbers of waiting, delayed and held requests, in the words of every line that has them: `12 requests wait`, `at most
     /// 7 are delayed`.
     var counts: (waiting: String, delayed: String?, held: String?) {
@@ -95,26 +18,10 @@ struct StatusReport {
         )
     }
 
-    /// The wait of the oldest request, in milliseconds. The wait of a delayed or held request begins when it is due.
-    var lagMilliseconds: Int64 { partitions.compactMap { age(of: $0) }.max() ?? 0 }
-
-    /// The wait of the oldest request of a partition, in milliseconds: 0 before it is due, nil when none waits.
-    func age(of partition: Partition) -> Int64? { partition.oldest.map { max(0, now.milliseconds(since: $0)) } }
-
-    /// The partitions of a topic that have no consumer although the group is stable.
-    func orphans(of topic: [Partition]) -> [Partition] {
-        guard let group = group.answer, group.state == .stable, !group.members.isEmpty else { return [] }
-        // Held requests are read by the owner of their partition of requests.
-        return topic.filter { $0.owner == nil && !$0.isHeld }
-    }
-
-    /// Every loop that reported itself.
-    var loops: [WorkerPage.Loop] { workers.flatMap { $0.page.answer?.loops ?? [] } }
-
     /// The failed queries, and the reasons.
     var unasked: [String] {
-        var list = unknownTopics
-        if case .failure(let refusal) = group { list.append("members of the group: \(refusal.text)") }
+        var list = gaps.map { $0.text(brokers: brokers) }
+        if case .failure(let error) = group { list.append("members of the group: \(Sanitised.line(error.description))") }
         for worker in workers {
             if case .failure(let failure) = worker.page { list.append("the worker at \(worker.url): \(failure.message)") }
         }
@@ -124,11 +31,6 @@ struct StatusReport {
         }
         return list
     }
-}
-
-extension Result where Failure == CommandFailure {
-    /// The answer, if there is one.
-    var answer: Success? { try? get() }
 }
 
 extension StatusReport {
@@ -173,7 +75,7 @@ extension StatusReport {
     }
 
     /// The advice before a command that the group's members would disturb.
-    private var stop: String { group.answer.map { !$0.members.isEmpty } ?? true ? "stop the workers, then " : "" }
+    private var stop: String { groupDescription.map { !$0.members.isEmpty } ?? true ? "stop the workers, then " : "" }
 
     private var refusedReasons: [Reason] {
         (starts?.obstacles ?? []).map {
@@ -182,7 +84,7 @@ extension StatusReport {
     }
 
     private var groupReasons: [Reason] {
-        guard let group = group.answer else { return [] }
+        guard let group = groupDescription else { return [] }
         if group.members.isEmpty {
             let isWaiting = partitions.contains { $0.lag > 0 }
             let words = [counts.waiting, counts.delayed, counts.held].compactMap(\.self).joined(separator: ", ")
@@ -256,5 +158,18 @@ extension StatusReport {
 
     private func wait(until moment: Timestamp) -> String {
         moment > now ? "in " + TimeText.length(milliseconds: moment.milliseconds(since: now)) : "now"
+    }
+}
+
+extension ReportGap {
+    /// The failed query with its reason. Errors of brokers name the addresses that were called.
+    func text(brokers: String) -> String {
+        switch self {
+        case .missing(let topic): "\(topic): there is no such topic; `pushfan topics create` makes it"
+        case .undescribed(let topic, let error): "\(topic): \(Sanitised.line(error.description))"
+        case .unread(let topic, let failure): "\(topic): \(CommandFailure(failure, brokers: brokers).message)"
+        case .cancellations(let failure): "what was cancelled: \(CommandFailure(failure, brokers: brokers).message)"
+        case .positions(let error): "where the group stands: \(Sanitised.line(error.description))"
+        }
     }
 }

@@ -1,20 +1,19 @@
 import Delivery
-import Jobs
 import Kafka
-import PushModel
+package import PushModel
 
 /// A request as it stands in a lane, in a delay lane or in the topic of held requests.
-struct WaitingRequest: Equatable {
+package struct WaitingRequest: Sendable, Equatable {
     /// The request's id.
-    let id: String
+    package let id: String
     /// The record that it was published with.
-    let origin: RecordOrigin
+    package let origin: RecordOrigin
     /// The due time of its continuation, or nil in a lane.
-    let due: Timestamp?
+    package let due: Timestamp?
     /// The number of attempts so far of its calls.
-    let attempts: Int64
+    package let attempts: Int64
     /// The time up to which requests of its id are cancelled, or nil if that does not concern it.
-    let cancelledAt: Timestamp?
+    package let cancelledAt: Timestamp?
 }
 
 /// Reads the requests of one group.
@@ -38,22 +37,19 @@ struct WaitingReader {
     ///   - kind: The purpose of its topic.
     ///   - place: Its partition.
     /// - Returns: Nil for what is no request of the group: another group's, or a poll for an outcome.
-    mutating func read(_ record: FetchedRecord, of kind: TopicRole.Kind, in place: TopicPartition) -> WaitingRequest? {
+    mutating func read(_ record: FetchedRecord, of kind: AssignmentPlan.Kind, in place: TopicPartition) -> WaitingRequest? {
         var origin = RecordOrigin(
             topic: place.topic, partition: place.partition, offset: record.offset,
             timestamp: Self.moment(record.timestamp ?? 0))
         var (due, attempts): (Timestamp?, Int64) = (nil, 0)
         if kind != .requests {
-            let headers = OwnHeaders.of(record)
-            func number(_ name: String) -> Int64? { headers[name].flatMap { Int64($0) } }
-            guard headers["pushfan-group"] == group, headers["pushfan-poll"] == nil, let topic = headers["pushfan-origin-topic"],
-                let partition = number("pushfan-origin-partition").flatMap({ Int32(exactly: $0) }),
-                let offset = number("pushfan-origin-offset")
-            else { return nil }
-            let published = Self.moment(number("pushfan-origin-timestamp-ms") ?? record.timestamp ?? 0)
-            origin = RecordOrigin(topic: topic, partition: partition, offset: offset, timestamp: published)
-            due = number("pushfan-not-before-ms").map(Self.moment)
-            attempts = max(0, number("pushfan-attempt") ?? 0)
+            guard let waiting = WaitingRecord(OwnHeaders.of(record), of: group), !waiting.isPoll, let from = waiting.origin else {
+                return nil
+            }
+            let published = Self.moment(waiting.published ?? record.timestamp ?? 0)
+            origin = RecordOrigin(topic: from.topic, partition: from.partition, offset: from.offset, timestamp: published)
+            due = waiting.due.map(Self.moment)
+            attempts = waiting.attempts
         }
         let value = record.value ?? []
         _ = RequestReader(from: .own).read(

@@ -1,12 +1,11 @@
-import Jobs
-import Delivery
-import Kafka
-import PushModel
+package import Delivery
+package import Kafka
+package import PushModel
 
 /// A record of a request that was found in a topic.
-struct RequestSighting: Equatable {
+package struct RequestSighting: Sendable, Equatable {
     /// The progress of a group on a record.
-    enum Reading: String {
+    package enum Reading: String, Sendable {
         /// It was not read when the group last committed its position.
         case unread
         /// It was read, and has no outcome.
@@ -16,17 +15,17 @@ struct RequestSighting: Equatable {
     }
 
     /// The purpose of its topic.
-    let kind: TopicRole.Kind
+    package let kind: AssignmentPlan.Kind
     /// Its partition.
-    let partition: TopicPartition
+    package let partition: TopicPartition
     /// Its offset.
-    let offset: Int64
+    package let offset: Int64
     /// The request in the record.
-    let request: WaitingRequest
+    package let request: WaitingRequest
     /// The position of the group in the partition.
-    let position: Int64
+    package let position: Int64
     /// The progress of the group on the record.
-    let reading: Reading
+    package let reading: Reading
 }
 
 extension GroupPosition {
@@ -38,9 +37,9 @@ extension GroupPosition {
 }
 
 /// The place of a request that has no result yet.
-struct RequestWhereabouts: Equatable {
+package struct RequestWhereabouts: Sendable, Equatable {
     /// The state of the request.
-    enum State: String, CaseIterable {
+    package enum State: String, CaseIterable, Sendable {
         /// In a lane, and not read yet.
         case published
         /// Read by a worker, which has not written its outcome.
@@ -56,15 +55,15 @@ struct RequestWhereabouts: Equatable {
     }
 
     /// The state of the request.
-    let state: State
+    package let state: State
     /// The record that shows it, or nil for one that is unknown.
-    let sighting: RequestSighting?
+    package let sighting: RequestSighting?
 
     /// Decides where a request is by its records.
     ///
     /// What waits counts before the record that it was published with, because a worker counts that as read in the transaction that writes
     /// the other. Of several copies the last one waits. An id that was published several times means the last request.
-    init(_ sightings: [RequestSighting], now: Timestamp) {
+    package init(_ sightings: [RequestSighting], now: Timestamp) {
         let last = sightings.max { Self.isBefore($0, $1) }
         sighting = last
         guard let last else {

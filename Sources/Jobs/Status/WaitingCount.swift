@@ -1,20 +1,20 @@
-import Jobs
+import Delivery
 import Kafka
-import PushModel
+package import PushModel
 
 /// The counts of waiting requests in a partition.
-struct WaitingCount: Equatable {
+package struct WaitingCount: Sendable, Equatable {
     /// The requests that wait, as far as records were read.
-    var requests: Int64 = 0
+    package var requests: Int64 = 0
     /// The number of them that were cancelled and have not ended.
-    var cancelled: Int64 = 0
+    package var cancelled: Int64 = 0
     /// The offsets that were not read: no more requests than these wait besides.
-    var unread: Int64 = 0
+    package var unread: Int64 = 0
     /// The time since which the oldest waits, or of requests that must not be sent yet the first due time.
-    var oldest: Timestamp?
+    package var oldest: Timestamp?
 
     /// The requests that wait, at most.
-    var most: Int64 { requests.addingSaturated(unread) }
+    package var most: Int64 { requests.addingSaturated(unread) }
 }
 
 /// Counts the requests that wait in the partitions of a topic by reading them, up to a limit.
@@ -54,7 +54,7 @@ struct WaitingCounter {
     ///   - kind: The purpose of its topic.
     /// - Returns: The counts.
     /// - Throws: As `RecordFetcher.firstRecord` does.
-    mutating func count(_ position: GroupPosition, _ kind: TopicRole.Kind) throws(KafkaError) -> WaitingCount {
+    mutating func count(_ position: GroupPosition, of kind: AssignmentPlan.Kind) throws(KafkaError) -> WaitingCount {
         if topic != position.partition.topic {
             (topic, recordsLeft, bytesLeft) = (position.partition.topic, Self.recordLimit, Self.byteLimit)
         }
@@ -74,13 +74,13 @@ struct WaitingCounter {
             readCount += 1
             recordsLeft -= 1
             bytesLeft -= record.value?.count ?? 0
-            if !finished.contains(record.offset) { add(record, kind, position.partition, to: &count) }
+            if !finished.contains(record.offset) { add(record, of: kind, in: position.partition, to: &count) }
         }
         return count
     }
 
     private mutating func add(
-        _ record: FetchedRecord, _ kind: TopicRole.Kind, _ partition: TopicPartition, to count: inout WaitingCount
+        _ record: FetchedRecord, of kind: AssignmentPlan.Kind, in partition: TopicPartition, to count: inout WaitingCount
     ) {
         guard let request = reader.read(record, of: kind, in: partition) else { return }
         count.requests += 1

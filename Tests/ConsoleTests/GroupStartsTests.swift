@@ -5,19 +5,8 @@ import Testing
 @testable import Console
 @testable import Jobs
 
-@Suite struct StartPlaceTests {
+@Suite struct GroupStartsTests {
     private static let now: Int64 = 1_795_262_400_000
-
-    @Test(
-        arguments: [
-            ("beginning", .beginning), ("end", .end), ("finished", .finished), ("now-15m", .moment(1_795_261_500_000)),
-            ("15m", .moment(1_795_261_500_000)), ("now", .moment(1_795_262_400_000)),
-            ("2026-11-21T11:00Z", .moment(1_795_258_800_000)), ("2026-11-21", .moment(1_795_219_200_000)),
-            ("now-2026-11-21", nil), ("now-", nil), ("", nil), ("safe", nil), ("5", nil), ("-15m", nil),
-        ] as [(String, StartPlace?)])
-    func aPlaceIsAWordOrATime(text: String, place: StartPlace?) {
-        #expect(StartPlace(text, now: Self.now) == place)
-    }
 
     private static func position(_ number: Int32, low: Int64 = 0, high: Int64, committed: Int64? = nil) -> GroupPosition {
         GroupPosition(TopicPartition(topic: "t", partition: number), low: low, high: high, committed: committed)
@@ -41,7 +30,7 @@ import Testing
         let group = GroupDescription(state: .empty, members: [])
         let facts = GroupFacts(
             id: "pushfan", positions: .success(refused), description: .success(group), starts: .success(starts))
-        let finding = try #require(GroupFindings.of(facts, KafkaTool(brokers: "b:9092")).first)
+        let finding = try #require(GroupFindings.of(facts, tool: KafkaTool(brokers: "b:9092")).first)
         #expect(finding.state == .failed && finding.text.contains("t[0] (5 wait)"))
         #expect(finding.remedy == "stop the group's workers, then: pushfan group start --at finished")
         let report = StatusReport(

@@ -1,4 +1,3 @@
-import Jobs
 import Delivery
 import Kafka
 
@@ -50,8 +49,8 @@ enum GroupFindings {
     ///   - facts: The facts of the group.
     ///   - tool: Writes the remedies.
     /// - Returns: The faults, or one finding that there are none.
-    static func of(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
-        let findings = positions(facts, tool) + members(facts, tool)
+    static func of(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
+        let findings = positions(facts, tool: tool) + members(facts, tool: tool)
         guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {
             return findings
         }
@@ -59,11 +58,11 @@ enum GroupFindings {
         return [.ok("group", of: facts.id, text: members + waiting)] + findings
     }
 
-    private static func positions(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+    private static func positions(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         let positions: [GroupPosition]
         switch facts.positions {
         case .success(let found): positions = found
-        case .failure(let refusal): return [unreadable(refusal, facts.id, tool)]
+        case .failure(let refusal): return [unreadable(refusal, of: facts.id, tool: tool)]
         }
         var findings: [Finding] = []
         let foreign = positions.filter { $0.finished == nil }.map { "\($0.partition)" }
@@ -86,7 +85,7 @@ enum GroupFindings {
             findings.append(.failed("group", of: facts.id, text: text, mend: NewerRecords.remedy, cause: .configuration))
         }
         switch facts.starts {
-        case .success(let starts): findings += of(starts, facts, tool)
+        case .success(let starts): findings += of(starts, facts: facts, tool: tool)
         case .failure(let refusal):
             findings.append(.unasked("group", of: facts.id, text: "where partitions begin cannot be learnt: \(refusal.text)"))
         case nil: break
@@ -95,7 +94,7 @@ enum GroupFindings {
     }
 
     /// Of partitions that do not go on at their position.
-    private static func of(_ starts: GroupStarts, _ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+    private static func of(_ starts: GroupStarts, facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         var findings = starts.obstacles.map {
             Finding.failed("group", of: facts.id, text: $0.text, mend: "stop the group's workers, then: \($0.command)")
         }
@@ -130,7 +129,7 @@ enum GroupFindings {
         }
     }
 
-    private static func unreadable(_ refusal: Refusal, _ id: String, _ tool: KafkaTool) -> Finding {
+    private static func unreadable(_ refusal: Refusal, of id: String, tool: KafkaTool) -> Finding {
         switch refusal.kind {
         case .rights:
             .failed(
@@ -147,7 +146,7 @@ enum GroupFindings {
         }
     }
 
-    private static func members(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+    private static func members(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         let group: GroupDescription
         switch facts.description {
         case .success(let found): group = found

@@ -2,25 +2,8 @@ import Jobs
 import Kafka
 import PushModel
 
-/// Describes the place of a request that has no result yet.
-struct WhereaboutsTelling {
-    /// The searched part of a topic.
-    struct Extent: Equatable {
-        /// The topic.
-        let topic: String
-        /// The offsets that were searched, the newest, and how many there are.
-        let searched: Int64
-        let total: Int64
-    }
-
-    let id: String
-    let whereabouts: RequestWhereabouts
-    let now: Timestamp
-    /// The searched parts.
-    let extents: [Extent]
-    /// The topics that were not searched, and the reasons.
-    let troubles: [String]
-
+extension WhereaboutsReport {
+    private var troubles: [String] { gaps.map { $0.text(brokers: brokers) } }
     private var request: WaitingRequest? { whereabouts.sighting?.request }
     /// The time of its cancellation, if it has not ended.
     private var cancelledAt: Timestamp? { whereabouts.state == .done ? nil : request?.cancelledAt }
@@ -128,7 +111,7 @@ struct WhereaboutsTelling {
     }
 }
 
-extension WhereaboutsTelling.Extent {
+extension WhereaboutsReport.Extent {
     /// `push.requests.v1: the newest 20000 of 31000 offsets`.
     var text: String {
         let name = Sanitised.line(topic)

@@ -1,23 +1,23 @@
 import Delivery
-import Jobs
-import Kafka
-import Settings
+package import GroupPositions
+package import Kafka
 
 /// The state that a former consumer group has left, and its move to the group of the settings.
 ///
 /// Moved are its positions in topics that have one reader for each record, and the requests that wait for it in topics that groups share.
 /// Both groups must have no members, so no worker moves their positions. Each transaction holds requests that were rewritten for the new
-/// group, and the old group's position behind them. So a run that dies anywhere is begun again and repeats nothing.
-final class GroupAdoption {
+/// group, and the old group's position behind them. So a run that dies anywhere is begun again and repeats nothing. One call at a time.
+package final class GroupAdoption {
     /// The result for one topic.
-    struct Row {
-        let topic: String
+    package struct Row: Sendable {
+        /// The topic.
+        package let topic: String
         /// The partitions whose position the new group has from the old one.
-        var positions = 0
+        package fileprivate(set) var positions = 0
         /// The requests and polls that waited for the old group, and wait for the new one now.
-        var moved = 0
+        package fileprivate(set) var moved = 0
         /// The partitions where the old group has no position, or one of another program, so what it has done is unknown.
-        var unknown = 0
+        package fileprivate(set) var unknown = 0
     }
 
     /// The most records and bytes of one transaction.
@@ -27,82 +27,72 @@ final class GroupAdoption {
     private static let owner = Array("pushfan-group".utf8)
 
     /// The work that was done, or would be, in each topic.
-    private(set) var rows: [Row] = []
+    package private(set) var rows: [Row] = []
     /// True if the old group has a position anywhere. Without one it does not exist, or was forgotten, and nothing is taken over.
-    private(set) var hasPositions = false
+    package private(set) var hasPositions = false
 
-    private let old: String
-    private let new: String
-    private let roles: [TopicRole]
-    private let configuration: KafkaConfiguration
-    private let timeout: Duration
+    private let old: GroupExamination
+    private let new: GroupExamination
+    private let admin: TopicAdmin
+    private let context: JobContext
     /// Nil when nothing may be written.
     private let session: TransactionalSession?
 
+    /// Fences an adoption of the same group that another process has begun.
+    ///
     /// - Parameters:
     ///   - old: The group that is no more.
-    ///   - settings: The names of the topics, and the group that continues the old one.
+    ///   - terms: The group that continues the old one, its topics and its brokers.
     ///   - isDry: Whether nothing may be written.
-    ///   - timeout: The time limit of each query.
+    ///   - context: The time limit of each query.
     /// - Throws: The brokers do not let us.
-    init(of old: String, _ settings: Settings, isDry: Bool, timeout: Duration) throws(KafkaError) {
-        self.old = old
-        new = settings.kafka.groupID
-        configuration = settings.kafkaConfiguration()
-        self.timeout = timeout
-        roles = TopicRole.all(settings.kafka.topics).filter { $0.isShared || $0.kind == .parents || $0.kind == .held }
+    package init(of old: String, to terms: GroupTerms, isDry: Bool, context: JobContext) throws(KafkaError) {
+        var former = terms
+        former.group = old
+        admin = try TopicAdmin(terms.kafka)
+        self.old = GroupExamination(former, admin: admin, context: context)
+        new = GroupExamination(terms, admin: admin, context: context)
+        self.context = context
         session =
             isDry
             ? nil
             : try TransactionalSession(
-                configuration, id: "pushfan-adopt-\(old)", timeout: timeout, isCancelled: { Interruption.isRequested })
+                terms.kafka, id: "pushfan-adopt-\(old)", timeout: context.timeout, isCancelled: context.isCancelled)
         try session?.fence()
     }
 
-    /// The members of both groups together. While there are any, nothing must be moved.
-    func memberCount() throws(KafkaError) -> Int {
-        let admin = try TopicAdmin(configuration)
-        var count = 0
-        for group in [old, new] {
-            count += try FreshTopics.retrying { () throws(KafkaError) in
-                try admin.describe(group: group, timeout: timeout)
-            }.members.count
-        }
-        return count
+    /// The number of members of both groups together. While there are any, nothing must be moved.
+    ///
+    /// - Throws: The brokers do not answer, or do not let us.
+    package func memberCount() throws(KafkaError) -> Int {
+        try old.description().members.count + new.description().members.count
     }
 
     /// Does it.
     ///
     /// - Throws: The same command continues.
-    func run() throws(KafkaError) {
-        let admin = try TopicAdmin(configuration)
-        let found = try admin.describe(topics: roles.map(\.name), timeout: timeout).topics
-        let fetcher = try RecordFetcher(configuration, readAhead: 8 << 20)
+    package func run() throws(KafkaError) {
+        let topics = new.terms.topics
+        let found = try admin.describe(topics: topics, timeout: context.timeout).topics
+        let fetcher = try RecordFetcher(context.kafka, readAhead: 8 << 20)
         defer { fetcher.stop() }
-        for (role, description) in zip(roles, found) {
+        for (topic, description) in zip(topics, found) {
             guard case .existing(let count) = description else { continue }
-            let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: role.name, partition: $0) }
-            let theirs = try committed(partitions, of: old)
-            let ours = try committed(partitions, of: new)
+            let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+            let theirs = try old.committed(partitions, within: context.timeout)
+            let ours = try new.committed(partitions, within: context.timeout)
             if theirs.contains(where: { $0.offset != nil }) { hasPositions = true }
-            var row = Row(topic: role.name)
-            if role.kind == .delayed || role.kind == .held {
-                let marks = try admin.watermarks(ofTopic: role.name, partitionCount: count, timeout: timeout)
+            var row = Row(topic: topic)
+            switch new.terms.kind(of: topic) {
+            case .delayed, .held:
+                let marks = try admin.watermarks(ofTopic: topic, partitionCount: count, timeout: context.timeout)
                 for ((their, our), mark) in zip(zip(theirs, ours), marks) {
                     try moveWaiting(their, our, to: mark.high, fetcher, &row)
                 }
-            } else {
+            case .requests, .parents:
                 try adopt(zip(theirs, ours).filter { $1.offset == nil && $0.offset != nil }.map(\.0), &row)
             }
             rows.append(row)
-        }
-    }
-
-    private func committed(_ partitions: [TopicPartition], of group: String) throws(KafkaError) -> [CommittedOffset] {
-        let consumer = try Consumer(configuration, groupID: group, wakeUpFileDescriptor: -1)
-        defer { consumer.close(timeout: .seconds(1)) }
-        return try FreshTopics.retrying { () throws(KafkaError) in
-            try consumer.group.committed(partitions, timeout: timeout)
         }
     }
 
@@ -112,7 +102,7 @@ final class GroupAdoption {
         guard let session, !positions.isEmpty else { return }
         let offsets = positions.map { OffsetCommit($0.partition, offset: $0.offset ?? 0, metadata: $0.metadata) }
         try session.producer.beginTransaction()
-        try session.producer.sendOffsets(offsets, group: GroupMetadata(withoutMembers: new), timeout: timeout)
+        try session.producer.sendOffsets(offsets, group: GroupMetadata(withoutMembers: new.terms.group), timeout: context.timeout)
         try session.commit()
     }
 
@@ -129,13 +119,13 @@ final class GroupAdoption {
         if our.offset == nil { try adopt([their], &row) }
         var batch = Batch()
         var offset = start
-        while offset < end, let record = try fetcher.firstRecord(from: offset, of: their.partition, timeout: timeout),
+        while offset < end, let record = try fetcher.firstRecord(from: offset, of: their.partition, timeout: context.timeout),
             record.offset < end
         {
             offset = record.offset + 1
             let distance = record.offset - start
             let isFinished = distance < Int64(finished.bitCount) && finished.contains(Int(distance))
-            guard !isFinished, Self.isOwned(record, by: old) else { continue }
+            guard !isFinished, Self.isOwned(record, by: old.terms.group) else { continue }
             row.moved += 1
             guard let session else { continue }
             if batch.count == 0 { try session.producer.beginTransaction() }
@@ -144,7 +134,7 @@ final class GroupAdoption {
             try finish(&batch, at: offset, from: start, finished, their.partition, session)
         }
         if let session, batch.count > 0 { try finish(&batch, at: offset, from: start, finished, their.partition, session) }
-        if Interruption.isRequested { throw .invalidArgument("interrupted; the same command goes on") }
+        if context.isCancelled() { throw .invalidArgument("interrupted; the same command goes on") }
     }
 
     private struct Batch {
@@ -164,7 +154,7 @@ final class GroupAdoption {
     /// Writes a record again into its partition, as the new group's.
     private func write(_ record: FetchedRecord, to partition: TopicPartition, _ producer: Producer) throws(KafkaError) -> Int {
         let headers = record.headers.map { name, value -> (name: [UInt8], value: [UInt8]?) in
-            (name, name == Self.owner ? Array(new.utf8) : value)
+            (name, name == Self.owner ? Array(new.terms.group.utf8) : value)
         }
         let topic = try producer.topic(named: partition.topic)
         try producer.write(key: record.key, value: record.value, headers: headers, to: topic, partition: partition.partition)
@@ -180,7 +170,8 @@ final class GroupAdoption {
     ) throws(KafkaError) {
         let rest = finished.rest(above: offset - start)
         let position = OffsetCommit(partition, offset: offset, metadata: rest.encoded())
-        try session.producer.sendOffsets([position], group: GroupMetadata(withoutMembers: old), timeout: timeout)
+        try session.producer.sendOffsets(
+            [position], group: GroupMetadata(withoutMembers: old.terms.group), timeout: context.timeout)
         try session.commit()
         batch = Batch()
     }

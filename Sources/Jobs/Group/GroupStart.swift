@@ -1,0 +1,208 @@
+package import Delivery
+package import GroupPositions
+package import Kafka
+import PushModel
+
+/// Sets the start of a group in partitions of requests, of waiting requests, and of large requests. One call at a time.
+///
+/// The group must have no members, so nothing moves during the search.
+package struct GroupStart {
+    /// The position of one partition.
+    package struct Row: Sendable {
+        /// The partition.
+        package let partition: TopicPartition
+        /// The position with the text that is kept with it.
+        package let commit: LedgerCommit
+        /// The records in front of the position. Where they were not read, ends of transactions count as well.
+        package var before: Int64
+        /// The records behind the position that will be sent, counted alike.
+        package var after: Int64
+        /// The records behind the position that are finished and will not be repeated.
+        package var finished: Int64 = 0
+        /// The records behind it that are finished and will be repeated, because the position's metadata has no room for them.
+        package var repeated: Int64 = 0
+        /// True if large requests are counted, whose one result is written or not.
+        package var isOfParents = false
+    }
+
+    private let examination: GroupExamination
+    private var terms: GroupTerms { examination.terms }
+    private var context: JobContext { examination.context }
+
+    /// Nothing was asked yet.
+    ///
+    /// - Parameters:
+    ///   - terms: The group, its topics and its brokers.
+    ///   - context: The topics of outcomes, and the time limit of each query.
+    /// - Throws: A configuration that was refused.
+    package init(_ terms: GroupTerms, context: JobContext) throws(JobFailure) {
+        let admin = try JobFailure.naming(.describeGroup) { () throws(KafkaError) in try TopicAdmin(terms.kafka) }
+        examination = GroupExamination(terms, admin: admin, context: context)
+    }
+
+    /// The number of the group's members. While there are any, nothing must be written.
+    ///
+    /// - Throws: Brokers do not answer, or do not let us.
+    package func memberCount() throws(JobFailure) -> Int {
+        try JobFailure.naming(.describeGroup, examination.description).members.count
+    }
+
+    /// The positions of the group in every partition of the topics of requests, of waiting requests and of large requests, in the
+    /// order of the topics.
+    ///
+    /// - Throws: Brokers do not answer, or do not let us.
+    package func positions() throws(JobFailure) -> [GroupPosition] {
+        let topics = try existing(terms.topics)
+        return try JobFailure.naming(.readPositions) { () throws(KafkaError) in try examination.positions(in: topics) }
+    }
+
+    /// Finds out where the group begins in some partitions.
+    ///
+    /// - Parameters:
+    ///   - place: The place that was requested.
+    ///   - chosen: The partitions.
+    ///   - all: Every partition of their topics.
+    /// - Returns: A row for each, in the same order.
+    /// - Throws: Brokers do not answer, or topics cannot be read to their ends.
+    package func rows(
+        at place: StartPlace, for chosen: [GroupPosition], of all: [GroupPosition]
+    ) throws(JobFailure) -> [Row] {
+        guard case .rule(let rule) = place else { return try finishedRows(for: chosen, of: all) }
+        let time = rule.time(now: Timestamp(milliseconds: context.now()))?.milliseconds
+        return try JobFailure.naming(.findFirst) { () throws(KafkaError) in
+            var rows: [Row] = []
+            for position in chosen {
+                var since: Int64?
+                if let time {
+                    since = try examination.admin.offset(since: time, in: position.partition, timeout: context.timeout)
+                }
+                if let offset = rule.offset(in: position, since: since) { rows.append(row(position, at: offset)) }
+            }
+            return rows
+        }
+    }
+
+    /// A row for a partition of which nothing more is known than where it begins.
+    private func row(_ position: GroupPosition, at offset: Int64) -> Row {
+        let isOfParents = position.partition.topic == terms.parents
+        return Row(
+            partition: position.partition, commit: Self.commit(at: offset, of: position, isOfParents: isOfParents),
+            before: offset - position.low, after: position.high - offset, isOfParents: isOfParents)
+    }
+
+    /// The position by which a partition begins at an offset.
+    package static func commit(at offset: Int64, of position: GroupPosition, isOfParents: Bool) -> LedgerCommit {
+        isOfParents
+            ? OpenParents(start: offset, unknownBefore: position.high).commit() : LedgerCommit(offset: offset, end: position.high)
+    }
+
+    private func finishedRows(for chosen: [GroupPosition], of all: [GroupPosition]) throws(JobFailure) -> [Row] {
+        let places = try gather(chosen)
+        var starts: [TopicPartition: FinishedStart] = [:]
+        for position in chosen { starts[position.partition] = FinishedStart() }
+        for topic in terms.topics where topic != terms.parents && chosen.contains(where: { $0.partition.topic == topic }) {
+            let partitions = all.filter { $0.partition.topic == topic }
+            // Of partitions that were not chosen nothing is read.
+            let first = partitions.map { ($0.partition.partition, starts[$0.partition] == nil ? $0.high : $0.low) }
+            let last = partitions.map { ($0.partition.partition, $0.high) }
+            try read(
+                topic, from: .offsets(Dictionary(uniqueKeysWithValues: first)),
+                to: .offsets(Dictionary(uniqueKeysWithValues: last))
+            ) { record in
+                let partition = TopicPartition(topic: topic, partition: record.partition)
+                guard let isFinished = isFinished(record, of: partition, places) else { return }
+                starts[partition]?.add(record.offset, publishedAt: record.timestamp, isFinished: isFinished)
+            }
+        }
+        return chosen.map { position in
+            if let outcome = places.wholes.outcome(of: position.partition) { return Row(position.partition, outcome) }
+            let start = starts[position.partition] ?? FinishedStart()
+            return Row(
+                partition: position.partition, commit: start.commit(end: position.high), before: Int64(start.passedCount),
+                after: Int64(start.waitingCount + start.repeatedCount), finished: Int64(start.aheadCount),
+                repeated: Int64(start.repeatedCount))
+        }
+    }
+
+    /// Reads a part of a topic.
+    private func read(
+        _ topic: String, from start: TopicReader.Start = .beginning, to stop: TopicReader.Stop = .end,
+        _ body: (borrowing ConsumedRecord) -> Void
+    ) throws(JobFailure) {
+        let scan = TopicScan(context, topic: topic)
+        let reader = try scan.open(start, stop)
+        defer { reader.close() }
+        try scan.read(reader, body)
+    }
+
+    /// True if workers are done with a record, or nil for another group's record, which waits for nothing of ours.
+    private func isFinished(
+        _ record: borrowing ConsumedRecord, of partition: TopicPartition, _ places: FinishedPlaces
+    ) -> Bool? {
+        if terms.kind(of: partition.topic) == .requests {
+            return places.contains(record.offset, of: partition, publishedAt: record.timestamp)
+        }
+        guard let waiting = WaitingRecord(OwnHeaders.of(record), of: terms.group) else { return nil }
+        let mayHaveGoneOn = DelayLanes.mayHaveGoneOn(
+            in: terms.delays.firstIndex(of: partition.topic), written: record.timestamp.map { Timestamp(milliseconds: $0) },
+            due: waiting.due.map { Timestamp(milliseconds: $0) }, now: Timestamp(milliseconds: context.now()))
+        return places.copies.isDone(waiting, at: partition, offset: record.offset, mayHaveGoneOn: mayHaveGoneOn)
+    }
+
+    /// Reads from the records of workers which requests they are done with.
+    private func gather(_ chosen: [GroupPosition]) throws(JobFailure) -> FinishedPlaces {
+        var places = FinishedPlaces(of: chosen, terms, context.topics)
+        // Records of our own requests count for these requests alone.
+        let own = chosen.contains { $0.partition.topic == context.topics.requestsOwn } ? [context.topics.requestsOwn] : []
+        // Waiting requests have to be known first.
+        let topics = terms.delays + [terms.held] + own + [terms.parents, context.topics.results, context.topics.deadLetter]
+        let told = try existing(topics).map(\.topic)
+        guard told.contains(context.topics.results) else { throw .noResults(topic: context.topics.results) }
+        for topic in told { try read(topic) { record in places.take(record, of: topic) } }
+        guard !places.isNewer else { throw .newerOutcomes }
+        places.close()
+        return places
+    }
+
+    /// Those of some topics that exist, with their numbers of partitions.
+    private func existing(_ names: [String]) throws(JobFailure) -> [(topic: String, partitionCount: Int)] {
+        let found = try JobFailure.naming(.describeTopics) { () throws(KafkaError) in
+            try examination.admin.describe(topics: names, timeout: context.timeout).topics
+        }
+        var topics: [(topic: String, partitionCount: Int)] = []
+        for (name, description) in zip(names, found) {
+            switch description {
+            case .existing(let count): topics.append((name, count))
+            case .missing: continue
+            case .failed(let error): throw .kafka(error, .read(topic: name))
+            }
+        }
+        return topics
+    }
+
+    /// Writes all positions, or none.
+    ///
+    /// - Throws: Brokers do not answer, or do not let us.
+    package func write(_ rows: [Row]) throws(JobFailure) {
+        try JobFailure.naming(.writePositions) { () throws(KafkaError) in
+            let session = try TransactionalSession(
+                terms.kafka, id: "pushfan-start-\(terms.group)", timeout: context.timeout, isCancelled: context.isCancelled)
+            try session.fence()
+            let offsets = rows.map { OffsetCommit($0.partition, offset: $0.commit.offset, metadata: $0.commit.metadata) }
+            try session.transact { () throws(KafkaError) in
+                try session.producer.sendOffsets(
+                    offsets, group: GroupMetadata(withoutMembers: terms.group), timeout: context.timeout)
+            }
+        }
+    }
+}
+
+extension GroupStart.Row {
+    /// A row for a partition of large requests.
+    init(_ partition: TopicPartition, _ outcome: ParentsStart.Outcome) {
+        self.init(
+            partition: partition, commit: outcome.commit, before: Int64(outcome.passedCount),
+            after: Int64(outcome.waitingCount + outcome.repeatedCount), finished: Int64(outcome.aheadCount),
+            repeated: Int64(outcome.repeatedCount), isOfParents: true)
+    }
+}

@@ -1,0 +1,67 @@
+import Kafka
+
+/// The headers of a record of a delay lane or of the topic of held requests, if it waits for a group.
+struct WaitingRecord {
+    /// The record that its request was published with.
+    struct Origin {
+        let topic: String
+        let partition: Int32
+        let offset: Int64
+    }
+
+    /// Nil if it names none, or none that there can be.
+    let origin: Origin?
+    /// The publication of its request, milliseconds since 1970, or nil when that is not known.
+    let published: Int64?
+    /// The due time of its continuation, milliseconds since 1970, or nil if it has none.
+    let due: Int64?
+    /// The number of attempts so far of its calls.
+    let attempts: Int64
+    /// True if it holds a poll for an outcome, and no request.
+    let isPoll: Bool
+
+    /// Reads the headers of a record.
+    ///
+    /// - Parameters:
+    ///   - headers: The headers that are pushfan's own.
+    ///   - group: The group. What waits for another one gives nil.
+    init?(_ headers: [String: String], of group: String) {
+        guard headers["pushfan-group"] == group else { return nil }
+        func number(_ name: String) -> Int64? { headers[name].flatMap { Int64($0) } }
+        if let topic = headers["pushfan-origin-topic"], let offset = number("pushfan-origin-offset"),
+            let partition = number("pushfan-origin-partition").flatMap({ Int32(exactly: $0) })
+        {
+            origin = Origin(topic: topic, partition: partition, offset: offset)
+        } else {
+            origin = nil
+        }
+        published = number("pushfan-origin-timestamp-ms")
+        due = number("pushfan-not-before-ms")
+        attempts = max(0, number("pushfan-attempt") ?? 0)
+        isPoll = headers["pushfan-poll"] != nil
+    }
+}
+
+/// The texts of a record's headers that are pushfan's own, by their names.
+enum OwnHeaders {
+    static func of(_ record: borrowing ConsumedRecord) -> [String: String] {
+        var headers: [String: String] = [:]
+        record.forEachHeader { name, value in
+            if let value {
+                add(name.withUnsafeBufferPointer { Array($0) }, value.withUnsafeBufferPointer { Array($0) }, to: &headers)
+            }
+        }
+        return headers
+    }
+
+    static func of(_ record: FetchedRecord) -> [String: String] {
+        var headers: [String: String] = [:]
+        for (name, value) in record.headers { if let value { add(name, value, to: &headers) } }
+        return headers
+    }
+
+    private static func add(_ name: [UInt8], _ value: [UInt8], to headers: inout [String: String]) {
+        let title = String(decoding: name, as: UTF8.self)
+        if title.hasPrefix("pushfan-") { headers[title] = String(decoding: value, as: UTF8.self) }
+    }
+}

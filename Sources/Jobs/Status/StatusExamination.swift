@@ -1,0 +1,96 @@
+import Delivery
+package import GroupPositions
+package import Kafka
+import PushModel
+
+/// Queries the present state from Kafka and from workers. One call at a time.
+package struct StatusExamination {
+    private let terms: GroupTerms
+    private let context: JobContext
+
+    /// An examination that has asked nothing yet.
+    ///
+    /// - Parameters:
+    ///   - terms: The group, its topics and its brokers.
+    ///   - context: The other topics, and the time limit of each query.
+    package init(_ terms: GroupTerms, context: JobContext) {
+        self.terms = terms
+        self.context = context
+    }
+
+    /// Queries the state.
+    ///
+    /// - Parameter callWorkers: Calls the workers, and returns their pages.
+    /// - Returns: The report, or nil when there is no topic of requests.
+    /// - Throws: No broker answered, or reading the topic or the group's positions is not allowed.
+    package func report(_ callWorkers: () -> [StatusReport.Worker]) throws(KafkaError) -> StatusReport? {
+        let group = GroupExamination(terms, admin: try TopicAdmin(terms.kafka), context: context)
+        guard let (topics, unknown) = try topics(group.admin) else { return nil }
+        var gaps = unknown
+        let positions = try group.positions(in: topics)
+        let starts = try group.starts(among: positions)
+        let newer = try group.newer(among: positions)
+        let description = Result<GroupDescription, KafkaError> { () throws(KafkaError) in try group.description() }
+        let workers = callWorkers()
+        let all = positions + group.positions(ofOptional: terms.held)
+        let counts = try counts(in: all, &gaps)
+        let members = (try? description.get())?.members ?? []
+        let partitions = zip(all, counts).map { position, count in
+            let kind = terms.kind(of: position.partition.topic)
+            return StatusReport.Partition(
+                position: position, oldest: count.oldest,
+                owner: members.first { $0.partitions.contains(position.partition) }?.name,
+                fromWorker: told(of: position.partition, workers), isDelayed: kind == .delayed, isHeld: kind == .held,
+                counted: count)
+        }
+        return StatusReport(
+            now: Timestamp(milliseconds: context.now()), groupID: terms.group, group: description, partitions: partitions,
+            workers: workers, gaps: gaps, brokers: terms.kafka.bootstrapServers, starts: starts, newer: newer)
+    }
+
+    /// The topics that workers share, with their numbers of partitions, and those that cannot be queried, or nil when that of requests
+    /// does not exist. Workers can do without the other topics.
+    private func topics(
+        _ admin: TopicAdmin
+    ) throws(KafkaError) -> (known: [(topic: String, partitionCount: Int)], gaps: [ReportGap])? {
+        let names = terms.requests + terms.delays
+        var topics: [(topic: String, partitionCount: Int)] = []
+        var gaps: [ReportGap] = []
+        for (name, description) in zip(names, try admin.describe(topics: names, timeout: context.timeout).topics) {
+            let isNeeded = name == context.topics.requests
+            switch description {
+            case .existing(let count): topics.append((name, count))
+            case .missing where isNeeded: return nil
+            case .missing: gaps.append(.missing(topic: name))
+            case .failed(let error) where isNeeded: throw error
+            case .failed(let error): gaps.append(.undescribed(topic: name, error))
+            }
+        }
+        return (topics, gaps)
+    }
+
+    /// The counts of waiting requests in each partition. Cancellations that cannot be read are a gap.
+    ///
+    /// - Throws: As `RecordFetcher.firstRecord` does.
+    private func counts(in positions: [GroupPosition], _ gaps: inout [ReportGap]) throws(KafkaError) -> [WaitingCount] {
+        let fetcher = try RecordFetcher(terms.kafka, readAhead: 1 << 20)
+        defer { fetcher.stop() }
+        var cancelled = Cancellations()
+        if positions.contains(where: { $0.lag > 0 }) {
+            do throws(JobFailure) { cancelled = try context.cancellations() } catch { gaps.append(.cancellations(error)) }
+        }
+        let now = Timestamp(milliseconds: context.now())
+        var counter = WaitingCounter(fetcher, WaitingReader(of: terms.group, cancelled), timeout: context.timeout, now: now)
+        var counts: [WaitingCount] = []
+        for position in positions {
+            counts.append(try counter.count(position, of: terms.kind(of: position.partition.topic)))
+        }
+        return counts
+    }
+
+    private func told(of partition: TopicPartition, _ workers: [StatusReport.Worker]) -> WorkerPage.Partition? {
+        let loops = workers.lazy.flatMap { (try? $0.page.get())?.loops ?? [] }
+        let number = Int(partition.partition)
+        return loops.flatMap(\.partitions).first { $0.topic == partition.topic && $0.partition == number }
+    }
+}

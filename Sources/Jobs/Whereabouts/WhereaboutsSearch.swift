@@ -1,0 +1,184 @@
+import Delivery
+package import GroupPositions
+import Kafka
+package import PushModel
+import Replay
+
+/// The place of a request that has no result yet, and where it was searched for.
+package struct WhereaboutsReport: Sendable {
+    /// The searched part of a topic.
+    package struct Extent: Sendable, Equatable {
+        /// The topic.
+        package let topic: String
+        /// The number of offsets that were searched, the newest.
+        package let searched: Int64
+        /// The number of offsets that there are.
+        package let total: Int64
+    }
+
+    /// The request's id.
+    package let id: String
+    /// The place of the request.
+    package let whereabouts: RequestWhereabouts
+    /// The time of the search.
+    package let now: Timestamp
+    /// The searched parts.
+    package let extents: [Extent]
+    /// The failed queries.
+    package let gaps: [ReportGap]
+    /// The addresses of the brokers that were called.
+    package var brokers = ""
+}
+
+/// Searches for a request that has no result yet in the topics where it may stand, from their ends back and not beyond a limit. One call at
+/// a time.
+package struct WhereaboutsSearch {
+    /// The most offsets of a topic that are read: so many as take a second or two.
+    static let limit: Int64 = 20_000
+
+    private let id: String
+    /// The place of the request, if its id is one.
+    private let place: RecordPlace?
+    private let terms: GroupTerms
+    private let context: JobContext
+    private var sightings: [RequestSighting] = []
+    private var extents: [WhereaboutsReport.Extent] = []
+    private var gaps: [ReportGap] = []
+
+    /// Nothing is searched yet.
+    ///
+    /// - Parameters:
+    ///   - id: The request's id.
+    ///   - terms: The group, its topics and its brokers.
+    ///   - context: The topic of cancellations, and the time limit of each query.
+    package init(for id: String, in terms: GroupTerms, context: JobContext) {
+        self.id = id
+        place = RecordPlace(id)
+        self.terms = terms
+        self.context = context
+    }
+
+    /// Searches.
+    ///
+    /// - Returns: The place of the request, and the searched parts of the topics.
+    /// - Throws: `cancelled` alone. Unreadable topics are gaps of the report.
+    package mutating func run() throws(JobFailure) -> WhereaboutsReport {
+        var cancellations = Cancellations()
+        do throws(JobFailure) { cancellations = try context.cancellations() } catch {
+            try note(error, context.topics.control)
+        }
+        var reader = WaitingReader(of: terms.group, cancellations)
+        let topics = terms.requests + terms.delays + [terms.held]
+        let positions = positions(in: topics)
+        for topic in topics {
+            let own = positions.filter { $0.partition.topic == topic }
+            // An id that is a place names the lane.
+            let isElsewhere =
+                terms.requests.contains(topic) && place.map { $0.topic != topic && terms.requests.contains($0.topic) } ?? false
+            guard !own.isEmpty, !isElsewhere else { continue }
+            do throws(JobFailure) { try search(topic, own, &reader) } catch { try note(error, topic) }
+        }
+        let now = Timestamp(milliseconds: context.now())
+        return WhereaboutsReport(
+            id: id, whereabouts: RequestWhereabouts(sightings, now: now), now: now, extents: extents, gaps: gaps,
+            brokers: terms.kafka.bootstrapServers)
+    }
+
+    private mutating func note(_ failure: JobFailure, _ topic: String) throws(JobFailure) {
+        if case .cancelled = failure { throw failure }
+        gaps.append(.unread(topic: topic, failure))
+    }
+
+    /// The positions of the group in each partition. Missing topics hold nothing.
+    private mutating func positions(in names: [String]) -> [GroupPosition] {
+        do throws(KafkaError) {
+            let admin = try TopicAdmin(terms.kafka)
+            var topics: [(topic: String, partitionCount: Int)] = []
+            for (name, found) in zip(names, try admin.describe(topics: names, timeout: context.timeout).topics) {
+                switch found {
+                case .existing(let count): topics.append((name, count))
+                case .missing: continue
+                case .failed(let error): gaps.append(.undescribed(topic: name, error))
+                }
+            }
+            return try GroupExamination(terms, admin: admin, context: context).positions(in: topics)
+        } catch {
+            gaps.append(.positions(error))
+            return []
+        }
+    }
+
+    private mutating func search(
+        _ name: String, _ positions: [GroupPosition], _ reader: inout WaitingReader
+    ) throws(JobFailure) {
+        let kind = terms.kind(of: name)
+        let windows = SearchWindow.all(
+            of: positions, keepsDone: kind == .requests, place: kind == .requests ? place : nil, limit: Self.limit)
+        extents.append(
+            WhereaboutsReport.Extent(
+                topic: name, searched: windows.reduce(0) { $0 + $1.searchedCount }, total: windows.reduce(0) { $0 + $1.total }))
+        guard windows.contains(where: { $0.searchedCount > 0 }) else { return }
+        let starts = windows.map { ($0.partition, $0.offsets.lowerBound) }
+        let stops = windows.map { ($0.partition, $0.offsets.upperBound) }
+        let topic = TopicScan(context, topic: name)
+        let records = try topic.open(
+            .offsets(Dictionary(uniqueKeysWithValues: starts)), .offsets(Dictionary(uniqueKeysWithValues: stops)))
+        defer { records.close() }
+        try topic.read(records) { record in
+            guard let position = positions.first(where: { $0.partition.partition == record.partition }),
+                let request = reader.read(FetchedRecord(record), of: kind, in: position.partition), isWanted(request)
+            else { return }
+            sightings.append(
+                RequestSighting(
+                    kind: kind, partition: position.partition, offset: record.offset, request: request,
+                    position: position.start, reading: position.reading(of: record.offset)))
+        }
+    }
+
+    private func isWanted(_ request: WaitingRequest) -> Bool {
+        let origin = request.origin
+        return request.id == id
+            || place == RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+    }
+}
+
+/// The offsets of a partition that are searched.
+struct SearchWindow: Equatable {
+    /// The partition's number.
+    let partition: Int32
+    /// The offsets that are read.
+    let offsets: Range<Int64>
+    /// The number of offsets that could hold the request.
+    let total: Int64
+
+    /// The number of offsets that are read.
+    var searchedCount: Int64 { offsets.upperBound - offsets.lowerBound }
+
+    /// The newest offsets of each partition of a topic, the same number of each.
+    ///
+    /// - Parameters:
+    ///   - positions: The positions of the group in the partitions.
+    ///   - keepsDone: Whether records that the group is done with are of interest.
+    ///   - place: The place of the request, if known.
+    ///   - limit: The most offsets of the topic.
+    /// - Returns: A window for each partition, some empty.
+    static func all(of positions: [GroupPosition], keepsDone: Bool, place: RecordPlace?, limit: Int64) -> [SearchWindow] {
+        let share = max(1, limit / Int64(max(1, positions.count)))
+        let known = place.flatMap { place in
+            positions.contains { $0.partition.topic == place.topic && $0.partition.partition == place.partition } ? place : nil
+        }
+        return positions.map { position in
+            let low = keepsDone ? position.low : position.start
+            let kept = low..<max(low, position.high)
+            if let known {
+                let isThere = position.partition.partition == known.partition && kept.contains(known.offset)
+                let window = isThere ? known.offset..<known.offset + 1 : kept.upperBound..<kept.upperBound
+                return SearchWindow(partition: position.partition.partition, offsets: window, total: isThere ? 1 : 0)
+            }
+            let start = max(kept.lowerBound, kept.upperBound - share)
+            return SearchWindow(
+                partition: position.partition.partition, offsets: start..<kept.upperBound,
+                total: kept.upperBound - kept.lowerBound)
+        }
+    }
+}

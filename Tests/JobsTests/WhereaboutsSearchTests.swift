@@ -1,0 +1,88 @@
+import Delivery
+import Kafka
+import PushModel
+import Replay
+import Testing
+
+@testable import Jobs
+
+/// The records of a request say where it is, and a search reads only what can hold them.
+@Suite struct WhereaboutsSearchTests {
+    private static let now = Timestamp(milliseconds: 1_000_000)
+
+    private static func sighting(
+        _ kind: AssignmentPlan.Kind, _ reading: RequestSighting.Reading, due: Int64? = nil, published: Int64 = 7,
+        attempts: Int64 = 0,
+        offset: Int64 = 4
+    ) -> RequestSighting {
+        let origin = RecordOrigin(topic: "lane", partition: 0, offset: 3, timestamp: Timestamp(milliseconds: published))
+        let request = WaitingRequest(
+            id: "a", origin: origin, due: due.map { Timestamp(milliseconds: $0) }, attempts: attempts,
+            cancelledAt: nil)
+        return RequestSighting(
+            kind: kind, partition: TopicPartition(topic: "\(kind)", partition: 0), offset: offset, request: request, position: 4,
+            reading: reading)
+    }
+
+    /// Records that were found, where the request is, and the offset of the record that says so.
+    struct Row: Sendable {
+        let sightings: [RequestSighting]
+        let state: RequestWhereabouts.State
+        let offset: Int64?
+
+        init(_ state: RequestWhereabouts.State, _ offset: Int64?, _ sightings: RequestSighting...) {
+            (self.sightings, self.state, self.offset) = (sightings, state, offset)
+        }
+    }
+
+    static let rows: [Row] = [
+        Row(.unknown, nil), Row(.published, 4, sighting(.requests, .unread)), Row(.inWork, 4, sighting(.requests, .read)),
+        Row(.done, 4, sighting(.requests, .done)), Row(.held, 4, sighting(.held, .unread)),
+        Row(.delayed, 4, sighting(.delayed, .unread, due: 2_000_000)),
+        Row(.delayed, 4, sighting(.delayed, .read, due: 2_000_000)), Row(.inWork, 4, sighting(.delayed, .read, due: 900_000)),
+        Row(.delayed, 4, sighting(.delayed, .unread, due: 900_000)),
+        // The request went on to a lane, and from there to the next.
+        Row(.delayed, 1, sighting(.requests, .done, offset: 9), sighting(.delayed, .unread, due: 2_000_000, offset: 1)),
+        Row(.delayed, 2, sighting(.delayed, .done, due: 1, offset: 9), sighting(.delayed, .unread, due: 2_000_000, offset: 2)),
+        Row(
+            .delayed, 1, sighting(.delayed, .unread, due: 2_000_000, attempts: 2, offset: 1),
+            sighting(.held, .unread, attempts: 1)),
+        // The id was published again.
+        Row(.published, 5, sighting(.requests, .done, published: 9, offset: 8), sighting(.requests, .unread, offset: 5)),
+        Row(.published, 8, sighting(.requests, .unread, published: 9, offset: 8), sighting(.requests, .unread, offset: 5)),
+    ]
+
+    @Test(arguments: rows) func theRecordsSayWhereARequestIs(row: Row) {
+        for sightings in [row.sightings, row.sightings.reversed()] {
+            let whereabouts = RequestWhereabouts(sightings, now: Self.now)
+            #expect(whereabouts.state == row.state && whereabouts.sighting?.offset == row.offset)
+        }
+    }
+
+    @Test func thePositionSaysHowFarTheGroupIs() {
+        var finished = FinishedOffsets()
+        finished.insert(2)
+        let position = GroupPosition(
+            TopicPartition(topic: "t", partition: 0), low: 0, high: 9, committed: 4, metadata: finished.encoded())
+        let readings: [RequestSighting.Reading] = (3..<8).map { position.reading(of: $0) }
+        #expect(readings == [.done, .unread, .unread, .done, .unread])
+        let none = GroupPosition(TopicPartition(topic: "t", partition: 0), low: 2, high: 9, committed: nil)
+        #expect(none.reading(of: 2) == .unread)
+    }
+
+    private static func positions(_ highs: [Int64], start: Int64 = 0) -> [GroupPosition] {
+        highs.enumerated().map {
+            GroupPosition(TopicPartition(topic: "t", partition: Int32($0)), low: 0, high: $1, committed: start)
+        }
+    }
+
+    @Test func theNewestOffsetsAreSearchedUpToALimit() {
+        let windows = SearchWindow.all(of: Self.positions([1_000_000, 10], start: 9), keepsDone: true, place: nil, limit: 100)
+        #expect(windows.map(\.offsets) == [999_950..<1_000_000, 0..<10] && windows.map(\.total) == [1_000_000, 10])
+        let waiting = SearchWindow.all(of: Self.positions([12, 9], start: 9), keepsDone: false, place: nil, limit: 100)
+        #expect(waiting.map(\.offsets) == [9..<12, 9..<9])
+        let place = RecordPlace(topic: "t", partition: 1, offset: 3)
+        let known = SearchWindow.all(of: Self.positions([12, 9]), keepsDone: true, place: place, limit: 100)
+        #expect(known.map(\.offsets) == [12..<12, 3..<4] && known.map(\.searchedCount) == [0, 1])
+    }
+}

@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Jobs
+
+@Suite struct WorkerPageTests {
+    @Test func whatIsNotInAPageIsNil() throws {
+        let page = try #require(
+            WorkerPage(Array(#"{"loops":[{"limit":"64","at":7,"partitions":[{"oldest":{}},3]},null]}"#.utf8)))
+        try #require(page.loops.count == 2)
+        #expect(page.loops[0].total.limit == nil && page.loops[0].at == nil)
+        #expect(
+            page.loops[0].partitions == [
+                .init(oldest: .init()), .init(),
+            ])
+    }
+
+    @Test(arguments: ["", "[]", "null", "{}", #"{"loops":3}"#, #"{"loops":["#])
+    func whatIsNoPageIsRefused(json: String) {
+        #expect(WorkerPage(Array(json.utf8)) == nil)
+    }
+
+    @Test func eachHubOfALoopIsReadByItself() {
+        let page = """
+            {"schema":1,"hub":"one","loops":[{"worker":"w1","mode":"running","hubs":[\
+            {"hub":"one","circuit":"closed","limit":64,"in_flight":3,"waiting_for_turn":2,"waiting_for_timer":5,"throttled_ms":0},\
+            {"hub":"two","region":"westeurope","circuit":"open","limit":8,"in_flight":0,"waiting_for_turn":9,"waiting_for_timer":0,\
+            "rate_per_second":12.5,"throttled_ms":1500},{"hub":"old","retired":true,"circuit":"closed"}]}]}
+            """
+        let hubs = WorkerPage(Array(page.utf8))?.loops.first?.hubs ?? []
+        #expect(hubs.map(\.name) == ["one", "two", "old"] && hubs.map(\.isRetired) == [false, false, true])
+        #expect(hubs.map(\.ratePerSecond) == [nil, "12.5", nil] && hubs.map(\.waitingForTurn) == [2, 9, nil])
+    }
+}
