@@ -179,7 +179,7 @@ let package = Package(
             dependencies: [
                 "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads",
                 "FanOut", "Delivery", "Outcomes", "Observability",
-                "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
+                "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop", "Jobs",
             ],
             swiftSettings: strict),
 
@@ -213,7 +213,9 @@ let package = Package(
         tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
         tests(
             "JobsTests",
-            ["Delivery", "FanOut", "Jobs", "Kafka", "PushModel", "Publishing", "Replay", "ResultQuery", "SQLite"]),
+            [
+                "Delivery", "EventLoop", "FanOut", "Jobs", "Kafka", "PushModel", "Publishing", "Replay", "ResultQuery", "SQLite",
+            ]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
             "WorkerRuntimeTests",

@@ -77,7 +77,7 @@ import Testing
         #expect(NewerRecords.text([]) == nil)
         let group = GroupDescription(state: .stable, members: [.init(name: "w1", host: "h", partitions: newer)])
         let facts = GroupFacts(id: "g", positions: .success([]), description: .success(group), newer: newer)
-        let findings = GroupFindings.of(facts, KafkaTool(brokers: "b:9092"))
+        let findings = GroupFindings.of(facts, tool: KafkaTool(brokers: "b:9092"))
         #expect(findings.contains { $0.state == .failed && $0.text == text && $0.remedy == NewerRecords.remedy })
         let page =
             #"{"loops":[{"worker":"w1","mode":"running","partitions":[{"topic":"push.held.v1","partition":1,"left":true}]}]}"#

@@ -1,12 +1,12 @@
 import Delivery
 import Foundation
-import Jobs
 import Kafka
 import Settings
 import TestSupport
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 @Suite struct DoctorCommandTests {
     private static let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
@@ -124,5 +124,20 @@ import Testing
         let status = harness.run("status")
         #expect(status.code == .failed)
         #expect(status.output.contains("stuck: no worker is in the group, and 1 request waits"))
+    }
+
+    @Test func aFailureDecidesTheExitCodeAndAWarningOnlyWhenStrict() {
+        let warning = Finding.warning("a", of: "", text: "", mend: nil)
+        let failure = Finding.failed("a", of: "", text: "", mend: nil, cause: .notAllowed)
+        #expect([Finding]().exitCode(isStrict: true) == .done)
+        #expect([warning].exitCode(isStrict: false) == .done)
+        #expect([warning].exitCode(isStrict: true) == .failed)
+        #expect([warning, failure, .failed("b", of: "", text: "", mend: nil)].exitCode(isStrict: true) == .notAllowed)
+        #expect([warning, failure].summary == "0 ok, 1 warning, 1 failed, 0 not asked")
+    }
+
+    @Test func aWorkersDescriptorsFollowFromItsLoopsAndConnections() throws {
+        let settings = try Settings.load(environment: ["PUSHFAN_WORKER_LOOPS": "4", "PUSHFAN_HUB_MAX_CONNECTIONS": "1000"])
+        #expect(settings.descriptorsNeeded == 128 + 4 * 1064)
     }
 }

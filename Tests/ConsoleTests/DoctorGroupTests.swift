@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 @Suite struct DoctorGroupTests {
     private static let tool = KafkaTool(brokers: "b:9092")
@@ -39,8 +40,8 @@ import Testing
     }
 
     @Test func aWorkingGroupIsOneLine() {
-        let findings = GroupFindings.of(Self.facts([Self.position(committed: 90)]), Self.tool)
-        #expect(findings == [.ok("group", "pushfan", "1 member, 10 requests wait")])
+        let findings = GroupFindings.of(Self.facts([Self.position(committed: 90)]), tool: Self.tool)
+        #expect(findings == [.ok("group", of: "pushfan", text: "1 member, 10 requests wait")])
     }
 
     @Test(arguments: [
@@ -52,7 +53,7 @@ import Testing
         (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 50, committed: 20, metadata: "9x"), "another program"),
     ])
     func aPositionThatCannotBeWorkedFromIsFound(position: GroupPosition, text: String) {
-        let findings = GroupFindings.of(Self.facts([position]), Self.tool)
+        let findings = GroupFindings.of(Self.facts([position]), tool: Self.tool)
         #expect(findings.count == 1)
         #expect(findings.first?.text.contains(text) == true)
         #expect(findings.first?.remedy != nil)
@@ -85,7 +86,7 @@ import Testing
         for kind in [.requests, .delayed] as [AssignmentPlan.Kind] {
             let sample = StartSample(kind: kind, rule: start, last: isKnown ? .absent : nil, first: isKnown ? .absent : nil)
             facts.starts = .success(Self.starts(of: positions, sample))
-            let findings = GroupFindings.of(facts, Self.tool).filter { $0.state != .ok }
+            let findings = GroupFindings.of(facts, tool: Self.tool).filter { $0.state != .ok }
             #expect(findings.map(\.state) == [state])
             #expect(findings.first?.text.contains(text) == true, "\(findings)")
             let command = "pushfan group start --at finished --replace t:0"
@@ -100,13 +101,13 @@ import Testing
         var facts = Self.facts(positions)
         for kind in [.requests, .delayed] as [AssignmentPlan.Kind] {
             facts.starts = .success(Self.starts(of: positions, StartSample(kind: kind, last: .absent, first: .absent)))
-            let failed = GroupFindings.of(facts, Self.tool).filter { $0.state == .failed }
+            let failed = GroupFindings.of(facts, tool: Self.tool).filter { $0.state == .failed }
             #expect(failed.count == 1)
             #expect(failed.first?.text.contains("is gone from t[0]") == true)
             #expect(failed.first?.remedy?.contains("pushfan group start --at finished --replace t:0") == true)
         }
         facts.starts = .success(Self.starts(of: positions, StartSample(last: .same)))
-        #expect(GroupFindings.of(facts, Self.tool).allSatisfy { $0.state != .failed }, "nothing is lost")
+        #expect(GroupFindings.of(facts, tool: Self.tool).allSatisfy { $0.state != .failed }, "nothing is lost")
     }
 
     /// A partition of large requests that ends before its position, which says what was read or does not.
@@ -116,15 +117,15 @@ import Testing
         let parents = Self.position(high: 20, committed: 30, metadata: Self.metadata(isKnown: isKnown, isOfParents: true))
         let finding: LogTail.Look? = isKnown ? .absent : nil
         facts.starts = .success(Self.starts(of: [parents], StartSample(kind: .parents, last: finding, first: finding)))
-        let failed = GroupFindings.of(facts, Self.tool).filter { $0.state == .failed }
+        let failed = GroupFindings.of(facts, tool: Self.tool).filter { $0.state == .failed }
         #expect(failed.count == 1, "\(failed)")
         #expect(failed.first?.remedy?.contains("pushfan group start --at finished --replace t:0") == true)
     }
 
     @Test func beginningsThatCannotBeLearntAreNoFindingAboutPartitions() {
         var facts = Self.facts([Self.position(committed: 90)])
-        facts.starts = .failure(Refusal(.unreachable, "no broker"))
-        let findings = GroupFindings.of(facts, Self.tool).filter { $0.state != .ok }
+        facts.starts = .failure(Refusal(.unreachable, text: "no broker"))
+        let findings = GroupFindings.of(facts, tool: Self.tool).filter { $0.state != .ok }
         #expect(findings.map(\.state) == [.unasked])
     }
 
@@ -144,15 +145,15 @@ import Testing
 
     @Test func aMissingRightToTransactionsIsToldUnlessTheWorkerRuns() {
         func findings(_ answer: Result<Void, Refusal>, isRunning: Bool = false) -> [Finding] {
-            TransactionFindings.of(TransactionFacts(prefix: "g:w", answer: answer, isRunning: isRunning), Self.tool)
+            TransactionFindings.of(TransactionFacts(prefix: "g:w", answer: answer, isRunning: isRunning), tool: Self.tool)
         }
         #expect(findings(.success(())).isEmpty)
-        let missing = findings(.failure(Refusal(.rights, "x")))
+        let missing = findings(.failure(Refusal(.rights, text: "x")))
         #expect(missing.map(\.state) == [.warning])
         let remedy = "--operation Write --operation Describe --transactional-id g:w --resource-pattern-type prefixed"
         #expect(missing.first?.remedy?.hasSuffix(remedy) == true, "\(missing)")
-        #expect(findings(.failure(Refusal(.rights, "x")), isRunning: true).isEmpty)
-        #expect(findings(.failure(Refusal(.unreachable, "x"))).map(\.state) == [.unasked])
+        #expect(findings(.failure(Refusal(.rights, text: "x")), isRunning: true).isEmpty)
+        #expect(findings(.failure(Refusal(.unreachable, text: "x"))).map(\.state) == [.unasked])
     }
 
     @Test func whatIsDelayedIsToldApartAndEachTopicIsSharedOutByItself() {
@@ -160,32 +161,37 @@ import Testing
         var facts = Self.facts([Self.position(committed: 90), delayed], beside: [delayed.partition])
         facts.delays = ["delay"]
         #expect(
-            GroupFindings.of(facts, Self.tool) == [.ok("group", "pushfan", "1 member, 10 requests wait, at most 3 are delayed")])
+            GroupFindings.of(facts, tool: Self.tool) == [
+                .ok("group", of: "pushfan", text: "1 member, 10 requests wait, at most 3 are delayed")
+            ])
         facts = Self.facts([Self.position(), delayed], state: .empty, members: [])
         facts.delays = ["delay"]
-        #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.failed], "nobody will send them when they are due")
+        #expect(GroupFindings.of(facts, tool: Self.tool).map(\.state) == [.failed], "nobody will send them when they are due")
         let idle = GroupFindings.of(
-            Self.facts([Self.position(), delayed], members: [2, 0], beside: [delayed.partition]), Self.tool)
+            Self.facts([Self.position(), delayed], members: [2, 0], beside: [delayed.partition]), tool: Self.tool)
         #expect(idle.map(\.state) == [.warning])
     }
 
     @Test func aPartitionThatNobodyReadsIsToldWhileTheGroupIsStable() {
         let positions = [Self.position(), Self.position(1), Self.position(2)]
-        let findings = GroupFindings.of(Self.facts(positions), Self.tool)
+        let findings = GroupFindings.of(Self.facts(positions), tool: Self.tool)
         #expect(findings.map(\.state) == [.failed])
         #expect(findings.first?.text.contains("no consumer for t[1] and 1 more") == true, "\(findings)")
-        #expect(GroupFindings.of(Self.facts(positions, state: .rebalancing), Self.tool).map(\.state) == [.warning])
-        #expect(GroupFindings.of(Self.facts(positions, members: [3]), Self.tool).map(\.state) == [.ok])
+        #expect(GroupFindings.of(Self.facts(positions, state: .rebalancing), tool: Self.tool).map(\.state) == [.warning])
+        #expect(GroupFindings.of(Self.facts(positions, members: [3]), tool: Self.tool).map(\.state) == [.ok])
     }
 
     @Test func aGroupWithoutWorkersFailsWhenSomethingWaits() {
-        let waiting = GroupFindings.of(Self.facts([Self.position(committed: nil)], state: .empty, members: []), Self.tool)
+        let waiting = GroupFindings.of(Self.facts([Self.position(committed: nil)], state: .empty, members: []), tool: Self.tool)
         #expect(waiting.map(\.state) == [.failed])
         #expect(waiting.first?.remedy == "pushfan worker")
-        #expect(GroupFindings.of(Self.facts([Self.position()], state: .empty, members: []), Self.tool).map(\.state) == [.warning])
-        #expect(GroupFindings.of(Self.facts([Self.position()], state: .rebalancing), Self.tool).map(\.state) == [.warning])
         #expect(
-            GroupFindings.of(Self.facts([Self.position()], members: [1, 0, 0]), Self.tool).first?.text
+            GroupFindings.of(Self.facts([Self.position()], state: .empty, members: []), tool: Self.tool).map(\.state) == [
+                .warning
+            ])
+        #expect(GroupFindings.of(Self.facts([Self.position()], state: .rebalancing), tool: Self.tool).map(\.state) == [.warning])
+        #expect(
+            GroupFindings.of(Self.facts([Self.position()], members: [1, 0, 0]), tool: Self.tool).first?.text
                 .hasPrefix("of 3 members 2 stand idle: 1 partition is all that a topic has") == true)
     }
 
@@ -195,20 +201,21 @@ import Testing
     ])
     func positionsThatCannotBeReadSayWhy(kind: Refusal.Kind, state: Finding.State, remedy: String) {
         var facts = Self.facts([])
-        facts.positions = .failure(Refusal(kind, "x"))
-        let findings = GroupFindings.of(facts, Self.tool).filter { $0.state != .ok }
+        facts.positions = .failure(Refusal(kind, text: "x"))
+        let findings = GroupFindings.of(facts, tool: Self.tool).filter { $0.state != .ok }
         #expect(findings.map(\.state) == [state])
         #expect(remedy.isEmpty || findings.first?.remedy?.contains(remedy) == true)
     }
 
     @Test func aGroupWithoutPositionsIsNotSaidToHaveNoRequests() {
         var facts = Self.facts([])
-        facts.positions = .failure(Refusal(.missing, "the requests topic is not there"))
+        facts.positions = .failure(Refusal(.missing, text: "the requests topic is not there"))
         #expect(
-            GroupFindings.of(facts, Self.tool)
-                == [.unasked("group", "pushfan", "it has no positions to read: the requests topic is not there")])
+            GroupFindings.of(facts, tool: Self.tool)
+                == [.unasked("group", of: "pushfan", text: "it has no positions to read: the requests topic is not there")])
         facts.description = .success(.init(state: .absent, members: []))
-        #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.unasked, .warning])
-        #expect(GroupFindings.of(facts, Self.tool).dropFirst().first?.text == "no worker is in it, or this user may not see it")
+        #expect(GroupFindings.of(facts, tool: Self.tool).map(\.state) == [.unasked, .warning])
+        #expect(
+            GroupFindings.of(facts, tool: Self.tool).dropFirst().first?.text == "no worker is in it, or this user may not see it")
     }
 }

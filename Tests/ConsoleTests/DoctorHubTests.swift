@@ -5,53 +5,9 @@ import TestSupport
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 @Suite struct DoctorHubTests {
-    @Test(arguments: [
-        (404, "The notification does not exist", Finding.State.ok, ExitCode.failed), (400, "", .ok, .failed),
-        (404, "No service is hosted at the specified address", .failed, .configuration),
-        (401, "InvalidSignature", .failed, .notAllowed), (403, "", .warning, .failed),
-        (401, "Manage claim is required for this operation", .warning, .failed), (405, "", .warning, .failed),
-        (403, "not available for the Basic tier of this hub", .ok, .failed), (503, "", .failed, .unreachable),
-        (429, "", .warning, .failed),
-    ])
-    func anAnswerTellsWhetherTheKeyIsTaken(status: Int, detail: String, state: Finding.State, code: ExitCode) {
-        let facts = HubFacts(hub: "ns/h", outcome: .answered(status: status, detail: detail, isThrottled: false))
-        let findings = HubFindings.of(facts)
-        #expect(findings.map(\.state) == [state])
-        #expect(state != .failed || findings.first?.code == code)
-        #expect(state == .ok || findings.first?.remedy != nil)
-    }
-
-    @Test(arguments: [
-        (Int64(0), Finding.State.ok), (29_000, .ok), (31_000, .warning), (-31_000, .warning), (3_600_000, .failed),
-        (-3_600_000, .warning),
-    ])
-    func aClockThatIsFarOffIsNamed(skew: Int64, state: Finding.State) {
-        let findings = HubFindings.of(
-            HubFacts(hub: "ns/h", outcome: .answered(status: 404, detail: "", isThrottled: false), skew: skew))
-        #expect(findings.map(\.state) == [.ok, state])
-    }
-
-    @Test(arguments: [
-        ("certificate", ExitCode.notAllowed), ("tls", .notAllowed), ("connect", .unreachable), ("timeout", .unreachable),
-    ])
-    func aHubThatDoesNotAnswerIsUnreachableOrUntrusted(reason: String, code: ExitCode) {
-        let findings = HubFindings.of(HubFacts(hub: "ns/h", outcome: .failed(reason: reason, detail: "d")))
-        #expect(findings.map(\.code) == [code])
-    }
-
-    @Test(arguments: [
-        (nil, "curl -v https://ns.servicebus.windows.net/"),
-        ("http://127.0.0.1:1", "curl -v --proxy http://127.0.0.1:1 https://ns.servicebus.windows.net/"),
-    ])
-    func theCommandForAHubThatDoesNotAnswerCallsThatHub(proxy: String?, command: String) {
-        let facts = HubFacts(
-            hub: "ns.servicebus.windows.net/h", url: "https://ns.servicebus.windows.net/", ownProxy: proxy,
-            outcome: .failed(reason: "connect", detail: "d"))
-        #expect(HubFindings.of(facts).first?.remedy == command)
-    }
-
     @Test func theProxyIsNamedWithoutItsLogin() throws {
         let found = try Self.findings([
             "PUSHFAN_HUB_NAME": "demo", "PUSHFAN_HUB_PROXY": "http://user:CANARY@127.0.0.1:1",
@@ -62,7 +18,7 @@ import Testing
         #expect(found.first?.text.contains("through the proxy http://127.0.0.1:1: ") == true)
         #expect(found.first?.remedy == "curl -v --proxy http://127.0.0.1:1 https://ns.servicebus.windows.net/")
         let hub = "ns.servicebus.windows.net/demo"
-        #expect(found.last == Finding.ok("proxy", hub, "calls go through http://127.0.0.1:1 (hub.proxy)"))
+        #expect(found.last == Finding.ok("proxy", of: hub, text: "calls go through http://127.0.0.1:1 (hub.proxy)"))
         #expect(!"\(found)".contains("CANARY"))
     }
 

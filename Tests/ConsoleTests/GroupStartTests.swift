@@ -240,7 +240,7 @@ struct GroupStartTests {
         let settings = try Settings.load(environment: environment, hostName: "host", readFile: { _ in [] })
         let (lane, admin) = ("\(stage.name).delay-10s", try TopicAdmin(kafka))
         func refused() throws -> [TopicPartition] {
-            let context = JobContext(kafka: kafka, topics: settings.jobTopics, timeout: farDeadline, now: { now })
+            let context = JobContext(kafka: kafka, topics: settings.kafka.topics, timeout: farDeadline, now: { now })
             let examination = GroupExamination(settings.groupTerms, admin: admin, context: context)
             let positions = try examination.positions(in: [(topic: lane, partitionCount: 3)])
             return try examination.starts(among: positions).refused.map(\.position.partition)

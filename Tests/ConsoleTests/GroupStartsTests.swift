@@ -30,7 +30,7 @@ import Testing
         let group = GroupDescription(state: .empty, members: [])
         let facts = GroupFacts(
             id: "pushfan", positions: .success(refused), description: .success(group), starts: .success(starts))
-        let finding = try #require(GroupFindings.of(facts, KafkaTool(brokers: "b:9092")).first)
+        let finding = try #require(GroupFindings.of(facts, tool: KafkaTool(brokers: "b:9092")).first)
         #expect(finding.state == .failed && finding.text.contains("t[0] (5 wait)"))
         #expect(finding.remedy == "stop the group's workers, then: pushfan group start --at finished")
         let report = StatusReport(

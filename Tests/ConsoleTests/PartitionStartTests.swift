@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Console
+@testable import Jobs
 @testable import GroupPositions
 @testable import Jobs
 
@@ -118,7 +119,7 @@ import Testing
             description: .success(
                 .init(state: .stable, members: [.init(name: "w", host: "h", partitions: [position.partition])])),
             starts: .success(log.sample.groupStarts(of: [position])))
-        return GroupFindings.of(facts, KafkaTool(brokers: "b:9092"))
+        return GroupFindings.of(facts, tool: KafkaTool(brokers: "b:9092"))
     }
 
     @Test(arguments: withoutPosition + withPosition) func workersAndDoctorSayTheSame(log: Log) {

@@ -1,5 +1,6 @@
 import Foundation
 import HubEmulator
+import Jobs
 import Kafka
 import TestSupport
 import Testing

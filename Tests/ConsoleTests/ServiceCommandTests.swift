@@ -5,6 +5,7 @@ import HubEmulator
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 @Suite struct ServiceCommandTests {
     @Test func healthIsWhatTheWorkerAnswers() throws {

@@ -3,6 +3,7 @@ import PushModel
 import Testing
 
 @testable import Console
+@testable import Jobs
 
 @Suite struct TextTests {
     @Test(arguments: [

@@ -1,3 +1,5 @@
+import Jobs
+
 public import Settings
 
 /// A command line after it was understood.

@@ -118,6 +118,15 @@ extension CommandFailure {
                 hint: "another --id makes another request of it")
         }
     }
+
+    /// The failure of a call over plain HTTP.
+    init(_ failure: PlainRequest.Failure) {
+        switch failure {
+        case .impossible: self = .usage("\(failure)")
+        case .unanswered: self.init(.unreachable, "\(failure)")
+        case .garbled: self.init(.failed, "\(failure)")
+        }
+    }
 }
 
 extension JobAction {
@@ -129,6 +138,8 @@ extension JobAction {
         case .findBeginning(let topic): "look where \(topic) begins"
         case .write(let topic): "write to \(topic)"
         case .replay: "replay"
+        case .createTopics: "create the topics"
+        case .checkTopics: "look at the topics"
         case .describeGroup: "ask who is in the group"
         case .readPositions: "ask where the group stands"
         case .writePositions: "write where the group begins"

@@ -13,6 +13,10 @@ package enum JobAction: Sendable, Equatable {
     case write(topic: String)
     /// Replays requests.
     case replay
+    /// Creates topics.
+    case createTopics
+    /// Checks topics.
+    case checkTopics
     /// Lists the members of a group.
     case describeGroup
     /// Reads the positions of a group.

@@ -1,6 +1,7 @@
 import Console
 import Foundation
 import HubEmulator
+import Jobs
 
 /// Makes HTTP calls and shows each: its user, the answer, and the rings.
 struct DemoCalls {
@@ -25,7 +26,7 @@ struct DemoCalls {
         body: String = "", comment: ((String) -> String)? = nil
     ) throws -> (status: Int, body: String) {
         let rings = DemoRings(stage.hub)
-        let answer = try PlainRequest.call(method, url, fields: fields, body: Array(body.utf8), timeout: .seconds(40))
+        let answer = try PlainRequest.call(method, url: url, fields: fields, body: Array(body.utf8), timeout: .seconds(40))
         let rung = rings.names
         var told = [Self.code(answer.body), comment?(answer.body)].compactMap { $0 }
         if comment == nil || !rung.isEmpty { told.append(rung.isEmpty ? "nothing rang" : "rang: \(rung)") }
@@ -39,5 +40,17 @@ struct DemoCalls {
     /// The code of a problem, or nil for another answer.
     private static func code(_ body: String) -> String? {
         (try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])?["code"] as? String
+    }
+}
+
+extension PlainRequest {
+    /// Makes a call to a URL that begins with `http://`.
+    ///
+    /// - Throws: `Failure`.
+    static func call(
+        _ method: String, url: String, fields: [(name: String, value: String)] = [], body: [UInt8] = [], timeout: Duration
+    ) throws -> (status: Int, body: String) {
+        guard let target = HealthTarget(url: url) else { throw Failure.impossible(url) }
+        return try call(method, at: target, fields: fields, body: body, timeout: timeout)
     }
 }

@@ -5,6 +5,7 @@ import HTTPServing
 import HubAuth
 import HubEmulator
 import HubREST
+import Jobs
 import Kafka
 import Outcomes
 import WorkerRuntime
@@ -106,7 +107,7 @@ final class DemoStage {
 
     /// Forgets the rings, so that later scenes do not search all of them.
     func forgetRings() throws {
-        _ = try PlainRequest.call("DELETE", "\(emulatorURL)/devices/rung", timeout: .seconds(10))
+        _ = try PlainRequest.call("DELETE", url: "\(emulatorURL)/devices/rung", timeout: .seconds(10))
     }
 
     func close() {

@@ -1,7 +1,8 @@
+import Basics
 import EventLoop
+import Jobs
 import PushModel
 import Settings
-import PushModel
 
 extension Command {
     /// `pushfan doctor`: what is wrong, and the command that mends it.
@@ -37,7 +38,8 @@ private enum DoctorCommand {
         let settings = try invocation.settings()
         let now = invocation.surroundings.now()
         let kafka = KafkaExamination(
-            settings: settings, timeout: timeout, now: now, probesWriting: invocation.arguments.has("probe-writing"))
+            invocation.jobContext(settings, timeout: timeout), terms: settings.groupTerms, demands: settings.brokerDemands,
+            loops: settings.loopIdentity, probesWriting: invocation.arguments.has("probe-writing"))
         let hubs = settings.allHubs.flatMap { HubFindings.of(HubProbe.ask(settings, $0, now: now, timeout: timeout)) }
         let limits = LimitFindings.of(.current(), needed: settings.descriptorsNeeded)
         let findings = kafka.findings() + hubs + [limits]
@@ -71,5 +73,48 @@ extension Finding {
         object.add("finding", value: text)
         object.add("remedy", value: remedy)
         return object.bytes
+    }
+}
+
+extension Finding.Cause {
+    /// The exit code of the program, if this is the first failure.
+    fileprivate var code: ExitCode {
+        switch self {
+        case .configuration: .configuration
+        case .notAllowed: .notAllowed
+        case .unreachable: .unreachable
+        case .temporary: .temporary
+        case .other: .failed
+        }
+    }
+}
+
+extension [Finding] {
+    /// The exit code of the program: the first failure's. With `isStrict` a warning counts as a failure.
+    func exitCode(isStrict: Bool) -> ExitCode {
+        if let failure = first(where: { $0.state == .failed }) { return failure.cause.code }
+        return isStrict && contains { $0.state == .warning } ? .failed : .done
+    }
+
+    /// `8 ok, 1 warning, 2 failed, 1 not asked`.
+    var summary: String {
+        Finding.State.allCases.map { state in
+            Counted.text(count { $0.state == state }, state.rawValue, state == .warning ? "warnings" : state.rawValue)
+        }.joined(separator: ", ")
+    }
+}
+
+extension Settings {
+    /// The demands of these settings on the brokers.
+    fileprivate var brokerDemands: BrokerDemands {
+        BrokerDemands(
+            sessionTimeout: Int(kafka.sessionTimeout.wholeMilliseconds),
+            transactionTimeout: Int(kafka.transactionTimeout.wholeMilliseconds))
+    }
+
+    /// The identity of the worker's loops, or nil if they need no transactions.
+    fileprivate var loopIdentity: LoopIdentity? {
+        guard let transactionalPrefix, let unusedTransactionalID else { return nil }
+        return LoopIdentity(memberNames: memberNames, prefix: transactionalPrefix, unusedID: unusedTransactionalID)
     }
 }

@@ -1,3 +1,4 @@
+import Jobs
 import Delivery
 import GroupPositions
 import Jobs

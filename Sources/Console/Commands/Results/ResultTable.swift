@@ -1,3 +1,4 @@
+import Jobs
 import Publishing
 
 /// Results as rows.

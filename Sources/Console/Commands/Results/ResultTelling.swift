@@ -1,3 +1,4 @@
+import Jobs
 import Publishing
 import PushModel
 import ResultQuery

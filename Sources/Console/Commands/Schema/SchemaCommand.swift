@@ -1,5 +1,6 @@
 import Basics
 import Gateway
+import Jobs
 import PushModel
 import Settings
 

@@ -1,3 +1,4 @@
+package import Jobs
 import Settings
 
 extension Command {
@@ -52,14 +53,9 @@ private enum HealthcheckCommand {
     }
 }
 
-/// The address and path of a health check.
-struct HealthTarget: Equatable, CustomStringConvertible {
-    let host: String
-    let port: Int
-    let path: String
-
+extension HealthTarget {
     /// Reads `http://host:port/path`.
-    init?(url: String) {
+    package init?(url: String) {
         guard url.lowercased().hasPrefix("http://") else { return nil }
         let rest = url.dropFirst(7)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
@@ -67,27 +63,22 @@ struct HealthTarget: Equatable, CustomStringConvertible {
         let behindHost = authority.lastIndex(of: "]").map { authority[$0...] } ?? authority
         let withPort = behindHost.contains(":") ? String(authority) : "\(authority):80"
         guard !authority.contains("@"), let address = ListenAddress(withPort) else { return nil }
-        host = address.host
-        port = address.port
-        path = slash == rest.endIndex ? "/" : String(rest[slash...])
+        self.init(
+            host: address.host, port: address.port, path: slash == rest.endIndex ? "/" : String(rest[slash...]))
     }
 
     /// The worker of this machine. If it listens on every address, the loopback address is called.
     init(_ address: ListenAddress, path: String) {
-        host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
-        port = address.port
-        self.path = path
+        let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
+        self.init(host: host, port: address.port, path: path)
     }
+}
 
-    private init(host: String, port: Int, path: String) {
-        self.host = host
-        self.port = port
-        self.path = path
+extension PlainRequest {
+    /// Asks a worker or gateway for a page.
+    ///
+    /// - Throws: There is no answer.
+    static func get(_ target: HealthTarget, timeout: Duration) throws(CommandFailure) -> (status: Int, body: String) {
+        do throws(Failure) { return try call(at: target, timeout: timeout) } catch { throw CommandFailure(error) }
     }
-
-    /// The same address with another path.
-    func at(_ path: String) -> HealthTarget { HealthTarget(host: host, port: port, path: path) }
-
-    var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-    var description: String { "http://\(authority)\(Sanitised.line(path))" }
 }

@@ -21,7 +21,7 @@ extension StatusReport {
     /// The failed queries, and the reasons.
     var unasked: [String] {
         var list = gaps.map { $0.text(brokers: brokers) }
-        if case .failure(let error) = group { list.append("members of the group: \(Refusal(error).text)") }
+        if case .failure(let error) = group { list.append("members of the group: \(Sanitised.line(error.description))") }
         for worker in workers {
             if case .failure(let failure) = worker.page { list.append("the worker at \(worker.url): \(failure.message)") }
         }
@@ -166,10 +166,10 @@ extension ReportGap {
     func text(brokers: String) -> String {
         switch self {
         case .missing(let topic): "\(topic): there is no such topic; `pushfan topics create` makes it"
-        case .undescribed(let topic, let error): "\(topic): \(Refusal(error).text)"
+        case .undescribed(let topic, let error): "\(topic): \(Sanitised.line(error.description))"
         case .unread(let topic, let failure): "\(topic): \(CommandFailure(failure, brokers: brokers).message)"
         case .cancellations(let failure): "what was cancelled: \(CommandFailure(failure, brokers: brokers).message)"
-        case .positions(let error): "where the group stands: \(Refusal(error).text)"
+        case .positions(let error): "where the group stands: \(Sanitised.line(error.description))"
         }
     }
 }

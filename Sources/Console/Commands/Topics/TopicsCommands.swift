@@ -1,3 +1,4 @@
+import Jobs
 import Kafka
 import PushModel
 import Settings
@@ -41,104 +42,54 @@ extension Command {
 
 private enum TopicsCommands {
     static func create(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let partitions = try invocation.arguments.integer("partitions", in: 1...10_000) ?? 12
+        let partitions = try invocation.arguments.integer("partitions", in: 1...10_000)
         let replication = try invocation.arguments.integer("replication", in: 1...1000)
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let all = try invocation.settings()
-        let settings = all.kafka
-        let roles = TopicRole.all(settings.topics)
-        let admin: TopicAdmin
-        let created: [TopicCreation]
-        let copies: Int
-        do throws(KafkaError) {
-            admin = try TopicAdmin(all.kafkaConfiguration())
-            let cluster = try admin.describe(topics: [], timeout: timeout)
-            copies = replication ?? max(1, min(3, cluster.brokerCount))
-            created = try admin.createTopics(
-                roles.map { $0.topic(partitions: partitions, replication: copies) }, timeout: timeout)
-        } catch {
-            throw invocation.failure(error, settings, to: "create the topics")
+        let (setup, settings) = try setup(invocation)
+        let creation = try invocation.perform(settings) { () throws(JobFailure) in
+            try setup.create(partitions: partitions, replication: replication)
         }
-        let code = try report(invocation, zip(roles, created).map { ($0, $1) }, settings, partitions, copies)
-        let figures = TopicFigures(
-            partitions: invocation.arguments.has("partitions") ? partitions : nil, replication: replication,
-            KafkaTool(brokers: settings.bootstrapServers.joined(separator: ",")))
-        compare(zip(roles, created).filter { $1 == .alreadyExists }.map(\.0), figures, admin, timeout, invocation)
-        return code
-    }
-
-    /// Warns of topics that were there before with other figures than the requested ones. They are usable in any case.
-    private static func compare(
-        _ former: [TopicRole], _ figures: TopicFigures, _ admin: TopicAdmin, _ timeout: Duration, _ invocation: Invocation
-    ) {
-        guard !former.isEmpty, !figures.isEmpty,
-            let cluster = try? admin.describe(topics: former.map(\.name), timeout: timeout)
-        else { return }
-        for (role, there) in zip(former, cluster.partitions) {
-            for warning in figures.warnings(role, there) { invocation.streams.note(warning) }
-        }
-    }
-
-    private static func report(
-        _ invocation: Invocation, _ outcomes: [(TopicRole, TopicCreation)], _ settings: KafkaSettings, _ partitions: Int,
-        _ replication: Int
-    ) throws(CommandFailure) -> ExitCode {
         var report = TopicReport()
         var failures: [KafkaError] = []
-        for (role, outcome) in outcomes {
-            switch outcome {
+        for (role, count, answer) in creation.topics {
+            switch answer {
             case .created:
-                let count = role.partitionCount(partitions)
-                report.add(role, "created", "\(Counted.text(count, "partition", "partitions")), replication \(replication)")
-            case .alreadyExists: report.add(role, "ok", "existed already, left as it is")
+                let partitions = Counted.text(count, "partition", "partitions")
+                report.add(role, state: "created", detail: "\(partitions), replication \(creation.replication)")
+            case .alreadyExists: report.add(role, state: "ok", detail: "existed already, left as it is")
             case .failed(let error):
                 failures.append(error)
-                report.add(role, "failed", Sanitised.line(error.description))
+                report.add(role, state: "failed", detail: Sanitised.line(error.description))
             }
         }
         try report.write(to: invocation)
-        guard let first = failures.first else { return .done }
-        let failure = invocation.failure(first, settings, to: "create the topics")
-        guard failures.count == outcomes.count else { return .partlyFailed }
-        throw failure
+        if let first = failures.first, failures.count == creation.topics.count {
+            throw invocation.failure(first, settings.kafka, to: "create the topics")
+        }
+        for difference in creation.differences { invocation.streams.note(difference) }
+        return failures.isEmpty ? .done : .partlyFailed
     }
 
     static func check(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let all = try invocation.settings()
-        let settings = all.kafka
-        let roles = TopicRole.all(settings.topics)
-        let admin: TopicAdmin
-        let cluster: ClusterDescription
-        do throws(KafkaError) {
-            admin = try TopicAdmin(all.kafkaConfiguration())
-            cluster = try admin.describe(topics: roles.map(\.name), timeout: timeout)
-        } catch {
-            throw invocation.failure(error, settings, to: "look at the topics")
-        }
+        let (setup, settings) = try setup(invocation)
         var report = TopicReport()
-        for (role, description) in zip(roles, cluster.topics) {
-            switch description {
-            case .missing: report.add(role, "missing", "`pushfan topics create` makes it")
-            case .failed(let error): report.add(role, "failed", Sanitised.line(error.description))
-            case .existing(let count): check(role, partitions: count, admin, timeout, &report)
+        for (role, condition) in try invocation.perform(settings, { () throws(JobFailure) in try setup.check() }) {
+            switch condition {
+            case .missing: report.add(role, state: "missing", detail: "`pushfan topics create` makes it")
+            case .failed(let error): report.add(role, state: "failed", detail: Sanitised.line(error.description))
+            case .faulty(let problems): report.add(role, state: "problem", detail: problems.joined(separator: "; "))
+            case .good(let count, let unread):
+                let reading = unread.map { "; its settings cannot be read (\($0.name))" } ?? ""
+                report.add(role, state: "ok", detail: Counted.text(count, "partition", "partitions") + reading)
             }
         }
         try report.write(to: invocation)
         return report.isGood ? .done : .failed
     }
 
-    private static func check(
-        _ role: TopicRole, partitions: Int, _ admin: TopicAdmin, _ timeout: Duration, _ report: inout TopicReport
-    ) {
-        let count = Counted.text(partitions, "partition", "partitions")
-        do {
-            let problems = role.problems(try admin.settings(ofTopic: role.name, timeout: timeout))
-            guard problems.isEmpty else { return report.add(role, "problem", problems.joined(separator: "; ")) }
-            report.add(role, "ok", count)
-        } catch {
-            report.add(role, "ok", "\(count); its settings cannot be read (\(error.name))")
-        }
+    private static func setup(_ invocation: Invocation) throws(CommandFailure) -> (TopicSetup, Settings) {
+        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
+        let settings = try invocation.settings()
+        return (TopicSetup(invocation.jobContext(settings, timeout: timeout)), settings)
     }
 }
 
@@ -148,7 +99,7 @@ private struct TopicReport {
     private var objects: [[UInt8]] = []
     private(set) var isGood = true
 
-    mutating func add(_ role: TopicRole, _ state: String, _ detail: String) {
+    mutating func add(_ role: TopicRole, state: String, detail: String) {
         table.add(role.name, role.role, state, detail)
         var object = JSONObject()
         object.add("topic", value: role.name)

@@ -1,3 +1,4 @@
+import Jobs
 import Basics
 import Crypto
 import EventLoop

@@ -14,6 +14,9 @@ package struct PlanMaker {
     /// The bytes that may wait in memory when the originals are read back.
     private static let readAhead = 64 << 20
 
+    /// The states of requests that did not reach all although they should have.
+    private static let states: [ResultState] = [.failed, .partial, .rejected, .expired, .cancelled, .unknown]
+
     private let context: JobContext
     private let planning: FanOutPlanner.Configuration
     private let file: LineFile
@@ -25,6 +28,14 @@ package struct PlanMaker {
     private var stopped = Cancellations()
     /// The changes name the hub, so whatever was wrong with the one before does not matter.
     private let namesHub: Bool
+
+    /// A filter that matches nothing but results of requests that did not reach all, if it names no states and kinds itself.
+    package static func narrowed(_ filter: ResultFilter) -> ResultFilter {
+        var filter = filter
+        if !filter.mentions(.state) { filter.require(.state, states.map(\.rawValue)) }
+        if !filter.mentions(.kind) { filter.require(.kind, ["final", "outcome"]) }
+        return filter
+    }
 
     /// - Parameters:
     ///   - context: The names of the topics, and the way to Kafka.

@@ -9,13 +9,11 @@ import Settings
 
 /// `pushfan replay plan`.
 enum PlanCommand {
-    /// The states of requests that did not reach all although they should have.
-    private static let states: [ResultState] = [.failed, .partial, .rejected, .expired, .cancelled, .unknown]
-
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
         let (header, path, samples) = try plan(invocation)
-        let summary = PlanSummary(header, samples, path: path, try pace(invocation, try invocation.settings()))
+        let summary = PlanSummary(
+            header, samples: samples, path: path, pace: try pace(invocation, try invocation.settings()))
         if invocation.arguments.format() == .table {
             try invocation.streams.out(summary.text)
             if !samples.isEmpty {
@@ -75,7 +73,7 @@ enum PlanCommand {
     private static func filter(
         _ invocation: Invocation, now: Int64
     ) throws(CommandFailure) -> (ResultFilter, ReplayPlanHeader.Exceptions) {
-        var filter: ResultFilter
+        let filter: ResultFilter
         let exceptions: ReplayPlanHeader.Exceptions
         if let path = invocation.arguments.value("leftovers") {
             guard invocation.arguments.operands.isEmpty else {
@@ -92,9 +90,7 @@ enum PlanCommand {
             filter = try invocation.filter(invocation.arguments.operands)
             exceptions = ReplayPlanHeader.Exceptions(of: filter)
         }
-        if !filter.mentions(.state) { filter.require(.state, states.map(\.rawValue)) }
-        if !filter.mentions(.kind) { filter.require(.kind, ["final", "outcome"]) }
-        return (filter, exceptions)
+        return (PlanMaker.narrowed(filter), exceptions)
     }
 
     /// The user who replays: the flag, else the user.
@@ -133,8 +129,8 @@ enum PlanCommand {
     }
 
     /// The pace at which the plan would be run.
-    static func pace(_ invocation: Invocation, _ settings: Settings) throws(CommandFailure) -> PlanSummary.Pace {
-        PlanSummary.Pace(
+    static func pace(_ invocation: Invocation, _ settings: Settings) throws(CommandFailure) -> ReplayPace {
+        ReplayPace(
             rate: try rate(invocation), callsAtOnce: settings.worker.maxInFlight,
             callTime: try invocation.arguments.duration("call-time") ?? .milliseconds(100))
     }

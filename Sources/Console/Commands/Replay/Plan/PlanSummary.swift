@@ -8,32 +8,14 @@ struct PlanSummary {
     private let header: ReplayPlanHeader
     private let samples: [ReplayItem]
     private let path: String
-    private let pace: Pace
-
-    /// The pace of a replay.
-    struct Pace {
-        /// Requests a second.
-        var rate: Double
-        /// Calls that one worker has in flight at once (`worker.max_in_flight`).
-        var callsAtOnce: Int
-        /// The hub's duration of one call.
-        var callTime: Duration
-
-        /// The duration of requests and calls, in milliseconds: whichever is slower.
-        func milliseconds(requests: Int, calls: Int) -> Int64 {
-            let writing = Double(requests) / rate * 1000
-            let rounds = (calls + callsAtOnce - 1) / max(1, callsAtOnce)
-            let calling = Double(rounds) * Double(callTime.wholeMilliseconds)
-            return Int64(min(max(writing, calling), 1e15))
-        }
-    }
+    private let pace: ReplayPace
 
     /// - Parameters:
     ///   - header: The plan's numbers.
     ///   - samples: Some of its items.
     ///   - path: Its file.
     ///   - pace: The pace at which it would be run.
-    init(_ header: ReplayPlanHeader, _ samples: [ReplayItem], path: String, _ pace: Pace) {
+    init(_ header: ReplayPlanHeader, samples: [ReplayItem], path: String, pace: ReplayPace) {
         self.header = header
         self.samples = samples
         self.path = path

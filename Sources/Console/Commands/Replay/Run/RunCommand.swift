@@ -75,7 +75,7 @@ enum RunCommand {
         }
         let (header, path, samples) = try PlanCommand.plan(invocation, needsReason: true)
         let pace = try PlanCommand.pace(invocation, try invocation.settings())
-        invocation.streams.note(PlanSummary(header, samples, path: path, pace).text)
+        invocation.streams.note(PlanSummary(header, samples: samples, path: path, pace: pace).text)
         return path
     }
 

@@ -1,19 +1,19 @@
-import EventLoop
+package import EventLoop
 
 /// Findings about the limits of this machine.
-enum LimitFindings {
+package enum LimitFindings {
     /// - Parameters:
     ///   - limit: The limit of open descriptors here, or nil when that is unknown. A worker raises its limit as far as it may.
     ///   - needed: The number that a worker may need.
     /// - Returns: Whether that is enough. A worker that is started otherwise, by systemd or in a container, may have other limits.
-    static func of(_ limit: DescriptorLimit?, needed: Int) -> Finding {
+    package static func of(_ limit: DescriptorLimit?, needed: Int) -> Finding {
         let need = "a worker with these settings needs up to \(needed)"
-        guard let limit else { return .unasked("limits", "descriptors", "the system does not say; \(need)") }
+        guard let limit else { return .unasked("limits", of: "descriptors", text: "the system does not say; \(need)") }
         guard limit.hard < needed else {
-            return .ok("limits", "descriptors", "\(limit.hard) may be open in a process started here; \(need)")
+            return .ok("limits", of: "descriptors", text: "\(limit.hard) may be open in a process started here; \(need)")
         }
         return .warning(
-            "limits", "descriptors", "only \(limit.hard) may be open in a process started here; \(need)",
+            "limits", of: "descriptors", text: "only \(limit.hard) may be open in a process started here; \(need)",
             mend: "ulimit -Hn \(needed), or LimitNOFILE=\(needed) in the worker's unit")
     }
 }

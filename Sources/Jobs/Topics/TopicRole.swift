@@ -1,12 +1,11 @@
 import Delivery
 import Kafka
 import PushModel
-import Settings
 
 /// A topic that pushfan uses, and how it should be set up (page Requests).
-struct TopicRole {
+package struct TopicRole: Sendable {
     /// The meaning of its records to workers.
-    enum Kind {
+    package enum Kind: Sendable {
         /// Requests of one lane.
         case requests
         /// Requests that wait in a delay lane.
@@ -22,9 +21,9 @@ struct TopicRole {
     }
 
     /// The purpose of the topic.
-    let role: String
+    package let role: String
     /// Its name.
-    let name: String
+    package let name: String
     /// The retention of records, or nil for as long as they are not deleted.
     let days: Int?
     /// The fewest bytes that a record must be allowed to have.
@@ -41,25 +40,26 @@ struct TopicRole {
     var isCleanedEarly = false
     /// The hours after which a segment is no longer written to, or nil for the broker's own choice.
     var segmentHours: Int?
-    var kind = Kind.other
+    /// The meaning of its records to workers.
+    package private(set) var kind = Kind.other
 
     /// True if workers read it as members of their group.
-    var isShared: Bool { kind == .requests || kind == .delayed }
+    package var isShared: Bool { kind == .requests || kind == .delayed }
     /// True if pushfan writes it. Publishers write the others.
-    var isWritten: Bool { kind != .requests || role == "requests-own" }
+    package var isWritten: Bool { kind != .requests || role == "requests-own" }
     /// True if its records have to be uncompressed, because publishers write it. A reader's library unpacks a whole batch before
     /// the worker can check it, and 1 MB of gzip may hold 1 GB. If the topic requires it, brokers unpack each batch, compare its
     /// size with `max.message.bytes` again, and refuse it (Kafka, `UnifiedLog.append`, `LogValidator`:
     /// `messageSizeMaybeChanged`).
     var isUncompressed: Bool { !isWritten || role == "control" }
     /// True if workers read it.
-    var isRead: Bool { kind != .other }
+    package var isRead: Bool { kind != .other }
 
     /// The largest record that any of them gets.
     static var largestRecordByteCount: Int { RequestReader.maximumRecordByteCount }
 
-    /// The topics in use, under the names that the settings give.
-    static func all(_ topics: Topics) -> [TopicRole] {
+    /// The topics in use, under the given names.
+    package static func all(_ topics: Topics) -> [TopicRole] {
         let record = RequestReader.maximumRecordByteCount
         // Records of delay lanes go on within an hour. The longer retention is for a fleet that is down for days.
         let delays = zip(DelayLanes.names, topics.delays).map {

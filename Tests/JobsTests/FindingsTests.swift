@@ -1,28 +1,26 @@
 import EventLoop
 import Kafka
-import Settings
 import Testing
 
-@testable import Console
+@testable import Jobs
 
-@Suite struct DoctorFindingsTests {
+@Suite struct FindingsTests {
     private static let tool = KafkaTool(brokers: "b:9092")
-    private static let refused = Refusal(.rights, "not allowed")
+    private static let refused = Refusal(.rights, text: "not allowed")
 
     @Test(arguments: [
-        (Refusal.Kind.unreachable, ExitCode.unreachable, "--bootstrap"), (.login, .notAllowed, "sasl.password"),
+        (Refusal.Kind.unreachable, Finding.Cause.unreachable, "--bootstrap"), (.login, .notAllowed, "sasl.password"),
         (.tls, .notAllowed, "ssl.ca.location"), (.configuration, .configuration, "config show"),
         (.other, .unreachable, "--bootstrap"),
     ])
-    func aBrokerThatCannotBeAskedHasItsOwnRemedy(kind: Refusal.Kind, code: ExitCode, remedy: String) {
-        let refusal = Refusal(kind, "said")
+    func aBrokerThatCannotBeAskedHasItsOwnRemedy(kind: Refusal.Kind, cause: Finding.Cause, remedy: String) {
+        let refusal = Refusal(kind, text: "said")
         let findings = ConnectionFindings.of(
             ConnectionFacts(brokers: "b:9092"), brokerCount: .failure(refusal), brokerSettings: .failure(refusal))
         #expect(findings.first?.state == .failed)
-        #expect(findings.first?.code == code)
+        #expect(findings.first?.cause == cause)
         #expect(findings.first?.text.contains("said") == true)
         #expect(findings.first?.remedy?.contains(remedy) == true)
-        #expect(findings.exitCode(isStrict: false) == code)
     }
 
     @Test(arguments: [
@@ -50,7 +48,7 @@ import Testing
         facts.securityProtocol = "SASL_SSL"
         facts.saslMechanism = mechanism
         facts.supportsScramOnKafka4 = isSupported
-        let cluster: Result<Int, Refusal> = loginFails ? .failure(Refusal(.login, "invalid credentials")) : .success(1)
+        let cluster: Result<Int, Refusal> = loginFails ? .failure(Refusal(.login, text: "invalid credentials")) : .success(1)
         let findings = ConnectionFindings.of(facts, brokerCount: cluster, brokerSettings: .failure(Self.refused))
         let library = findings.dropFirst(2).first
         #expect(library?.state == state)
@@ -83,7 +81,7 @@ import Testing
         let findings = ConnectionFindings.of(facts, brokerCount: .success(1), brokerSettings: .failure(Self.refused))
         let size = findings.dropFirst(3).first
         #expect(size?.state == .failed)
-        #expect(size?.code == .configuration)
+        #expect(size?.cause == .configuration)
     }
 
     private static let good = [PartitionReplicas](repeating: .init(hasLeader: true, count: 3, inSyncCount: 3), count: 12)
@@ -91,8 +89,7 @@ import Testing
     private static func topic(
         _ role: String, _ partitions: [PartitionReplicas] = good, _ settings: [String: String] = [:]
     ) throws -> TopicFacts {
-        let names = try Settings.load(environment: [:]).kafka.topics
-        let role = try #require(TopicRole.all(names).first { $0.role == role })
+        let role = try #require(TopicRole.all(Topics()).first { $0.role == role })
         return TopicFacts(
             role: role, partitions: .success(partitions),
             settings: .success(settings.map { TopicSetting(name: $0.key, value: $0.value) }))
@@ -105,8 +102,8 @@ import Testing
     ])
     func aTopicAsItShouldBeIsOneLine(role: String, policy: String, retention: String, told: String) throws {
         let facts = try Self.topic(role, Self.good, ["cleanup.policy": policy, "retention.ms": retention])
-        let findings = TopicFindings.of(facts, brokerCount: 3, Self.tool)
-        #expect(findings == [.ok("topic", "push.\(role).v1", "12 partitions, replication 3, \(told)")])
+        let findings = TopicFindings.of(facts, brokerCount: 3, tool: Self.tool)
+        #expect(findings == [.ok("topic", of: "push.\(role).v1", text: "12 partitions, replication 3, \(told)")])
     }
 
     @Test(arguments: [
@@ -120,7 +117,7 @@ import Testing
         ("compression.type", "gzip", .warning, "compression.type=uncompressed"),
     ])
     func aSettingThatLosesOrRefusesRecordsIsFound(name: String, value: String, state: Finding.State, remedy: String) throws {
-        let findings = TopicFindings.of(try Self.topic("requests", Self.good, [name: value]), brokerCount: 3, Self.tool)
+        let findings = TopicFindings.of(try Self.topic("requests", Self.good, [name: value]), brokerCount: 3, tool: Self.tool)
         #expect(findings.map(\.state) == [state])
         #expect(findings.first?.remedy?.contains("--entity-name push.requests.v1 --add-config \(remedy)") == true)
         #expect(findings.first?.text.contains(name) == true)
@@ -128,7 +125,7 @@ import Testing
 
     /// Whoever may write to a topic decides how large its batches are when unpacked, unless the topic says otherwise.
     @Test func topicsThatPublishersWriteAreCreatedUncompressedAndOthersAreNot() throws {
-        let roles = TopicRole.all(try Settings.load(environment: [:]).kafka.topics)
+        let roles = TopicRole.all(Topics())
         let uncompressed = roles.filter { role in
             role.topic(partitions: 12, replication: 1).configuration.contains { property in
                 property.key == "compression.type" && property.value == "uncompressed"
@@ -137,16 +134,15 @@ import Testing
         #expect(uncompressed.map(\.role) == ["requests", "requests-high", "requests-bulk", "control"])
         for role in ["requests-own", "delay-10s", "results"] {
             let findings = TopicFindings.of(
-                try Self.topic(role, Self.good, ["compression.type": "producer"]), brokerCount: 3, Self.tool)
+                try Self.topic(role, Self.good, ["compression.type": "producer"]), brokerCount: 3, tool: Self.tool)
             #expect(findings.map(\.state) == [.ok], "pushfan alone writes \(role)")
         }
         let cured = try Self.topic("requests", Self.good, ["compression.type": "uncompressed"])
-        #expect(TopicFindings.of(cured, brokerCount: 3, Self.tool).map(\.state) == [.ok])
+        #expect(TopicFindings.of(cured, brokerCount: 3, tool: Self.tool).map(\.state) == [.ok])
     }
 
     @Test func textsOfSecurePushGoSoonAfterADay() throws {
-        let names = try Settings.load(environment: [:]).kafka.topics
-        let role = try #require(TopicRole.all(names).first { $0.role == "secure" })
+        let role = try #require(TopicRole.all(Topics()).first { $0.role == "secure" })
         let topic = role.topic(partitions: 12, replication: 1)
         #expect(topic.name == "push.secure.v1" && topic.partitionCount == 12)
         let settings = topic.configuration.map { "\($0.key)=\($0.value)" }
@@ -156,12 +152,13 @@ import Testing
 
     @Test func shortRetentionIsWarnedOfUnlessNothingIsDeleted() throws {
         let short = ["cleanup.policy": "delete", "retention.ms": "3600000", "retention.bytes": "1000"]
-        let found = TopicFindings.of(try Self.topic("results", Self.good, short), brokerCount: 3, Self.tool)
+        let found = TopicFindings.of(try Self.topic("results", Self.good, short), brokerCount: 3, tool: Self.tool)
         #expect(found.map(\.state) == [.warning, .warning])
         #expect(found.first?.remedy?.contains("retention.ms=1209600000") == true)
         let one = [PartitionReplicas(hasLeader: true, count: 3, inSyncCount: 3)]
         let compacted = ["cleanup.policy": "compact", "retention.ms": "1"]
-        #expect(TopicFindings.of(try Self.topic("replays", one, compacted), brokerCount: 3, Self.tool).map(\.state) == [.ok])
+        #expect(
+            TopicFindings.of(try Self.topic("replays", one, compacted), brokerCount: 3, tool: Self.tool).map(\.state) == [.ok])
     }
 
     @Test(arguments: [
@@ -171,17 +168,17 @@ import Testing
         (PartitionReplicas(hasLeader: true, count: 1, inSyncCount: 1), 1, .ok),
     ])
     func partitionsWithoutLeaderOrCopyAreFound(partition: PartitionReplicas, brokers: Int, state: Finding.State) throws {
-        let findings = TopicFindings.of(try Self.topic("requests", [partition]), brokerCount: brokers, Self.tool)
+        let findings = TopicFindings.of(try Self.topic("requests", [partition]), brokerCount: brokers, tool: Self.tool)
         #expect(findings.map(\.state) == [state])
     }
 
     @Test func jobsOfReplaysStandInOnePartitionAndOutliveRequests() throws {
-        #expect(TopicFindings.of(try Self.topic("replays"), brokerCount: 3, Self.tool).map(\.state) == [.failed])
+        #expect(TopicFindings.of(try Self.topic("replays"), brokerCount: 3, tool: Self.tool).map(\.state) == [.failed])
         let week = ["cleanup.policy": "delete", "retention.ms": "604800000"]
         let month = ["cleanup.policy": "compact,delete", "retention.ms": "2592000000"]
         func both(_ requests: [String: String], _ replays: [String: String]) throws -> [Finding] {
             TopicFindings.ofAll(
-                [try Self.topic("requests", Self.good, requests), try Self.topic("replays", Self.good, replays)], Self.tool)
+                [try Self.topic("requests", Self.good, requests), try Self.topic("replays", Self.good, replays)], tool: Self.tool)
         }
         #expect(try both(week, month).isEmpty)
         #expect(try both(month, week).map(\.state) == [.warning])
@@ -192,7 +189,7 @@ import Testing
     @Test func heldRequestsNeedAPartitionForEachLaneOfEachPartition() throws {
         func held(_ count: Int) throws -> [Finding] {
             let partitions = [PartitionReplicas](repeating: Self.good[0], count: count)
-            return TopicFindings.ofAll([try Self.topic("requests"), try Self.topic("held", partitions)], Self.tool)
+            return TopicFindings.ofAll([try Self.topic("requests"), try Self.topic("held", partitions)], tool: Self.tool)
         }
         #expect(try held(36).isEmpty)
         let found = try held(35)
@@ -201,39 +198,39 @@ import Testing
     }
 
     @Test(arguments: [
-        (Refusal.Kind.missing, "pushfan topics create", ExitCode.failed),
+        (Refusal.Kind.missing, "pushfan topics create", Finding.Cause.other),
         (.rights, "--operation Describe --topic push.requests.v1", .notAllowed),
     ])
-    func aTopicThatCannotBeSeenSaysWhatToDo(kind: Refusal.Kind, remedy: String, code: ExitCode) throws {
+    func aTopicThatCannotBeSeenSaysWhatToDo(kind: Refusal.Kind, remedy: String, cause: Finding.Cause) throws {
         var facts = try Self.topic("requests")
-        facts.partitions = .failure(Refusal(kind, "x"))
-        let findings = TopicFindings.of(facts, brokerCount: 3, Self.tool)
+        facts.partitions = .failure(Refusal(kind, text: "x"))
+        let findings = TopicFindings.of(facts, brokerCount: 3, tool: Self.tool)
         #expect(findings.map(\.state) == [.failed])
         #expect(findings.first?.remedy?.contains(remedy) == true)
-        #expect(findings.first?.code == code)
+        #expect(findings.first?.cause == cause)
     }
 
     @Test func rightsThatAreMissingAreNamedWithTheCommandThatGivesThem() throws {
         var requests = try Self.topic("requests")
         requests.reading = .failure(Self.refused)
-        let reading = TopicFindings.of(requests, brokerCount: 3, Self.tool)
-        #expect(reading.map(\.code) == [.notAllowed])
+        let reading = TopicFindings.of(requests, brokerCount: 3, tool: Self.tool)
+        #expect(reading.map(\.cause) == [.notAllowed])
         #expect(reading.first?.remedy?.contains("--operation Read --operation Describe --topic push.requests.v1") == true)
         var results = try Self.topic("results")
         results.writing = .success(.refused(Self.refused))
-        #expect(TopicFindings.of(results, brokerCount: 3, Self.tool).first?.remedy?.contains("--operation Write") == true)
+        #expect(TopicFindings.of(results, brokerCount: 3, tool: Self.tool).first?.remedy?.contains("--operation Write") == true)
         results.writing = .success(.allowed)
-        #expect(TopicFindings.of(results, brokerCount: 3, Self.tool).map(\.state) == [.ok])
+        #expect(TopicFindings.of(results, brokerCount: 3, tool: Self.tool).map(\.state) == [.ok])
         results.writing = .success(.written)
-        #expect(TopicFindings.of(results, brokerCount: 3, Self.tool).map(\.state) == [.warning])
+        #expect(TopicFindings.of(results, brokerCount: 3, tool: Self.tool).map(\.state) == [.warning])
         results.writing = nil
         results.settings = .failure(Self.refused)
-        let unread = TopicFindings.of(results, brokerCount: 3, Self.tool)
+        let unread = TopicFindings.of(results, brokerCount: 3, tool: Self.tool)
         #expect(unread.map(\.state) == [.ok, .unasked])
         #expect(unread.dropFirst().first?.remedy?.contains("DescribeConfigs") == true)
         results.settings = .success([])
         results.hasFutureRecord = true
-        #expect(TopicFindings.of(results, brokerCount: 3, Self.tool).map(\.check) == ["clock"])
+        #expect(TopicFindings.of(results, brokerCount: 3, tool: Self.tool).map(\.check) == ["clock"])
     }
 
     @Test(arguments: [
@@ -246,29 +243,17 @@ import Testing
         ("offset.metadata.max.bytes", "4096", .ok, ""), ("group.max.session.timeout.ms", "nonsense", .ok, ""),
     ])
     func brokersThatRefuseWhatOurSettingsAskAreFound(key: String, value: String, state: Finding.State, remedy: String) {
-        let findings = BrokerFindings.of(.success([key: value]), BrokerDemands(), Self.tool)
+        let findings = BrokerFindings.of(.success([key: value]), demands: BrokerDemands(), tool: Self.tool)
         #expect(findings.map(\.state) == [state])
         #expect(state == .ok || findings.first?.remedy?.contains(remedy) == true)
     }
 
-    @Test func theLimitOfDescriptorsIsJudgedByWhatAWorkerMayNeed() throws {
-        let settings = try Settings.load(environment: ["PUSHFAN_WORKER_LOOPS": "4", "PUSHFAN_HUB_MAX_CONNECTIONS": "1000"])
-        #expect(settings.descriptorsNeeded == 128 + 4 * 1064)
-        let low = LimitFindings.of(DescriptorLimit(soft: 4384, hard: 4383), needed: settings.descriptorsNeeded)
+    @Test func theLimitOfDescriptorsIsJudgedByWhatAWorkerMayNeed() {
+        let low = LimitFindings.of(DescriptorLimit(soft: 4384, hard: 4383), needed: 4384)
         #expect(low.state == .warning && low.remedy == "ulimit -Hn 4384, or LimitNOFILE=4384 in the worker's unit")
-        let enough = LimitFindings.of(DescriptorLimit(soft: 10, hard: 4384), needed: settings.descriptorsNeeded)
+        let enough = LimitFindings.of(DescriptorLimit(soft: 10, hard: 4384), needed: 4384)
         #expect(enough.state == .ok && enough.text.hasPrefix("4384 may be open"))
         #expect(LimitFindings.of(nil, needed: 1).state == .unasked)
         #expect(DescriptorLimit.current().map { $0.soft <= $0.hard && $0.soft > 0 } == true)
-    }
-
-    @Test func aFailureDecidesTheExitCodeAndAWarningOnlyWhenStrict() {
-        let warning = Finding.warning("a", "", "", mend: nil)
-        let failure = Finding.failed("a", "", "", mend: nil, code: .notAllowed)
-        #expect([Finding]().exitCode(isStrict: true) == .done)
-        #expect([warning].exitCode(isStrict: false) == .done)
-        #expect([warning].exitCode(isStrict: true) == .failed)
-        #expect([warning, failure, .failed("b", "", "", mend: nil)].exitCode(isStrict: true) == .notAllowed)
-        #expect([warning, failure].summary == "0 ok, 1 warning, 1 failed, 0 not asked")
     }
 }

@@ -1,8 +1,7 @@
 import Kafka
-import Settings
 import Testing
 
-@testable import Console
+@testable import Jobs
 
 /// What `topics create` says of topics that are there with other figures.
 @Suite struct TopicFiguresTests {
@@ -15,9 +14,9 @@ import Testing
     }
 
     private static func warnings(_ role: String, _ count: Int, wanted: Int?, replication: Int? = nil) throws -> [String] {
-        let role = try #require(TopicRole.all(try Settings.load(environment: [:]).kafka.topics).first { $0.role == role })
+        let role = try #require(TopicRole.all(Topics()).first { $0.role == role })
         let there = [PartitionReplicas](repeating: .init(hasLeader: true, count: 1, inSyncCount: 1), count: count)
-        return TopicFigures(partitions: wanted, replication: replication, tool).warnings(role, there)
+        return TopicFigures(partitions: wanted, replication: replication, tool: tool).warnings(role, there: there)
     }
 
     @Test(

@@ -1,27 +1,59 @@
 import Basics
-import Jobs
+package import GroupPositions
 import Kafka
-import PushModel
-import Settings
 
-/// Queries from Kafka everything that `doctor` judges. A failed query is a fact as well.
-struct KafkaExamination {
-    let settings: Settings
-    /// The time limit of each query.
-    let timeout: Duration
-    /// Milliseconds since 1970.
-    let now: Int64
-    /// True if the right to write is checked, too.
-    let probesWriting: Bool
+/// The identity of a worker's loops towards Kafka.
+package struct LoopIdentity: Sendable {
+    /// Their names as members of the group.
+    package let memberNames: [String]
+    /// The prefix of their transactional ids.
+    package let prefix: String
+    /// A transactional id with this prefix that none of them has.
+    package let unusedID: String
 
-    private var configuration: KafkaConfiguration { settings.kafkaConfiguration() }
-    private var brokers: String { settings.kafka.bootstrapServers.joined(separator: ",") }
+    /// An identity of the given parts.
+    package init(memberNames: [String], prefix: String, unusedID: String) {
+        self.memberNames = memberNames
+        self.prefix = prefix
+        self.unusedID = unusedID
+    }
+}
+
+/// Queries from Kafka everything that has to be right for workers, and judges it. A failed query is a fact as well.
+///
+/// Several threads may use one examination at once: each opens clients of its own.
+package struct KafkaExamination: Sendable {
+    private let context: JobContext
+    private let terms: GroupTerms
+    private let demands: BrokerDemands
+    private let loops: LoopIdentity?
+    private let probesWriting: Bool
+
+    private var timeout: Duration { context.timeout }
+    private var configuration: KafkaConfiguration { context.kafka }
+    private var brokers: String { configuration.bootstrapServers }
     private var tool: KafkaTool { KafkaTool(brokers: brokers) }
 
+    /// - Parameters:
+    ///   - context: The brokers and topics. Its time-out holds for each query.
+    ///   - terms: The workers' consumer group.
+    ///   - demands: The demands of the workers' settings on the brokers.
+    ///   - loops: The identity of a worker's loops, or nil if they write no transactions.
+    ///   - probesWriting: True if the right to write is checked, too.
+    package init(_ context: JobContext, terms: GroupTerms, demands: BrokerDemands, loops: LoopIdentity?, probesWriting: Bool) {
+        self.context = context
+        self.terms = terms
+        self.demands = demands
+        self.loops = loops
+        self.probesWriting = probesWriting
+    }
+
+    /// Blocks until the last query is answered, or its time is up.
+    ///
     /// - Returns: Findings about connection, brokers, topics and group, in this order.
-    func findings() -> [Finding] {
+    package func findings() -> [Finding] {
         let connection = ConnectionFacts(brokers: brokers, configuration.properties)
-        let roles = TopicRole.all(settings.kafka.topics)
+        let roles = TopicRole.all(context.topics)
         let admin: TopicAdmin
         let cluster: ClusterDescription
         do throws(KafkaError) {
@@ -30,7 +62,7 @@ struct KafkaExamination {
         } catch {
             let refusal = Refusal(error)
             return ConnectionFindings.of(connection, brokerCount: .failure(refusal), brokerSettings: .failure(refusal))
-                + [.unasked("topic", "", "topics, rights and group cannot be asked about before a broker lets us in")]
+                + [.unasked("topic", of: "", text: "topics, rights and group cannot be asked about before a broker lets us in")]
         }
         let broker = Result<[String: String], Refusal> { () throws(KafkaError) in
             let all = try admin.brokerSettings(timeout: timeout)
@@ -39,17 +71,13 @@ struct KafkaExamination {
         let existing = roles.indices.filter { if case .existing = cluster.topics[$0] { true } else { false } }
         let answers = topicSettings(existing.map { roles[$0].name }, admin)
         let topics = roles.indices.map { topic(roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, admin) }
-        let group = groupFacts(topics, admin)
-        let rights = writing(topics) + transactions(group)
-        let demands = BrokerDemands(
-            sessionTimeout: Int(settings.kafka.sessionTimeout.wholeMilliseconds),
-            transactionTimeout: Int(settings.kafka.transactionTimeout.wholeMilliseconds))
+        let group = groupFacts(topics, by: GroupExamination(terms, admin: admin, context: context))
         return ConnectionFindings.of(connection, brokerCount: .success(cluster.brokerCount), brokerSettings: broker)
-            + BrokerFindings.of(broker, demands, tool)
-            + topics.flatMap { TopicFindings.of($0, brokerCount: cluster.brokerCount, tool) }
-            + TopicFindings.ofAll(topics, tool)
-            + rights
-            + GroupFindings.of(group, tool)
+            + BrokerFindings.of(broker, demands: demands, tool: tool)
+            + topics.flatMap { TopicFindings.of($0, brokerCount: cluster.brokerCount, tool: tool) }
+            + TopicFindings.ofAll(topics, tool: tool)
+            + writing(topics) + transactions(group.description.answer)
+            + GroupFindings.of(group, tool: tool)
     }
 
     /// The settings of topics, by their names. All are queried at once, because some brokers let every query wait for its
@@ -71,7 +99,7 @@ struct KafkaExamination {
         let unknown: Refusal
         switch description {
         case .existing: return existing(role, partitions, settings[role.name] ?? .success([]), admin)
-        case .missing: unknown = Refusal(.missing, "the topic does not exist")
+        case .missing: unknown = Refusal(.missing, text: "the topic does not exist")
         case .failed(let error): unknown = Refusal(error)
         }
         return TopicFacts(role: role, partitions: .failure(unknown), settings: .failure(unknown))
@@ -82,9 +110,9 @@ struct KafkaExamination {
     ) -> TopicFacts {
         var facts = TopicFacts(role: role, partitions: .success(partitions), settings: settings)
         let later = Result<[Int64?], Refusal> { () throws(KafkaError) in
-            try FreshTopics.retrying { () throws(KafkaError) in
+            try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
                 try admin.offsets(
-                    since: now + 60_000, ofTopic: role.name, partitionCount: partitions.count, timeout: timeout)
+                    since: context.now() + 60_000, ofTopic: role.name, partitionCount: partitions.count, timeout: timeout)
             }
         }
         facts.hasFutureRecord = later.answer?.contains { $0 != nil } ?? false
@@ -104,7 +132,7 @@ struct KafkaExamination {
     /// The success of fetching records: reading from the end on reaches the end, or is refused.
     private func reading(_ topic: String) -> Result<Void, Refusal> {
         do throws(KafkaError) {
-            let reader = try FreshTopics.retrying { () throws(KafkaError) in
+            let reader = try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
                 try TopicReader(configuration, topic: topic, start: .end, timeout: timeout)
             }
             defer { reader.close() }
@@ -116,23 +144,22 @@ struct KafkaExamination {
                 case .error, .empty: continue
                 }
             }
-            return .failure(Refusal(.unreachable, "no partition could be read in time"))
+            return .failure(Refusal(.unreachable, text: "no partition could be read in time"))
         } catch {
             return .failure(Refusal(error))
         }
     }
 
     /// The findings on the worker's right to write transactions. No process has the id that is tried, so none is fenced.
-    private func transactions(_ group: GroupFacts) -> [Finding] {
-        guard probesWriting, let prefix = settings.transactionalPrefix, let id = settings.unusedTransactionalID else { return [] }
+    private func transactions(_ group: GroupDescription?) -> [Finding] {
+        guard probesWriting, let loops else { return [] }
         let answer = Result<Void, Refusal> { () throws(KafkaError) in
-            let producer = try Producer(configuration, transactionalID: id)
+            let producer = try Producer(configuration, transactionalID: loops.unusedID)
             defer { producer.close(timeout: .zero) }
             try producer.initTransactions(timeout: timeout)
         }
-        let names = settings.memberNames
-        let isRunning = group.description.answer?.members.contains { names.contains($0.name) } ?? false
-        return TransactionFindings.of(TransactionFacts(prefix: prefix, answer: answer, isRunning: isRunning), tool)
+        let isRunning = group?.members.contains { loops.memberNames.contains($0.name) } ?? false
+        return TransactionFindings.of(TransactionFacts(prefix: loops.prefix, answer: answer, isRunning: isRunning), tool: tool)
     }
 
     private func writing(_ topics: [TopicFacts]) -> [Finding] {
@@ -140,48 +167,32 @@ struct KafkaExamination {
         guard !probesWriting, count > 0 else { return [] }
         return [
             .unasked(
-                "rights", "",
-                "whether \(Counted.text(count, "topic", "topics")) may be written to, in transactions, is asked only on demand",
+                "rights", of: "",
+                text:
+                    "whether \(Counted.text(count, "topic", "topics")) may be written to, in transactions, is asked only on demand",
                 mend: "pushfan doctor --probe-writing")
         ]
     }
 
-    private func groupFacts(_ topics: [TopicFacts], _ admin: TopicAdmin) -> GroupFacts {
-        let id = settings.kafka.groupID
-        let now = now
-        let context = JobContext(
-            kafka: configuration, topics: settings.jobTopics, timeout: timeout, now: { now },
-            isCancelled: { Interruption.isRequested })
-        let examination = GroupExamination(settings.groupTerms, admin: admin, context: context)
-        let requests = topics.first { $0.role.role == "requests" }
+    private func groupFacts(_ topics: [TopicFacts], by examination: GroupExamination) -> GroupFacts {
         let shared = topics.filter(\.role.isShared).compactMap { facts in
             facts.partitions.answer.map { (topic: facts.role.name, partitionCount: $0.count) }
         }
         let positions: Result<[GroupPosition], Refusal> =
-            switch requests?.partitions {
-            case .success:
-                Result { () throws(KafkaError) in
-                    try examination.positions(in: shared)
-                }
-            case .failure, nil: .failure(Refusal(.missing, "the requests topic is not there, or this user may not see it"))
+            switch topics.first(where: { $0.role.role == "requests" })?.partitions {
+            case .success: Result { () throws(KafkaError) in try examination.positions(in: shared) }
+            case .failure, nil: .failure(Refusal(.missing, text: "the requests topic is not there, or this user may not see it"))
             }
         let starts = positions.answer.map { positions in
-            Result<GroupStarts, Refusal> { () throws(KafkaError) in
-                try examination.starts(among: positions)
-            }
+            Result<GroupStarts, Refusal> { () throws(KafkaError) in try examination.starts(among: positions) }
         }
         let newer = positions.answer.flatMap { positions in
-            Result<[TopicPartition], Refusal> { () throws(KafkaError) in
-                try examination.newer(among: positions)
-            }.answer
+            Result<[TopicPartition], Refusal> { () throws(KafkaError) in try examination.newer(among: positions) }.answer
         }
         return GroupFacts(
-            id: id, positions: positions,
-            description: Result { () throws(KafkaError) in
-                try examination.description()
-            },
-            delays: Set(settings.kafka.topics.delays), rule: settings.kafka.start, starts: starts,
-            newer: newer ?? [])
+            id: terms.group, positions: positions,
+            description: Result { () throws(KafkaError) in try examination.description() }, delays: Set(terms.delays),
+            rule: terms.start, starts: starts, newer: newer ?? [])
     }
 }
 

@@ -44,49 +44,51 @@ enum ConnectionFindings {
         let refusal: Refusal
         switch brokerCount {
         case .success(let count):
-            return .ok("broker", facts.brokers, Counted.text(count, "broker is in service", "brokers are in service"))
+            return .ok("broker", of: facts.brokers, text: Counted.text(count, "broker is in service", "brokers are in service"))
         case .failure(let failure): refusal = failure
         }
         switch refusal.kind {
         case .login:
             return .failed(
-                "broker", facts.brokers, "the login fails: \(refusal.text)",
+                "broker", of: facts.brokers, text: "the login fails: \(refusal.text)",
                 mend:
                     "set sasl.username and sasl.password in PUSHFAN_KAFKA_PROPERTIES_FILE; `pushfan config show --origin` shows what counts",
-                code: .notAllowed)
+                cause: .notAllowed)
         case .tls:
             return .failed(
-                "broker", facts.brokers, "TLS cannot be agreed on: \(refusal.text)",
-                mend: "name the brokers' authority: --kafka-properties ssl.ca.location=FILE", code: .notAllowed)
+                "broker", of: facts.brokers, text: "TLS cannot be agreed on: \(refusal.text)",
+                mend: "name the brokers' authority: --kafka-properties ssl.ca.location=FILE", cause: .notAllowed)
         case .configuration:
             return .failed(
-                "broker", facts.brokers, refusal.text, mend: "pushfan config show --origin", code: .configuration)
+                "broker", of: facts.brokers, text: refusal.text, mend: "pushfan config show --origin", cause: .configuration)
         case .unreachable, .rights, .missing, .other:
             return .failed(
-                "broker", facts.brokers, refusal.text,
-                mend: "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS", code: .unreachable)
+                "broker", of: facts.brokers, text: refusal.text,
+                mend: "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS", cause: .unreachable)
         }
     }
 
     private static func encryption(_ facts: ConnectionFacts, _ brokerCount: Result<Int, Refusal>) -> Finding {
         let how = facts.securityProtocol + (facts.logsIn ? " with \(facts.saslMechanism ?? "no mechanism")" : "")
         guard facts.isEncrypted else {
-            guard !facts.isLocal else { return .ok("tls", facts.brokers, "\(how); the brokers are on this machine") }
+            guard !facts.isLocal else { return .ok("tls", of: facts.brokers, text: "\(how); the brokers are on this machine") }
             let what = facts.logsIn ? "requests, device handles and the password" : "requests and device handles"
             return .warning(
-                "tls", facts.brokers, "\(how): \(what) cross the network unencrypted",
+                "tls", of: facts.brokers, text: "\(how): \(what) cross the network unencrypted",
                 mend: "--kafka-properties security.protocol=\(facts.logsIn ? "SASL_SSL" : "SSL"),ssl.ca.location=FILE")
         }
         guard facts.verifiesCertificates else {
             return .warning(
-                "tls", facts.brokers,
-                "\(how), but the brokers' certificates are not verified: anyone in between can pose as them",
+                "tls", of: facts.brokers,
+                text: "\(how), but the brokers' certificates are not verified: anyone in between can pose as them",
                 mend:
                     "take enable.ssl.certificate.verification=false and ssl.endpoint.identification.algorithm=none out of kafka.properties"
             )
         }
-        guard case .success = brokerCount else { return .unasked("tls", facts.brokers, "\(how); no connection was made") }
-        return .ok("tls", facts.brokers, "\(how), certificates verified")
+        guard case .success = brokerCount else {
+            return .unasked("tls", of: facts.brokers, text: "\(how); no connection was made")
+        }
+        return .ok("tls", of: facts.brokers, text: "\(how), certificates verified")
     }
 
     /// The one known break between this library and a broker: SCRAM before 2.6.1 against Kafka 4.
@@ -97,16 +99,16 @@ enum ConnectionFindings {
         guard facts.usesScram, !facts.supportsScramOnKafka4 else {
             let broker = kafkaVersion(brokerSettings).map { " with \($0)" } ?? ""
             return .ok(
-                "library", name,
-                facts.supportsScramOnKafka4 ? "works\(broker)" : "works\(broker), but for SCRAM on Kafka 4 or later")
+                "library", of: name,
+                text: facts.supportsScramOnKafka4 ? "works\(broker)" : "works\(broker), but for SCRAM on Kafka 4 or later")
         }
         let cause = "librdkafka before 2.6.1 sends a nonce in SCRAM that Kafka 4 and later refuse as invalid credentials"
         let remedy = "use librdkafka 2.6.1 or later, or --kafka-properties security.protocol=SASL_SSL,sasl.mechanism=PLAIN,…"
         if case .failure(let refusal) = brokerCount, refusal.kind == .login {
             return .failed(
-                "library", name, "\(cause): user and password may be right", mend: remedy, code: .notAllowed)
+                "library", of: name, text: "\(cause): user and password may be right", mend: remedy, cause: .notAllowed)
         }
-        return .warning("library", name, "\(cause): logging in will fail from the upgrade to Kafka 4 on", mend: remedy)
+        return .warning("library", of: name, text: "\(cause): logging in will fail from the upgrade to Kafka 4 on", mend: remedy)
     }
 
     /// Brokers do not publish their version. Kafka 4 no longer has a setting that names the protocol between brokers.
@@ -119,10 +121,11 @@ enum ConnectionFindings {
         let needed = TopicRole.largestRecordByteCount
         guard facts.maximumRecordByteCount >= needed else {
             return .failed(
-                "size", "message.max.bytes",
-                "the client sends records of \(facts.maximumRecordByteCount) bytes at most; \(needed) are needed",
-                mend: "--kafka-properties message.max.bytes=1000000", code: .configuration)
+                "size", of: "message.max.bytes",
+                text: "the client sends records of \(facts.maximumRecordByteCount) bytes at most; \(needed) are needed",
+                mend: "--kafka-properties message.max.bytes=1000000", cause: .configuration)
         }
-        return .ok("size", "message.max.bytes", "the client sends records of up to \(facts.maximumRecordByteCount) bytes")
+        return .ok(
+            "size", of: "message.max.bytes", text: "the client sends records of up to \(facts.maximumRecordByteCount) bytes")
     }
 }

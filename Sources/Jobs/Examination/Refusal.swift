@@ -2,7 +2,7 @@ import Kafka
 
 /// The reason for which a query to Kafka failed, as far as findings depend on it.
 struct Refusal: Error, Equatable {
-    enum Kind: Equatable {
+    enum Kind: Sendable, Equatable {
         case unreachable, tls, login, rights, missing, configuration, other
     }
 
@@ -10,14 +10,14 @@ struct Refusal: Error, Equatable {
     /// The library's text, without secrets.
     let text: String
 
-    init(_ kind: Kind, _ text: String) {
+    init(_ kind: Kind, text: String) {
         self.kind = kind
         self.text = text
     }
 
     /// The meaning of an error of the library.
     init(_ error: KafkaError) {
-        text = Sanitised.line(error.description)
+        text = error.description
         kind =
             if error.isConfiguration {
                 .configuration

@@ -1,8 +1,7 @@
-import PushModel
-import Settings
+package import PushModel
 
 /// The topics that others write or read, as AsyncAPI 3.0 has it. Topics that pushfan alone uses are left out.
-struct TopicsDescription {
+package struct TopicsDescription: Sendable {
     /// A topic of the description.
     private struct Channel {
         let name: String
@@ -25,7 +24,7 @@ struct TopicsDescription {
     private let channels: [Channel]
 
     /// Describes the topics under their names.
-    init(_ topics: Topics) {
+    package init(_ topics: Topics) {
         channels = [
             Channel(
                 name: "requestsHigh", address: topics.requestsHigh, summary: "Requests that a person waits for.",
@@ -54,7 +53,7 @@ struct TopicsDescription {
     ///
     /// - Parameter version: The program's version.
     /// - Returns: An AsyncAPI document.
-    func document(version: String) -> JSONTree {
+    package func document(version: String) -> JSONTree {
         [
             "asyncapi": "3.0.0",
             "info": [

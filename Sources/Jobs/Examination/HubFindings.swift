@@ -1,8 +1,9 @@
 import Delivery
 
 /// The result of a call to the hub that sends nothing.
-struct HubFacts: Equatable {
-    enum Outcome: Equatable {
+package struct HubFacts: Sendable, Equatable {
+    /// The end of the call.
+    package enum Outcome: Sendable, Equatable {
         /// No hub is set here.
         case unset
         /// The hub's settings cannot be used.
@@ -14,31 +15,39 @@ struct HubFacts: Equatable {
     }
 
     /// Namespace and name.
-    var hub = ""
+    package var hub: String
     /// Its namespace's address, such as `https://NAME.servicebus.windows.net/`.
-    var url = ""
+    package var url: String
     /// The proxy that the settings name for it, without its login, or nil when they name none.
-    var ownProxy: String?
-    var outcome: Outcome
+    package var ownProxy: String?
+    package var outcome: Outcome
     /// The proxy that it is called through, and in brackets the source of its name, or nil when there is none.
-    var proxy: String?
+    package var proxy: String?
     /// The hub's clock less ours, in milliseconds, or nil when its answer had no date.
-    var skew: Int64?
+    package var skew: Int64?
     /// The lifetime of our tokens, in milliseconds.
-    var tokenLifetime: Int64 = 3_600_000
+    package var tokenLifetime: Int64
+
+    /// Facts of a hub of which nothing is known but this.
+    package init(hub: String = "", url: String = "", outcome: Outcome, tokenLifetime: Int64 = 3_600_000) {
+        self.hub = hub
+        self.url = url
+        self.outcome = outcome
+        self.tokenLifetime = tokenLifetime
+    }
 }
 
 /// Findings about the hub.
-enum HubFindings {
+package enum HubFindings {
     /// A clock that is further away than this is worth a word: 30 s in milliseconds. `Date` counts whole seconds.
     private static let tolerance: Int64 = 30_000
 
     /// - Parameter facts: The result of the call.
     /// - Returns: A finding for the credentials, and one for proxy and clock each where they are known.
-    static func of(_ facts: HubFacts) -> [Finding] {
+    package static func of(_ facts: HubFacts) -> [Finding] {
         var findings = [credentials(facts)]
-        if let proxy = facts.proxy { findings.append(.ok("proxy", facts.hub, "calls go through \(proxy)")) }
-        if let skew = facts.skew { findings.append(clock(skew, facts)) }
+        if let proxy = facts.proxy { findings.append(.ok("proxy", of: facts.hub, text: "calls go through \(proxy)")) }
+        if let skew = facts.skew { findings.append(clock(skew, of: facts)) }
         return findings
     }
 
@@ -46,10 +55,10 @@ enum HubFindings {
         switch facts.outcome {
         case .unset:
             .unasked(
-                "hub", "", "no hub is set here",
+                "hub", of: "", text: "no hub is set here",
                 mend: "set PUSHFAN_HUB_NAME and PUSHFAN_HUB_CONNECTION_STRING_FILE where the worker has them")
         case .misconfigured(let problem):
-            .failed("hub", facts.hub, problem, mend: "pushfan config check", code: .configuration)
+            .failed("hub", of: facts.hub, text: problem, mend: "pushfan config check", cause: .configuration)
         case .answered(let status, let detail, let isThrottled):
             finding(HubFinding(status: status, detail: detail, asksToWait: isThrottled), facts)
         case .failed(let reason, let detail):
@@ -60,20 +69,22 @@ enum HubFindings {
     private static func finding(_ finding: HubFinding, _ facts: HubFacts) -> Finding {
         let hub = facts.hub
         return switch finding.kind {
-        case .good: .ok("hub", hub, finding.words)
-        case .throttled: .warning("hub", hub, finding.words, mend: "pushfan worker --worker.max_in_flight N")
-        case .missing: .failed("hub", hub, finding.words, mend: "set hub.name as the portal shows it", code: .configuration)
+        case .good: .ok("hub", of: hub, text: finding.words)
+        case .throttled: .warning("hub", of: hub, text: finding.words, mend: "pushfan worker --worker.max_in_flight N")
+        case .missing:
+            .failed("hub", of: hub, text: finding.words, mend: "set hub.name as the portal shows it", cause: .configuration)
         case .keyRefused:
             .failed(
-                "hub", hub, finding.words,
+                "hub", of: hub, text: finding.words,
                 mend: "put the connection string of a policy with the Send right into PUSHFAN_HUB_CONNECTION_STRING_FILE",
-                code: .notAllowed)
+                cause: .notAllowed)
         case .rightUnknown:
-            .warning("hub", hub, finding.words, mend: "see that the policy has the Send right, or use one that has it")
-        case .failing: .failed("hub", hub, finding.words, mend: "pushfan explain hub_unavailable", code: .unreachable)
-        case .unclear: .warning("hub", hub, finding.words, mend: "see that hub.connection_string names the hub itself")
-        case .unreachable: .failed("hub", hub, finding.words, mend: call(facts), code: .unreachable)
-        case .untrusted: .failed("hub", hub, finding.words, mend: "name its authority: --hub.ca_file FILE", code: .notAllowed)
+            .warning("hub", of: hub, text: finding.words, mend: "see that the policy has the Send right, or use one that has it")
+        case .failing: .failed("hub", of: hub, text: finding.words, mend: "pushfan explain hub_unavailable", cause: .unreachable)
+        case .unclear: .warning("hub", of: hub, text: finding.words, mend: "see that hub.connection_string names the hub itself")
+        case .unreachable: .failed("hub", of: hub, text: finding.words, mend: call(facts), cause: .unreachable)
+        case .untrusted:
+            .failed("hub", of: hub, text: finding.words, mend: "name its authority: --hub.ca_file FILE", cause: .notAllowed)
         }
     }
 
@@ -82,16 +93,18 @@ enum HubFindings {
         "curl -v " + (facts.ownProxy.map { "--proxy \($0) " } ?? "") + facts.url
     }
 
-    private static func clock(_ skew: Int64, _ facts: HubFacts) -> Finding {
+    private static func clock(_ skew: Int64, of facts: HubFacts) -> Finding {
         let length = TimeText.length(milliseconds: abs(skew))
         let text = "this machine's clock is \(length) \(skew > 0 ? "behind" : "ahead of") the hub's"
         if skew >= facts.tokenLifetime {
             return .failed(
-                "clock", facts.hub, "\(text): every token has expired before it is used", mend: "chronyc makestep",
-                code: .configuration)
+                "clock", of: facts.hub, text: "\(text): every token has expired before it is used", mend: "chronyc makestep",
+                cause: .configuration)
         }
-        guard abs(skew) > tolerance else { return .ok("clock", facts.hub, "agrees with the hub's to \(tolerance / 1000) s") }
+        guard abs(skew) > tolerance else {
+            return .ok("clock", of: facts.hub, text: "agrees with the hub's to \(tolerance / 1000) s")
+        }
         return .warning(
-            "clock", facts.hub, "\(text): tokens live shorter, and expiry is judged wrongly", mend: "chronyc makestep")
+            "clock", of: facts.hub, text: "\(text): tokens live shorter, and expiry is judged wrongly", mend: "chronyc makestep")
     }
 }

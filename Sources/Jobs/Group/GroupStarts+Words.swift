@@ -1,13 +1,12 @@
 import Delivery
-import Jobs
 import Kafka
 
 extension GroupStarts {
     /// The command that sets the start of a group. Requests that have a result are not repeated.
-    static let command = "pushfan group start --at finished"
+    package static let command = "pushfan group start --at finished"
 
     /// The reasons why workers do not read partitions, and what an operator does about each.
-    var obstacles: [(text: String, command: String)] {
+    package var obstacles: [(text: String, command: String)] {
         let refused = refused
         func obstacle(_ cause: StartRule.Cause, _ text: (String) -> String) -> (text: String, command: String)? {
             let rows = refused.filter { $0.refusal == cause }

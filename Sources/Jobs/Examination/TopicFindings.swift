@@ -34,7 +34,7 @@ struct TopicFindings {
     ///   - brokerCount: The brokers in service.
     ///   - tool: Writes the remedies.
     /// - Returns: The faults, or one finding that there are none.
-    static func of(_ facts: TopicFacts, brokerCount: Int, _ tool: KafkaTool) -> [Finding] {
+    static func of(_ facts: TopicFacts, brokerCount: Int, tool: KafkaTool) -> [Finding] {
         var judge = TopicFindings(facts: facts, tool: tool, brokerCount: brokerCount)
         judge.judge()
         return judge.findings
@@ -57,7 +57,7 @@ struct TopicFindings {
             warn("a record carries a time more than a minute ahead of this machine's clock", "chronyc tracking", check: "clock")
         }
         guard !findings.contains(where: { $0.state == .warning || $0.state == .failed }) else { return }
-        findings.insert(.ok("topic", name, summary(partitions)), at: 0)
+        findings.insert(.ok("topic", of: name, text: summary(partitions)), at: 0)
     }
 
     private func summary(_ partitions: [PartitionReplicas]) -> String {
@@ -130,7 +130,7 @@ struct TopicFindings {
         if case .failure(let refusal) = facts.settings {
             findings.append(
                 .unasked(
-                    "topic", name, "its settings cannot be read: \(refusal.text)",
+                    "topic", of: name, text: "its settings cannot be read: \(refusal.text)",
                     mend: refusal.kind == .rights ? tool.allow("DescribeConfigs", on: "--topic \(name)") : nil))
             return
         }
@@ -207,32 +207,32 @@ struct TopicFindings {
             refuse("writing to it is not allowed: \(refusal.text)", tool.allow("Write", "Describe", on: "--topic \(name)"))
         case .success(.refused(let refusal)): fail("cannot be written to: \(refusal.text)", tool.describe(name))
         case .failure(let refusal):
-            findings.append(.unasked("rights", name, "whether it may be written to is not known: \(refusal.text)"))
+            findings.append(.unasked("rights", of: name, text: "whether it may be written to is not known: \(refusal.text)"))
         }
     }
 
     private mutating func warn(_ text: String, _ remedy: String?, check: String = "topic") {
-        findings.append(.warning(check, name, text, mend: remedy))
+        findings.append(.warning(check, of: name, text: text, mend: remedy))
     }
 
     private mutating func refuse(_ text: String, _ remedy: String) {
-        findings.append(.failed("rights", name, text, mend: remedy, code: .notAllowed))
+        findings.append(.failed("rights", of: name, text: text, mend: remedy, cause: .notAllowed))
     }
 
     private mutating func fail(_ text: String, _ remedy: String, check: String = "topic") {
-        findings.append(.failed(check, name, text, mend: remedy))
+        findings.append(.failed(check, of: name, text: text, mend: remedy))
     }
 }
 
 extension TopicFindings {
     /// Findings about the topics together: whether jobs of replays outlive the requests that they repeat, and whether held requests have
     /// enough partitions.
-    static func ofAll(_ topics: [TopicFacts], _ tool: KafkaTool) -> [Finding] {
-        retention(topics, tool) + held(topics, tool)
+    static func ofAll(_ topics: [TopicFacts], tool: KafkaTool) -> [Finding] {
+        retention(topics, tool: tool) + held(topics, tool: tool)
     }
 
     /// The findings on whether all keys of requests can be held.
-    private static func held(_ topics: [TopicFacts], _ tool: KafkaTool) -> [Finding] {
+    private static func held(_ topics: [TopicFacts], tool: KafkaTool) -> [Finding] {
         guard let held = topics.first(where: { $0.role.kind == .held }), let there = held.partitions.answer?.count,
             let most = topics.filter({ $0.role.kind == .requests }).compactMap({ $0.partitions.answer?.count }).max()
         else { return [] }
@@ -240,13 +240,13 @@ extension TopicFindings {
         guard there < needed else { return [] }
         return [
             .warning(
-                "topic", held.role.name,
-                "\(there) of \(needed) partitions; requests with ordering keys may cause head-of-line blocking",
+                "topic", of: held.role.name,
+                text: "\(there) of \(needed) partitions; requests with ordering keys may cause head-of-line blocking",
                 mend: tool.grow(held.role.name, to: needed))
         ]
     }
 
-    private static func retention(_ topics: [TopicFacts], _ tool: KafkaTool) -> [Finding] {
+    private static func retention(_ topics: [TopicFacts], tool: KafkaTool) -> [Finding] {
         let retentions = topics.filter { $0.role.kind == .requests }.compactMap { $0.number("retention.ms") }
         guard let requests = retentions.contains(where: { $0 < 0 }) ? -1 : retentions.max(),
             let jobs = topics.first(where: { $0.role.role == "replays" }),
@@ -255,8 +255,8 @@ extension TopicFindings {
         else { return [] }
         return [
             .warning(
-                "topic", jobs.role.name,
-                "forgets replays sooner than a topic of requests forgets requests: one could be repeated twice",
+                "topic", of: jobs.role.name,
+                text: "forgets replays sooner than a topic of requests forgets requests: one could be repeated twice",
                 mend: tool.set(jobs.role.name, "retention.ms", requests < 0 ? "-1" : String(requests)))
         ]
     }

@@ -2,14 +2,14 @@ import PushModel
 import ResultQuery
 
 /// Lengths of time and moments, as people write and read them.
-enum TimeText {
+package enum TimeText {
     /// Reads `250ms`, `30s`, `15m`, `1h`, `7d`, or several in a row such as `1h30m`, or nil for anything else.
-    static func duration(_ text: String) -> Duration? {
+    package static func duration(_ text: String) -> Duration? {
         TimeWords.milliseconds(text).map { .milliseconds($0) }
     }
 
     /// `120 ms`, `1.5 s`, `2 min 5 s`.
-    static func length(milliseconds: Int64) -> String {
+    package static func length(milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1000: "\(milliseconds) ms"
         case ..<60_000: "\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"

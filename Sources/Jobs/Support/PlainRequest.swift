@@ -3,61 +3,62 @@ import Glibc
 import HTTP1
 
 /// One call over plain HTTP on a connection of its own. Blocks until the answer is there or time is up.
-public enum PlainRequest {
+package enum PlainRequest {
+    /// The reason for which there is no answer. Its text is one line, and may have the address in it.
+    package enum Failure: Error, CustomStringConvertible {
+        /// The address, method or fields cannot stand in a request.
+        case impossible(String)
+        /// Nothing answers at the address in time.
+        case unanswered(HealthTarget, reason: String)
+        /// The answer is no HTTP.
+        case garbled(HealthTarget, reason: String)
+
+        package var description: String {
+            switch self {
+            case .impossible(let reason): "the URL cannot be asked: \(reason)"
+            case .unanswered(let target, let reason): "nothing answers at \(target): \(reason)"
+            case .garbled(let target, let reason): "\(target) did not answer in HTTP: \(reason)"
+            }
+        }
+    }
+
     /// Makes a call, and reads the answer.
     ///
     /// - Parameters:
     ///   - method: A token such as `POST`.
-    ///   - url: `http://host:port/path?query`, percent-encoded.
+    ///   - target: The address and path to call, percent-encoded.
     ///   - fields: Header fields besides `Host`, `Connection` and `Content-Length`.
     ///   - body: The body. All methods but GET send its length.
     ///   - timeout: The time limit of connecting, and of each step after it.
     /// - Returns: The status and the body.
-    /// - Throws: `usage` for an impossible call, `unreachable` naming the address, `failed` for an answer that is no HTTP.
-    public static func call(
-        _ method: String, _ url: String, fields: [(name: String, value: String)] = [], body: [UInt8] = [], timeout: Duration
-    ) throws(CommandFailure) -> (status: Int, body: String) {
-        guard let target = HealthTarget(url: url) else { throw .usage("this is no URL that begins with http://") }
-        return try call(method, target, fields, body, timeout)
-    }
-
-    /// Sends the call, and reads the answer.
-    ///
-    /// - Parameters:
-    ///   - target: The address and path to call.
-    ///   - timeout: The time limit of connecting, and of each step after it.
-    /// - Returns: The status and the body.
-    /// - Throws: `unreachable` naming the address, or `failed` for an answer that is no HTTP.
-    static func get(_ target: HealthTarget, timeout: Duration) throws(CommandFailure) -> (status: Int, body: String) {
-        try call("GET", target, [], [], timeout)
-    }
-
-    private static func call(
-        _ method: String, _ target: HealthTarget, _ fields: [(name: String, value: String)], _ body: [UInt8], _ timeout: Duration
-    ) throws(CommandFailure) -> (status: Int, body: String) {
+    /// - Throws: The call is impossible, or has no answer in HTTP.
+    package static func call(
+        _ method: String = "GET", at target: HealthTarget, fields: [(name: String, value: String)] = [], body: [UInt8] = [],
+        timeout: Duration
+    ) throws(Failure) -> (status: Int, body: String) {
         var request: [UInt8] = []
         do throws(RequestHead.Fault) {
             try RequestHead.begin(method: method, target: Array(target.path.utf8), host: target.authority, into: &request)
             try RequestHead.field("Connection", value: "close", into: &request)
             for field in fields { try RequestHead.field(field.name, value: field.value, into: &request) }
         } catch {
-            throw .usage("the URL cannot be asked: \(error.rawValue)")
+            throw .impossible(error.rawValue)
         }
         RequestHead.end(contentLength: method == "GET" ? nil : body.count, into: &request)
         request += body
-        let socket = try connect(target, timeout)
+        let socket = try connect(to: target, timeout: timeout)
         defer { close(socket) }
         guard request.withUnsafeBytes({ send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }) == request.count
-        else { throw unreachable(target, String(cString: strerror(errno))) }
-        return try read(socket, target)
+        else { throw .unanswered(target, reason: String(cString: strerror(errno))) }
+        return try read(socket, of: target)
     }
 
-    private static func connect(_ target: HealthTarget, _ timeout: Duration) throws(CommandFailure) -> Int32 {
+    private static func connect(to target: HealthTarget, timeout: Duration) throws(Failure) -> Int32 {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         let found = getaddrinfo(target.host, String(target.port), &hints, &list)
-        guard found == 0 else { throw unreachable(target, String(cString: gai_strerror(found))) }
+        guard found == 0 else { throw .unanswered(target, reason: String(cString: gai_strerror(found))) }
         defer { freeaddrinfo(list) }
         var reason = "no address"
         var next = list
@@ -74,10 +75,10 @@ public enum PlainRequest {
             reason = errno == EINPROGRESS ? "no answer in time" : String(cString: strerror(errno))
             close(descriptor)
         }
-        throw unreachable(target, reason)
+        throw .unanswered(target, reason: reason)
     }
 
-    private static func read(_ socket: Int32, _ target: HealthTarget) throws(CommandFailure) -> (status: Int, body: String) {
+    private static func read(_ socket: Int32, of target: HealthTarget) throws(Failure) -> (status: Int, body: String) {
         var parser = AnswerParser()
         var chunk = [UInt8](repeating: 0, count: 16_384)
         do throws(AnswerFault) {
@@ -92,13 +93,32 @@ public enum PlainRequest {
                 _ = try parser.feed(chunk.span.extracting(first: count))
             }
         } catch {
-            throw CommandFailure(.failed, "\(target) did not answer in HTTP: \(error.rawValue)")
+            throw .garbled(target, reason: error.rawValue)
         }
-        guard parser.isComplete else { throw unreachable(target, "no answer in time") }
+        guard parser.isComplete else { throw .unanswered(target, reason: "no answer in time") }
         return (parser.answer.status, parser.answer.string(parser.answer.bodyRange))
     }
+}
 
-    private static func unreachable(_ target: HealthTarget, _ reason: String) -> CommandFailure {
-        CommandFailure(.unreachable, "nothing answers at \(target): \(reason)")
+/// The address and path of a page that a worker or gateway serves.
+package struct HealthTarget: Sendable, Equatable, CustomStringConvertible {
+    /// A name or an address. An IPv6 address has no brackets here.
+    package let host: String
+    /// 1 to 65535, or 0 for a port that is not known.
+    package let port: Int
+    /// The path, with its query.
+    package let path: String
+
+    /// An address of the given parts.
+    package init(host: String, port: Int, path: String) {
+        self.host = host
+        self.port = port
+        self.path = path
     }
+
+    /// The same address with another path.
+    package func at(_ path: String) -> HealthTarget { HealthTarget(host: host, port: port, path: path) }
+
+    fileprivate var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var description: String { "http://\(authority)\(path)" }
 }

@@ -14,18 +14,18 @@ enum TransactionFindings {
     ///   - facts: The facts of the right.
     ///   - tool: Writes the remedies.
     /// - Returns: The faults, empty when there are none.
-    static func of(_ facts: TransactionFacts, _ tool: KafkaTool) -> [Finding] {
+    static func of(_ facts: TransactionFacts, tool: KafkaTool) -> [Finding] {
         guard case .failure(let refusal) = facts.answer, !facts.isRunning else { return [] }
         guard refusal.kind == .rights else {
             return [
                 .unasked(
-                    "rights", facts.prefix, "whether its transactional ids may be used is not known: \(refusal.text)")
+                    "rights", of: facts.prefix, text: "whether its transactional ids may be used is not known: \(refusal.text)")
             ]
         }
         return [
             .warning(
-                "rights", facts.prefix,
-                "transactional ids that begin so are not allowed; a worker needs one. Trying its own would end the worker: "
+                "rights", of: facts.prefix,
+                text: "transactional ids that begin so are not allowed; a worker needs one. Trying its own would end the worker: "
                     + "\(refusal.text)",
                 mend: tool.allow(
                     "Write", "Describe", on: "--transactional-id \(facts.prefix) --resource-pattern-type prefixed"))

@@ -12,7 +12,7 @@ struct TopicFigures {
     ///   - partitions: The partitions of a topic of requests, or nil if none were requested.
     ///   - replication: The replicas of each partition, or nil if none were requested.
     ///   - tool: Writes the commands.
-    init(partitions: Int?, replication: Int?, _ tool: KafkaTool) {
+    init(partitions: Int?, replication: Int?, tool: KafkaTool) {
         self.partitions = partitions
         self.replication = replication
         self.tool = tool
@@ -27,7 +27,7 @@ struct TopicFigures {
     ///   - role: The topic.
     ///   - there: Its partitions, empty if they are not known.
     /// - Returns: Nothing if all is as requested.
-    func warnings(_ role: TopicRole, _ there: [PartitionReplicas]) -> [String] {
+    func warnings(_ role: TopicRole, there: [PartitionReplicas]) -> [String] {
         guard !there.isEmpty else { return [] }
         var warnings: [String] = []
         if let wanted = partitions.map(role.partitionCount), wanted != there.count {

@@ -1,5 +1,5 @@
 /// Numbers of things, as people write them.
-enum Counted {
+package enum Counted {
     /// `1 request waits`, `2 requests wait`.
     ///
     /// - Parameters:
@@ -7,7 +7,7 @@ enum Counted {
     ///   - one: The words behind the number 1.
     ///   - many: The words behind every other number.
     /// - Returns: The number with its words.
-    static func text(_ count: some BinaryInteger, _ one: String, _ many: String) -> String {
+    package static func text(_ count: some BinaryInteger, _ one: String, _ many: String) -> String {
         count == 1 ? "1 \(one)" : "\(count) \(many)"
     }
 }

@@ -1,13 +1,19 @@
 import Delivery
 
 /// The demands of our settings on the brokers.
-struct BrokerDemands: Equatable {
+package struct BrokerDemands: Sendable, Equatable {
     /// The time after which the group gives a silent worker up, in milliseconds.
-    var sessionTimeout = 10_000
+    let sessionTimeout: Int
     /// The time-out of a transaction, in milliseconds.
-    var transactionTimeout = 15_000
+    let transactionTimeout: Int
     /// The longest text that travels with a committed position.
     static let metadataByteCount = FinishedOffsets.longestText
+
+    /// Demands of the given times.
+    package init(sessionTimeout: Int = 10_000, transactionTimeout: Int = 15_000) {
+        self.sessionTimeout = sessionTimeout
+        self.transactionTimeout = transactionTimeout
+    }
 }
 
 /// The findings on whether the brokers allow the demands of our settings.
@@ -21,7 +27,7 @@ struct BrokerFindings {
     ///   - demands: The demands of our settings.
     ///   - tool: Writes the remedies.
     /// - Returns: The faults, or one finding that there are none.
-    static func of(_ settings: Result<[String: String], Refusal>, _ demands: BrokerDemands, _ tool: KafkaTool) -> [Finding] {
+    static func of(_ settings: Result<[String: String], Refusal>, demands: BrokerDemands, tool: KafkaTool) -> [Finding] {
         switch settings {
         case .success(let settings):
             var judge = BrokerFindings(settings: settings, tool: tool)
@@ -29,7 +35,9 @@ struct BrokerFindings {
             return judge.findings
         case .failure(let refusal):
             let remedy = refusal.kind == .rights ? tool.allow("DescribeConfigs", on: "--cluster") : nil
-            return [.unasked("limits", tool.brokers, "the brokers' settings cannot be read: \(refusal.text)", mend: remedy)]
+            return [
+                .unasked("limits", of: tool.brokers, text: "the brokers' settings cannot be read: \(refusal.text)", mend: remedy)
+            ]
         }
     }
 
@@ -62,7 +70,7 @@ struct BrokerFindings {
                 "is \(minutes): workers that are away for longer begin with the oldest request again, and send it twice",
                 "set offsets.retention.minutes=10080 in server.properties and restart the brokers")
         }
-        if findings.isEmpty { findings = [.ok("limits", tool.brokers, "the brokers allow what our settings ask for")] }
+        if findings.isEmpty { findings = [.ok("limits", of: tool.brokers, text: "the brokers allow what our settings ask for")] }
     }
 
     private mutating func judgeSession(_ timeout: Int) {
@@ -79,10 +87,10 @@ struct BrokerFindings {
     }
 
     private mutating func warn(_ key: String, _ text: String, _ remedy: String) {
-        findings.append(.warning("limits", key, text, mend: remedy))
+        findings.append(.warning("limits", of: key, text: text, mend: remedy))
     }
 
     private mutating func fail(_ key: String, _ text: String, _ remedy: String) {
-        findings.append(.failed("limits", key, text, mend: remedy, code: .configuration))
+        findings.append(.failed("limits", of: key, text: text, mend: remedy, cause: .configuration))
     }
 }

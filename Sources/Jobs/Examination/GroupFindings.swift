@@ -1,5 +1,4 @@
 import Delivery
-import Jobs
 import Kafka
 
 /// The facts of the workers' consumer group.
@@ -50,58 +49,58 @@ enum GroupFindings {
     ///   - facts: The facts of the group.
     ///   - tool: Writes the remedies.
     /// - Returns: The faults, or one finding that there are none.
-    static func of(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
-        let findings = positions(facts, tool) + members(facts, tool)
+    static func of(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
+        let findings = positions(facts, tool: tool) + members(facts, tool: tool)
         guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {
             return findings
         }
         let members = facts.description.answer.map { Counted.text($0.members.count, "member, ", "members, ") } ?? ""
-        return [.ok("group", facts.id, members + waiting)] + findings
+        return [.ok("group", of: facts.id, text: members + waiting)] + findings
     }
 
-    private static func positions(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+    private static func positions(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         let positions: [GroupPosition]
         switch facts.positions {
         case .success(let found): positions = found
-        case .failure(let refusal): return [unreadable(refusal, facts.id, tool)]
+        case .failure(let refusal): return [unreadable(refusal, of: facts.id, tool: tool)]
         }
         var findings: [Finding] = []
         let foreign = positions.filter { $0.finished == nil }.map { "\($0.partition)" }
         if !foreign.isEmpty {
             findings.append(
                 .failed(
-                    "group", facts.id,
-                    "another program, or a newer version, wrote the positions of: \(foreign.joined(separator: ", "))",
-                    mend: "start the version that wrote them", code: .configuration))
+                    "group", of: facts.id,
+                    text: "another program, or a newer version, wrote the positions of: \(foreign.joined(separator: ", "))",
+                    mend: "start the version that wrote them", cause: .configuration))
         }
         let lost = positions.reduce(0) { $0 + $1.lostCount }
         if lost > 0 {
             findings.append(
                 .failed(
-                    "group", facts.id,
-                    "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker read them",
+                    "group", of: facts.id,
+                    text: "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker read them",
                     mend: "start workers (`pushfan worker`), and let the topics of requests keep their records for longer"))
         }
         if let text = NewerRecords.text(facts.newer) {
-            findings.append(.failed("group", facts.id, text, mend: NewerRecords.remedy, code: .configuration))
+            findings.append(.failed("group", of: facts.id, text: text, mend: NewerRecords.remedy, cause: .configuration))
         }
         switch facts.starts {
-        case .success(let starts): findings += of(starts, facts, tool)
+        case .success(let starts): findings += of(starts, facts: facts, tool: tool)
         case .failure(let refusal):
-            findings.append(.unasked("group", facts.id, "where partitions begin cannot be learnt: \(refusal.text)"))
+            findings.append(.unasked("group", of: facts.id, text: "where partitions begin cannot be learnt: \(refusal.text)"))
         case nil: break
         }
         return findings
     }
 
     /// Of partitions that do not go on at their position.
-    private static func of(_ starts: GroupStarts, _ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+    private static func of(_ starts: GroupStarts, facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         var findings = starts.obstacles.map {
-            Finding.failed("group", facts.id, $0.text, mend: "stop the group's workers, then: \($0.command)")
+            Finding.failed("group", of: facts.id, text: $0.text, mend: "stop the group's workers, then: \($0.command)")
         }
         func warn(_ rows: [GroupStarts.Row], _ text: (String) -> String, mend: String) {
             guard !rows.isEmpty else { return }
-            findings.append(.warning("group", facts.id, text(GroupStarts.names(rows)), mend: mend))
+            findings.append(.warning("group", of: facts.id, text: text(GroupStarts.names(rows)), mend: mend))
         }
         let question = "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"
         for (cause, effect) in [
@@ -130,48 +129,49 @@ enum GroupFindings {
         }
     }
 
-    private static func unreadable(_ refusal: Refusal, _ id: String, _ tool: KafkaTool) -> Finding {
+    private static func unreadable(_ refusal: Refusal, of id: String, tool: KafkaTool) -> Finding {
         switch refusal.kind {
         case .rights:
             .failed(
-                "rights", id, "the group's positions cannot be read: \(refusal.text)",
-                mend: tool.allow("Read", "Describe", on: "--group \(id)"), code: .notAllowed)
+                "rights", of: id, text: "the group's positions cannot be read: \(refusal.text)",
+                mend: tool.allow("Read", "Describe", on: "--group \(id)"), cause: .notAllowed)
         case .unreachable:
             .failed(
-                "group", id,
-                "reading committed offsets timed out; a hanging transaction may block them: \(refusal.text)",
-                mend: "kafka-transactions.sh --bootstrap-server \(tool.brokers) find-hanging --broker-id ID", code: .temporary)
-        case .missing: .unasked("group", id, "it has no positions to read: \(refusal.text)")
-        case .login, .tls, .configuration, .other: .unasked("group", id, "its positions cannot be read: \(refusal.text)")
+                "group", of: id,
+                text: "reading committed offsets timed out; a hanging transaction may block them: \(refusal.text)",
+                mend: "kafka-transactions.sh --bootstrap-server \(tool.brokers) find-hanging --broker-id ID", cause: .temporary)
+        case .missing: .unasked("group", of: id, text: "it has no positions to read: \(refusal.text)")
+        case .login, .tls, .configuration, .other:
+            .unasked("group", of: id, text: "its positions cannot be read: \(refusal.text)")
         }
     }
 
-    private static func members(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+    private static func members(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         let group: GroupDescription
         switch facts.description {
         case .success(let found): group = found
         case .failure(let refusal):
             return [
                 .unasked(
-                    "group", facts.id, "its members cannot be listed: \(refusal.text)",
+                    "group", of: facts.id, text: "its members cannot be listed: \(refusal.text)",
                     mend: refusal.kind == .rights ? tool.allow("Describe", on: "--group \(facts.id)") : nil)
             ]
         }
         if group.members.isEmpty {
             let text = "no worker is in it"
             guard let waiting = facts.waiting else {
-                return [.warning("group", facts.id, text + ", or this user may not see it", mend: "pushfan worker")]
+                return [.warning("group", of: facts.id, text: text + ", or this user may not see it", mend: "pushfan worker")]
             }
             return [
                 facts.lag == 0 && facts.delayedCount == 0
-                    ? .warning("group", facts.id, text, mend: "pushfan worker")
-                    : .failed("group", facts.id, "\(text), and \(waiting)", mend: "pushfan worker")
+                    ? .warning("group", of: facts.id, text: text, mend: "pushfan worker")
+                    : .failed("group", of: facts.id, text: "\(text), and \(waiting)", mend: "pushfan worker")
             ]
         }
         if group.state == .rebalancing {
             return [
                 .warning(
-                    "group", facts.id, "rebalancing; consumption is paused",
+                    "group", of: facts.id, text: "rebalancing; consumption is paused",
                     mend: "ask again in some seconds: pushfan doctor")
             ]
         }
@@ -181,7 +181,7 @@ enum GroupFindings {
             let names = "\(first)" + (unread.count > 1 ? " and \(unread.count - 1) more" : "")
             return [
                 .failed(
-                    "group", facts.id, "no consumer for \(names): workers notice within half a minute, and rebalance",
+                    "group", of: facts.id, text: "no consumer for \(names): workers notice within half a minute, and rebalance",
                     mend: "ask again in half a minute: pushfan doctor")
             ]
         }
@@ -189,8 +189,9 @@ enum GroupFindings {
         guard idle > 0, let partitionCount = facts.largestPartitionCount else { return [] }
         return [
             .warning(
-                "group", facts.id,
-                "of \(Counted.text(group.members.count, "member", "members")) \(Counted.text(idle, "stands", "stand")) idle: "
+                "group", of: facts.id,
+                text:
+                    "of \(Counted.text(group.members.count, "member", "members")) \(Counted.text(idle, "stands", "stand")) idle: "
                     + Counted.text(partitionCount, "partition is all that a topic has", "partitions are all that a topic has"),
                 mend: "stop \(idle), or: kafka-topics.sh --bootstrap-server \(tool.brokers) --alter --topic TOPIC --partitions N")
         ]

@@ -1,0 +1,60 @@
+import PushModel
+package import Replay
+
+/// Requests that a plan and its runs have left, and those that no run has come to, one after another.
+///
+/// One value belongs to one thread at a time.
+package struct Leftovers {
+    /// A request that was not replayed.
+    package struct Row: Sendable {
+        /// The request.
+        package let requestID: String
+        /// The place of the request.
+        package let place: RecordPlace
+        /// The sends that are left, or all when they cannot be distinguished.
+        package let sends: SendSet
+        /// The reason, or nil for a request that no run has come to.
+        package let reason: Leftover?
+
+        /// The reason in a word.
+        package var word: String { reason?.rawValue ?? "open" }
+
+        /// One line of JSON.
+        package var json: [UInt8] {
+            var object = JSONObject()
+            object.add("request_id", requestID)
+            object.add("origin", place.description)
+            if sends != .all { object.add("sends", array: sends.indices.map { Array(String($0).utf8) }) }
+            object.add("left", word)
+            return object.bytes
+        }
+    }
+
+    private var plan: ReplayPlanReader
+    private let job: JobLog.Job?
+
+    /// - Parameters:
+    ///   - plan: The plan at its beginning.
+    ///   - job: Its job, or nil if the plan was never run.
+    package init(of plan: ReplayPlanReader, job: JobLog.Job?) {
+        self.plan = plan
+        self.job = job
+    }
+
+    /// The next request, or nil at the end.
+    ///
+    /// - Throws: The plan's file is damaged.
+    package mutating func next() throws(JobFailure) -> Row? {
+        while let line = try plan.next() {
+            switch line {
+            case .left(let left):
+                return Row(requestID: left.requestID, place: left.place, sends: left.sends, reason: left.reason)
+            case .item(let item):
+                let reason = job?.skipped[item.number]
+                guard reason != nil || item.number >= job?.next ?? 0 else { continue }
+                return Row(requestID: item.requestID, place: item.place, sends: item.sends, reason: reason)
+            }
+        }
+        return nil
+    }
+}
