@@ -106,7 +106,7 @@ extension WorkerLoop {
         let port = ports[flight.port]
         if case .throttled(let wait) = answer { port.polls.pause.asked(for: wait ?? Self.usualPause, now: now) }
         let terms = configuration.outcomes
-        switch poll.call.tracking.answered(answer, terms, at: wallClock, using: &generator) {
+        switch poll.call.tracking.answered(answer, under: terms, at: wallClock, using: &generator) {
         case .poll(let wait): askLater(flight, poll: poll, after: wait)
         case .conclude(let verdict):
             conclude(flight, poll: poll, outcome: CallOutcome(verdict, telemetry: poll.call.tracking.telemetry))

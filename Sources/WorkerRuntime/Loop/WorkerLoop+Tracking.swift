@@ -37,7 +37,7 @@ extension WorkerLoop {
             delayRecorder.recordPoll(
                 in: lane, due: due, requestID: request.document.span(request.id), for: place, into: &outbox
             ) {
-                TrackedCall.append(index, of: report, request, origin: origin, hub: port.name, at: wallClock, to: &$0)
+                TrackedCall.append(index, of: report, for: request, origin: origin, hub: port.name, at: wallClock, to: &$0)
             }
         }
     }
@@ -47,7 +47,7 @@ extension WorkerLoop {
         var text = ByteWriter(capacity: 512)
         let origin = flight.origin
         lend(&flight.request, and: &flight.report) { request, report in
-            TrackedCall.append(index, of: report, request, origin: origin, hub: port.name, at: wallClock, to: &text)
+            TrackedCall.append(index, of: report, for: request, origin: origin, hub: port.name, at: wallClock, to: &text)
         }
         guard let call = try? TrackedCall(text.span) else {
             log.error(.internalFault, "what was written of a call to follow cannot be read", [.offset: LogValue(flight.offset)])

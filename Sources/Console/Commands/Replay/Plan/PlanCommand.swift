@@ -92,8 +92,8 @@ enum PlanCommand {
             filter = try invocation.filter(invocation.arguments.operands)
             exceptions = ReplayPlanHeader.Exceptions(of: filter)
         }
-        if !filter.mentions(.state) { filter.require(.state, states.map(\.rawValue)) }
-        if !filter.mentions(.kind) { filter.require(.kind, ["final", "outcome"]) }
+        if !filter.mentions(.state) { filter.require(.state, among: states.map(\.rawValue)) }
+        if !filter.mentions(.kind) { filter.require(.kind, among: ["final", "outcome"]) }
         return (filter, exceptions)
     }
 
