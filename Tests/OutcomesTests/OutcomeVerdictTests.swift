@@ -8,23 +8,44 @@ struct OutcomeVerdictTests {
 
     @Test(
         arguments: [
-            (.completed, ["Success": 3], .init(.success, .delivered, .success, .duplicateRisk)),
-            (.completed, ["Success": 3, "Skipped": 2], .init(.success, .delivered, .success, .duplicateRisk)),
-            (.completed, ["Success": 3, "Throttled": 0], .init(.success, .delivered, .success, .duplicateRisk)),
-            (.completed, [:], .init(.failed, .nothingCounted, .ambiguous, .ambiguous)),
-            (.completed, ["Success": 0], .init(.failed, .nothingCounted, .ambiguous, .ambiguous)),
-            (.completed, ["Skipped": 4], .init(.failed, .nothingCounted, .ambiguous, .ambiguous)),
-            (.completed, ["NoTargets": 1], .init(.failed, .allRefused, .noTarget, .pointless)),
-            (.completed, ["ExpiredChannel": 1, "Throttled": 1], .init(.failed, .allRefused, .throttled, .safe)),
-            (.completed, ["PnsUnreachable": 1, "InvalidCredentials": 9], .init(.failed, .allRefused, .ambiguous, .ambiguous)),
-            (.completed, ["InvalidNotificationSize": 1, "BadChannel": 9], .init(.failed, .allRefused, .payload, .pointless)),
-            (.completed, ["Success": 1, "BadChannel": 9], .init(.partial, .someRefused, .permanent, .duplicateRisk)),
-            (.noTargetFound, [:], .init(.failed, .noTarget, .noTarget, .pointless)),
-            (.abandoned, [:], .init(.failed, .abandoned, .ambiguous, .ambiguous)),
-            (.abandoned, ["AbandonedNotificationMessages": 7], .init(.failed, .abandoned, .ambiguous, .ambiguous)),
-            (.abandoned, ["Success": 1], .init(.failed, .abandoned, .ambiguous, .duplicateRisk)),
-            (.canceled, [:], .init(.failed, .canceled, .cancelled, .safe)),
-            (.canceled, ["Success": 1], .init(.failed, .canceled, .cancelled, .duplicateRisk)),
+            (.completed, ["Success": 3], .init(.success, cause: .delivered, outcome: .success, replaySafety: .duplicateRisk)),
+            (
+                .completed, ["Success": 3, "Skipped": 2],
+                .init(.success, cause: .delivered, outcome: .success, replaySafety: .duplicateRisk)
+            ),
+            (
+                .completed, ["Success": 3, "Throttled": 0],
+                .init(.success, cause: .delivered, outcome: .success, replaySafety: .duplicateRisk)
+            ),
+            (.completed, [:], .init(.failed, cause: .nothingCounted, outcome: .ambiguous, replaySafety: .ambiguous)),
+            (.completed, ["Success": 0], .init(.failed, cause: .nothingCounted, outcome: .ambiguous, replaySafety: .ambiguous)),
+            (.completed, ["Skipped": 4], .init(.failed, cause: .nothingCounted, outcome: .ambiguous, replaySafety: .ambiguous)),
+            (.completed, ["NoTargets": 1], .init(.failed, cause: .allRefused, outcome: .noTarget, replaySafety: .pointless)),
+            (
+                .completed, ["ExpiredChannel": 1, "Throttled": 1],
+                .init(.failed, cause: .allRefused, outcome: .throttled, replaySafety: .safe)
+            ),
+            (
+                .completed, ["PnsUnreachable": 1, "InvalidCredentials": 9],
+                .init(.failed, cause: .allRefused, outcome: .ambiguous, replaySafety: .ambiguous)
+            ),
+            (
+                .completed, ["InvalidNotificationSize": 1, "BadChannel": 9],
+                .init(.failed, cause: .allRefused, outcome: .payload, replaySafety: .pointless)
+            ),
+            (
+                .completed, ["Success": 1, "BadChannel": 9],
+                .init(.partial, cause: .someRefused, outcome: .permanent, replaySafety: .duplicateRisk)
+            ),
+            (.noTargetFound, [:], .init(.failed, cause: .noTarget, outcome: .noTarget, replaySafety: .pointless)),
+            (.abandoned, [:], .init(.failed, cause: .abandoned, outcome: .ambiguous, replaySafety: .ambiguous)),
+            (
+                .abandoned, ["AbandonedNotificationMessages": 7],
+                .init(.failed, cause: .abandoned, outcome: .ambiguous, replaySafety: .ambiguous)
+            ),
+            (.abandoned, ["Success": 1], .init(.failed, cause: .abandoned, outcome: .ambiguous, replaySafety: .duplicateRisk)),
+            (.canceled, [:], .init(.failed, cause: .canceled, outcome: .cancelled, replaySafety: .safe)),
+            (.canceled, ["Success": 1], .init(.failed, cause: .canceled, outcome: .cancelled, replaySafety: .duplicateRisk)),
         ] as [(NotificationState, [String: Int], OutcomeVerdict)])
     func aFinalStateHasItsVerdict(state: NotificationState, counts: [String: Int], expected: OutcomeVerdict) {
         #expect(verdict(telemetry(state, counts)) == expected)

@@ -33,8 +33,8 @@ enum FailedCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         var filter = try invocation.filter(invocation.arguments.operands)
         let letters = filter.terms.isEmpty ? filter : nil
-        if !filter.mentions(.state) { filter.require(.state, states.map(\.rawValue)) }
-        if !filter.mentions(.kind) { filter.require(.kind, ["final", "outcome"]) }
+        if !filter.mentions(.state) { filter.require(.state, among: states.map(\.rawValue)) }
+        if !filter.mentions(.kind) { filter.require(.kind, among: ["final", "outcome"]) }
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
         let settings = try invocation.settings()
         let answers = try invocation.results(settings, timeout: timeout)

@@ -29,9 +29,9 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         /// The exceptions that a filter names, before any term is added to it.
         package init(of filter: ResultFilter) {
             cancelled =
-                filter.names(.state, "cancelled")
-                || ["cancelled", "hub_canceled"].contains { filter.names(.error, $0) || filter.names(.outcome, $0) }
-            untargeted = filter.names(.error, "no_target") || filter.names(.outcome, "no_target")
+                filter.names(.state, word: "cancelled")
+                || ["cancelled", "hub_canceled"].contains { filter.names(.error, word: $0) || filter.names(.outcome, word: $0) }
+            untargeted = filter.names(.error, word: "no_target") || filter.names(.outcome, word: "no_target")
         }
     }
 

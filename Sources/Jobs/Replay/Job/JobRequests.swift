@@ -61,8 +61,8 @@ extension JobContext {
     /// - Throws: The topic of results cannot be read.
     package func outcomes(of job: JobLog.Job) throws(JobFailure) -> [(state: String, count: Int)] {
         var filter = ResultFilter()
-        filter.require(.job, [job.record.jobID])
-        filter.require(.kind, ["final"])
+        filter.require(.job, among: [job.record.jobID])
+        filter.require(.kind, among: ["final"])
         let scan = TopicScan(self, topic: topics.results)
         let reader = try scan.open(.time(job.record.startedAt.milliseconds), .end)
         defer { reader.close() }
