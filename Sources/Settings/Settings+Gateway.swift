@@ -1,3 +1,4 @@
+import Delivery
 import FanOut
 public import Gateway
 import HubAuth

@@ -1,3 +1,4 @@
+import Delivery
 import PushModel
 import TestSupport
 import Testing

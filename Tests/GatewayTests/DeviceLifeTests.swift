@@ -1,4 +1,5 @@
 import Crypto
+import Delivery
 import HubEmulator
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import Delivery
 import Observability
 import Settings
 import Testing

@@ -1,3 +1,4 @@
+import Delivery
 import HubEmulator
 import Kafka
 import PushModel

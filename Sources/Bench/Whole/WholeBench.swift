@@ -1,5 +1,6 @@
 import Basics
 import Console
+import Delivery
 import EventLoop
 import Foundation
 import HTTPServing

@@ -1,4 +1,5 @@
 import Console
+import Delivery
 import Kafka
 import Settings
 import WorkerRuntime

@@ -1,3 +1,4 @@
+import Delivery
 import GroupPositions
 import Jobs
 import Kafka

@@ -1,3 +1,4 @@
+import Delivery
 import Pages
 
 /// Lays out help: one line, usage, examples, flags, where to read on.

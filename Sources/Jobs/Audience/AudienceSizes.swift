@@ -1,3 +1,4 @@
+package import Delivery
 package import FanOut
 import Kafka
 import PushModel

@@ -1,4 +1,5 @@
 import Crypto
+import Delivery
 import FanOut
 import Kafka
 package import Outcomes

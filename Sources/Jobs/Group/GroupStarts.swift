@@ -27,7 +27,7 @@ package struct GroupStarts: Sendable {
     package init(_ positions: [GroupPosition], _ starts: PartitionStarts, kind: (String) -> AssignmentPlan.Kind) {
         let assigned = positions.map { position in
             starts.assigned(
-                position.partition, kind(position.partition.topic),
+                position.partition, as: kind(position.partition.topic),
                 committed: position.committed.map { LedgerCommit(offset: $0, metadata: position.metadata) })
         }
         let plan = AssignmentPlan(assigned, window: 16, heldWindow: 16, reach: nil)

@@ -1,3 +1,4 @@
+import Delivery
 package import Kafka
 package import Publishing
 package import Replay

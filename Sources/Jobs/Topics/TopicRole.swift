@@ -1,4 +1,4 @@
-import Delivery
+package import Delivery
 import Kafka
 import PushModel
 

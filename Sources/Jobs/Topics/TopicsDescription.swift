@@ -1,3 +1,4 @@
+package import Delivery
 package import PushModel
 
 /// The topics that others write or read, as AsyncAPI 3.0 has it. Topics that pushfan alone uses are left out.

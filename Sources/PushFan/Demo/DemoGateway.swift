@@ -1,4 +1,5 @@
 import CurlHTTP
+import Delivery
 import EventLoop
 import Foundation
 import Gateway

@@ -1,3 +1,4 @@
+import Delivery
 import Observability
 import Synchronization
 

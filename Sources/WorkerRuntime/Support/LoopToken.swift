@@ -1,3 +1,5 @@
+import Delivery
+
 /// A loop's own tokens of its poller. Connections to the hubs use those below.
 enum LoopToken {
     /// The first of those for connections to where error details are.

@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 
 /// The partitions that a loop has to read when it is alone, by the reader that they go to. The memory of the library's queues is divided

@@ -1,3 +1,4 @@
+import Delivery
 import Jobs
 import Kafka
 import Publishing
@@ -89,13 +90,13 @@ extension PublishedRequest {
     /// The request as a JSON object. Offsets are texts, because not every reader of JSON keeps 64 bits.
     fileprivate var json: [UInt8] {
         var object = JSONObject()
-        object.add("id", id)
-        object.add("topic", topic)
-        if let partition { object.add("partition", Int(partition)) }
-        object.add("offset", offset.map(String.init))
-        object.add("state", result?.state)
-        object.add("outcome", result?.outcome)
-        object.add("error", result?.errorCode)
+        object.add("id", value: id)
+        object.add("topic", value: topic)
+        if let partition { object.add("partition", value: Int(partition)) }
+        object.add("offset", value: offset.map(String.init))
+        object.add("state", value: result?.state)
+        object.add("outcome", value: result?.outcome)
+        object.add("error", value: result?.errorCode)
         return object.bytes
     }
 }

@@ -1,3 +1,4 @@
+import Delivery
 import Intake
 import Jobs
 import Publishing

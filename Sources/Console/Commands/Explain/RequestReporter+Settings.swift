@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import HubAuth
 import Intake
 import Publishing

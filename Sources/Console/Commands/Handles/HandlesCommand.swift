@@ -1,3 +1,4 @@
+import Delivery
 import HubAuth
 import HubREST
 import Jobs

@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import Jobs
 import Kafka
 import PushModel

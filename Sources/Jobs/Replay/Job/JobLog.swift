@@ -1,3 +1,4 @@
+import Delivery
 package import Kafka
 import PushModel
 package import Replay

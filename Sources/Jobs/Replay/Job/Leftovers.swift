@@ -22,10 +22,10 @@ package struct Leftovers {
         /// One line of JSON.
         package var json: [UInt8] {
             var object = JSONObject()
-            object.add("request_id", requestID)
-            object.add("origin", place.description)
+            object.add("request_id", value: requestID)
+            object.add("origin", value: place.description)
             if sends != .all { object.add("sends", array: sends.indices.map { Array(String($0).utf8) }) }
-            object.add("left", word)
+            object.add("left", value: word)
             return object.bytes
         }
     }

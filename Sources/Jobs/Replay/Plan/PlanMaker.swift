@@ -32,8 +32,8 @@ package struct PlanMaker {
     /// A filter that matches nothing but results of requests that did not reach all, if it names no states and kinds itself.
     package static func narrowed(_ filter: ResultFilter) -> ResultFilter {
         var filter = filter
-        if !filter.mentions(.state) { filter.require(.state, states.map(\.rawValue)) }
-        if !filter.mentions(.kind) { filter.require(.kind, ["final", "outcome"]) }
+        if !filter.mentions(.state) { filter.require(.state, among: states.map(\.rawValue)) }
+        if !filter.mentions(.kind) { filter.require(.kind, among: ["final", "outcome"]) }
         return filter
     }
 

@@ -38,7 +38,7 @@ public struct LaneWeights: Sendable, Equatable {
     public init() {}
 
     /// The weights in the lanes' order.
-    var all: [Int] { Lane.allCases.map { self[$0] } }
+    public var all: [Int] { Lane.allCases.map { self[$0] } }
 
     private subscript(lane: Lane) -> Int {
         switch lane {
