@@ -29,9 +29,9 @@ public struct PartitionProbe: Sendable {
     /// The records that were read when the position was committed, or nil if it names none.
     private let marks: ReadMarks?
     /// The finding in place of the last record that was read, or nil while that is not known.
-    var last: LogTail.Look?
+    var last: LogTail.Finding?
     /// The finding in place of the first one, or nil while that is not known, or does not matter.
-    var first: LogTail.Look?
+    var first: LogTail.Finding?
     /// True if the group's first record may have been gone on with, or nil while that is not known. All behind it were written later.
     var mayHaveGoneOn: Bool?
 
@@ -160,7 +160,7 @@ extension PartitionProbe {
         return take(finding: found.map { $0 == mark ? .same : .other } ?? .absent, of: marks)
     }
 
-    private mutating func take(finding: LogTail.Look, of marks: ReadMarks) -> Bool {
+    private mutating func take(finding: LogTail.Finding, of marks: ReadMarks) -> Bool {
         guard last == nil else {
             first = finding
             return false

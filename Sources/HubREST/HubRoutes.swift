@@ -16,7 +16,7 @@ public struct HubRoutes: Sendable {
     }
 
     /// The destination of a request.
-    public enum Way: Sendable, Equatable {
+    public enum Route: Sendable, Equatable {
         /// To the hub of that number.
         case hub(Int)
         /// In parts, to several hubs of the spread of that number.
@@ -57,7 +57,7 @@ public struct HubRoutes: Sendable {
     /// The way of a request. One for the users of one hub is that hub's.
     ///
     /// - Throws: Why it has none.
-    public func way(of request: borrowing PushRequest, tenant: TenantID) throws(HubRouter.Fault) -> Way {
+    public func way(of request: borrowing PushRequest, tenant: TenantID) throws(HubRouter.Fault) -> Route {
         switch try router.route(of: request, tenant: tenant) {
         case .hub(let number): return .hub(number)
         case .spread(let number):

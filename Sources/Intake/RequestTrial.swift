@@ -37,7 +37,8 @@ public struct RequestTrial: Sendable {
     ///   - hubNames: The names of the hubs by number, with nil for a hub without one.
     ///   - knowsHubs: True if these are all hubs. Several always are.
     public init(_ planner: FanOutPlanner, routes: HubRoutes, hubNames: [String?], knowsHubs: Bool = false) {
-        self.init(planner, lenient: Self.lenientPlanner, routes: routes, hubNames: hubNames, knowsHubs: knowsHubs || hubNames.count > 1)
+        self.init(
+            planner, lenient: Self.lenientPlanner, routes: routes, hubNames: hubNames, knowsHubs: knowsHubs || hubNames.count > 1)
     }
 
     /// A trial that finds the faults that every worker would refuse, whatever its settings are.
@@ -93,7 +94,7 @@ public struct RequestTrial: Sendable {
     /// - Parameter request: Only its hub and tenant matter.
     /// - Returns: The way.
     /// - Throws: A hub that there is not, where several are known.
-    public func way(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Way {
+    public func way(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Route {
         guard let routes else { return .hub(0) }
         do throws(HubRouter.Fault) {
             return try routes.way(of: request, tenant: Self.tenant(of: request))

@@ -131,7 +131,7 @@ public final class ResultFollower: Sendable {
 
     /// Ends all waits, and the thread. Waits for its end, but not for an attempt to open. A second call does nothing.
     public func close() {
-        let (told, attempted, isToWait) = state.withLock { state -> ([Waiters.Told], [DispatchSemaphore], Bool) in
+        let (told, attempted, isToWait) = state.withLock { state -> ([Waiters.Notice], [DispatchSemaphore], Bool) in
             state.isClosed = true
             defer { state.attempted = [] }
             return (state.waiters.removeAll(), state.attempted, state.phase == .reading)
@@ -218,7 +218,7 @@ extension ResultFollower {
     @discardableResult
     private func expire() -> MonotonicTime? {
         let now = MonotonicTime.now()
-        let (told, next) = state.withLock { state -> ([Waiters.Told], MonotonicTime?) in
+        let (told, next) = state.withLock { state -> ([Waiters.Notice], MonotonicTime?) in
             let told = state.waiters.expire(at: now)
             let isToEnd = state.isClosed || state.isToOpenAgain
             state.isToOpenAgain = false

@@ -5,7 +5,7 @@ struct Waiters {
     typealias Then = @Sendable (ResultFollower.Ending) -> Void
 
     /// A waiter whose wait is over, called when nothing is locked.
-    struct Told {
+    struct Notice {
         fileprivate let then: Then
         fileprivate let ending: ResultFollower.Ending
 
@@ -22,8 +22,8 @@ struct Waiters {
         var awaited: Awaited
         let then: Then
 
-        func told(_ reason: ResultFollower.Ending.Reason) -> Told {
-            Told(then: then, ending: ResultFollower.Ending(reason: reason, awaited: awaited))
+        func told(_ reason: ResultFollower.Ending.Reason) -> Notice {
+            Notice(then: then, ending: ResultFollower.Ending(reason: reason, awaited: awaited))
         }
     }
 
@@ -64,9 +64,9 @@ struct Waiters {
     ///   - now: The present moment.
     ///   - patience: The time for which a `duplicate` waits for the result of the first record with its id.
     /// - Returns: The waiters whose goal is reached.
-    mutating func take(_ result: ResultRecord, at now: MonotonicTime, patience: Duration) -> [Told] {
+    mutating func take(_ result: ResultRecord, at now: MonotonicTime, patience: Duration) -> [Notice] {
         guard var left = waiters.removeValue(forKey: result.requestID) else { return [] }
-        var told: [Told] = []
+        var told: [Notice] = []
         var moved: [Waiter] = []
         for number in left.keys.sorted() {
             guard var waiter = left.removeValue(forKey: number) else { continue }
@@ -90,8 +90,8 @@ struct Waiters {
     }
 
     /// Removes those whose time is over.
-    mutating func expire(at now: MonotonicTime) -> [Told] {
-        var told: [Told] = []
+    mutating func expire(at now: MonotonicTime) -> [Notice] {
+        var told: [Notice] = []
         while let due = deadlines.first, let ticket = deadlines.removeDue(now) {
             guard let waiter = remove(ticket, due: due) else { continue }
             told.append(waiter.told(waiter.awaited.standing == .settling ? .complete : .timeOver))
@@ -105,7 +105,7 @@ struct Waiters {
     }
 
     /// Removes all.
-    mutating func removeAll() -> [Told] {
+    mutating func removeAll() -> [Notice] {
         let told = waiters.values.flatMap(\.values).map { $0.told(.closed) }
         waiters.removeAll()
         deadlines = MomentHeap()

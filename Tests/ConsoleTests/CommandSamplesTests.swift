@@ -43,7 +43,7 @@ import Testing
 
     @Test func aWishForAJob() throws {
         let sample = try Sample("job-wish")
-        let wish = JobWish(jobID: "j-1", kind: .pause, actor: "ops")
+        let wish = JobCommand(jobID: "j-1", kind: .pause, actor: "ops")
         #expect(wish.json == sample.bytes)
         #expect(wish.key == sample.key)
     }

@@ -115,7 +115,7 @@ import Testing
     func whereLargeRequestsHaveLostTheirEndTheCommandIsNamed(isKnown: Bool) {
         var facts = Self.facts([Self.position(1)], beside: [TopicPartition(topic: "t", partition: 1)])
         let parents = Self.position(high: 20, committed: 30, metadata: Self.metadata(isKnown: isKnown, isOfParents: true))
-        let finding: LogTail.Look? = isKnown ? .absent : nil
+        let finding: LogTail.Finding? = isKnown ? .absent : nil
         facts.starts = .success(Self.starts(of: [parents], StartSample(kind: .parents, last: finding, first: finding)))
         let failed = GroupFindings.of(facts, tool: Self.tool).filter { $0.state == .failed }
         #expect(failed.count == 1, "\(failed)")

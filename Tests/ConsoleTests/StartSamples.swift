@@ -12,8 +12,8 @@ struct StartSample {
     /// The first offsets that are young enough, by partition.
     var since: [Int64?] = []
     /// The findings in place of the last and of the first record that was read.
-    var last: LogTail.Look?
-    var first: LogTail.Look?
+    var last: LogTail.Finding?
+    var first: LogTail.Finding?
     /// Whether the group's first record may have been gone on with.
     var mayHaveGoneOn: Bool?
     var isLeaderAway = false

@@ -65,8 +65,8 @@ import Testing
         #expect(!isFirst && notice == nil && answer == nil)
     }
 
-    @Test(arguments: BrokerTrouble.Cause.allCases)
-    func aLineSaysWhatIsWrongAndWhatToCheck(cause: BrokerTrouble.Cause) {
+    @Test(arguments: BrokerFailure.Cause.allCases)
+    func aLineSaysWhatIsWrongAndWhatToCheck(cause: BrokerFailure.Cause) {
         let line = BrokerWatch.Notice(brokers: "b:1,c:2", event: .silent(cause)).line
         #expect(line.contains(" at b:1,c:2 (\(cause.rawValue)); trying on; ") && line.hasSuffix("?") && line.contains(" right"))
     }

@@ -89,7 +89,7 @@ import Testing
         let health = Health()
         let loop = health.heartbeat("loop", limit: .seconds(1), now: 0)
         #expect(text(health.report(.live, now: 5_000_000_000)) == "failing loop: has not turned for 5 s\n")
-        loop.turned(at: 4_500_000_000)
+        loop.noteTurn(at: 4_500_000_000)
         #expect(text(health.report(.live, now: 5_000_000_000)) == "ok loop\n")
     }
 

@@ -35,8 +35,8 @@ struct LostOutcomesTests {
     }
 
     /// What is known of the partition in slot 3 when it comes back.
-    private static func known(of batch: OutcomeBatch, isWritten: Bool = false) -> KnownOutcomes<OutcomeBatch> {
-        var known = KnownOutcomes<OutcomeBatch>()
+    private static func known(of batch: OutcomeBatch, isWritten: Bool = false) -> UncommittedResults<OutcomeBatch> {
+        var known = UncommittedResults<OutcomeBatch>()
         known.lost(partition, at: [position], knowing: batch.knownEntries(isWritten: isWritten)[3] ?? [])
         return known
     }

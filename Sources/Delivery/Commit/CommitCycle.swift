@@ -131,7 +131,7 @@ public struct CommitCycle: Sendable {
     /// - Parameters:
     ///   - waiting: How many records wait.
     ///   - now: The present moment.
-    public mutating func foundNothing(waiting: Int, now: MonotonicTime) {
+    public mutating func noteNothingPending(waiting: Int, now: MonotonicTime) {
         if waiting > 0 { nextOffer = now + Self.lookInterval }
     }
 

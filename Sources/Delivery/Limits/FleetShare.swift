@@ -122,7 +122,7 @@ public struct FleetShare: Sendable {
     /// Takes what stands in the log at `offset`, the member's own announcements included.
     public mutating func heard(_ announcement: Announcement, offset: Int64, now: MonotonicTime) {
         settle(now)
-        if offset <= seen { beginAnew(now) }
+        if offset <= seen { restart(now) }
         seen = offset
         if announcement.member == member {
             readBack(announcement.sequence, offset: offset, now: now)
@@ -214,7 +214,7 @@ public struct FleetShare: Sendable {
     }
 
     /// The log was recreated, so what was known of it means nothing any more.
-    private mutating func beginAnew(_ now: MonotonicTime) {
+    private mutating func restart(_ now: MonotonicTime) {
         others.removeAll()
         unread.removeAll()
         firstSent = nil

@@ -7,7 +7,7 @@ public import Basics
 public struct HubLimits: Sendable {
     /// The rest that the hub asked for.
     public var pause = HubPause()
-    /// True if no call may start because the hub has not worked yet, whatever else allows it (`HubStanding.hold`).
+    /// True if no call may start because the hub has not worked yet, whatever else allows it (`HubAvailability.hold`).
     public var isHeld = false
     /// The circuit, which says whether the hub is out.
     public var circuit = CircuitBreaker()

@@ -207,7 +207,7 @@ extension AssignmentPlan {
         /// The first and the last record that were read, or nil when they are not known.
         public private(set) var marks: ReadMarks?
         /// The reach within which the previous owner may have begun requests.
-        public private(set) var begun = BegunReach()
+        public private(set) var begun = StartedRange()
         /// The reserve that the position of a partition of requests names.
         public private(set) var reserve = BeginReserve()
         /// True if the position says that no worker is at work here, or there is none that says where it begins. A worker that begins
@@ -246,7 +246,7 @@ extension AssignmentPlan {
             } else {
                 isClosed = finished.begun != nil
             }
-            begun = BegunReach(from: position.offset, begun: finished.begun, partitionEnd: end)
+            begun = StartedRange(from: position.offset, begun: finished.begun, partitionEnd: end)
         }
 
         /// Leaves it as it is.
@@ -268,7 +268,7 @@ extension AssignmentPlan {
             recent = nil
             isClosed = false
             isDirty = false
-            begun = BegunReach()
+            begun = StartedRange()
             reserve = BeginReserve()
         }
 

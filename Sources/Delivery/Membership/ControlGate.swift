@@ -14,7 +14,7 @@ public struct ControlGate: Sendable, Equatable {
     public static let longestStep: Int64 = 2_000_000_000
 
     /// The trouble that must be said.
-    public enum Trouble: Sendable, Equatable {
+    public enum Failure: Sendable, Equatable {
         /// Reading gets on and takes long. No request begins before it has reached its end.
         case late
         /// Reading stands still. Requests begin, and cancellations are not seen.
@@ -24,7 +24,7 @@ public struct ControlGate: Sendable, Equatable {
     /// True if everything was read that stood there when the partitions were assigned.
     public private(set) var hasReachedEnd = true
     /// The obstacle in the way, or nil while there is none, or not for long.
-    public private(set) var trouble: Trouble?
+    public private(set) var failure: Failure?
 
     private var hasProgress = false
     /// For how long reading has stood still, and how long it takes in all, as far as that counts, nanoseconds.
@@ -36,7 +36,7 @@ public struct ControlGate: Sendable, Equatable {
     public init() {}
 
     /// True if requests may begin.
-    public var allowsRequests: Bool { hasReachedEnd || trouble == .lapsed }
+    public var allowsRequests: Bool { hasReachedEnd || failure == .lapsed }
 
     /// Reading begins.
     ///
@@ -55,7 +55,7 @@ public struct ControlGate: Sendable, Equatable {
     /// All was read that stood there, or it is read no longer.
     public mutating func reachedEnd() {
         hasReachedEnd = true
-        trouble = nil
+        failure = nil
     }
 
     /// Lets time pass. Call it once a second.
@@ -66,14 +66,14 @@ public struct ControlGate: Sendable, Equatable {
     public mutating func look(now: MonotonicTime, isBrokerDoubtful: Bool) {
         let step = min(max(0, now.nanoseconds(since: lastLook)), Self.longestStep)
         lastLook = now
-        guard !hasReachedEnd, trouble != .lapsed, !isBrokerDoubtful else { return }
+        guard !hasReachedEnd, failure != .lapsed, !isBrokerDoubtful else { return }
         quiet = hasProgress ? 0 : quiet + step
         total += step
         hasProgress = false
         if quiet > Self.patience {
-            trouble = .lapsed
+            failure = .lapsed
         } else if total > Self.patience {
-            trouble = .late
+            failure = .late
         }
     }
 }

@@ -6,7 +6,7 @@
 /// tells, by its offset, time and digest.
 public struct LogTail: Sendable, Equatable {
     /// The finding at the offset of a record that was read.
-    public enum Look: Sendable, Equatable {
+    public enum Finding: Sendable, Equatable {
         /// It is unknown: no mark names such a record, or reading ends before it.
         case unknown
         /// That record.
@@ -28,14 +28,14 @@ public struct LogTail: Sendable, Equatable {
     /// True if the partition was seen to end before the position, whatever it ends at now.
     public var wasBeyondEnd: Bool
     /// The finding in place of the last record that was read.
-    public var last: Look
+    public var last: Finding
     /// The finding in place of the first record that was read.
-    public var first: Look
+    public var first: Finding
 
     /// The knowledge about a partition.
     public init(
-        position: Int64, marks: ReadMarks?, low: Int64, high: Int64, wasBeyondEnd: Bool = false, last: Look = .unknown,
-        first: Look = .unknown
+        position: Int64, marks: ReadMarks?, low: Int64, high: Int64, wasBeyondEnd: Bool = false, last: Finding = .unknown,
+        first: Finding = .unknown
     ) {
         self.position = position
         self.marks = marks
@@ -63,7 +63,7 @@ public struct LogTail: Sendable, Equatable {
             return decided(rule == .safe ? .refused : rule.decision(low: low, high: high, since: since), because: .unknownEnd)
         }
         // Another record has the place of the first one, and nothing is retained before it: all that is there came later.
-        if first == .other, low == marks.first.offset { return decided(.offset(low), because: .madeAnew) }
+        if first == .other, low == marks.first.offset { return decided(.offset(low), because: .recreated) }
         return decided(.refused, because: .lostRecord)
     }
 

@@ -29,7 +29,7 @@ public struct Membership: Sendable {
     public var isOpening: Bool { hasClosed || isDoubtful }
     /// True if the worker stood still for so long that the group may have gone on without it. Then its positions are committed
     /// before anything is begun, which shows whether they are its own.
-    public var isDoubtful: Bool { standstill.isDoubtful }
+    public var isDoubtful: Bool { suspension.isDoubtful }
     /// True if results can be written.
     public private(set) var isProducerReady = false
     /// The partitions that were found to end before the group's position. They stay so until an assignment begins that knows of it.
@@ -58,12 +58,12 @@ public struct Membership: Sendable {
     private var survey = GroupSurvey()
     /// True if positions say that no worker is at work.
     private var hasClosed = false
-    private var standstill: Standstill
+    private var suspension: SuspensionGuard
 
     /// A membership without partitions, whose producer is being made ready.
     public init(_ terms: Terms) {
         self.terms = terms
-        standstill = Standstill(patience: terms.sessionTimeout / 2)
+        suspension = SuspensionGuard(patience: terms.sessionTimeout / 2)
     }
 
     /// Until when an owner before this worker may go on whose end is not known: for a session after the partitions have begun here. A
@@ -76,15 +76,15 @@ public struct Membership: Sendable {
     /// - Returns: Whether it may.
     public func mayOverlap(at time: Timestamp) -> Bool { time <= overlapEnd }
 
-    /// The worker has turned. Call this whenever its clock is read, of which nothing but the process's own standstill takes long.
+    /// The worker has turned. Call this whenever its clock is read, of which nothing but the process's own suspension takes long.
     ///
     /// - Parameters:
     ///   - now: The present moment, by a clock that goes on while the process stands still.
     ///   - isOffering: Whether a commit is offered and not confirmed.
     ///   - hasRead: Whether there is a position to commit.
-    public mutating func turned(now: MonotonicTime, isOffering: Bool, hasRead: @autoclosure () -> Bool) {
+    public mutating func noteTurn(now: MonotonicTime, isOffering: Bool, hasRead: @autoclosure () -> Bool) {
         let mayBegin = mode == .running && ownsPartitions
-        standstill.turned(now, isOffering: isOffering) { mayBegin && hasRead() }
+        suspension.noteTurn(now, isOffering: isOffering) { mayBegin && hasRead() }
     }
 
     /// True if partitions have begun that are not given up.
@@ -171,7 +171,7 @@ extension Membership {
         if mode == .stopping && !isLost { return [] }
         guard !isLost, mode == .running, ownsPartitions else { return drop() }
         mode = .revoking
-        standstill.ended()
+        suspension.ended()
         deadline = now.advanced(byNanoseconds: terms.drainTimeout)
         drainedAt = nil
         return [.drain]
@@ -227,7 +227,7 @@ extension Membership {
     ///
     /// - Parameter hasClosed: Whether some of them say that no worker is at work.
     public mutating func settled(hasClosed: Bool) {
-        if mode == .running { standstill.settled() } else { standstill.ended() }
+        if mode == .running { suspension.settled() } else { suspension.ended() }
         self.hasClosed = mode == .running && hasClosed
     }
 
@@ -281,7 +281,7 @@ extension Membership {
         askAt = nil
         drainedAt = nil
         hasClosed = false
-        standstill.ended()
+        suspension.ended()
         survey.ended()
     }
 }
@@ -322,7 +322,7 @@ extension Membership {
         let isFirst = mode != .stopping
         if isFirst {
             mode = .stopping
-            standstill.ended()
+            suspension.ended()
             deadline = now.advanced(byNanoseconds: terms.drainTimeout)
             drainedAt = nil
         }
@@ -339,7 +339,7 @@ extension Membership {
     ///   - work: How far that is.
     ///   - now: The present moment.
     /// - Returns: `drop` or `stop` when calls are done or time is up, and the rest is committed; else nothing.
-    public mutating func worked(_ work: Work, now: MonotonicTime) -> [Action] {
+    public mutating func noteWork(_ work: Work, now: MonotonicTime) -> [Action] {
         guard isDraining, work.isIdle || !ownsPartitions else { return [] }
         if work.isCommitted, !work.isOutOfGroup, ownsPartitions {
             drainedAt = drainedAt ?? now

@@ -147,7 +147,7 @@ public enum StartRule: Sendable, Equatable {
         /// There is none.
         case noPosition
         /// Another record has the place of the first one that was read, and none is before it: the topic was recreated.
-        case madeAnew
+        case recreated
         /// The partition has lost its end, and holds no record.
         case lostEnd
         /// The partition ends before it, or did when it was read, and it is unknown what was read.

@@ -81,7 +81,7 @@ public struct RequestReporter: Sendable {
     }
 
     private func estimate(
-        of plan: borrowing FanOutPlan, for request: borrowing PushRequest, by way: HubRoutes.Way, calls: [CallPreview],
+        of plan: borrowing FanOutPlan, for request: borrowing PushRequest, by way: HubRoutes.Route, calls: [CallPreview],
         isSample: Bool
     ) -> PlanEstimate {
         let hub = worker.hubs[hubNumber(of: way)]
@@ -105,7 +105,7 @@ public struct RequestReporter: Sendable {
     }
 
     /// The hub whose calls are shown.
-    private func hubNumber(of way: HubRoutes.Way) -> Int {
+    private func hubNumber(of way: HubRoutes.Route) -> Int {
         switch way {
         case .hub(let number): number
         case .parts(let spread): worker.routes.spreads[spread].numbers[0]

@@ -105,7 +105,7 @@ enum GroupFindings {
         let question = "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"
         for (cause, effect) in [
             (.lostEnd, "nothing is left there, and what is published from now on is sent"),
-            (.madeAnew, "all that is there is new, and is sent"), (.unknownEnd, effect(of: facts.rule)),
+            (.recreated, "all that is there is new, and is sent"), (.unknownEnd, effect(of: facts.rule)),
         ] as [(StartRule.Cause, String)] {
             warn(
                 starts.rows.filter { $0.refusal == nil && $0.ruling?.cause == cause },

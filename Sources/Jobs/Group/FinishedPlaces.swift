@@ -22,7 +22,7 @@ struct FinishedPlaces {
     /// The topics of outcomes.
     private let topics: Topics
     /// The state of requests that wait.
-    private(set) var copies = WaitingCopies()
+    private(set) var copies = DelayedCopies()
     /// The state of large requests.
     private(set) var wholes: WholeStarts
     private var places: [TopicPartition: [Place]] = [:]

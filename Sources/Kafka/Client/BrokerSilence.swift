@@ -6,7 +6,7 @@ public struct BrokerSilence: Sendable {
     /// The notices that are given.
     public enum Notice: Sendable, Equatable {
         /// No broker has answered so far, with the cause, if it is known.
-        case silent(BrokerTrouble.Cause?)
+        case silent(BrokerFailure.Cause?)
         /// One has answered, after it was said that none did.
         case answered
     }
@@ -22,7 +22,7 @@ public struct BrokerSilence: Sendable {
     private var wait = secondWait
     /// True if anything shows that no broker answers: an error, or a question without an answer.
     private var isProven = false
-    private var cause: BrokerTrouble.Cause?
+    private var cause: BrokerFailure.Cause?
     private var wasSaid = false
     private var isOver = false
 
@@ -41,7 +41,7 @@ public struct BrokerSilence: Sendable {
     /// Notes that none answers.
     ///
     /// - Parameter cause: Why, if that is known; else what is known stays.
-    public mutating func failed(_ cause: BrokerTrouble.Cause?) {
+    public mutating func failed(_ cause: BrokerFailure.Cause?) {
         isProven = true
         self.cause = cause ?? self.cause
     }

@@ -28,7 +28,7 @@ public final class BrokerWatch: Sendable {
 
         /// The thing to check, as a question.
         public var question: String {
-            guard case .silent(let cause?) = event else { return BrokerTrouble.Cause.addressQuestion }
+            guard case .silent(let cause?) = event else { return BrokerFailure.Cause.addressQuestion }
             return cause.question
         }
     }
@@ -85,7 +85,7 @@ public final class BrokerWatch: Sendable {
     }
 
     /// Notes that a question got no answer, or a connection has failed.
-    func failed(_ cause: BrokerTrouble.Cause?) {
+    func failed(_ cause: BrokerFailure.Cause?) {
         guard isWaiting else { return }
         state.withLock { $0.silence.failed(cause) }
         look()

@@ -37,7 +37,7 @@ struct Diagnosis: Sendable {
     private func plain(_ error: KafkaError) -> KafkaError {
         if error.isAllBrokersDown { return error.saying("no broker answers") }
         let message = redact(error.message)
-        if let trouble = BrokerTrouble(name: error.name, sentence: message) {
+        if let trouble = BrokerFailure(name: error.name, sentence: message) {
             return error.saying("\(trouble)", trouble: trouble)
         }
         return message == error.message ? error : error.saying(message)

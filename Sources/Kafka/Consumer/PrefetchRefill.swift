@@ -56,7 +56,7 @@ struct PrefetchRefill {
             answerCount += 1
         }
         let runsLow = watch.runsLow(queues: queues.count) {
-            PrefetchWatch.Look(count: queues[$0].count, valueByteCount: queues[$0].lastValueByteCount)
+            PrefetchWatch.Sample(count: queues[$0].count, valueByteCount: queues[$0].lastValueByteCount)
         }
         if runsLow { isWanted = true }
         if isWanted && !isAsking { ask() }
@@ -83,7 +83,7 @@ struct PrefetchRefill {
 /// The library says how many records a queue has, and not how many bytes: these are estimated from the records that were read.
 struct PrefetchWatch: Equatable {
     /// The findings of one look at a queue.
-    struct Look: Equatable {
+    struct Sample: Equatable {
         /// The records in it.
         var count: Int
         /// The number of bytes of the value that was last read from it, or 0 before the first.
@@ -117,25 +117,25 @@ struct PrefetchWatch: Equatable {
     ///
     /// - Parameters:
     ///   - queueCount: How many queues there are; when it changes, nothing is known of any.
-    ///   - look: What one of them has.
+    ///   - sample: What one of them has.
     /// - Returns: Whether one that was full has fallen below half of it; said once, until it was full again.
-    mutating func runsLow(queues queueCount: Int, look: (Int) -> Look) -> Bool {
+    mutating func runsLow(queues queueCount: Int, sample: (Int) -> Sample) -> Bool {
         if queues.count != queueCount { queues = Array(repeating: Queue(), count: queueCount) }
         var runsLow = false
-        for index in queues.indices where note(look(index), of: index) { runsLow = true }
+        for index in queues.indices where note(sample(index), of: index) { runsLow = true }
         return runsLow
     }
 
-    /// Takes in one look. True if the queue has run low.
-    private mutating func note(_ look: Look, of index: Int) -> Bool {
+    /// Takes in one sample. True if the queue has run low.
+    private mutating func note(_ sample: Sample, of index: Int) -> Bool {
         let known = queues[index]
         // One large record among small ones, or the reverse, is soon forgotten.
-        let size = known.valueByteCount == 0 ? look.valueByteCount : (3 * known.valueByteCount + look.valueByteCount) / 4
+        let size = known.valueByteCount == 0 ? sample.valueByteCount : (3 * known.valueByteCount + sample.valueByteCount) / 4
         queues[index].valueByteCount = size
-        queues[index].count = look.count
-        // The size is known only when a record was read. A few large ones may all be gone by then, so the look before counts as well.
-        if look.count >= limit || max(look.count, known.count) * size >= byteLimit / 4 * 3 { queues[index].wasFull = true }
-        guard queues[index].wasFull, look.count < limit / 2, look.count * size < byteLimit / 2 else { return false }
+        queues[index].count = sample.count
+        // The size is known only when a record was read. A few large ones may all be gone by then, so the sample before counts as well.
+        if sample.count >= limit || max(sample.count, known.count) * size >= byteLimit / 4 * 3 { queues[index].wasFull = true }
+        guard queues[index].wasFull, sample.count < limit / 2, sample.count * size < byteLimit / 2 else { return false }
         queues[index].wasFull = false
         return true
     }

@@ -132,7 +132,7 @@ public final class Heartbeat: Sendable {
     /// Notes a turn of the loop.
     ///
     /// - Parameter now: Monotonic nanoseconds.
-    public func turned(at now: Int64) {
+    public func noteTurn(at now: Int64) {
         last.store(now, ordering: .relaxed)
     }
 

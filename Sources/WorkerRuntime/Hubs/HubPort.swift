@@ -32,7 +32,7 @@ final class HubPort {
     var waitingForRetry = 0
     var polls = OutcomePolling()
     /// The standing that decides if it counts as one that works.
-    var standing: HubStanding { didSet { limits.isHeld = standing.hold != nil } }
+    var standing: HubAvailability { didSet { limits.isHeld = standing.hold != nil } }
     /// The question that it is being asked, if it is.
     var question: Question?
     /// The outcome of the last one.
@@ -68,7 +68,7 @@ final class HubPort {
         ready = ReadyCalls(configuration.laneWeights, tenants: configuration.tenantWeights)
         places = LanePlaces(weights: configuration.laneWeights.all)
         limits = Self.limits(settings, now: now, using: &generator)
-        standing = HubStanding(of: settings.name, isAsked: configuration.checksHubs)
+        standing = HubAvailability(of: settings.name, isAsked: configuration.checksHubs)
         limits.isHeld = standing.hold != nil
         tellHealth()
     }

@@ -76,7 +76,7 @@ public struct Incarnation: Sendable, Hashable {
 }
 
 /// The holder of a worker's name in its group, as far as one look can show.
-enum NameSighting: Sendable, Equatable, CaseIterable {
+enum NameHolder: Sendable, Equatable, CaseIterable {
     /// No member.
     case nobody
     /// The worker that looks, now or before.

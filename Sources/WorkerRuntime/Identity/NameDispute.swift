@@ -59,7 +59,7 @@ struct NameDispute: Sendable {
     ///   - sighting: Who has it.
     ///   - now: The present moment.
     /// - Returns: `rejoin` once no member has it, `end` if one has it for longer than a session, else `look`.
-    func seen(_ sighting: NameSighting, now: MonotonicTime) -> Action {
+    func seen(_ sighting: NameHolder, now: MonotonicTime) -> Action {
         guard sighting != .nobody else { return .rejoin }
         return isOver(now) ? .end : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
     }
@@ -68,7 +68,7 @@ struct NameDispute: Sendable {
     ///
     /// - Parameter now: The present moment.
     /// - Returns: `look`, or `rejoin` when that has lasted longer than a session.
-    func unseen(now: MonotonicTime) -> Action {
+    func noteNoAnswer(now: MonotonicTime) -> Action {
         isOver(now) ? .rejoin : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
     }
 

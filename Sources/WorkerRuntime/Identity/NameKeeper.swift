@@ -11,7 +11,7 @@ import Observability
 /// Lives on the loop's thread, before and between its loops.
 struct NameKeeper {
     private let name: String
-    private let look: NameLook
+    private let look: NameProbe
     /// The name among the processes beside this one.
     private let address: String
     private var lock: NameLock?
@@ -27,7 +27,7 @@ struct NameKeeper {
     init?(_ configuration: WorkerConfiguration, services: WorkerServices, health: WorkerHealth, control: WorkerControl) {
         guard let own = configuration.incarnation, configuration.guarantee == .exactlyOnce else { return nil }
         name = configuration.instanceID
-        look = NameLook(configuration, own: own)
+        look = NameProbe(configuration, own: own)
         address = own.address(of: name, in: configuration.groupID)
         log = services.log
         self.health = health
@@ -41,7 +41,7 @@ struct NameKeeper {
     /// - Returns: False if the worker was asked to stop meanwhile.
     mutating func awaitName() -> Bool {
         var watch = NameWatch()
-        var told: NameSighting?
+        var told: NameHolder?
         while true {
             let sighting = sight()
             // What is wrong with the settings is the loop's to say.
@@ -49,7 +49,7 @@ struct NameKeeper {
             let jitter = jitter()
             let action =
                 sighting.map { watch.seen($0, now: clock.monotonic, jitter: jitter) }
-                ?? watch.unseen(now: clock.monotonic, jitter: jitter)
+                ?? watch.noteNoAnswer(now: clock.monotonic, jitter: jitter)
             guard case .look(let moment) = action else { return true }
             if let sighting, sighting != told {
                 told = sighting
@@ -78,7 +78,7 @@ struct NameKeeper {
         while case .look(let moment) = action {
             guard pause(until: moment) else { throw .takenOver(reason) }
             let sighting = sight()
-            action = sighting.map { dispute.seen($0, now: clock.monotonic) } ?? dispute.unseen(now: clock.monotonic)
+            action = sighting.map { dispute.seen($0, now: clock.monotonic) } ?? dispute.noteNoAnswer(now: clock.monotonic)
         }
         guard action == .rejoin else { throw hasServed ? .takenOver(reason) : .fenced(reason) }
         log.warning(
@@ -89,7 +89,7 @@ struct NameKeeper {
     /// Looks once.
     ///
     /// - Returns: Nil if brokers did not say; `lastError` is why.
-    private mutating func sight() -> NameSighting? {
+    private mutating func sight() -> NameHolder? {
         turn()
         defer { turn() }
         do throws(KafkaError) {
@@ -113,7 +113,7 @@ struct NameKeeper {
         return control.request == .none
     }
 
-    private func turn() { health.turned(at: clock.monotonic) }
+    private func turn() { health.noteTurn(at: clock.monotonic) }
 
     private mutating func jitter() -> Double { Double.random(in: 0...1, using: &generator) }
 

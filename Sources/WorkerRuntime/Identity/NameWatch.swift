@@ -38,7 +38,7 @@ struct NameWatch: Sendable {
     ///   - now: The present moment.
     ///   - jitter: By chance, 0 – 1.
     /// - Returns: `look` while another has it.
-    mutating func seen(_ sighting: NameSighting, now: MonotonicTime, jitter: Double) -> Action {
+    mutating func seen(_ sighting: NameHolder, now: MonotonicTime, jitter: Double) -> Action {
         unseenSince = nil
         switch sighting {
         case .nobody, .own, .ended: return .take
@@ -52,7 +52,7 @@ struct NameWatch: Sendable {
     ///   - now: The present moment.
     ///   - jitter: By chance, 0 – 1.
     /// - Returns: `look`, or `take` when that has lasted for `patience`.
-    mutating func unseen(now: MonotonicTime, jitter: Double) -> Action {
+    mutating func noteNoAnswer(now: MonotonicTime, jitter: Double) -> Action {
         let since = unseenSince ?? now
         unseenSince = since
         return now.nanoseconds(since: since) >= Self.patience ? .take : lookLater(now, jitter: jitter)

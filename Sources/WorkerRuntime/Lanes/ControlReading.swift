@@ -71,7 +71,7 @@ struct ControlReading {
     /// - Returns: What is in the way, in words; nil if nothing is, or not for long.
     mutating func look(now: MonotonicTime, isBrokerDoubtful: Bool, topic: String) -> String? {
         gate.look(now: now, isBrokerDoubtful: isBrokerDoubtful)
-        switch gate.trouble {
+        switch gate.failure {
         case nil: return nil
         case .late:
             return

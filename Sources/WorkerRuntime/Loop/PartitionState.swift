@@ -104,7 +104,7 @@ struct PartitionState {
     /// unread.
     var head: Flight?
     /// The same when that record is too large to be kept: it is unread again.
-    var unread: UnreadHead?
+    var unread: DeferredHead?
     /// True if the buffered records of its keys take as much memory as they may.
     var isFullOfKeys = false
     /// True if something finished since the last commit.
@@ -116,7 +116,7 @@ struct PartitionState {
     /// The group's position when the partition came: what lies before is finished.
     var firstOffset: Int64
     /// The reach up to which the partition's previous owner may have begun requests.
-    var begun = BegunReach()
+    var begun = StartedRange()
     /// The reach of its requests that may be begun before another position is committed.
     var reserve = BeginReserve()
     /// The offset behind the last one whose outcome is known, although it is not committed, because the partition was lost and
@@ -331,7 +331,7 @@ extension StartRule.Cause {
         switch self {
         case .lostEnd: "a partition has lost all its records; what is published from now on is sent"
         case .lostRecord: "a partition has lost its end; it is not read until an operator decides"
-        case .madeAnew: "a topic was recreated; its partition is read from the start"
+        case .recreated: "a topic was recreated; its partition is read from the start"
         case .unknownEnd, .noPosition: "a partition ends before the group's position; it was recreated or has lost records"
         }
     }

@@ -267,7 +267,7 @@ extension WorkerLoop {
         let work = Membership.Work(
             isIdle: flights.activeCount == 0, isCommitted: cycle.isOnlyClosing && !hasSomethingToCommit,
             isOutOfGroup: isOutOfGroup, canClose: partitions.contains(where: \.isToBeClosed))
-        perform(membership.worked(work, now: now))
+        perform(membership.noteWork(work, now: now))
     }
 
     /// Time is up: what devices may have heard of gets its result, the rest is left to the next owner.

@@ -53,7 +53,7 @@ extension WorkerLoop {
 
     private func lookForResults() {
         guard hasSomethingToCommit || membership.isClosing(now: now) && partitions.contains(where: \.isToBeClosed) else {
-            return cycle.foundNothing(waiting: outbox.records.count, now: now)
+            return cycle.noteNothingPending(waiting: outbox.records.count, now: now)
         }
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.records.count, byteCount: outbox.byteCount,

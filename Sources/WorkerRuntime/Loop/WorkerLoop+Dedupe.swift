@@ -47,7 +47,7 @@ extension WorkerLoop {
     }
 
     /// The known outcome of a request from before its partition was lost. Nil if its calls must be made.
-    func knownOutcome(of flight: Flight) -> OutcomeBatch? {
+    func uncommittedResult(of flight: Flight) -> OutcomeBatch? {
         guard flight.offset < partitions[flight.slot].knownEnd, flight.delayed == nil, flight.report.faults.isEmpty,
             var outcome = offered.known.take(KnownRequest(flight), of: Membership.Partition(partitions[flight.slot].id))
         else { return nil }

@@ -95,7 +95,7 @@ extension WorkerLoop {
             noteKafkaError(error)
             return false
         }
-        partitions[flight.slot].unread = UnreadHead(flight)
+        partitions[flight.slot].unread = DeferredHead(flight)
         flights.release(flight)
         return true
     }

@@ -135,7 +135,7 @@ extension WorkerLoop {
                 if case .endOfPartition(let offset) = result { reachedEnd(of: slot, at: offset) }
                 budget -= 1
             }
-            writeAnew(slot)
+            rewrite(slot)
             if partitions[slot].canRead { ordered.mayHaveRecords = true }
         }
     }
@@ -230,21 +230,21 @@ extension WorkerLoop {
     }
 
     /// Writes what waits in the older half of a partition to its end, when it fills too much of the window.
-    private func writeAnew(_ slot: Int) {
+    private func rewrite(_ slot: Int) {
         guard let ledger = partitions[slot].ledger, let requests = ordered.requests(of: slot),
             let start = OrderedPartitions.relocationStart(
                 lowWaterMark: ledger.lowWaterMark, position: ledger.position, window: configuration.heldWindow)
         else { return }
-        writeAnew(slot, requests: ordered.queues[requests].removeHeld(limit: Self.movesPerTurn) { place, _ in place < start })
+        rewrite(slot, requests: ordered.queues[requests].removeHeld(limit: Self.movesPerTurn) { place, _ in place < start })
     }
 
-    private func writeAnew(_ slot: Int, requests: [(key: RequestIdentity, request: KeyQueues<OrderedRecord>.Request)]) {
+    private func rewrite(_ slot: Int, requests: [(key: RequestIdentity, request: KeyQueues<OrderedRecord>.Request)]) {
         for (_, request) in requests { if let record = request.record { move(record, to: partitions[slot].id.partition) } }
     }
 
     /// Writes a record to the end of a partition of held requests, with what it says of the past if it was held before.
     private func move(_ record: OrderedRecord, to partition: Int32) {
-        let flight = takeUp(record)
+        let flight = resume(record)
         if let delayed = record.delayed {
             write(flight, to: partition, due: delayed.due, history: delayed.text)
         } else {
@@ -266,7 +266,7 @@ extension WorkerLoop {
                 ordered.isRefreshDue = true
                 guard let requests = ordered.requests(of: slot) else { continue }
                 let end = wallClock.adding(milliseconds: -Self.longestStay)
-                writeAnew(
+                rewrite(
                     slot, requests: ordered.queues[requests].removeHeld(limit: .max) { _, record in record.writtenAt < end })
             }
             ordered.nextRefresh = now + Self.refreshInterval

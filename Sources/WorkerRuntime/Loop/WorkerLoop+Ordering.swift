@@ -76,14 +76,14 @@ extension WorkerLoop {
     }
 
     private func start(_ record: OrderedRecord, of key: RequestIdentity) {
-        let flight = takeUp(record)
+        let flight = resume(record)
         flight.key = key
         flight.isKnownAsNew = record.delayed == nil
         startOrBuffer(flight)
     }
 
     /// Makes a flight of a buffered record.
-    func takeUp(_ record: OrderedRecord) -> Flight {
+    func resume(_ record: OrderedRecord) -> Flight {
         let flight = flights.take()
         flight.begin(
             epoch: epoch, slot: record.slot, lane: record.lane, origin: record.origin, now: wallClock,

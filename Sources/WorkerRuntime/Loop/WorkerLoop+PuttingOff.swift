@@ -20,7 +20,7 @@ extension WorkerLoop {
     /// Defers a request that was planned, if its hub has no room for its calls.
     ///
     /// - Returns: Whether it is in a lane.
-    func putOff(_ flight: Flight) -> Bool {
+    func postpone(_ flight: Flight) -> Bool {
         guard canPutOff, flight.cancellation == nil else { return false }
         let port = ports[flight.port]
         let isFull =
@@ -76,7 +76,7 @@ extension WorkerLoop {
         }
         for port in ports where hasRoomForOutcomes {
             for record in port.aside[lane.rawValue].removeAll(of: slot, before: end, readBefore: moment) {
-                let flight = takeUp(record, in: lane)
+                let flight = resume(record, in: lane)
                 flight.mustDefer = true
                 start(flight)
             }

@@ -186,7 +186,7 @@ extension WorkerLoop {
     /// Plans and formats a request. Everything that can be refused is refused before any call.
     func start(_ flight: Flight) {
         flights.count(flight)
-        if let letter = flight.deadLetter ?? knownOutcome(of: flight) {
+        if let letter = flight.deadLetter ?? uncommittedResult(of: flight) {
             outbox.append(contentsOf: letter)
             settle(flight)
             return
@@ -221,7 +221,7 @@ extension WorkerLoop {
             cancel(flight, by: cancellation)
             return
         }
-        if hasSeveralHubs, putOff(flight) { return }
+        if hasSeveralHubs, postpone(flight) { return }
         for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, call: index) }
     }
 

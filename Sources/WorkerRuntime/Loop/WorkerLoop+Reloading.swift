@@ -76,7 +76,7 @@ extension WorkerLoop {
                 reroute(flight)
             }
         }
-        for (lane, record) in aside { startOrBuffer(takeUp(record, in: lane)) }
+        for (lane, record) in aside { startOrBuffer(resume(record, in: lane)) }
     }
 
     /// Lets a request whose hub is gone wait for the one that it goes to now. With a call in flight, it does so when that has

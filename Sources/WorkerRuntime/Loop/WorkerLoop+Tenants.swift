@@ -115,13 +115,13 @@ extension WorkerLoop {
     }
 
     private func start(_ record: BufferedRecords.Record, of tenant: TenantID, in lane: Lane) {
-        let flight = takeUp(record, in: lane)
+        let flight = resume(record, in: lane)
         flight.tenant = tenant
         start(flight)
     }
 
     /// Makes a flight of a buffered record.
-    func takeUp(_ record: BufferedRecords.Record, in lane: Lane) -> Flight {
+    func resume(_ record: BufferedRecords.Record, in lane: Lane) -> Flight {
         let flight = flights.take()
         flight.begin(
             epoch: epoch, slot: record.slot, lane: lane, origin: record.origin, now: wallClock, monotonic: record.receivedAt)

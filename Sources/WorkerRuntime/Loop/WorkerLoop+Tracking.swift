@@ -96,12 +96,12 @@ extension WorkerLoop {
             poll.phase = .ready
             port.polls.queue.append(CallID(flight: flight.index, call: 0), generation: flight.generation)
         } else {
-            putOff(flight, poll: poll)
+            postpone(flight, poll: poll)
         }
     }
 
     /// Defers a poll for which there is no room: for as long again as the call is followed, so that this is seldom done twice.
-    private func putOff(_ flight: Flight, poll: OutcomePoll) {
+    private func postpone(_ flight: Flight, poll: OutcomePoll) {
         let elapsed = wallClock.milliseconds(since: poll.call.tracking.acceptedAt)
         if elapsed > configuration.outcomes.deadline {
             take(.failed, for: flight, poll: poll)

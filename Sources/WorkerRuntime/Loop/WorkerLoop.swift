@@ -158,7 +158,7 @@ final class WorkerLoop {
         for port in ports { joinFleet(of: port) }
         while mode != .stopped {
             readClocks()
-            health.turned(at: now)
+            health.noteTurn(at: now)
             try handleEvents()
             handleReplies()
             beginAnswered()
@@ -230,7 +230,7 @@ final class WorkerLoop {
     func readClocks() {
         now = clock.monotonic
         wallClock = Timestamp(milliseconds: clock.millisecondsSince1970)
-        membership.turned(
+        membership.noteTurn(
             now: .now(), isOffering: cycle.isOffering, hasRead: partitions.contains { $0.ledger != nil })
     }
 

@@ -55,11 +55,11 @@ extension OutcomeBatch {
     ///
     /// - Parameter isWritten: Whether the records are written, and only the positions are missing: then nothing is left to write.
     /// - Returns: The outcomes by their partitions' slots.
-    func knownEntries(isWritten: Bool = false) -> [Int: [KnownOutcomes<OutcomeBatch>.Entry]] {
-        var entries: [Int: [KnownOutcomes<OutcomeBatch>.Entry]] = [:]
+    func knownEntries(isWritten: Bool = false) -> [Int: [UncommittedResults<OutcomeBatch>.Entry]] {
+        var entries: [Int: [UncommittedResults<OutcomeBatch>.Entry]] = [:]
         guard records.contains(where: { $0.source != nil }) else { return entries }
         // No more is kept in the end.
-        var room = KnownOutcomes<OutcomeBatch>.greatestByteCount
+        var room = UncommittedResults<OutcomeBatch>.greatestByteCount
         for unit in units() where unit.places.allSatisfy({ records[$0].destination.goesWithResult }) {
             guard let request = unit.places.lazy.compactMap({ knownRequest(of: records[$0]) }).first else { continue }
             room -= unit.byteCount

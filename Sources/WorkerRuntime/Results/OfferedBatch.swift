@@ -11,7 +11,7 @@ struct OfferedBatch {
     /// An empty batch.
     var spare = OutcomeBatch()
     /// The known outcomes of partitions that were lost.
-    var known = KnownOutcomes<OutcomeBatch>()
+    var known = UncommittedResults<OutcomeBatch>()
 
     /// Forgets the batch but for its memory.
     mutating func recycle() {

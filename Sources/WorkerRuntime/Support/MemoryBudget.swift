@@ -3,7 +3,7 @@ import Kafka
 
 /// The memory that a loop may use for requests and results, in bytes, and how that is shared. It is counted in bytes that were
 /// read or written, with about what goes with them. Beside it are what the library has fetched ahead, three eighths as much, the
-/// results of lost partitions (`KnownOutcomes`, 4 MiB), and some 40 MB.
+/// results of lost partitions (`UncommittedResults`, 4 MiB), and some 40 MB.
 struct MemoryBudget: Sendable {
     /// All of it.
     let total: Int

@@ -33,7 +33,7 @@ extension AssignmentPlan.Refusal {
         case .lostRecord:
             return "\(all): the last record that the group '\(group)' had read is gone; it lost records or was recreated: "
                 + "\(command) --replace \(places)`\(effect)"
-        case .madeAnew, .lostEnd, .unknownEnd:
+        case .recreated, .lostEnd, .unknownEnd:
             return
                 "\(count) records are in \(all), which ended before the position of the group '\(group)'; it lost records or was "
                 + "recreated: \(command) --replace \(places)`\(effect)\(otherwise)"

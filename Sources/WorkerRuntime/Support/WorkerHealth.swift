@@ -34,7 +34,7 @@ final class WorkerHealth {
     }
 
     /// The loop has turned at `now`, monotonic nanoseconds.
-    func turned(at now: MonotonicTime) { loop.turned(at: now.nanoseconds) }
+    func noteTurn(at now: MonotonicTime) { loop.noteTurn(at: now.nanoseconds) }
 
     /// The group has answered: its positions are known, or were committed.
     func joined() {

@@ -152,7 +152,7 @@ struct CommitCycleTests {
     @Test(arguments: [(0, Int64?.none), (5, CommitCycle.lookInterval)] as [(Int, Int64?)])
     func whatWaitsForResultsBeforeItIsLookedAtNowAndThen(waiting: Int, rest: Int64?) {
         var desk = CommitDesk()
-        desk.cycle.foundNothing(waiting: waiting, now: .at(desk.now))
+        desk.cycle.noteNothingPending(waiting: waiting, now: .at(desk.now))
         #expect(desk.cycle.wakeTime(waiting: waiting, now: .at(desk.now)) == rest.map { .at(desk.now + $0) } ?? .never)
         desk.waiting = [CommitDesk.unit(1)]
         desk.turn()

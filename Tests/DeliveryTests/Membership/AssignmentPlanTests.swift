@@ -35,7 +35,7 @@ struct AssignmentPlanTests {
 
     /// What was decided of a partition, from what is retained of it and the first offset that is young enough.
     private static func ruling(
-        _ rule: StartRule, position: LedgerCommit?, low: Int64, end: Int64, since: Int64?, first: LogTail.Look = .absent
+        _ rule: StartRule, position: LedgerCommit?, low: Int64, end: Int64, since: Int64?, first: LogTail.Finding = .absent
     ) -> Plan.Ruling? {
         guard let position else {
             return Plan.Ruling(rule.decision(low: low, high: end, since: since), because: .noPosition, end: end)
@@ -127,8 +127,8 @@ struct AssignmentPlanTests {
     /// The only record that was read, the first offset that is young enough, and where the partition begins; nil where it does not.
     @Test(
         arguments: [
-            (.safe, 50, nil, nil, .lostRecord), (.beginning, 50, 3, nil, .lostRecord), (.safe, 0, nil, 0, .madeAnew),
-            (.end, 0, 0, 0, .madeAnew), (.safe, nil, 0, nil, .unknownEnd), (.beginning, nil, nil, 0, .unknownEnd),
+            (.safe, 50, nil, nil, .lostRecord), (.beginning, 50, 3, nil, .lostRecord), (.safe, 0, nil, 0, .recreated),
+            (.end, 0, 0, 0, .recreated), (.safe, nil, 0, nil, .unknownEnd), (.beginning, nil, nil, 0, .unknownEnd),
             (.end, nil, nil, 5, .unknownEnd), (.moment(9), nil, 4, 4, .unknownEnd),
         ] as [(StartRule, Int64?, Int64?, Int64?, StartRule.Cause)])
     func aPartitionThatEndsBeforeItsPositionBeginsAsDecidedAndSaysSo(

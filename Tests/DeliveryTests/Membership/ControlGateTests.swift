@@ -24,9 +24,9 @@ struct ControlGateTests {
         let testDescription: String
         let seconds: [Second]
         let isOpen: Bool
-        let trouble: ControlGate.Trouble?
+        let trouble: ControlGate.Failure?
 
-        init(_ name: String, _ seconds: [Second], isOpen: Bool, _ trouble: ControlGate.Trouble? = nil) {
+        init(_ name: String, _ seconds: [Second], isOpen: Bool, _ trouble: ControlGate.Failure? = nil) {
             testDescription = name
             self.seconds = seconds
             self.isOpen = isOpen
@@ -68,7 +68,7 @@ struct ControlGateTests {
             gate.look(now: now, isBrokerDoubtful: second == .doubtful)
         }
         #expect(gate.allowsRequests == history.isOpen)
-        #expect(gate.trouble == history.trouble)
+        #expect(gate.failure == history.trouble)
     }
 
     @Test func withNothingToReadRequestsBeginAtOnce() {
@@ -84,12 +84,12 @@ struct ControlGateTests {
         var now = MonotonicTime(nanoseconds: 0)
         for _ in 0..<2 {
             gate.began(hasReachedEnd: false, now: now)
-            #expect(!gate.allowsRequests && gate.trouble == nil)
+            #expect(!gate.allowsRequests && gate.failure == nil)
             for _ in 0..<20 {
                 now += Self.second
                 gate.look(now: now, isBrokerDoubtful: false)
             }
-            #expect(gate.allowsRequests && gate.trouble == .lapsed)
+            #expect(gate.allowsRequests && gate.failure == .lapsed)
         }
     }
 }

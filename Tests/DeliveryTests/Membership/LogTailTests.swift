@@ -18,7 +18,7 @@ struct LogTailTests {
             return RecordMark(offset: offset, time: record.time, key: nil, value: value.span)
         }
 
-        func look(at mark: RecordMark) -> LogTail.Look {
+        func look(at mark: RecordMark) -> LogTail.Finding {
             if mark.offset >= high { return low < high && mark.offset > high ? .absent : .unknown }
             guard let found = self.mark(at: mark.offset) else { return .absent }
             return found == mark ? .same : .other
@@ -154,7 +154,7 @@ struct LogTailTests {
         for count in [1, 5, 20, 40] {
             let new = Log(records: Self.records(0..<count, from: "new"))
             let ruling = Self.ruling(old, new, rule: rule)
-            #expect(Self.matches(ruling, .offset(0), .madeAnew), "\(count)")
+            #expect(Self.matches(ruling, .offset(0), .recreated), "\(count)")
         }
     }
 

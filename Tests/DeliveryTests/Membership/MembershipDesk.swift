@@ -143,5 +143,5 @@ struct MembershipDesk {
 
     mutating func tick() { perform(membership.tick(isOutOfGroup: work.isOutOfGroup, now: now)) }
 
-    mutating func finish() { perform(membership.worked(work, now: now)) }
+    mutating func finish() { perform(membership.noteWork(work, now: now)) }
 }

@@ -216,15 +216,15 @@ struct MembershipTests {
         state: State, duration: Int64, isOffering: Bool, hasRead: Bool, commits: Int
     ) {
         var desk = MembershipDesk.at(state)
-        desk.membership.turned(now: desk.now, isOffering: isOffering, hasRead: hasRead)
+        desk.membership.noteTurn(now: desk.now, isOffering: isOffering, hasRead: hasRead)
         #expect(!desk.membership.isDoubtful, "it has just begun")
         desk.advance(duration)
-        desk.membership.turned(now: desk.now, isOffering: isOffering, hasRead: hasRead)
+        desk.membership.noteTurn(now: desk.now, isOffering: isOffering, hasRead: hasRead)
         for _ in 0..<commits {
             #expect(desk.membership.isDoubtful && desk.membership.isOpening)
             // No matter how long that takes.
             desk.advance(Self.second)
-            desk.membership.turned(now: desk.now, isOffering: true, hasRead: hasRead)
+            desk.membership.noteTurn(now: desk.now, isOffering: true, hasRead: hasRead)
             desk.membership.settled(hasClosed: false)
         }
         #expect(!desk.membership.isDoubtful && !desk.membership.isOpening)
@@ -234,7 +234,7 @@ struct MembershipTests {
     func whatBecomesOfThePartitionsEndsTheDoubt(event: Event) {
         var desk = MembershipDesk.at(.begun)
         for _ in 0..<2 {
-            desk.membership.turned(now: desk.now, isOffering: false, hasRead: true)
+            desk.membership.noteTurn(now: desk.now, isOffering: false, hasRead: true)
             desk.advance(60 * Self.second)
         }
         #expect(desk.membership.isDoubtful)

@@ -15,7 +15,7 @@ struct ModelPartition {
     var committed: LedgerCommit?
     /// The same, if the ledger began there or has moved it.
     var recorded: LedgerCommit?
-    var begun: BegunReach
+    var begun: StartedRange
     /// Whether a call was given up before its answer.
     var hasLostCalls = false
     var isClosed: Bool

@@ -92,7 +92,7 @@ extension ModelWorker {
         let work = Membership.Work(
             isIdle: !hasOwnCalls, isCommitted: cycle.isOnlyClosing && !hasSomethingToCommit(broker.now),
             isOutOfGroup: isOutOfGroup, canClose: partitions.contains(where: \.isToBeClosed))
-        perform(membership.worked(work, now: broker.moment), &broker)
+        perform(membership.noteWork(work, now: broker.moment), &broker)
     }
 
     /// Draining takes so long that calls are cut, or that even what is finished is given up.

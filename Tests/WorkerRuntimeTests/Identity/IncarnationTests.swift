@@ -39,8 +39,8 @@ struct IncarnationTests {
             (Incarnation(place: nil, process: 1, start: nil, number: 1), false, false, .other),
             (Incarnation(place: nil, process: 1, start: nil, number: 1), true, false, .ended),
             (Incarnation(place: nil, process: 1, start: nil, number: 1), false, true, .ended),
-        ] as [(Incarnation?, Bool, Bool, NameSighting)])
-    func whatIsSeenOfAName(holder: Incarnation?, isGone: Bool, hasLeft: Bool, sighting: NameSighting) {
-        #expect(NameSighting(holder: holder, own: Self.own, isGone: isGone, hasLeft: hasLeft) == sighting)
+        ] as [(Incarnation?, Bool, Bool, NameHolder)])
+    func whatIsSeenOfAName(holder: Incarnation?, isGone: Bool, hasLeft: Bool, sighting: NameHolder) {
+        #expect(NameHolder(holder: holder, own: Self.own, isGone: isGone, hasLeft: hasLeft) == sighting)
     }
 }

@@ -21,15 +21,14 @@ struct NameDisputeTests {
             (.nobody, 1, .rejoin), (.nobody, 100, .rejoin), (.own, 1, .look(at: at(2))), (.ended, 1, .look(at: at(2))),
             (.other, 1, .look(at: at(2))), (.other, 100, .end), (.own, 100, .end), (.ended, 13.5, .end),
             (.unnamed, 13, .look(at: at(14))), (.unnamed, 13.5, .end),
-        ] as [(NameSighting, Double, NameDispute.Action)])
-    func onlyWhoHasTheNameForLongerThanASessionEndsTheWorker(sighting: NameSighting, seconds: Double, action: NameDispute.Action)
-    {
+        ] as [(NameHolder, Double, NameDispute.Action)])
+    func onlyWhoHasTheNameForLongerThanASessionEndsTheWorker(sighting: NameHolder, seconds: Double, action: NameDispute.Action) {
         #expect(Self.fenced().seen(sighting, now: Self.at(seconds)) == action)
     }
 
     @Test(arguments: [(1, .look(at: at(2))), (13, .look(at: at(14))), (13.5, .rejoin)] as [(Double, NameDispute.Action)])
     func brokersThatSayNothingAreAskedForASession(seconds: Double, action: NameDispute.Action) {
-        #expect(Self.fenced().unseen(now: Self.at(seconds)) == action)
+        #expect(Self.fenced().noteNoAnswer(now: Self.at(seconds)) == action)
     }
 
     @Test(
@@ -57,15 +56,15 @@ struct NameDisputeTests {
 struct NameWatchTests {
     private static func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(seconds * 1e9)) }
 
-    @Test(arguments: [NameSighting.nobody, .own, .ended])
-    func aNameThatIsFreeIsTakenAtOnce(sighting: NameSighting) {
+    @Test(arguments: [NameHolder.nobody, .own, .ended])
+    func aNameThatIsFreeIsTakenAtOnce(sighting: NameHolder) {
         var watch = NameWatch()
         let action = watch.seen(sighting, now: Self.at(0), jitter: 0.3)
         #expect(action == .take)
     }
 
-    @Test(arguments: [NameSighting.other, .unnamed])
-    func aNameThatAnotherHasIsWaitedForHoweverLong(sighting: NameSighting) {
+    @Test(arguments: [NameHolder.other, .unnamed])
+    func aNameThatAnotherHasIsWaitedForHoweverLong(sighting: NameHolder) {
         var watch = NameWatch()
         var now = Self.at(0)
         var waits: [Int64] = []
@@ -85,16 +84,16 @@ struct NameWatchTests {
     @Test func brokersThatSayNothingAreAskedForAWhile() {
         var watch = NameWatch()
         var now = Self.at(0)
-        while case .look(let moment) = watch.unseen(now: now, jitter: 1) { now = moment }
+        while case .look(let moment) = watch.noteNoAnswer(now: now, jitter: 1) { now = moment }
         #expect(now >= Self.at(30) && now <= Self.at(35))
     }
 
     @Test func anAnswerBeginsThatWhileAnew() {
         var watch = NameWatch()
-        _ = watch.unseen(now: Self.at(0), jitter: 1)
+        _ = watch.noteNoAnswer(now: Self.at(0), jitter: 1)
         _ = watch.seen(.other, now: Self.at(20), jitter: 1)
-        let first = watch.unseen(now: Self.at(40), jitter: 1)
-        let last = watch.unseen(now: Self.at(70), jitter: 1)
+        let first = watch.noteNoAnswer(now: Self.at(40), jitter: 1)
+        let last = watch.noteNoAnswer(now: Self.at(70), jitter: 1)
         #expect(first != .take && last == .take)
     }
 }

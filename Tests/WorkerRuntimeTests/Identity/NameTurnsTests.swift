@@ -64,7 +64,7 @@ struct NameTurnsTests {
 
         mutating func kill(_ index: Int) { workers[index].phase = .down(until: now + 2 * NameTurnsTests.second) }
 
-        private func sighting(by index: Int) -> NameSighting {
+        private func sighting(by index: Int) -> NameHolder {
             guard group.holder != nil else { return .nobody }
             if group.shown.run == workers[index].run { return .own }
             return group.shown.machine == index ? .ended : .other

@@ -27,11 +27,11 @@ struct ResultStory {
     var text: String {
         var events: [StoryEvent] = []
         for record in life.own {
-            let telling = ResultTelling(record)
+            let telling = ResultFormatter(record)
             if showsAttempts(record) { events += telling.attempts(isWide: isWide) }
             events.append(telling.ending)
         }
-        events += life.replays.map { ResultTelling($0).replay }
+        events += life.replays.map { ResultFormatter($0).replay }
         let ordered = events.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
         return (heading + [""] + ordered.map(\.element.line)).joined(separator: "\n")
     }
@@ -45,7 +45,7 @@ struct ResultStory {
 
     private var heading: [String] {
         guard let latest = life.latest else { return [] }
-        let telling = ResultTelling(latest)
+        let telling = ResultFormatter(latest)
         let state = Colour.of(state: latest.state)?.paint(latest.state, traits) ?? Sanitised.line(latest.state)
         var lines = ["request  \(Sanitised.line(latest.requestID))", "state    \(state) (\(Sanitised.line(latest.outcome)))"]
         if !latest.hub.isEmpty { lines.append("hub      \(Sanitised.line(latest.hub))") }

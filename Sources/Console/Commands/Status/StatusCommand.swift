@@ -84,7 +84,7 @@ private enum StatusCommand {
 
     private static func tell(_ report: StatusReport, _ format: OutputFormat, _ streams: Streams) throws(CommandFailure) {
         guard format.isForPeople else { return try streams.out(report.json + [UInt8(ascii: "\n")]) }
-        let telling = StatusTelling(report)
+        let telling = StatusFormatter(report)
         try streams.out(telling.heading)
         for reason in report.reasons { try streams.out((reason.isStuck ? "stuck: " : "note: ") + Sanitised.line(reason.text)) }
         try streams.out("")

@@ -19,7 +19,7 @@ package struct JobLog {
         /// The items that were skipped.
         package var skipped: [Int: Leftover] = [:]
         /// The operator's wish for the job, and its offset.
-        package var wish: (wish: JobWish, offset: Int64)?
+        package var wish: (wish: JobCommand, offset: Int64)?
 
         /// The number of skipped items by reason.
         package var skippedCounts: [Leftover: Int] { skipped.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
@@ -80,8 +80,8 @@ package struct JobLog {
             history.noteJob(id)
             takeBatch(of: id, at: record.offset)
         case "wish":
-            guard let kind = document.text("wish", of: document.root).flatMap(JobWish.Kind.init(rawValue:)) else { return }
-            let wish = JobWish(jobID: id, kind: kind, actor: document.text("actor", of: document.root) ?? "")
+            guard let kind = document.text("wish", of: document.root).flatMap(JobCommand.Kind.init(rawValue:)) else { return }
+            let wish = JobCommand(jobID: id, kind: kind, actor: document.text("actor", of: document.root) ?? "")
             jobs[id, default: Job(record: JobRecord(jobID: id, state: .interrupted))].wish = (wish, record.offset)
         default: return
         }

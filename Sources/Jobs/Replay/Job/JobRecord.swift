@@ -172,7 +172,7 @@ package struct JobBatch: Sendable {
 }
 
 /// The wish of an operator at another terminal for a job. A record of the replays topic.
-package struct JobWish: Sendable, Equatable {
+package struct JobCommand: Sendable, Equatable {
     /// The kind of wish.
     package enum Kind: String, Sendable {
         case pause, resume, stop

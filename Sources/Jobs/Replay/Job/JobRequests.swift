@@ -26,13 +26,13 @@ extension JobContext {
     /// - Returns: The answer.
     /// - Throws: The topic of replays cannot be read or written.
     package func request(
-        _ kind: JobWish.Kind, of job: JobLog.Job, actor: String
+        _ kind: JobCommand.Kind, of job: JobLog.Job, actor: String
     ) throws(JobFailure) -> JobAnswer {
         let id = job.record.jobID
         let standing = job.state(at: now())
         if standing == .done || standing == .stopped { return .ended(standing) }
         if standing == kind.state { return .done(job) }
-        try write(JobWish(jobID: id, kind: kind, actor: actor))
+        try write(JobCommand(jobID: id, kind: kind, actor: actor))
         guard job.isAlive(at: now()) else { return .noRunner }
         let deadline = Deadline(after: timeout)
         while !deadline.hasPassed, !isCancelled() {
@@ -44,7 +44,7 @@ extension JobContext {
         return .late
     }
 
-    private func write(_ wish: JobWish) throws(JobFailure) {
+    private func write(_ wish: JobCommand) throws(JobFailure) {
         do throws(KafkaError) {
             let producer = try Producer(kafka, transactionalID: nil)
             defer { producer.close(timeout: .zero) }
@@ -79,7 +79,7 @@ extension JobContext {
     }
 }
 
-extension JobWish.Kind {
+extension JobCommand.Kind {
     /// The state of a job that does it.
     fileprivate var state: JobRecord.State {
         switch self {

@@ -82,11 +82,11 @@ final class JobSession {
             if context.isCancelled() { throw .final(.cancelled) }
             throw .final(.unreadClaim(error))
         }
-        takeUp()
+        resume()
     }
 
     /// Goes on where the job's batches end.
-    private func takeUp() {
+    private func resume() {
         guard let job else { return }
         record.next = job.next
         record.skipped = job.skipped.count
@@ -178,7 +178,7 @@ final class JobSession {
     }
 
     /// The operator's new wish for the job since the session began, if any.
-    func nextWish() -> JobWish.Kind? {
+    func nextCommand() -> JobCommand.Kind? {
         let known = job?.wish?.offset
         while case .record = reader.read(timeout: .zero, perform: { log.take($0) }) {}
         guard let wish = job?.wish, wish.offset != known else { return nil }

@@ -100,7 +100,7 @@ struct ReplayPass {
             }
             if now >= nextLook {
                 nextLook = now + .milliseconds(50)
-                switch session.nextWish() {
+                switch session.nextCommand() {
                 case .stop:
                     try commit(.stopped)
                     return .ended
@@ -124,7 +124,7 @@ struct ReplayPass {
                 try commit(.interrupted)
                 return .ended
             }
-            switch session.nextWish() {
+            switch session.nextCommand() {
             case .stop:
                 try commit(.stopped)
                 return .ended

@@ -53,7 +53,7 @@ enum JobCommands {
     static func stop(_ invocation: Invocation) throws(CommandFailure) -> ExitCode { try request(.stop, invocation) }
 
     /// Asks a job's runner to do something, and reports its answer.
-    private static func request(_ kind: JobWish.Kind, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+    private static func request(_ kind: JobCommand.Kind, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
         let settings = try invocation.settings()
         let context = invocation.jobContext(settings, timeout: try timeout(invocation))

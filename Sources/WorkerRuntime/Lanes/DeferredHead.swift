@@ -3,7 +3,7 @@ import PushModel
 
 /// The known facts of the first record of a delay lane's partition that waits and is too large to be kept in memory: it is unread
 /// again, and read once more when it may go on.
-struct UnreadHead {
+struct DeferredHead {
     let offset: Int64
     /// The time when it was read first. What it says of its time is judged by that moment for good, or it could wait for ever.
     let readAt: Timestamp

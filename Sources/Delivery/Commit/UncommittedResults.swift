@@ -31,7 +31,7 @@ public struct KnownRequest: Sendable, Hashable {
 ///
 /// There is a bound for all of it. Beyond it, what was lost the longest ago is dropped; then nothing more is taken in. What is dropped is
 /// called again.
-public struct KnownOutcomes<Outcome: Sendable>: Sendable {
+public struct UncommittedResults<Outcome: Sendable>: Sendable {
     /// One of them.
     public struct Entry: Sendable {
         let request: KnownRequest

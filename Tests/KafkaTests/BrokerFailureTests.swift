@@ -3,14 +3,14 @@ import Testing
 
 @testable import Kafka
 
-@Suite struct BrokerTroubleTests {
+@Suite struct BrokerFailureTests {
     /// What librdkafka 2.0.2 reported, run against ports that behave like this.
     @Test(arguments: [
         (
             "_TRANSPORT",
             "127.0.0.1:9999/bootstrap: Connect to ipv4#127.0.0.1:9999 failed: Connection refused "
                 + "(after 0ms in state CONNECT, 1 identical error(s) suppressed)",
-            BrokerTrouble.Cause.connectionRefused
+            BrokerFailure.Cause.connectionRefused
         ),
         (
             "_TRANSPORT",
@@ -77,8 +77,8 @@ import Testing
                 + "transport failure (after 0ms in state DOWN)", .closedAtLogin
         ),
     ])
-    func theLibrarysSentencesAreUnderstood(name: String, sentence: String, cause: BrokerTrouble.Cause) throws {
-        let trouble = try #require(BrokerTrouble(name: name, sentence: sentence))
+    func theLibrarysSentencesAreUnderstood(name: String, sentence: String, cause: BrokerFailure.Cause) throws {
+        let trouble = try #require(BrokerFailure(name: name, sentence: sentence))
         #expect(trouble.cause == cause)
         #expect(!trouble.broker.contains("/") && sentence.contains("\(trouble.broker)/bootstrap"))
         #expect(trouble.description == "\(trouble.broker): \(cause.rawValue)")
@@ -91,7 +91,7 @@ import Testing
         ("_AUTHENTICATION", "invalid credentials"),
     ])
     func whatIsAboutNoConnectionStaysAsItIs(name: String, sentence: String) {
-        #expect(BrokerTrouble(name: name, sentence: sentence) == nil)
+        #expect(BrokerFailure(name: name, sentence: sentence) == nil)
     }
 
     @Test func nothingOfTheLibrarysWordsOrOfABrokersIsShown() {

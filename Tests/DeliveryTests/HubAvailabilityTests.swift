@@ -3,7 +3,7 @@ import Delivery
 import TestSupport
 import Testing
 
-struct HubStandingTests {
+struct HubAvailabilityTests {
     private static let second: Int64 = 1_000_000_000
     private static let good = HubFinding(status: 404, detail: "", asksToWait: false)
     private static let refused = HubFinding(status: 401, detail: "", asksToWait: false)
@@ -11,15 +11,15 @@ struct HubStandingTests {
 
     private static func moment(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * second) }
 
-    private static func asked(_ finding: HubFinding, at seconds: Int64 = 0) -> HubStanding {
-        var standing = HubStanding(of: "h", isAsked: true)
+    private static func asked(_ finding: HubFinding, at seconds: Int64 = 0) -> HubAvailability {
+        var standing = HubAvailability(of: "h", isAsked: true)
         standing.asked()
         standing.found(finding, now: moment(seconds))
         return standing
     }
 
     @Test(arguments: [true, false]) func anUnknownHubIsAskedAtOnceAndDoesNotCountAsGood(isIdle: Bool) {
-        var standing = HubStanding(of: "h", isAsked: true)
+        var standing = HubAvailability(of: "h", isAsked: true)
         #expect(standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(0)))
         #expect(!standing.isWell(isClosed: true))
         #expect(standing.trouble(isClosed: true, reason: nil) == "the hub h is being asked whether it takes the key")
@@ -30,7 +30,7 @@ struct HubStandingTests {
     }
 
     @Test func aHubThatIsNeverAskedIsGoodUntilCallsFail() {
-        var standing = HubStanding(of: "h", isAsked: false)
+        var standing = HubAvailability(of: "h", isAsked: false)
         #expect(standing.isWell(isClosed: true) && standing.trouble(isClosed: true, reason: nil) == nil)
         for _ in 0..<3 { standing.failed("timeout") }
         #expect(!standing.isWell(isClosed: true))
@@ -81,11 +81,11 @@ struct HubStandingTests {
             (refused, .keyRefused, false), (HubFinding(unanswered: "", isTrust: false), .away, true),
             (HubFinding(unanswered: "", isTrust: true), .away, true),
             (HubFinding(status: 404, detail: "No service is hosted here", asksToWait: false), .away, true),
-        ] as [(HubFinding, HubStanding.Hold?, Bool)])
+        ] as [(HubFinding, HubAvailability.Hold?, Bool)])
     func callsAreHeldUntilAQuestionHasShownThatTheyCanSucceed(
-        finding: HubFinding, hold: HubStanding.Hold?, allowsJoining: Bool
+        finding: HubFinding, hold: HubAvailability.Hold?, allowsJoining: Bool
     ) {
-        let fresh = HubStanding(of: "h", isAsked: true)
+        let fresh = HubAvailability(of: "h", isAsked: true)
         #expect(fresh.hold == .unasked && fresh.hold?.allowsJoining == false)
         var standing = Self.asked(finding)
         #expect(standing.hold == hold && standing.hold?.allowsJoining ?? true == allowsJoining)
@@ -95,7 +95,7 @@ struct HubStandingTests {
     }
 
     @Test func aHubThatIsNeverAskedHoldsNoCalls() {
-        #expect(HubStanding(of: "h", isAsked: false).hold == nil)
+        #expect(HubAvailability(of: "h", isAsked: false).hold == nil)
     }
 
     @Test(arguments: [true, false]) func aKeyThatIsRefusedAfterItOnceWorkedHoldsNoCalls(byCall: Bool) {
@@ -135,7 +135,7 @@ struct HubStandingTests {
     }
 
     @Test func aCallThatIsAnsweredTellsMoreThanAQuestionOfThatTime() {
-        var standing = HubStanding(of: "h", isAsked: true)
+        var standing = HubAvailability(of: "h", isAsked: true)
         standing.asked()
         standing.answered()
         standing.found(Self.out, now: Self.moment(1))

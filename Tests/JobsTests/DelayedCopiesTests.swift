@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite struct WaitingCopiesTests {
+@Suite struct DelayedCopiesTests {
     private static let lane = TopicPartition(topic: "lane", partition: 0)
 
     private static func headers(_ offset: Int, time: Int64? = 7, attempt: Int = 0, group: String = "g") -> [String: String] {
@@ -15,12 +15,12 @@ import Testing
         return headers
     }
 
-    private static func isDone(_ copies: WaitingCopies, _ headers: [String: String], _ offset: Int64) -> Bool? {
+    private static func isDone(_ copies: DelayedCopies, _ headers: [String: String], _ offset: Int64) -> Bool? {
         WaitingRecord(headers, of: "g").flatMap { copies.isDone($0, at: lane, offset: offset, mayHaveGoneOn: true) }
     }
 
     private static func take(
-        _ headers: [String: String], at offset: Int64 = 0, written: Int64, into copies: inout WaitingCopies
+        _ headers: [String: String], at offset: Int64 = 0, written: Int64, into copies: inout DelayedCopies
     ) throws {
         copies.take(try #require(WaitingRecord(headers, of: "g")), at: lane, offset: offset, written: written)
     }
@@ -33,7 +33,7 @@ import Testing
             (0, 5, 0, 5, false),
         ] as [(Int, Int64, Int, Int64, Bool)])
     func theLastCopyWaits(attempt: Int, written: Int64, otherAttempt: Int, otherWritten: Int64, isFirst: Bool) throws {
-        var copies = WaitingCopies()
+        var copies = DelayedCopies()
         let (first, second) = (Self.headers(4, attempt: attempt), Self.headers(4, attempt: otherAttempt))
         try Self.take(first, written: written, into: &copies)
         try Self.take(second, at: 1, written: otherWritten, into: &copies)
@@ -43,7 +43,7 @@ import Testing
     /// When the request was published as the record says and as its outcome says, and whether it is the same one.
     @Test(arguments: [(7, 7, true), (7, nil, true), (7, 8, false), (nil, nil, true)] as [(Int64?, Int64?, Bool)])
     func anOutcomeEndsItsRequestOnly(time: Int64?, told: Int64?, isSame: Bool) throws {
-        var copies = WaitingCopies()
+        var copies = DelayedCopies()
         let (headers, other) = (Self.headers(4, time: time), Self.headers(5, time: time))
         try Self.take(headers, written: 1, into: &copies)
         try Self.take(other, at: 1, written: 1, into: &copies)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func whatIsNoneOfTheGroupsWaitsForNothingAndAQuestionIsNotAskedTwice() throws {
-        let copies = WaitingCopies()
+        let copies = DelayedCopies()
         #expect(Self.isDone(copies, Self.headers(4, group: "other"), 0) == nil)
         #expect(Self.isDone(copies, ["pushfan-group": "g"], 0) == nil)
         var poll = Self.headers(4)

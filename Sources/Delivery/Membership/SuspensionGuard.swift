@@ -4,7 +4,7 @@ import Basics
 ///
 /// When it goes on, it has requests in memory and does not know yet that its session has ended. Until a commit that was offered since
 /// then is confirmed, which the group does for a member only, nothing may be begun.
-struct Standstill: Sendable {
+struct SuspensionGuard: Sendable {
     /// The time that a turn may take, nanoseconds.
     private let patience: Int64
     private var lastTurn: MonotonicTime?
@@ -23,7 +23,7 @@ struct Standstill: Sendable {
     ///   - now: The present moment.
     ///   - isOffering: Whether a commit is offered: its confirmation may be from before.
     ///   - hasRead: Whether there is a position to commit, asked for only where it counts; without one nothing was read.
-    mutating func turned(_ now: MonotonicTime, isOffering: Bool, hasRead: () -> Bool) {
+    mutating func noteTurn(_ now: MonotonicTime, isOffering: Bool, hasRead: () -> Bool) {
         if let lastTurn, now - lastTurn > patience, hasRead() { awaited = isOffering ? 2 : 1 }
         lastTurn = now
     }

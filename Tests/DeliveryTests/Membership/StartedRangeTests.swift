@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// How far an owner of a partition before this one may have begun requests.
-struct BegunReachTests {
+struct StartedRangeTests {
     /// What the position says of its owner, where the partition ended, and before which offset requests may have been begun.
     @Test(
         arguments: [

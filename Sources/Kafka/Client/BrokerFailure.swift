@@ -1,6 +1,6 @@
 /// The reason that a broker cannot be worked with, in plain words: what an error of librdkafka comes to. Fixed words and an
 /// address, so no secrets.
-public struct BrokerTrouble: Sendable, Equatable {
+public struct BrokerFailure: Sendable, Equatable {
     /// The fault, as far as the error shows it.
     public enum Cause: String, Sendable, CaseIterable {
         case connectionRefused = "connection refused"
@@ -38,12 +38,12 @@ public struct BrokerTrouble: Sendable, Equatable {
     }
 }
 
-extension BrokerTrouble: CustomStringConvertible {
+extension BrokerFailure: CustomStringConvertible {
     /// The address and what is wrong there.
     public var description: String { "\(broker): \(cause.rawValue)" }
 }
 
-extension BrokerTrouble.Cause {
+extension BrokerFailure.Cause {
     /// The words are those of librdkafka 2.0.2, taken from the library at work. The system's are those of glibc.
     fileprivate init?(name: String, sentence: String) {
         func has(_ words: String...) -> Bool { words.contains { sentence.contains($0) } }

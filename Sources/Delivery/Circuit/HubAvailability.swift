@@ -9,7 +9,7 @@ public import Basics
 ///
 /// What tells first decides, a question or a call. Until the hub has worked once, calls are held and questions decide: the first calls
 /// with a wrong key would end their requests. Moments are nanoseconds of a monotonic clock that the owner reads.
-public struct HubStanding: Sendable, Equatable {
+public struct HubAvailability: Sendable, Equatable {
     private enum Knowledge: Sendable, Equatable {
         case unknown, good
         /// The reason why it does not work: a sentence.
@@ -151,7 +151,7 @@ public struct HubStanding: Sendable, Equatable {
 extension HubFinding {
     /// The reason why calls to a hub that has not worked yet must wait after this, or nil when they may be made. One that answers
     /// as if it were out gets them, because something else than the hub may answer the question so.
-    fileprivate var hold: HubStanding.Hold? {
+    fileprivate var hold: HubAvailability.Hold? {
         switch kind {
         case .good, .throttled, .rightUnknown, .unclear, .failing: nil
         case .keyRefused: .keyRefused

@@ -3,7 +3,7 @@ import Kafka
 import PushModel
 
 /// Writes a status for a person.
-struct StatusTelling {
+struct StatusFormatter {
     private let report: StatusReport
 
     init(_ report: StatusReport) {

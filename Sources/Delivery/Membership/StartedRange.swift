@@ -8,7 +8,7 @@ import PushModel
 ///
 /// One whose end is not known may even go on for a while, until it hears that it has lost the partition. What is read meanwhile it may
 /// read and begin as well, so that the reach grows with it, as far as the owner may begin.
-public struct BegunReach: Sendable, Equatable {
+public struct StartedRange: Sendable, Equatable {
     /// Before which offset.
     public private(set) var end: Int64
     /// The bound that `end` never passes while no owner goes on: where the partition ended as it was assigned.

@@ -4,7 +4,7 @@ import PushModel
 import ResultQuery
 
 /// The events of one result.
-struct ResultTelling {
+struct ResultFormatter {
     private let record: ResultRecord
     private var document = JSONDocument()
     private var root: JSONDocument.Node { document.root }

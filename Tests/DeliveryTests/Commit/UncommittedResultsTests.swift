@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a worker knows of partitions that it has lost.
-struct KnownOutcomesTests {
+struct UncommittedResultsTests {
     private static let here = Membership.Partition(topic: "requests", number: 0)
     private static let there = Membership.Partition(topic: "requests", number: 1)
 
@@ -17,13 +17,13 @@ struct KnownOutcomesTests {
         return KnownRequest(offset: offset, time: time, byteCount: byteCount, id: identity)
     }
 
-    private static func entries(_ offsets: some Sequence<Int64>, byteCount: Int = 1) -> [KnownOutcomes<Int64>.Entry] {
+    private static func entries(_ offsets: some Sequence<Int64>, byteCount: Int = 1) -> [UncommittedResults<Int64>.Entry] {
         offsets.map { .init($0 * 10, of: request($0), byteCount: byteCount) }
     }
 
     /// Lost at 5, with a commit on its way that says 7.
-    private static func lost() -> KnownOutcomes<Int64> {
-        var known = KnownOutcomes<Int64>()
+    private static func lost() -> UncommittedResults<Int64> {
+        var known = UncommittedResults<Int64>()
         known.lost(here, at: [position(5), position(7, "n")], knowing: entries([5, 6, 9]))
         return known
     }
@@ -109,14 +109,16 @@ struct KnownOutcomesTests {
     func thereIsABoundOfCountAndBytes(
         _ name: String, older: Int64, newer: Int64, byteCount: Int, keptOfOlder: Int, keptOfNewer: Int
     ) {
-        var known = KnownOutcomes<Int64>()
+        var known = UncommittedResults<Int64>()
         known.lost(Self.here, at: [Self.position(0)], knowing: Self.entries(0..<older, byteCount: byteCount))
         known.lost(Self.there, at: [Self.position(0)], knowing: Self.entries(0..<newer, byteCount: byteCount))
         #expect(known.count == keptOfOlder + keptOfNewer, "\(name)")
         #expect(known.byteCount == known.count * byteCount, "\(name)")
         #expect(known.began(Self.here, at: Self.position(0)).count == keptOfOlder, "\(name)")
         #expect(known.began(Self.there, at: Self.position(0)).count == keptOfNewer, "\(name)")
-        #expect(known.count <= KnownOutcomes<Int64>.greatestCount && known.byteCount <= KnownOutcomes<Int64>.greatestByteCount)
+        #expect(
+            known.count <= UncommittedResults<Int64>.greatestCount
+                && known.byteCount <= UncommittedResults<Int64>.greatestByteCount)
     }
 
     /// A partition that is read, committed and lost by chance, with commits whose end is not known. Without another worker that records
@@ -125,7 +127,7 @@ struct KnownOutcomesTests {
     func noCallIsMadeTwiceUnlessAnotherWorkerRecordsSomething(seed: Int) {
         let hasOthers = seed % 2 == 1
         var random = SeededRandom(seed)
-        var known = KnownOutcomes<Int64>()
+        var known = UncommittedResults<Int64>()
         var calls: [Int64: Int] = [:]
         var recorded: Set<Int64> = []
         var waiting: Set<Int64> = []

@@ -5,7 +5,7 @@ import Kafka
 /// A request that waits has one copy for each lane it went through, and for each time it was held. Only the last of them waits, unless the
 /// request is finished: each of the others went on to the next one in the transaction that wrote that. Every lane has to be taken before
 /// the first outcome, so that outcomes of requests that never waited need no memory.
-struct WaitingCopies {
+struct DelayedCopies {
     /// The record that a request was published with.
     private struct Request: Hashable {
         let topic: String

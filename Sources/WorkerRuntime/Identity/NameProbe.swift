@@ -2,7 +2,7 @@ import Delivery
 import Kafka
 
 /// Asks a worker's group who has the worker's name.
-struct NameLook {
+struct NameProbe {
     private let configuration: WorkerConfiguration
     private let own: Incarnation
 
@@ -17,14 +17,14 @@ struct NameLook {
     /// - Parameter isAlone: Whether no other process beside this one holds the name.
     /// - Returns: Who has the name.
     /// - Throws: Brokers did not say.
-    func callAsFunction(isAlone: Bool) throws(KafkaError) -> NameSighting {
+    func callAsFunction(isAlone: Bool) throws(KafkaError) -> NameHolder {
         let admin = try TopicAdmin(configuration.kafka)
         let group = try admin.describe(group: configuration.groupID, timeout: .seconds(2))
         guard let member = group.members.first(where: { $0.name == configuration.instanceID }) else { return .nobody }
         let holder = Incarnation(clientID: member.clientID)
         let isGone = isAlone && (holder.map { $0.isGone(seenBy: own) } ?? false)
         let hasLeft = holder != own && !isGone && hasLeft(member.partitions)
-        return NameSighting(holder: holder, own: own, isGone: isGone, hasLeft: hasLeft)
+        return NameHolder(holder: holder, own: own, isGone: isGone, hasLeft: hasLeft)
     }
 
     /// True if the owner of partitions has finished its work: a worker that begins takes back what positions of delay lanes say of
