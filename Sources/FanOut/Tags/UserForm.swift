@@ -52,7 +52,7 @@ enum UserForm {
 }
 
 extension TagPattern {
-    /// The form of a name in its tag, or nil where the name stands there as it is. Throws the fault of a name that makes no tag,
+    /// The form of a name in its tag, or nil where the name is not changed. Throws the fault of a name that makes no tag,
     /// without a pointer. It does not repeat the name.
     func form(of name: Span<UInt8>) throws(RequestFault) -> [UInt8]? {
         if UserForm.isOwn(name, longest: longestName) { return nil }
