@@ -3,11 +3,7 @@ import Kafka
 import Replay
 
 extension CommandFailure {
-    /// The failure of a job, in a person's words.
-    ///
-    /// - Parameters:
-    ///   - error: The failure.
-    ///   - brokers: The addresses that were called.
+    /// The failure of a job, in a person's words. `brokers` are the addresses that were called.
     init(_ error: JobFailure, brokers: String) {
         switch error {
         case .kafka(let error, .collect) where error.isFenced:

@@ -3,10 +3,6 @@ import Glibc
 /// Reads the files that a command line names.
 enum InputFile {
     /// All of a file of any size.
-    ///
-    /// - Parameter path: The file.
-    /// - Returns: Its bytes.
-    /// - Throws: A usage failure that names the file and the reason.
     static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
@@ -23,12 +19,6 @@ enum InputFile {
     }
 
     /// All of a file, or of standard input for `-`.
-    ///
-    /// - Parameters:
-    ///   - path: The file, or `-`.
-    ///   - streams: The streams with standard input.
-    /// - Returns: The bytes.
-    /// - Throws: As `read` does.
     static func read(_ path: String, or streams: Streams) throws(CommandFailure) -> [UInt8] {
         path == "-" ? try streams.input() : try read(path)
     }

@@ -43,10 +43,8 @@ public struct Table {
     /// The table without its wide columns.
     var narrow: Table { columns.contains(where: \.isWide) ? without { columns[$0].isWide } : self }
 
-    /// The table without as many of its spare columns as the terminal has no room for.
-    ///
-    /// - Parameter traits: The terminal's width.
-    /// - Returns: A table that wraps its cells if it is too wide even so. A table without spare columns is as before.
+    /// The table without as many of its spare columns as the terminal has no room for. If it is too wide even so, it wraps its
+    /// cells.
     func fitting(_ traits: Streams.Traits) -> Table {
         guard let width = traits.width, columns.contains(where: { $0.spare != nil }) else { return self }
         var table = self
@@ -138,12 +136,6 @@ public struct Table {
 
 extension Streams {
     /// Writes data in the requested form.
-    ///
-    /// - Parameters:
-    ///   - format: The form.
-    ///   - table: The data for a person.
-    ///   - objects: The same data, a JSON object each.
-    /// - Throws: As `out` does.
     func out(_ format: OutputFormat, _ table: Table, _ objects: [[UInt8]]) throws(CommandFailure) {
         switch format {
         case .table: for line in table.narrow.fitting(traits).lines(traits) { try out(line) }

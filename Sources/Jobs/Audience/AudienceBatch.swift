@@ -23,13 +23,7 @@ struct AudienceBatch {
     /// True if there are enough of them.
     var isFull: Bool { entries.count >= Self.count }
 
-    /// Adds the content of a line.
-    ///
-    /// - Parameters:
-    ///   - format: Has read the line.
-    ///   - salt: The mark that must be equal besides the text.
-    ///   - line: The line's number.
-    ///   - offset: The offset in the file at which it begins.
+    /// Adds the content of a line that `format` has read, and that begins at `offset` in the file.
     mutating func append(_ format: borrowing AudienceFormat, salt: UInt8, line: Int, offset: Int64) {
         let start = bytes.count
         bytes.append(format.text)

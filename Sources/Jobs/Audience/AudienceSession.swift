@@ -18,12 +18,6 @@ final class AudienceSession {
     private let key: ParentKey
 
     /// Opens a session.
-    ///
-    /// - Parameters:
-    ///   - id: The request's id.
-    ///   - context: The names of the topics, and the way to Kafka.
-    ///   - batchByteCount: The bytes that a batch of records may have, or nil for the client's own limit.
-    /// - Throws: Kafka does not do it.
     init(for id: String, context: JobContext, batchByteCount: Int? = nil) throws(KafkaError) {
         var configuration = context.kafka
         if let batchByteCount { configuration.properties.append(.init(key: "batch.size", value: "\(batchByteCount)")) }

@@ -48,9 +48,8 @@ package struct KafkaExamination: Sendable {
         self.probesWriting = probesWriting
     }
 
-    /// Blocks until the last query is answered, or its time is up.
-    ///
-    /// - Returns: Findings about connection, brokers, topics and group, in this order.
+    /// Findings about connection, brokers, topics and group, in this order. Blocks until the last query is answered, or its time
+    /// is up.
     package func findings() -> [Finding] {
         let connection = ConnectionFacts(brokers: brokers, configuration.properties)
         let roles = TopicRole.all(context.topics)

@@ -81,11 +81,7 @@ struct FeedbackMarks {
 }
 
 extension JobContext {
-    /// Reads how far a hub's feedback was read, without claiming anything.
-    ///
-    /// - Parameter place: The hub: namespace and name.
-    /// - Returns: The marks, none if there is no such topic yet.
-    /// - Throws: The topic is there and cannot be read.
+    /// Reads how far the feedback of the hub at `place` was read, without claiming anything. Without a topic there are no marks.
     func feedbackMarks(of place: String) throws(JobFailure) -> FeedbackMarks {
         var marks = FeedbackMarks(of: place)
         try readJobs { marks.take($0) }

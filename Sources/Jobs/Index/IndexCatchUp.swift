@@ -34,12 +34,6 @@ struct IndexCatchUp {
     }
 
     /// Fills the index up to the ends that the reader has found.
-    ///
-    /// - Parameters:
-    ///   - reader: Knows where the partitions begin and end.
-    ///   - scan: Reads them.
-    /// - Returns: The end of the run.
-    /// - Throws: The topic cannot be read.
     mutating func run(_ reader: TopicReader, _ scan: TopicScan) throws(JobFailure) -> Ending {
         attempt { catchUp throws(SQLiteError) in try catchUp.prepare(reader.bounds) }
         guard isGoingOn else { return ending }

@@ -12,12 +12,6 @@ struct IndexLocation {
     static let applicationID: UInt32 = 0x7066_6978
 
     /// The file that the caller chose, or one below the user's cache folder, for which the folder is made.
-    ///
-    /// - Parameters:
-    ///   - choice: The file, or what names the cache folder.
-    ///   - cluster: The id of the cluster.
-    ///   - topic: The topic.
-    /// - Throws: There is no cache folder, or the file is something else.
     init(_ choice: IndexChoice, cluster: String, topic: String) throws(IndexAbsence) {
         if let file = choice.file {
             path = file

@@ -27,11 +27,7 @@ struct IndexedResults: Sendable {
         self.choice = choice
     }
 
-    /// Answers a query.
-    ///
-    /// - Parameter question: Queries the index.
-    /// - Returns: nil when the index is of no use now.
-    /// - Throws: The topic cannot be read.
+    /// Answers a query, or returns nil when the index is of no use now.
     func answer<Answer>(
         _ question: (ResultIndex) throws(SQLiteError) -> Answer
     ) throws(JobFailure) -> Answer? {

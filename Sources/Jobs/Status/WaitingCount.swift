@@ -48,12 +48,6 @@ struct WaitingCounter {
     }
 
     /// Counts what waits in a partition.
-    ///
-    /// - Parameters:
-    ///   - position: The position of the group in it.
-    ///   - kind: The purpose of its topic.
-    /// - Returns: The counts.
-    /// - Throws: As `RecordFetcher.firstRecord` does.
     mutating func count(_ position: GroupPosition, of kind: AssignmentPlan.Kind) throws(KafkaError) -> WaitingCount {
         if topic != position.partition.topic {
             (topic, recordsLeft, bytesLeft) = (position.partition.topic, Self.recordLimit, Self.byteLimit)

@@ -21,12 +21,8 @@ struct TopicFigures {
     /// True if no number was requested.
     var isEmpty: Bool { partitions == nil && replication == nil }
 
-    /// The differences of a topic from the requested numbers, and the command that changes it.
-    ///
-    /// - Parameters:
-    ///   - role: The topic.
-    ///   - there: Its partitions, empty if they are not known.
-    /// - Returns: Nothing if all is as requested.
+    /// The differences of a topic from the requested numbers, and the command that changes it. `there` is empty if its partitions
+    /// are not known.
     func warnings(_ role: TopicRole, there: [PartitionReplicas]) -> [String] {
         guard !there.isEmpty else { return [] }
         var warnings: [String] = []

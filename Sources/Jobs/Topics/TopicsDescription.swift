@@ -50,10 +50,7 @@ package struct TopicsDescription: Sendable {
         ]
     }
 
-    /// The description.
-    ///
-    /// - Parameter version: The program's version.
-    /// - Returns: An AsyncAPI document.
+    /// The description as an AsyncAPI document.
     package func document(version: String) -> JSONTree {
         [
             "asyncapi": "3.0.0",

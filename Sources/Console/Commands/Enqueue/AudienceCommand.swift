@@ -80,9 +80,8 @@ enum AudienceCommand {
         return run.writtenCount > 0 ? "enqueued" : "enqueued_before"
     }
 
-    /// Refuses content that no worker would send, before the file is read.
-    ///
-    /// - Returns: The hubs that share the audience, or nil for one hub.
+    /// Refuses content that no worker would send, before the file is read. Returns the hubs that share the audience, or nil for
+    /// one.
     private static func checkContent(
         _ sample: AudienceRequest, _ settings: Settings, _ now: Int64
     ) throws(CommandFailure) -> HubSpread? {

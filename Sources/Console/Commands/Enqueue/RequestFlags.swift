@@ -47,13 +47,7 @@ enum RequestFlags {
     /// The names of all flags that describe a request.
     static let names = [audience, content, delivery].flatMap { $0.flags.map(\.name) }
 
-    /// The request that the flags describe.
-    ///
-    /// - Parameters:
-    ///   - arguments: The command line.
-    ///   - now: Milliseconds since 1970, for lengths of time.
-    /// - Returns: JSON that is still to be checked against the contract.
-    /// - Throws: A usage failure for a flag that cannot be written as JSON.
+    /// The request that the flags describe, as JSON that is still to be checked. `now` is in milliseconds since 1970.
     static func json(_ arguments: Arguments, now: Int64) throws(CommandFailure) -> [UInt8] {
         var request = JSONObject()
         request.add("schema_version", value: 1)

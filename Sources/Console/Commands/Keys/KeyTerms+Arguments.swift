@@ -2,12 +2,7 @@ import Keys
 import PushModel
 
 extension KeyTerms {
-    /// The terms that the flags of `keys create` name.
-    ///
-    /// - Parameters:
-    ///   - arguments: The flags.
-    ///   - now: The present, in seconds since 1970.
-    /// - Throws: A usage failure that names the flag and what is allowed.
+    /// The terms that the flags of `keys create` name. `now` is in seconds since 1970.
     init(_ arguments: Arguments, now: Int64) throws(CommandFailure) {
         guard let scopes = Scope.set(arguments.value("scope") ?? Scope.publish.rawValue) else {
             throw .usage(

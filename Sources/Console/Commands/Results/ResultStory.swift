@@ -12,11 +12,6 @@ struct ResultStory {
     private static let shownParts = 10
 
     /// The story of a request.
-    ///
-    /// - Parameters:
-    ///   - life: Its results and those of its replays.
-    ///   - traits: Whether there are colours.
-    ///   - isWide: Whether each call is shown as well.
     init(_ life: RequestLife, _ traits: Streams.Traits, isWide: Bool = false) {
         self.life = life
         self.traits = traits

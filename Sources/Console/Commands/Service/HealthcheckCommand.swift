@@ -76,8 +76,6 @@ extension HealthTarget {
 
 extension PlainRequest {
     /// Asks a worker or gateway for a page.
-    ///
-    /// - Throws: There is no answer.
     static func get(_ target: HealthTarget, timeout: Duration) throws(CommandFailure) -> (status: Int, body: String) {
         do throws(Failure) { return try call(at: target, timeout: timeout) } catch { throw CommandFailure(error) }
     }

@@ -66,10 +66,8 @@ struct StatusFormatter {
         topic.filter { $0.oldest != nil }.min { $0.oldest?.milliseconds ?? 0 < $1.oldest?.milliseconds ?? 0 }
     }
 
-    /// A row for each partition, or nil when there is none to show.
-    ///
-    /// - Parameter all: Also those in which nothing waits that should not, and which are read as they should be.
-    /// - Returns: The table, or nil.
+    /// A row for each partition, or nil when there is none to show. Without `all` only those in which something waits or is
+    /// wrong.
     func partitions(all: Bool) -> Table? {
         let shown = report.topics.flatMap { topic in
             let orphans = report.orphans(of: topic)

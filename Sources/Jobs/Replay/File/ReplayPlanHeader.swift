@@ -86,8 +86,6 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     }
 
     /// Reads the first line of a file.
-    ///
-    /// - Throws: `notAPlan` or `planOfOtherVersion`.
     init(_ line: [UInt8], path: String) throws(JobFailure) {
         var document = JSONDocument()
         func text(_ name: StaticString) -> String? { document.text(name, of: document.root) }
@@ -129,8 +127,6 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     }
 
     /// The manner in which the new requests are written.
-    ///
-    /// - Throws: `edit` for an edit that is none.
     package func manner() throws(JobFailure) -> ReplayWriter.Manner {
         var read: [RequestEdit] = []
         for text in edits {

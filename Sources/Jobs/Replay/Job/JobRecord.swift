@@ -48,9 +48,6 @@ package struct JobRecord: Sendable, Equatable {
     package var updatedAt = Timestamp(milliseconds: 0)
 
     /// Checks that a plan is the one that the job was begun with.
-    ///
-    /// - Parameter digest: The digest of the plan's file.
-    /// - Throws: It is another one.
     package func requirePlan(_ digest: String) throws(JobFailure) {
         guard planDigest.isEmpty || planDigest == digest else {
             throw .otherPlan(job: jobID)

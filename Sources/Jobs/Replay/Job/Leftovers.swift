@@ -42,8 +42,6 @@ package struct Leftovers {
     }
 
     /// The next request, or nil at the end.
-    ///
-    /// - Throws: The plan's file is damaged.
     package mutating func next() throws(JobFailure) -> Row? {
         while let line = try plan.next() {
             switch line {

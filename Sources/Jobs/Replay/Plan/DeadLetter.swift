@@ -45,10 +45,7 @@ struct DeadLetter {
     /// The reason of a letter that stands for a result which brokers do not take.
     private static let notTaken = "not_taken"
 
-    /// The value with changes.
-    ///
-    /// - Parameter edits: The changes. Without any, the value stays the same, byte for byte.
-    /// - Returns: nil when it cannot be read as a request, or is none with them.
+    /// The value with changes, or nil when it is no request, before or with them. Without any it stays the same, byte for byte.
     func edited(_ edits: [RequestEdit]) -> [UInt8]? {
         guard !edits.isEmpty, let value else { return value }
         var document = JSONDocument()

@@ -43,12 +43,7 @@ package struct DeadLetterPlan {
         self.path = path
     }
 
-    /// Reads the topic and writes the file.
-    ///
-    /// - Parameters:
-    ///   - range: The times between which they were written.
-    ///   - codes: The reasons for which they could not be understood, or any reason, when none is named.
-    /// - Throws: The topic cannot be read, or the file not be written.
+    /// Reads the topic and writes the file. Without codes any reason counts.
     package mutating func make(_ range: ResultFilter, codes: [String]) throws(JobFailure) {
         let file = try LineFile(path)
         let reader = try scan.open(range.since.map { .time($0) } ?? .beginning, BackwardScan.stop(range))

@@ -17,9 +17,7 @@ struct OriginalReader {
         self.timeout = timeout
     }
 
-    /// The record at a place, or nil when it is gone.
-    ///
-    /// - Throws: The brokers cannot be reached, or do not allow it. A topic that is no more has no records.
+    /// The record at a place, or nil when it is gone, perhaps with its topic.
     func record(at place: RecordPlace) throws(KafkaError) -> FetchedRecord? {
         do throws(KafkaError) {
             let partition = TopicPartition(topic: place.topic, partition: place.partition)

@@ -54,11 +54,6 @@ package struct PlanMaker {
     }
 
     /// Plans the replay of the results that a filter wants.
-    ///
-    /// - Parameters:
-    ///   - filter: The filter of the results.
-    ///   - limit: The most requests to replay.
-    /// - Throws: The topics cannot be read, there is too much, or the file cannot be written.
     package mutating func plan(_ filter: ResultFilter, limit: Int) throws(JobFailure) {
         let policy = ReplayPolicy(
             includesAmbiguous: header.includesAmbiguous, renewsExpiry: header.expiry != nil,

@@ -40,8 +40,6 @@ struct ReplayPass {
     private var doneCount = 0
 
     /// Prepares to continue at the session's position.
-    ///
-    /// - Throws: The plan or Kafka's settings are not right.
     init(_ runner: ReplayRunner, _ session: JobSession, _ reporter: RunReporter) throws(ReplayFailure) {
         self.runner = runner
         self.session = session
@@ -71,8 +69,6 @@ struct ReplayPass {
     }
 
     /// Does the work.
-    ///
-    /// - Throws: Kafka failed, or the plan is damaged.
     mutating func run() throws(ReplayFailure) -> End {
         let path = runner.path
         var plan = try ReplayFailure.ending { () throws(JobFailure) in try ReplayPlanReader(path) }
@@ -87,9 +83,8 @@ struct ReplayPass {
         return .ended
     }
 
-    /// Waits until the next request is due, and does meanwhile what cannot wait.
-    ///
-    /// - Returns: The end of the pass, if an operator wants one.
+    /// Waits until the next request is due, and does meanwhile what cannot wait. Returns the end of the pass, if an operator
+    /// wants one.
     private mutating func waitForTurn() throws(ReplayFailure) -> End? {
         let due = start + .nanoseconds(Int64(Double(doneCount) * 1e9 / runner.rate))
         while true {

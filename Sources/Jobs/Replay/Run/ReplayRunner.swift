@@ -61,11 +61,8 @@ package struct ReplayRunner {
         self.rate = rate
     }
 
-    /// Runs the job to its end, or until an operator stops it.
-    ///
-    /// - Parameter report: Gets the progress, some 20 times a second.
-    /// - Returns: The end of the run.
-    /// - Throws: The job cannot go on. Running the plan again continues it.
+    /// Runs the job to its end, or until an operator stops it. Reports some 20 times a second. After an error another run
+    /// continues.
     package func run(report: @escaping (RunProgress) -> Void) throws(JobFailure) -> Ending {
         var failures = 0
         var reached = -1

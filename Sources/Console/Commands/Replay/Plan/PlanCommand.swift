@@ -31,13 +31,7 @@ enum PlanCommand {
         return .done
     }
 
-    /// Makes the plan that flags and operands ask for, and its file.
-    ///
-    /// - Parameters:
-    ///   - invocation: The command.
-    ///   - needsReason: The plan is run at once, which needs a reason.
-    /// - Returns: The file's first line, its name, and some of what is replayed.
-    /// - Throws: A flag is not right, the topics cannot be read, or the file cannot be written.
+    /// Makes the plan that flags and operands ask for, and its file. A plan that is run at once needs a reason.
     static func plan(
         _ invocation: Invocation, needsReason: Bool = false
     ) throws(CommandFailure) -> (header: ReplayPlanHeader, path: String, samples: [ReplayItem]) {
