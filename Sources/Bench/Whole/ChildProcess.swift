@@ -25,10 +25,8 @@ final class ChildProcess {
 
     var isRunning: Bool { process.isRunning }
 
-    /// What the process has said so far.
     var said: String { (try? String(decoding: Data(contentsOf: log), as: UTF8.self)) ?? "" }
 
-    /// The bytes that it has said so far.
     var saidByteCount: Int {
         (try? FileManager.default.attributesOfItem(atPath: log.path)[.size] as? Int) ?? 0
     }

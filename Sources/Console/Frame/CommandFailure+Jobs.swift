@@ -38,7 +38,6 @@ extension CommandFailure {
         }
     }
 
-    /// A failure of a file.
     private init(file error: JobFailure) {
         switch error {
         case .unreadableFile(let path, let reason):
@@ -77,7 +76,6 @@ extension CommandFailure {
 }
 
 extension CommandFailure {
-    /// A file that is no audience.
     private init(_ failure: AudienceFailure) {
         switch failure {
         case .invalidRequest(let fault): self = .usage("the flags: \(Sanitised.line(fault))")

@@ -7,12 +7,18 @@ enum InputFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
+        guard let bytes = readAll(descriptor) else { throw failure(path) }
+        return bytes
+    }
+
+    /// The bytes up to the end of an open file, or nil with the reason in `errno`.
+    static func readAll(_ descriptor: Int32) -> [UInt8]? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw failure(path) }
+            guard count >= 0 else { return nil }
             guard count > 0 else { return bytes }
             bytes += chunk.prefix(count)
         }

@@ -8,7 +8,6 @@ package struct AudienceSurvey {
 
     /// The file.
     package let path: String
-    /// The format of its lines.
     private(set) var format = AudienceFormat()
     /// Its lines.
     package private(set) var lines = 0
@@ -26,7 +25,6 @@ package struct AudienceSurvey {
     package private(set) var calls = 0
     /// The most bytes that a part has of its own: its audience, and the name of its hub.
     private(set) var largestAudience = 0
-    /// The digest of the file.
     private(set) var digest: UInt64 = 0
     /// A bit for each line that is left out.
     private var skipped: [UInt64] = []

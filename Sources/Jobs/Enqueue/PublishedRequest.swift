@@ -16,12 +16,6 @@ package struct PublishedRequest: Sendable {
     package internal(set) var offset: Int64?
     /// Its final result, once it was seen.
     package internal(set) var result: ResultRecord?
-
-    /// A request of which nothing is known yet.
-    init(id: String, topic: String?) {
-        self.id = id
-        self.topic = topic
-    }
 }
 
 /// The requests of one run, in order, to which the delivery reports add their places, and a follower their results.

@@ -146,7 +146,8 @@ package struct FeedbackCollection {
 
     /// Notes a broken end of a blob. An entry that may still be written to its end comes with the next run.
     private mutating func noteRest(_ byteCount: Int, of blob: BlobListing.Blob) {
-        let isRecent = blob.modified.map { Timestamp(milliseconds: context.now()).milliseconds(since: $0) < Self.writingTime } ?? true
+        let now = Timestamp(milliseconds: context.now())
+        let isRecent = blob.modified.map { now.milliseconds(since: $0) < Self.writingTime } ?? true
         guard byteCount >= FeedbackPiece.maximumEntryByteCount || !isRecent else { return }
         note("what follows is no feedback")
     }

@@ -19,7 +19,6 @@ struct FinishedPlaces {
 
     /// The group whose waiting requests count, and its topics.
     private let terms: GroupTerms
-    /// The topics of outcomes.
     private let topics: Topics
     /// The state of requests that wait.
     private(set) var copies = DelayedCopies()

@@ -108,7 +108,6 @@ package struct GroupStart {
         }
     }
 
-    /// Reads a part of a topic.
     private func read(
         _ topic: String, from start: TopicReader.Start = .beginning, to stop: TopicReader.Stop = .end,
         take: (borrowing ConsumedRecord) -> Void

@@ -31,7 +31,6 @@ struct WholeStarts {
         }
     }
 
-    /// Takes a record of the topic of parents.
     mutating func take(_ record: borrowing ConsumedRecord, of topic: String) {
         let partition = TopicPartition(topic: topic, partition: record.partition)
         guard starts[partition] != nil, let bytes = record.key, let (key, role) = ParentKey.read(bytes) else { return }

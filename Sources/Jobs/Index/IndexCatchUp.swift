@@ -7,7 +7,6 @@ import SQLite
 /// Of each partition the newest record of the index is read again: if it stands where it stood, everything before it does too, because
 /// records never change. If it does not, the topic was recreated, or its records were replaced by others.
 struct IndexCatchUp {
-    /// The end of the run.
     enum Ending {
         case done
         /// The index has other records than the topic.

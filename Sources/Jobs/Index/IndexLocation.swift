@@ -4,7 +4,6 @@ import SQLite
 
 /// The file in which the index of a topic's results is kept.
 struct IndexLocation {
-    /// The path of the index.
     let path: String
 
     /// The number in the header of every index (sqlite.org, Database File Format, section 1.3), so that no other file is mistaken

@@ -17,10 +17,6 @@ struct IndexedResults: Sendable {
         case none(IndexAbsence)
     }
 
-    /// - Parameters:
-    ///   - context: Gets the notes.
-    ///   - scan: Reads the results.
-    ///   - choice: The index's file.
     init(_ context: JobContext, _ scan: TopicScan, _ choice: IndexChoice) {
         self.context = context
         self.scan = scan

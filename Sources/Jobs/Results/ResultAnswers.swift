@@ -15,9 +15,7 @@ package struct ResultAnswers: Sendable {
     private let context: JobContext
     private let index: IndexedResults?
 
-    /// - Parameters:
-    ///   - context: The names of the topics, and the way to Kafka.
-    ///   - index: The index's file, or nil to read the topic.
+    /// Answers from the index, or without one from the topic.
     package init(_ context: JobContext, index: IndexChoice? = nil) {
         self.context = context
         scan = TopicScan(context, topic: context.topics.results)

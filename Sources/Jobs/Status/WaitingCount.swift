@@ -35,11 +35,7 @@ struct WaitingCounter {
     private var recordsLeft = 0
     private var bytesLeft = 0
 
-    /// - Parameters:
-    ///   - fetcher: Fetches records.
-    ///   - reader: Reads them.
-    ///   - timeout: The time limit of each query.
-    ///   - now: Stands for the time of a record without one.
+    /// A counter for which `now` stands for the time of a record without one.
     init(_ fetcher: RecordFetcher, reader: WaitingReader, timeout: Duration, now: Timestamp) {
         self.fetcher = fetcher
         self.reader = reader

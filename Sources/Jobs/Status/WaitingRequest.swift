@@ -22,9 +22,7 @@ struct WaitingReader {
     private let cancellations: Cancellations
     private var request = PushRequest()
 
-    /// - Parameters:
-    ///   - group: The group's name. Requests that wait for another group are skipped.
-    ///   - cancellations: The cancellations.
+    /// A reader that skips requests that wait for another group.
     init(of group: String, cancelled cancellations: Cancellations) {
         self.group = group
         self.cancellations = cancellations

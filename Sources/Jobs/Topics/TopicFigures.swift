@@ -4,19 +4,10 @@ import Kafka
 struct TopicFigures {
     private static let keys = "; requests with an ordering key then go to other partitions than those before"
 
-    private let partitions: Int?
-    private let replication: Int?
-    private let tool: KafkaTool
-
-    /// - Parameters:
-    ///   - partitions: The partitions of a topic of requests, or nil if none were requested.
-    ///   - replication: The replicas of each partition, or nil if none were requested.
-    ///   - tool: Writes the commands.
-    init(partitions: Int?, replication: Int?, tool: KafkaTool) {
-        self.partitions = partitions
-        self.replication = replication
-        self.tool = tool
-    }
+    /// The partitions of a topic of requests and the replicas of each partition, or nil if none were requested.
+    let partitions: Int?
+    let replication: Int?
+    let tool: KafkaTool
 
     /// True if no number was requested.
     var isEmpty: Bool { partitions == nil && replication == nil }

@@ -21,40 +21,34 @@ package struct TopicScan: Sendable {
 
     /// Finds out where to read.
     package func open(_ start: TopicReader.Start, _ stop: TopicReader.Stop) throws(JobFailure) -> TopicReader {
-        do throws(KafkaError) {
-            return try TopicReader(context.kafka, topic: topic, start: start, stop: stop, timeout: context.timeout)
-        } catch {
-            throw failure(error)
+        try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
+            try TopicReader(context.kafka, topic: topic, start: start, stop: stop, timeout: context.timeout)
         }
     }
 
     /// The same, or nil when there is no such topic.
     package func openIfThere(_ start: TopicReader.Start, _ stop: TopicReader.Stop) throws(JobFailure) -> TopicReader? {
-        do throws(KafkaError) {
-            return try TopicReader(context.kafka, topic: topic, start: start, stop: stop, timeout: context.timeout)
+        do throws(JobFailure) {
+            return try open(start, stop)
         } catch {
-            if error.isUnknownTopicOrPartition { return nil }
-            throw failure(error)
+            if case .kafka(let error, _) = error, error.isUnknownTopicOrPartition { return nil }
+            throw error
         }
     }
 
     /// A reader of the records from now on. It waits for topics that were just made.
     package func openAtEnd() throws(JobFailure) -> TopicReader {
-        do throws(KafkaError) {
-            return try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
+        try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
+            try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
                 try TopicReader(context.kafka, topic: topic, start: .end, timeout: context.timeout)
             }
-        } catch {
-            throw failure(error)
         }
     }
 
     /// A reader that knows where the topic begins and ends, and reads nothing yet.
     package func survey() throws(JobFailure) -> TopicReader {
-        do throws(KafkaError) {
-            return try TopicReader(surveying: topic, configuration: context.kafka, timeout: context.timeout)
-        } catch {
-            throw failure(error)
+        try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
+            try TopicReader(surveying: topic, configuration: context.kafka, timeout: context.timeout)
         }
     }
 

@@ -3,7 +3,6 @@ package import PushModel
 
 /// The topics that others write or read, as AsyncAPI 3.0 has it. Topics that pushfan alone uses are left out.
 package struct TopicsDescription: Sendable {
-    /// A topic of the description.
     private struct Channel {
         let name: String
         let address: String

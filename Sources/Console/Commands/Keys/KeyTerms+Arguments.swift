@@ -29,10 +29,9 @@ extension Table {
     /// The columns of keys. A narrow terminal has no room for all.
     static var ofKeys: Table {
         Table([
-            Column(title: "ID"), Column(title: "STATE"), Column(title: "SCOPES"), Column(title: "TENANT", spare: 4),
-            Column(title: "SOURCE", spare: 1), Column(title: "RATE", isNumber: true, spare: 2),
-            Column(title: "EXPIRES", spare: 5),
-            Column(title: "CREATED", spare: 3), Column(title: "LAST USED", spare: 6), Column(title: "COMMENT"),
+            "ID", "STATE", "SCOPES", .init(title: "TENANT", spare: 4), .init(title: "SOURCE", spare: 1),
+            .number("RATE", spare: 2), .init(title: "EXPIRES", spare: 5), .init(title: "CREATED", spare: 3),
+            .init(title: "LAST USED", spare: 6), "COMMENT",
         ])
     }
 

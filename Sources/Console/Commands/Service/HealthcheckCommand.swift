@@ -2,7 +2,6 @@ package import Jobs
 import Settings
 
 extension Command {
-    /// `pushfan healthcheck`: calls a worker's health check, for containers without curl.
     static let healthcheck = Command(
         "healthcheck", .operators, "Ask a running worker whether it is well", operands: "[URL]", maximumOperands: 1,
         examples: [

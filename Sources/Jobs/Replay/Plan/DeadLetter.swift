@@ -11,11 +11,8 @@ struct DeadLetter {
     let topic: String
     /// The reason for which it could not be understood.
     let reason: String
-    /// Its own headers.
     let headers: [(name: [UInt8], value: [UInt8]?)]
-    /// Its key.
     let key: [UInt8]?
-    /// Its value.
     let value: [UInt8]?
     /// It holds the record byte for byte. One that was too large for a dead letter does not, nor one of which only the place is known, and
     /// a record without a value can be no request.

@@ -27,12 +27,7 @@ package struct DeadLetterPlan {
     private let scan: TopicScan
     private let path: String
 
-    /// - Parameters:
-    ///   - header: The facts that are known before.
-    ///   - edits: The edits.
-    ///   - history: The earlier returns of dead letters.
-    ///   - context: The name of the dead-letter topic, and the way to Kafka.
-    ///   - path: The plan's file.
+    /// A plan with the facts that are known before.
     package init(
         _ header: ReplayPlanHeader, _ edits: [RequestEdit], _ history: ReplayHistory, _ context: JobContext, path: String
     ) {

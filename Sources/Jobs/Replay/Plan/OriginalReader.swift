@@ -7,11 +7,7 @@ struct OriginalReader {
     private let fetcher: RecordFetcher
     private let timeout: Duration
 
-    /// - Parameters:
-    ///   - configuration: The brokers.
-    ///   - readAhead: The bytes that may wait in memory.
-    ///   - timeout: The longest wait for one record.
-    /// - Throws: A configuration that was refused.
+    /// A reader with `readAhead` bytes at most in memory. The time-out holds for one record.
     init(_ configuration: KafkaConfiguration, readAhead: Int, timeout: Duration) throws(KafkaError) {
         fetcher = try RecordFetcher(configuration, readAhead: readAhead)
         self.timeout = timeout

@@ -20,7 +20,6 @@ struct PlanCandidates {
         var sends: SendSet
     }
 
-    /// The most candidates.
     private let limit: Int
     private let policy: ReplayPolicy
     private var matcher: ResultMatcher
@@ -83,7 +82,6 @@ struct PlanCandidates {
         return Int32(topics.count - 1)
     }
 
-    /// The place of a candidate.
     func place(of candidate: Candidate) -> RecordPlace {
         RecordPlace(topic: topics[Int(candidate.topic)], partition: candidate.partition, offset: candidate.offset)
     }

@@ -37,12 +37,7 @@ package struct PlanMaker {
         return filter
     }
 
-    /// - Parameters:
-    ///   - context: The names of the topics, and the way to Kafka.
-    ///   - planning: The configuration by which audiences become calls.
-    ///   - header: The facts that are known before.
-    ///   - path: The plan's file.
-    /// - Throws: The file cannot be made.
+    /// A maker with the facts that are known before.
     package init(
         _ context: JobContext, _ planning: FanOutPlanner.Configuration, _ header: ReplayPlanHeader, path: String
     ) throws(JobFailure) {
@@ -70,11 +65,7 @@ package struct PlanMaker {
             context.note(.unknownReplays(results: candidates.history.unknownCount, topic: context.topics.replays))
         }
         let manner = try header.manner()
-        do throws(KafkaError) {
-            try readOriginals(of: candidates, manner)
-        } catch {
-            throw .kafka(error, .readOriginals)
-        }
+        try JobFailure.naming(.readOriginals) { () throws(KafkaError) in try readOriginals(of: candidates, manner) }
         if context.isCancelled() { throw .cancelled }
         try file.finish(header: header.json)
     }

@@ -11,11 +11,9 @@ import Replay
 final class JobSession {
     /// The producer, between transactions.
     var producer: Producer { session.producer }
-    /// The topic of the new requests.
     var requests: Producer.Topic { session.topics[0] }
     /// The content of the topic up to the claim.
     private(set) var log: JobLog
-    /// The state of the job.
     private(set) var record: JobRecord
 
     private let session: TransactionalSession
@@ -30,7 +28,6 @@ final class JobSession {
     /// The job as its last runner left it.
     private var before: JobRecord?
 
-    /// The transactional id of a job.
     static func transactionalID(_ jobID: String) -> String { "pushfan-replay-\(jobID)" }
 
     /// Opens a session. The plan knows the earlier replays up to the offset `plannedAt`.

@@ -6,7 +6,6 @@ import Replay
 
 /// The work of one session: from where the job stands to its end, a pause or an interruption.
 struct ReplayPass {
-    /// The end of the pass.
     enum End {
         /// There is nothing more to do, or an operator wants it so.
         case ended
@@ -63,9 +62,7 @@ struct ReplayPass {
 
     /// The state of the job, and the skipped items.
     var ending: ReplayRunner.Ending {
-        var counts: [Leftover: Int] = [:]
-        for reason in skipped.values { counts[reason, default: 0] += 1 }
-        return ReplayRunner.Ending(record: session.record, skipped: counts)
+        ReplayRunner.Ending(record: session.record, skipped: skipped.values.reduce(into: [:]) { $0[$1, default: 0] += 1 })
     }
 
     /// Does the work.
