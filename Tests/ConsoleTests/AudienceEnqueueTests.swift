@@ -136,27 +136,6 @@ struct AudienceEnqueueTests {
         #expect(harness.run(line).code == .refused)
     }
 
-    /// No worker would read such a part.
-    @Test(arguments: [["--dry-run"], ["--timeout", "1s"]])
-    func aRequestWhosePartsWouldRepeatTooMuchIsRefusedBeforeAnythingIsWritten(_ flags: [String]) throws {
-        let folder = try TemporaryFolder()
-        let file = folder.path("audience")
-        try "alice\nbob\n".write(toFile: file, atomically: true, encoding: .utf8)
-        var harness = Harness()
-        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:9"
-        func enqueue(_ byteCount: Int, _ flags: [String]) throws -> Outcome {
-            let ballast = folder.path("ballast")
-            try String(repeating: "x", count: byteCount).write(toFile: ballast, atomically: true, encoding: .utf8)
-            let content = ["--title", "T", "--platform", "apple", "--payload", "baidu=@\(ballast)"]
-            return harness.run(["enqueue", "--audience-file", file] + content + flags)
-        }
-        let refused = try enqueue(400_000, flags)
-        #expect(refused.code == .usage && refused.output.isEmpty)
-        #expect(refused.messages.contains("record_too_large") && refused.messages.contains("393216 are allowed"), "\(refused)")
-        let taken = try enqueue(390_000, ["--dry-run"])
-        #expect(taken.code == .done, "\(taken.messages)")
-    }
-
     @Test func aRunThatWasInterruptedGoesOnWhereItWas() throws {
         let (stage, harness) = try Self.stage()
         let path = try Self.file(stage, 60_000)

@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import PushModel
 import TestSupport
@@ -6,6 +7,27 @@ import Testing
 @testable import Console
 
 @Suite(.serialized) struct EnqueueTests {
+    /// No worker would read such a part.
+    @Test(arguments: [["--dry-run"], ["--timeout", "1s"]])
+    func aRequestWhosePartsWouldRepeatTooMuchIsRefusedBeforeAnythingIsWritten(_ flags: [String]) throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("audience")
+        try "alice\nbob\n".write(toFile: file, atomically: true, encoding: .utf8)
+        var harness = Harness()
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:9"
+        func enqueue(_ byteCount: Int, _ flags: [String]) throws -> Outcome {
+            let ballast = folder.path("ballast")
+            try String(repeating: "x", count: byteCount).write(toFile: ballast, atomically: true, encoding: .utf8)
+            let content = ["--title", "T", "--platform", "apple", "--payload", "baidu=@\(ballast)"]
+            return harness.run(["enqueue", "--audience-file", file] + content + flags)
+        }
+        let refused = try enqueue(400_000, flags)
+        #expect(refused.code == .usage && refused.output.isEmpty)
+        #expect(refused.messages.contains("record_too_large") && refused.messages.contains("393216 are allowed"), "\(refused)")
+        let taken = try enqueue(390_000, ["--dry-run"])
+        #expect(taken.code == .done, "\(taken.messages)")
+    }
+
     @Test func aRequestGoesToKafkaWithItsHeadersAndTheResultComesBack() throws {
         let broker = try Broker()
         let harness = broker.harness

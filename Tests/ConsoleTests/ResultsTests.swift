@@ -22,7 +22,7 @@ import Testing
         for (index, json) in results.enumerated() {
             life.take(Array(json.utf8).span, partition: 0, offset: Int64(index), timestamp: Int64(index))
         }
-        return ResultStory(life, Streams.Traits(), isWide: isWide).text
+        return ResultStory(life: life, traits: Streams.Traits(), isWide: isWide).text
     }
 
     @Test func aRequestsLifeIsTold() {

@@ -41,7 +41,7 @@ import Testing
         let future = try #require(report.partitions.dropFirst(3).first)
         #expect(report.age(of: future) == 0)
         #expect(report.reasons.isEmpty)
-        #expect(StatusFormatter(report).heading == "group g: stable, 1 member; 9 requests wait, the oldest for 1 min 0 s")
+        #expect(StatusFormatter(report: report).heading == "group g: stable, 1 member; 9 requests wait, the oldest for 1 min 0 s")
     }
 
     @Test func aPartitionFromWhichTheLastRecordIsGoneIsAReason() throws {
@@ -76,7 +76,7 @@ import Testing
     ])
     func theHeadingSaysHowTheGroupIs(state: GroupDescription.State, members: Int, text: String) throws {
         let report = try Self.report([Self.partition(committed: 9, waitsSince: 999_000)], state: state, members: members)
-        #expect(StatusFormatter(report).heading == "group g: \(text)")
+        #expect(StatusFormatter(report: report).heading == "group g: \(text)")
     }
 
     @Test func partitionsThatNobodyReadsAreNamed() throws {
@@ -89,7 +89,7 @@ import Testing
                 .init(text: "no consumer for partition 0, 4 of t", isStuck: true),
                 .init(text: "no consumer for v", isStuck: true),
             ])
-        #expect(StatusFormatter(report).partitions(all: false)?.csv.map { $0.prefix(3) } == ["top", "t,0", "t,4"])
+        #expect(StatusFormatter(report: report).partitions(all: false)?.csv.map { $0.prefix(3) } == ["top", "t,0", "t,4"])
     }
 
     @Test func aPartitionThatWaitsForItsLeaderIsNamed() throws {
@@ -125,14 +125,14 @@ import Testing
         ])
         #expect(waiting.lag == 2 && waiting.delayedCount == 7 && waiting.lagMilliseconds == 1000)
         let heading = "group g: stable, 1 member; 2 requests wait, the oldest for 1.0 s; at most 7 are delayed, the first "
-        #expect(StatusFormatter(waiting).heading == heading + "is due in 9.0 s")
+        #expect(StatusFormatter(report: waiting).heading == heading + "is due in 9.0 s")
         let late = try Self.report([
             Self.partition(committed: 8, waitsSince: 999_000), Self.partition(of: "delay", committed: 3, waitsSince: 996_000),
         ])
         #expect(late.lagMilliseconds == 4000)
-        #expect(StatusFormatter(late).heading == heading + "was due 4.0 s ago")
-        #expect(StatusFormatter(late).partitions(all: false)?.csv.map { $0.prefix(5) } == ["topic", "t,0,1", "delay"])
-        #expect(StatusFormatter(waiting).partitions(all: false)?.csv.map { $0.prefix(5) } == ["topic", "t,0,1"])
+        #expect(StatusFormatter(report: late).heading == heading + "was due 4.0 s ago")
+        #expect(StatusFormatter(report: late).partitions(all: false)?.csv.map { $0.prefix(5) } == ["topic", "t,0,1", "delay"])
+        #expect(StatusFormatter(report: waiting).partitions(all: false)?.csv.map { $0.prefix(5) } == ["topic", "t,0,1"])
         let alone = try Self.report([Self.partition(of: "delay", waitsSince: 1_009_000)], state: .empty, members: 0)
         #expect(alone.reasons.map(\.isStuck) == [false])
         let held = try Self.report([Self.partition(of: "delay", committed: 3, waitsSince: 2_000_000)], state: .empty, members: 0)
@@ -151,7 +151,7 @@ import Testing
         held.counted = WaitingCount(requests: 3, oldest: Timestamp(milliseconds: 1_001_000))
         let report = try Self.report([lane, delay, held], state: .empty, members: 0)
         #expect(
-            StatusFormatter(report).heading
+            StatusFormatter(report: report).heading
                 == "group g: no members; 1 request waits, the oldest for 1.0 s; \(delayed), the first is due in 9.0 s; "
                 + "3 are held for an ordering key; of all these 1 is cancelled and ends in turn")
         #expect(
@@ -159,7 +159,9 @@ import Testing
                 "no worker is in the group, and 1 request waits, \(delayed), 3 are held: `pushfan worker` starts one"
             ])
         #expect(
-            StatusFormatter(report).topics.csv.dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false)[3] }
+            StatusFormatter(report: report).topics.csv.dropFirst().map {
+                $0.split(separator: ",", omittingEmptySubsequences: false)[3]
+            }
                 == ["1", "\(2 + unread)", "3"])
         let stable = try Self.report([lane, delay, held])
         #expect(stable.reasons.isEmpty, "held requests have no reader of their own")
@@ -168,14 +170,14 @@ import Testing
     @Test func topicsAreSummedUpAndQuietPartitionsAreLeftOut() throws {
         let quiet = (0..<12).map { Self.partition($0, of: "quiet") }
         let busy = [Self.partition(of: "busy"), Self.partition(1, of: "busy", committed: 4, waitsSince: 940_000)]
-        let telling = StatusFormatter(try Self.report(quiet + busy))
+        let telling = StatusFormatter(report: try Self.report(quiet + busy))
         #expect(
             telling.topics.csv == [
                 "topic,partitions,read,lag,oldest,in_work", "quiet,12,12,0,,", "busy,2,2,6,1 min 0 s,",
             ])
         #expect(telling.partitions(all: false)?.csv.count == 2)
         #expect(telling.partitions(all: true)?.csv.count == 15)
-        #expect(StatusFormatter(try Self.report(quiet)).partitions(all: false) == nil)
+        #expect(StatusFormatter(report: try Self.report(quiet)).partitions(all: false) == nil)
     }
 
     @Test func aFullWindowNamesTheOffsetThatHoldsItUp() throws {

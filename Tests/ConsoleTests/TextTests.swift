@@ -157,15 +157,13 @@ import Testing
     }
 
     @Test func jsonObjectsAreWrittenInOrder() {
-        var object = JSONObject()
-        object.add("a", value: "x\"\n")
-        object.add("none", value: nil)
-        object.add("n", value: 7)
-        object.add("b", value: true)
-        object.add("t", texts: ["1", "2"])
-        object.add("e", texts: [])
+        var object = JSONObject([
+            "a": "x\"\n", "none": nil, "n": 7, "b": true, "t": ["1", "2"] as [String], "e": [] as [String],
+        ])
         object.add("p", pairs: [("k", "v")])
+        object.add(["none": nil as String?, "z": "last"])
+        object.add("q", pairs: [])
         let text = String(decoding: object.bytes, as: UTF8.self)
-        #expect(text == #"{"a":"x\"\n","n":7,"b":true,"t":["1","2"],"p":{"k":"v"}}"#)
+        #expect(text == #"{"a":"x\"\n","n":7,"b":true,"t":["1","2"],"p":{"k":"v"},"z":"last"}"#)
     }
 }

@@ -11,8 +11,10 @@ struct AudienceSizesTests {
     @Test(
         arguments: [
             (700_000, 400_000, Limits(), nil), (700_000, 400_000, Limits(own: 1_048_588, parents: 1_048_588), nil),
-            (9_488, 0, Limits(own: 10_000, parents: nil), nil), (9_489, 0, Limits(own: 10_000, parents: nil), ("own", 10_000, false)),
-            (9_489, 0, Limits(own: nil, parents: 10_000), nil), (0, 9_489, Limits(own: nil, parents: 10_000), ("parents", 10_000, false)),
+            (9_488, 0, Limits(own: 10_000, parents: nil), nil),
+            (9_489, 0, Limits(own: 10_000, parents: nil), ("own", 10_000, false)),
+            (9_489, 0, Limits(own: nil, parents: 10_000), nil),
+            (0, 9_489, Limits(own: nil, parents: 10_000), ("parents", 10_000, false)),
             (9_489, 0, Limits(client: 10_000), ("own", 10_000, true)),
             (.max - 600, 0, Limits(own: 10_000), ("own", 10_000, false)),
         ] as [(Int, Int, Limits, (String, Int, Bool)?)])

@@ -10,7 +10,6 @@ struct ProcessorTime: Sendable, Equatable {
     /// What the calling thread has used so far; the split has the kernel's precision.
     static func ofThread() -> ProcessorTime { used(by: 1) }
 
-    /// What all threads of this process have used so far.
     static func ofProcess() -> ProcessorTime { used(by: 0) }
 
     /// `who` is RUSAGE_THREAD, 1, or RUSAGE_SELF, 0 (getrusage(2)).

@@ -23,7 +23,6 @@ struct BenchReport: Codable, Equatable {
     var advice: [Advice] = []
 }
 
-/// One stage of a request, for each request.
 struct StageFigure: Codable, Equatable {
     /// Whether the stage is a part of what a request takes.
     enum Part: String, Codable {
@@ -37,7 +36,6 @@ struct StageFigure: Codable, Equatable {
 
     var name: String
     var part: Part
-    /// What was called.
     var what: String
     /// Processor time, user and system.
     var microseconds: Double

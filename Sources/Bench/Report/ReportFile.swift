@@ -6,9 +6,7 @@ struct ReportFile: Codable {
     var report: BenchReport
     var comparison: Comparison?
 
-    /// Reads the report of an earlier run.
-    ///
-    /// - Throws: A usage failure that names the file.
+    /// Reads the report of an earlier run. A usage failure names the file.
     static func read(_ path: String) throws(CommandFailure) -> BenchReport {
         let data: Data
         do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {

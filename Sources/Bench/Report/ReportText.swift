@@ -1,12 +1,10 @@
 import Console
 
-/// A report for a person.
 struct ReportText {
     private let traits: Streams.Traits
 
     init(_ traits: Streams.Traits) { self.traits = traits }
 
-    /// The lines of a report.
     func lines(_ report: BenchReport) -> [String] {
         var lines = stages(report.stages)
         if let setting = report.setting, let backlog = report.backlog, let latency = report.latency {
@@ -17,7 +15,6 @@ struct ReportText {
         return lines
     }
 
-    /// The lines of a comparison.
     func lines(_ comparison: Comparison) -> [String] {
         var table = Table("figure", "       now", "    before", "   ratio")
         for row in comparison.rows {

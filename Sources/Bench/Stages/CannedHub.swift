@@ -9,10 +9,7 @@ final class CannedHub {
     private let ended = DispatchSemaphore(value: 0)
     let port: UInt16
 
-    /// A hub that listens on a loopback port and takes one connection.
-    ///
-    /// - Parameter requestByteCount: The length of every request, head and body.
-    /// - Throws: The system's own error.
+    /// A hub that listens on a loopback port and takes one connection. Every request has the same length, head and body.
     init(requestByteCount: Int) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()

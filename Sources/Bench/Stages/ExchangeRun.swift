@@ -9,8 +9,6 @@ final class ExchangeRun {
     private let pool: ConnectionPool
     private var buffer: [UInt8]
 
-    /// - Parameter call: The request's bytes.
-    /// - Throws: The system's or the pool's own error.
     init(call: [UInt8]) throws {
         hub = try CannedHub(requestByteCount: call.count)
         poller = try Poller()
@@ -20,7 +18,6 @@ final class ExchangeRun {
         buffer = call
     }
 
-    /// Makes one exchange.
     func pass() throws {
         let deadline = MonotonicTime.now().advanced(by: .seconds(10))
         var call: [UInt8] = []

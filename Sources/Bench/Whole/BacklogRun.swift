@@ -20,9 +20,8 @@ struct BacklogRun {
     private static let pause: UInt32 = 50_000
     private static let patience = Duration.seconds(300)
 
-    /// Watches `worker` until it has written all results.
-    ///
-    /// - Throws: The worker ends, takes no request for too long, or a signal interrupts it.
+    /// Watches `worker` until it has written all results. Throws if the worker ends, takes no request for too long, or a signal
+    /// interrupts it.
     func watch(_ worker: ChildProcess, metrics: MetricsReader) throws -> BacklogFigure {
         let start = MonotonicTime.now()
         let deadline = start.advanced(by: Self.patience)

@@ -32,9 +32,7 @@ final class BenchBroker {
 
     var isEmbedded: Bool { cluster != nil }
 
-    /// Makes sure that a broker answers.
-    ///
-    /// - Throws: `unreachable`, or `notAllowed`.
+    /// Makes sure that a broker answers, else throws `unreachable` or `notAllowed`.
     func ask() throws(CommandFailure) {
         guard !isEmbedded else { return }
         do throws(KafkaError) {
@@ -44,13 +42,7 @@ final class BenchBroker {
         }
     }
 
-    /// Makes topics for one worker.
-    ///
-    /// - Parameters:
-    ///   - part: What they are for; a part of their names.
-    ///   - partitions: The partitions of requests and results.
-    /// - Returns: Their names.
-    /// - Throws: `notAllowed` where the broker lets us create no topics, or that it cannot be reached.
+    /// Makes topics for one worker. `part` stands in their names.
     func makeTopics(_ part: String, partitions: Int) throws(CommandFailure) -> Topics {
         let topics = Self.topics("pushfan-bench.\(run).\(part)")
         do throws(KafkaError) {
@@ -85,9 +77,7 @@ final class BenchBroker {
         }
     }
 
-    /// Removes the topics, and closes the broker if it is our own.
-    ///
-    /// - Returns: The topics that are left, because the broker did not let us or did not answer.
+    /// Removes the topics, and closes the broker if it is our own. Returns the topics that are left.
     func close() -> [String] {
         cluster?.close()
         guard !topicNames.isEmpty else { return [] }

@@ -8,8 +8,6 @@ final class ChildProcess {
     private let logHandle: FileHandle
 
     /// Starts `pushfan` with arguments and an environment; what it says goes to a file that is removed at the end.
-    ///
-    /// - Throws: The program cannot be started, or the file not be made.
     init(_ arguments: [String], environment: [String: String], name: String) throws {
         log = FileManager.default.temporaryDirectory.appendingPathComponent("\(name).log")
         guard FileManager.default.createFile(atPath: log.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
@@ -27,10 +25,8 @@ final class ChildProcess {
 
     var isRunning: Bool { process.isRunning }
 
-    /// What the process has said so far.
     var said: String { (try? String(decoding: Data(contentsOf: log), as: UTF8.self)) ?? "" }
 
-    /// The bytes that it has said so far.
     var saidByteCount: Int {
         (try? FileManager.default.attributesOfItem(atPath: log.path)[.size] as? Int) ?? 0
     }

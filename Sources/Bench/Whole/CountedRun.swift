@@ -12,10 +12,7 @@ struct CountedRun {
 
     private static let patience = Duration.seconds(60)
 
-    /// Lets the worker take a backlog of `count` requests.
-    ///
-    /// - Returns: The allocations for each request; nil where they cannot be counted.
-    /// - Throws: The worker cannot start, or does not finish in time.
+    /// Lets the worker take a backlog of `count` requests. Returns the allocations for each, or nil where they cannot be counted.
     func run(_ environment: WorkerEnvironment) throws -> AllocationFigure? {
         let settings = try environment.settings()
         var configuration = try settings.workerConfiguration(version: Program.version)

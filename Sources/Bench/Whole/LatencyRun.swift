@@ -13,9 +13,7 @@ struct LatencyRun {
     /// Requests at the beginning that do not count: the worker and the brokers have to warm up.
     private var warmUpCount: Int { count / 10 }
 
-    /// Publishes at the rate on a thread of its own, and reads the results as they come.
-    ///
-    /// - Throws: A result is missing 20 s after the last request, or a signal interrupts it.
+    /// Publishes at the rate on a thread of its own, and reads the results as they come, until 20 s after the last request.
     func run(_ feed: RequestFeed, results: TopicReader, hub: BenchHub) throws -> LatencyFigure {
         hub.expect(count)
         let (rate, count) = (rate, count)

@@ -9,8 +9,6 @@ final class MetricsReader {
     private let pool: ConnectionPool
     private let request: [UInt8]
 
-    /// - Parameter port: The worker's port on 127.0.0.1.
-    /// - Throws: The system's or the pool's own error.
     init(port: Int) throws {
         poller = try Poller()
         pool = try ConnectionPool(

@@ -12,10 +12,7 @@ struct TransactionRun {
     let topic: String
     let name: String
 
-    /// Makes transactions one after another.
-    ///
-    /// - Returns: The processor time of one in all threads of the client; its name says how long it took.
-    /// - Throws: The broker refuses, or does not answer.
+    /// Makes transactions one after another. Returns the processor time of one in all threads of the client.
     func run() throws -> StageFigure {
         let producer = try Producer(kafka, transactionalID: name)
         defer { producer.close(timeout: .seconds(1)) }

@@ -12,7 +12,6 @@ import WorkerRuntime
 
 /// Measures a worker as its users run it: a process of its own, a broker, and an emulated hub that answers at once.
 struct WholeBench {
-    /// What to measure.
     struct Plan {
         var requests: Int
         var partitions: Int

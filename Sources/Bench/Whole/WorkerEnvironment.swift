@@ -21,7 +21,6 @@ struct WorkerEnvironment {
         for key in SettingsSchema.all.map(\.name) where key.hasPrefix("kafka.topics.") { set(key, to: nil) }
     }
 
-    /// Connects the worker to the bench.
     mutating func connect(
         to broker: BenchBroker, topics: Topics, hub connectionString: String, name: String
     ) {

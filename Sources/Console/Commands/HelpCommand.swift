@@ -4,7 +4,6 @@ import ResultQuery
 import Settings
 
 extension Command {
-    /// `pushfan help`: the overview, what a command does, the pages of the documentation, and tables of settings, filters and exit codes.
     static let help = Command(
         "help", .everyone, "Explain a command or a topic, the settings, filters or the exit codes",
         operands: "[COMMAND|TOPIC|settings|filters|exit-codes]",
@@ -111,7 +110,7 @@ private enum HelpCommand {
     }
 
     private static func exitCodes(_ streams: Streams) throws(CommandFailure) {
-        var table = Table([Table.Column(title: "CODE", isNumber: true), Table.Column(title: "MEANING")])
+        var table = Table([.number("CODE"), "MEANING"])
         for code in ExitCode.allCases { table.add(String(code.rawValue), code.meaning) }
         for line in table.lines(streams.traits) { try streams.out(line) }
     }

@@ -2,7 +2,6 @@ import Kafka
 import PushModel
 
 extension Command {
-    /// `pushfan version`: the program's version and those of the libraries it runs with.
     static let version = Command(
         "version", .everyone, "Print the version of pushfan and of its Kafka library",
         examples: ["pushfan version", "pushfan version -o json", "pushfan --version"],
@@ -11,9 +10,7 @@ extension Command {
             if invocation.arguments.format() == .table {
                 try invocation.streams.out("pushfan \(Program.version) (librdkafka \(KafkaLibrary.version))")
             } else {
-                var object = JSONObject()
-                object.add("version", value: Program.version)
-                object.add("librdkafka", value: KafkaLibrary.version)
+                let object = JSONObject(["version": Program.version, "librdkafka": KafkaLibrary.version])
                 try invocation.streams.out(object.bytes + [UInt8(ascii: "\n")])
             }
             return .done

@@ -15,11 +15,7 @@ struct ArgumentParser {
         rest = arguments[...]
     }
 
-    /// - Parameters:
-    ///   - arguments: The words behind the command's name.
-    ///   - command: The command.
-    /// - Returns: The flags and operands.
-    /// - Throws: A usage failure with the fault and a likely correction.
+    /// Reads the words behind the command's name. A usage failure has the fault and a likely correction.
     static func parse(_ arguments: [String], for command: Command) throws(CommandFailure) -> Arguments {
         var parser = ArgumentParser(command, arguments)
         while let argument = parser.rest.popFirst() { try parser.take(argument) }

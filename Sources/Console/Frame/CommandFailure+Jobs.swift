@@ -3,11 +3,7 @@ import Kafka
 import Replay
 
 extension CommandFailure {
-    /// The failure of a job, in a person's words.
-    ///
-    /// - Parameters:
-    ///   - error: The failure.
-    ///   - brokers: The addresses that were called.
+    /// The failure of a job, in a person's words. `brokers` are the addresses that were called.
     init(_ error: JobFailure, brokers: String) {
         switch error {
         case .kafka(let error, .collect) where error.isFenced:
@@ -42,7 +38,6 @@ extension CommandFailure {
         }
     }
 
-    /// A failure of a file.
     private init(file error: JobFailure) {
         switch error {
         case .unreadableFile(let path, let reason):
@@ -81,7 +76,6 @@ extension CommandFailure {
 }
 
 extension CommandFailure {
-    /// A file that is no audience.
     private init(_ failure: AudienceFailure) {
         switch failure {
         case .invalidRequest(let fault): self = .usage("the flags: \(Sanitised.line(fault))")

@@ -3,32 +3,28 @@ import Glibc
 /// Reads the files that a command line names.
 enum InputFile {
     /// All of a file of any size.
-    ///
-    /// - Parameter path: The file.
-    /// - Returns: Its bytes.
-    /// - Throws: A usage failure that names the file and the reason.
     static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
+        guard let bytes = readAll(descriptor) else { throw failure(path) }
+        return bytes
+    }
+
+    /// The bytes up to the end of an open file, or nil with the reason in `errno`.
+    static func readAll(_ descriptor: Int32) -> [UInt8]? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw failure(path) }
+            guard count >= 0 else { return nil }
             guard count > 0 else { return bytes }
             bytes += chunk.prefix(count)
         }
     }
 
     /// All of a file, or of standard input for `-`.
-    ///
-    /// - Parameters:
-    ///   - path: The file, or `-`.
-    ///   - streams: The streams with standard input.
-    /// - Returns: The bytes.
-    /// - Throws: As `read` does.
     static func read(_ path: String, or streams: Streams) throws(CommandFailure) -> [UInt8] {
         path == "-" ? try streams.input() : try read(path)
     }

@@ -27,13 +27,7 @@ extension Invocation {
             note: { streams.note($0.text) })
     }
 
-    /// Does something of a job.
-    ///
-    /// - Parameters:
-    ///   - settings: The brokers, or nil for a job that needs none.
-    ///   - body: Does it.
-    /// - Returns: The value that `body` returns.
-    /// - Throws: The job's failure in a person's words.
+    /// Does something of a job, whose failure is thrown in a person's words. A job without settings needs no brokers.
     func perform<Value: ~Copyable>(
         _ settings: Settings? = nil, _ body: () throws(JobFailure) -> Value
     ) throws(CommandFailure) -> Value {
@@ -45,8 +39,6 @@ extension Invocation {
     }
 
     /// The jobs up to now.
-    ///
-    /// - Throws: Their topic cannot be read.
     func jobLog(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> JobLog {
         let context = jobContext(settings, timeout: timeout)
         return try perform(settings) { () throws(JobFailure) in try context.jobLog() }
@@ -56,8 +48,6 @@ extension Invocation {
 extension FreshTopics {
     /// Repeats something for a while if it fails because a topic is not known, or it or a group has no leader yet. A signal ends
     /// that.
-    ///
-    /// - Throws: The error that `body` throws for another reason, or at last.
     static func retrying<Value: ~Copyable>(_ body: () throws(KafkaError) -> Value) throws(KafkaError) -> Value {
         try retrying(unless: { Interruption.isRequested }, body)
     }

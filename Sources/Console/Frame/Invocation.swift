@@ -49,9 +49,7 @@ public struct Invocation: Sendable {
             settings.brokerWatch = brokerWatch
             return settings
         } catch {
-            throw CommandFailure(
-                .configuration, error.problems.map(\.description).joined(separator: "\n"),
-                hint: "`pushfan config check` checks settings, `pushfan help settings` lists them")
+            throw CommandFailure(error)
         }
     }
 
@@ -66,5 +64,14 @@ public struct Invocation: Sendable {
     /// The meaning of a failed call to Kafka for this command.
     public func failure(_ error: KafkaError, _ settings: KafkaSettings, to action: String) -> CommandFailure {
         CommandFailure(error, brokers: settings.bootstrapServers.joined(separator: ","), action: action)
+    }
+}
+
+extension CommandFailure {
+    /// Every problem of the settings, a line each.
+    init(_ error: SettingsError) {
+        self.init(
+            .configuration, error.problems.map(\.description).joined(separator: "\n"),
+            hint: "`pushfan config check` checks settings, `pushfan help settings` lists them")
     }
 }

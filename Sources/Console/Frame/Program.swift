@@ -34,7 +34,7 @@ public struct Program: Sendable {
     private func start(_ line: [String], _ surroundings: Surroundings) throws(CommandFailure) -> ExitCode {
         let words = line.prefix(2).prefix { !$0.hasPrefix("-") }
         if words.isEmpty { return try startWithoutCommand(line, surroundings.streams) }
-        guard let (command, used) = find(Array(words)) else {
+        guard let (command, used) = find(words) else {
             return try startGroup(line, words[0], surroundings.streams)
         }
         let arguments = try ArgumentParser.parse(Array(line.dropFirst(used)), for: command)
@@ -82,7 +82,7 @@ public struct Program: Sendable {
     }
 
     /// The command that the words begin with, and how many words name it.
-    func find(_ words: [String]) -> (command: Command, wordCount: Int)? {
+    func find(_ words: some Collection<String>) -> (command: Command, wordCount: Int)? {
         for count in stride(from: min(2, words.count), to: 0, by: -1) {
             let name = words.prefix(count).joined(separator: " ")
             if let command = commands.first(where: { $0.name == name }) { return (command, count) }
@@ -107,8 +107,4 @@ public struct Program: Sendable {
         }
         return failure.code
     }
-}
-
-extension Program {
-    fileprivate func find(_ words: ArraySlice<String>) -> (command: Command, wordCount: Int)? { find(Array(words)) }
 }

@@ -18,7 +18,10 @@ extension Streams {
             traits: traits,
             write: { FileDescriptor.write($0, to: STDOUT_FILENO) },
             writeError: { _ = FileDescriptor.write($0, to: STDERR_FILENO) },
-            readInput: { () throws(CommandFailure) in try Self.readAll(STDIN_FILENO) },
+            readInput: { () throws(CommandFailure) in
+                if let bytes = InputFile.readAll(STDIN_FILENO) { return bytes }
+                throw CommandFailure(.failed, "standard input cannot be read: \(String(cString: strerror(errno)))")
+            },
             readLine: { () throws(CommandFailure) in Swift.readLine() },
             readHiddenLine: { () throws(CommandFailure) in Self.hiddenLine() })
     }
@@ -39,19 +42,5 @@ extension Streams {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
         defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown) }
         return Swift.readLine()
-    }
-
-    private static func readAll(_ descriptor: Int32) throws(CommandFailure) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else {
-                throw CommandFailure(.failed, "standard input cannot be read: \(String(cString: strerror(errno)))")
-            }
-            guard count > 0 else { return bytes }
-            bytes += chunk.prefix(count)
-        }
     }
 }

@@ -104,12 +104,8 @@ public final class Streams: Sendable {
     public func input() throws(CommandFailure) -> [UInt8] { try readInput() }
 
     /// A line of standard input without its end, or nil when there is no more.
-    ///
-    /// - Throws: It cannot be read.
     func inputLine() throws(CommandFailure) -> String? { try readLine() }
 
     /// A line of standard input that is not shown while a person types it, or nil when there is no more.
-    ///
-    /// - Throws: It cannot be read.
     func hiddenLine() throws(CommandFailure) -> String? { try readHiddenLine() }
 }

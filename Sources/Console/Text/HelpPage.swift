@@ -12,7 +12,6 @@ struct HelpPage {
         self.traits = traits
     }
 
-    /// The page of one command.
     func page(of command: Command) -> String {
         let operands = command.operands.isEmpty ? "" : " " + command.operands
         var lines = [command.summary + ".", ""]
@@ -46,7 +45,6 @@ struct HelpPage {
         return lines.joined(separator: "\n")
     }
 
-    /// The commands of one group.
     func list(_ commands: [Command]) -> String {
         let group = String(commands.first?.name.prefix { $0 != " " } ?? "")
         let isTopic = Page.all.contains { $0.topic == group }
@@ -85,16 +83,7 @@ struct HelpPage {
     private static func whole(_ text: String) -> String { text.replacing(" ", with: "\u{A0}") }
 
     private static func wrap(_ text: String, to width: Int) -> [String] {
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            if !line.isEmpty && line.count + word.count + 1 > width {
-                lines.append(line)
-                line = ""
-            }
-            line += (line.isEmpty ? "" : " ") + word
-        }
-        return (lines + [line]).map { $0.replacing("\u{A0}", with: " ") }
+        DisplayWidth.wrap(text, to: width).map { $0.replacing("\u{A0}", with: " ") }
     }
 }
 

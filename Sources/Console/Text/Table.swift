@@ -1,7 +1,9 @@
+import PushModel
+
 /// Rows in columns, as wide as what is in them.
 public struct Table {
     /// A column's heading, and whether its values are numbers.
-    struct Column {
+    struct Column: ExpressibleByStringLiteral {
         let title: String
         var isNumber = false
         /// Left out of a table that is not wide.
@@ -20,7 +22,6 @@ public struct Table {
     /// On a terminal long cells go on in the next line, instead of the last column being cut.
     var wrapsCells = false
 
-    /// An empty table.
     init(_ columns: [Column]) {
         self.columns = columns
     }
@@ -40,13 +41,10 @@ public struct Table {
         rows.append(cells.map { Sanitised.line($0, atMost: 4096) })
     }
 
-    /// The table without its wide columns.
     var narrow: Table { columns.contains(where: \.isWide) ? without { columns[$0].isWide } : self }
 
-    /// The table without as many of its spare columns as the terminal has no room for.
-    ///
-    /// - Parameter traits: The terminal's width.
-    /// - Returns: A table that wraps its cells if it is too wide even so. A table without spare columns is as before.
+    /// The table without as many of its spare columns as the terminal has no room for. If it is too wide even so, it wraps its
+    /// cells.
     func fitting(_ traits: Streams.Traits) -> Table {
         guard let width = traits.width, columns.contains(where: { $0.spare != nil }) else { return self }
         var table = self
@@ -136,14 +134,21 @@ public struct Table {
     }
 }
 
+extension Table.Column {
+    init(stringLiteral title: String) { self.init(title: title) }
+
+    static func number(_ title: String, isWide: Bool = false, spare: Int? = nil) -> Self {
+        Self(title: title, isNumber: true, isWide: isWide, spare: spare)
+    }
+}
+
+extension [[UInt8]] {
+    /// Adds a JSON object with these members, without those that are nil or empty lists.
+    mutating func add(_ members: KeyValuePairs<String, (any JSONMember)?>) { append(JSONObject(members).bytes) }
+}
+
 extension Streams {
     /// Writes data in the requested form.
-    ///
-    /// - Parameters:
-    ///   - format: The form.
-    ///   - table: The data for a person.
-    ///   - objects: The same data, a JSON object each.
-    /// - Throws: As `out` does.
     func out(_ format: OutputFormat, _ table: Table, _ objects: [[UInt8]]) throws(CommandFailure) {
         switch format {
         case .table: for line in table.narrow.fitting(traits).lines(traits) { try out(line) }

@@ -7,7 +7,6 @@ struct AudienceBatch {
         let line: Int
         /// The offset in the file at which it begins.
         let offset: Int64
-        /// The platform of a handle.
         let platform: Platform
         fileprivate let text: Range<Int>
     }
@@ -16,20 +15,12 @@ struct AudienceBatch {
     private static let count = 32
 
     private(set) var entries: [Entry] = []
-    /// The hash of each.
     private(set) var hashes: [UInt64] = []
     private var bytes = ByteWriter()
 
-    /// True if there are enough of them.
     var isFull: Bool { entries.count >= Self.count }
 
-    /// Adds the content of a line.
-    ///
-    /// - Parameters:
-    ///   - format: Has read the line.
-    ///   - salt: The mark that must be equal besides the text.
-    ///   - line: The line's number.
-    ///   - offset: The offset in the file at which it begins.
+    /// Adds the content of a line that `format` has read, and that begins at `offset` in the file.
     mutating func append(_ format: borrowing AudienceFormat, salt: UInt8, line: Int, offset: Int64) {
         let start = bytes.count
         bytes.append(format.text)
@@ -41,7 +32,6 @@ struct AudienceBatch {
     @_lifetime(borrow self)
     borrowing func text(of entry: Entry) -> Span<UInt8> { bytes.span.extracting(entry.text) }
 
-    /// Forgets all.
     mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
         hashes.removeAll(keepingCapacity: true)

@@ -41,11 +41,7 @@ package struct AudienceFormat {
     private var fields: [ByteWriter] = []
     private var fieldCount = 0
 
-    /// Reads a line.
-    ///
-    /// - Parameter line: The line without its end.
-    /// - Returns: Whether it holds a name or a handle. A header and a blank line do not.
-    /// - Throws: `Fault`.
+    /// Reads a line without its end. Returns whether it holds a name or a handle, as a header and a blank line do not.
     mutating func read(_ line: Span<UInt8>) throws(Fault) -> Bool {
         guard try readContent(line) else { return false }
         if kind == .names(.users), !Self.isASCII(text.span), let name = String(validating: text.bytes, as: UTF8.self) {
@@ -89,9 +85,7 @@ package struct AudienceFormat {
         return true
     }
 
-    /// Finds the kind of the file by its first line.
-    ///
-    /// - Returns: Whether that line is one of the audience already.
+    /// Finds the kind of the file by its first line. Returns whether that line is one of the audience already.
     private mutating func begin() throws(Fault) -> Bool {
         let names = fields[..<fieldCount].map { $0.text.lowercased() }
         if let column = names.firstIndex(where: { ["handle", "device", "token"].contains($0) }),
@@ -177,9 +171,7 @@ package struct AudienceFormat {
         } while index <= line.count
     }
 
-    /// Takes a column up to the next comma.
-    ///
-    /// - Returns: The index of the end.
+    /// Takes a column up to the next comma, and returns the index of the end.
     private mutating func plain(_ line: Span<UInt8>, _ start: Int) -> Int {
         var end = start
         while end < line.count, line[end] != UInt8(ascii: ",") { end += 1 }

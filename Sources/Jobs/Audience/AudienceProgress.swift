@@ -21,16 +21,9 @@ struct AudienceProgress: Equatable {
 
     /// True if all parts are written.
     var isComplete: Bool { next >= parts }
+}
 
-    /// A request of which nothing is written yet.
-    init(request: [UInt8], digest: String, publishedAt: Int64, partition: Int32, parts: Int) {
-        self.request = request
-        self.digest = digest
-        self.publishedAt = publishedAt
-        self.partition = partition
-        self.parts = parts
-    }
-
+extension AudienceProgress {
     /// Reads a record's value, or returns nil for one that this version did not write.
     init?(_ value: Span<UInt8>) {
         var document = JSONDocument()
@@ -50,13 +43,9 @@ struct AudienceProgress: Equatable {
 
     /// The record's value.
     var json: [UInt8] {
-        var object = JSONObject()
-        object.add("v", value: 1)
-        object.add("digest", value: digest)
-        object.add("published_ms", value: Int(publishedAt))
-        object.add("partition", value: Int(partition))
-        object.add("next", value: next)
-        object.add("parts", value: parts)
+        var object = JSONObject([
+            "v": 1, "digest": digest, "published_ms": Int(publishedAt), "partition": Int(partition), "next": next, "parts": parts,
+        ])
         object.add("request", raw: request)
         return object.bytes
     }

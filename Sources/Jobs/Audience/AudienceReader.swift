@@ -39,9 +39,7 @@ struct AudienceReader: ~Copyable {
         }
     }
 
-    /// Opens the file.
-    ///
-    /// - Throws: `unreadableFile`, or `noOrdinaryFile`, because such a file cannot be read twice.
+    /// Opens the file. One that is no ordinary file is refused, because it cannot be read twice.
     init(_ path: String) throws(JobFailure) {
         self.path = path
         (descriptor, identity) = try Self.open(path)
@@ -72,10 +70,7 @@ struct AudienceReader: ~Copyable {
     /// True if the file is unchanged since it was opened.
     var isUnchanged: Bool { Identity(descriptor) == identity }
 
-    /// Goes to the next line.
-    ///
-    /// - Returns: Whether there is one.
-    /// - Throws: The file cannot be read, or the line is too long.
+    /// Goes to the next line. Returns whether there is one.
     mutating func next() throws(JobFailure) -> Bool {
         while true {
             if let end = newline() {
@@ -133,8 +128,6 @@ struct AudienceReader: ~Copyable {
     }
 
     /// The most lines that a file has: as many as it has ends of lines, and one behind the last.
-    ///
-    /// - Throws: The file cannot be read.
     static func lineCount(_ path: String) throws(JobFailure) -> Int {
         let reader = try AudienceReader(path)
         var room = [UInt8](repeating: 0, count: chunkByteCount)

@@ -9,12 +9,7 @@ package struct AudienceRequest {
     /// The request as it was read.
     package let request: PushRequest
 
-    /// Reads a request.
-    ///
-    /// - Parameters:
-    ///   - json: The request, with its id and any audience.
-    ///   - moment: The time of publication, in milliseconds since 1970, from which its life counts.
-    /// - Throws: `invalidRequest` with the first fault.
+    /// Reads a request with its id and any audience. Its life counts from the publication, in milliseconds since 1970.
     package init(_ json: [UInt8], publishedAt moment: Int64) throws(JobFailure) {
         var request = PushRequest()
         let origin = RecordOrigin(topic: "input", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: moment))
@@ -31,14 +26,8 @@ package struct AudienceRequest {
         self.request = request
     }
 
-    /// The digest of what makes a request: its description, the file, and how it is divided.
-    ///
-    /// - Parameters:
-    ///   - description: The request as JSON. Lengths of time count from 0 in it, so that they are the same in every run.
-    ///   - survey: The file.
-    ///   - planner: Plans as the workers do.
-    ///   - request: The request as it was read.
-    /// - Returns: 16 hexadecimal digits.
+    /// The digest of what makes a request: its description, the file, and how it is divided. Lengths of time count from 0 in the
+    /// description, so that they are the same in every run.
     package static func digest(
         of description: [UInt8], survey: AudienceSurvey, planner: FanOutPlanner, request: PushRequest
     ) -> String {

@@ -27,17 +27,8 @@ package struct AudienceRun {
     /// True when all parts are written.
     package private(set) var isComplete = false
 
-    /// A run that has written nothing yet. It belongs to one thread at a time.
-    ///
-    /// - Parameters:
-    ///   - draft: The request as this run would begin it.
-    ///   - id: Its id.
-    ///   - survey: The file.
-    ///   - planner: Plans as the workers do.
-    ///   - digest: Tells this request from others with its id.
-    ///   - publishedAt: The time of its beginning, in milliseconds since 1970.
-    ///   - batchByteCount: The bytes that a batch of records may have, or nil for the client's own limit.
-    ///   - context: The topics, and the way to Kafka.
+    /// A run that has written nothing yet. It belongs to one thread at a time. `digest` differs from that of any other request
+    /// with its id.
     package init(
         of draft: AudienceRequest, id: String, survey: AudienceSurvey, planner: FanOutPlanner, digest: String, publishedAt: Int64,
         batchByteCount: Int?, context: JobContext
@@ -52,11 +43,8 @@ package struct AudienceRun {
         self.context = context
     }
 
-    /// Writes all missing parts. After trouble with Kafka it continues at the position in the topic. A cancelled run ends between two
-    /// transactions and is not complete.
-    ///
-    /// - Parameter progress: Gets the number of names that were dealt with.
-    /// - Throws: An error that cannot be cured here. The same command continues.
+    /// Writes all missing parts. After trouble with Kafka it continues at the position in the topic. A cancelled run ends between
+    /// two transactions and is not complete. `progress` gets the number of names that were dealt with.
     package mutating func run(progress: (RunProgress) -> Void) throws(JobFailure) {
         var failures = 0
         while true {
@@ -133,9 +121,7 @@ package struct AudienceRun {
         return found
     }
 
-    /// Adds the complete part, unless an earlier run has written it.
-    ///
-    /// - Returns: Whether a transaction was committed.
+    /// Adds the complete part, unless an earlier run has written it. Returns whether a transaction was committed.
     private mutating func add(
         _ parts: AudienceParts, to batch: inout Batch, state: inout AudienceProgress, session: AudienceSession,
         reader: borrowing AudienceReader
@@ -165,15 +151,6 @@ package struct AudienceRun {
 
 extension PartWriter {
     /// A writer for the parts of a request whose audience is a file.
-    ///
-    /// - Parameters:
-    ///   - request: The whole.
-    ///   - survey: The file.
-    ///   - planner: Plans as the workers do.
-    ///   - id: The request's id.
-    ///   - partition: The partition of the topic of parents that holds its records.
-    ///   - chunks: The number of parts.
-    ///   - publishedAt: The time of its beginning, milliseconds since 1970.
     init(
         _ request: PushRequest, to survey: AudienceSurvey, planner: FanOutPlanner, id: String, partition: Int32, chunks: Int,
         publishedAt: Int64

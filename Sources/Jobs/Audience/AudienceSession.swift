@@ -8,7 +8,6 @@ import PushModel
 final class AudienceSession {
     /// The progress of the request in the topic, or nil when nothing of it was ever written.
     private(set) var found: AudienceProgress?
-    /// The partitions of the topic of parents.
     let parentPartitions: Int32
 
     private let session: TransactionalSession
@@ -17,13 +16,6 @@ final class AudienceSession {
     private let ownPartitions: Int32
     private let key: ParentKey
 
-    /// Opens a session.
-    ///
-    /// - Parameters:
-    ///   - id: The request's id.
-    ///   - context: The names of the topics, and the way to Kafka.
-    ///   - batchByteCount: The bytes that a batch of records may have, or nil for the client's own limit.
-    /// - Throws: Kafka does not do it.
     init(for id: String, context: JobContext, batchByteCount: Int? = nil) throws(KafkaError) {
         var configuration = context.kafka
         if let batchByteCount { configuration.properties.append(.init(key: "batch.size", value: "\(batchByteCount)")) }
@@ -59,7 +51,6 @@ final class AudienceSession {
         guard !isNewer else { throw .invalidArgument("a newer version began to enqueue this file: go on with that version") }
     }
 
-    /// Begins a transaction.
     func begin() throws(KafkaError) { try session.producer.beginTransaction() }
 
     /// Adds a part, in its place among the partitions.

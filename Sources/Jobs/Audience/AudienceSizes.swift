@@ -37,16 +37,8 @@ package struct AudienceSizes {
         self.whole = whole
     }
 
-    /// The sizes of a request's records.
-    ///
-    /// - Parameters:
-    ///   - draft: The request.
-    ///   - id: Its id.
-    ///   - survey: The file.
-    ///   - planner: Plans as the workers do.
-    ///   - publishedAt: The time of its beginning, in milliseconds since 1970.
-    /// - Throws: `longParts` for parts that no worker would read. Unlike a worker's, they are written in many transactions, so what
-    ///   all of them repeat together has no limit.
+    /// The sizes of a request's records. Unlike a worker's parts these are written in many transactions, so what all of them
+    /// repeat together has no limit.
     package init(
         of draft: AudienceRequest, id: String, survey: AudienceSurvey, planner: FanOutPlanner, publishedAt: Int64
     ) throws(JobFailure) {
@@ -62,10 +54,7 @@ package struct AudienceSizes {
             part: writer.maximumByteCount(audience: survey.largestAudience), whole: max(parent.count, progress.json.count))
     }
 
-    /// Queries the limits of the topics, for 10 s at most.
-    ///
-    /// - Parameter context: The names of the topics, and the way to Kafka.
-    /// - Returns: The limits, without those that brokers do not report, for want of the right to read them or of a connection.
+    /// Queries the limits of the topics, for 10 s at most. Limits that brokers do not report are left out.
     package static func limits(_ context: JobContext) -> Limits {
         var limits = Limits()
         if let text = context.kafka.properties.last(where: { $0.key == "message.max.bytes" })?.value, let number = Int(text) {
@@ -86,11 +75,6 @@ package struct AudienceSizes {
     }
 
     /// Refuses records that are too long.
-    ///
-    /// - Parameters:
-    ///   - limits: The limits of topics and client.
-    ///   - topics: The topics' names.
-    /// - Throws: `longRecord`.
     package func check(limits: Limits, topics: Topics) throws(JobFailure) {
         for (size, own, topic) in [(part, limits.own, topics.requestsOwn), (whole, limits.parents, topics.parents)] {
             let needed = size + Self.overhead

@@ -8,7 +8,6 @@ package struct AudienceSurvey {
 
     /// The file.
     package let path: String
-    /// The format of its lines.
     private(set) var format = AudienceFormat()
     /// Its lines.
     package private(set) var lines = 0
@@ -26,7 +25,6 @@ package struct AudienceSurvey {
     package private(set) var calls = 0
     /// The most bytes that a part has of its own: its audience, and the name of its hub.
     private(set) var largestAudience = 0
-    /// The digest of the file.
     private(set) var digest: UInt64 = 0
     /// A bit for each line that is left out.
     private var skipped: [UInt64] = []
@@ -39,14 +37,7 @@ package struct AudienceSurvey {
     /// True if a line is left out, by its number.
     func skips(_ number: Int) -> Bool { number > lines || skipped[number / 64] >> UInt64(number % 64) & 1 == 1 }
 
-    /// Reads the file.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - planner: Plans as the workers do.
-    ///   - request: The request to send.
-    ///   - spread: The hubs that share the audience, or nil for one hub.
-    /// - Throws: The file cannot be read, has a line that is too long, or was changed meanwhile.
+    /// Reads the file. Without `spread` one hub has the whole audience.
     package init(
         of path: String, planner: FanOutPlanner, request: PushRequest, over spread: HubSpread?
     ) throws(JobFailure) {
@@ -144,9 +135,6 @@ package struct AudienceSurvey {
     }
 
     /// Refuses an audience that cannot be sent to. Lines at fault are no reason.
-    ///
-    /// - Parameter request: The request to send.
-    /// - Throws: `noRecipient`, `sharedCategories`, `handlesWithTemplate` or `manyParts`.
     package func check(for request: PushRequest) throws(JobFailure) {
         guard names > 0 else { throw .audience(.noRecipient(path: path)) }
         if kind == .names(.categories), let hubs = spread?.hubs { throw .audience(.sharedCategories(hubs: hubs)) }
@@ -167,18 +155,12 @@ extension FanOutPlanner {
 }
 
 extension AudienceParts {
-    /// Adds the content of a line.
-    ///
-    /// - Returns: Whether a part is complete with it.
-    /// - Throws: The fault of the name or handle.
+    /// Adds the content of a line. Returns whether a part is complete with it.
     mutating func add(_ format: AudienceFormat) throws(AudienceFormat.Fault) -> Bool {
         try add(format.text.span, kind: format.kind, platform: format.platform)
     }
 
-    /// Adds a name, or a platform's handle.
-    ///
-    /// - Returns: Whether a part is complete with it.
-    /// - Throws: The fault of the name or handle.
+    /// Adds a name, or a platform's handle. Returns whether a part is complete with it.
     mutating func add(
         _ text: Span<UInt8>, kind: AudienceFormat.Kind?, platform: Platform
     ) throws(AudienceFormat.Fault) -> Bool {

@@ -9,9 +9,7 @@ struct DistinctLines {
     /// The sum of the slots that `load` met, kept so that the compiler does not remove the loading as needless.
     private var met: UInt64 = 0
 
-    /// No names.
-    ///
-    /// - Parameter lineCount: The most that are added.
+    /// No names yet, and at most `lineCount` later.
     init(lineCount: Int) {
         var count = 64
         while count < lineCount * 2 { count *= 2 }
@@ -26,13 +24,8 @@ struct DistinctLines {
         met = sum
     }
 
-    /// Adds a name.
-    ///
-    /// - Parameters:
-    ///   - hash: Its hash.
-    ///   - offset: Where its line begins, less than 2^40.
-    ///   - isSame: Whether the line at an offset holds the same name.
-    /// - Returns: Whether it is new.
+    /// Adds a name, whose line begins at an offset below 2^40. Returns whether it is new. `isSame` compares it with the line at
+    /// an offset.
     mutating func insert(_ hash: UInt64, at offset: Int64, isSame: (Int64) -> Bool) -> Bool {
         let tag = hash >> 40
         var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
@@ -45,12 +38,7 @@ struct DistinctLines {
         return true
     }
 
-    /// Hashes a name.
-    ///
-    /// - Parameters:
-    ///   - name: Its bytes.
-    ///   - salt: What has to be the same besides.
-    /// - Returns: The same for both cases of ASCII letters, which are the same in tags.
+    /// Hashes a name with its salt, alike for both cases of ASCII letters, which are the same in tags.
     static func hash(_ name: Span<UInt8>, _ salt: UInt8) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(salt)

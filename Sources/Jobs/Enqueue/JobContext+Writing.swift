@@ -3,11 +3,7 @@ package import Kafka
 package import Publishing
 
 extension JobContext {
-    /// A producer, and the topics that it writes to.
-    ///
-    /// - Parameter names: The topics.
-    /// - Returns: The producer, for the caller to close, and the topics by their names.
-    /// - Throws: No broker answers, or a topic is missing or not allowed.
+    /// A producer for the caller to close, and the topics that it writes to, by their names.
     package func writer(to names: [String]) throws(JobFailure) -> (producer: Producer, topics: [String: Producer.Topic]) {
         do throws(KafkaError) {
             let producer = try Producer(kafka, transactionalID: nil, enqueueTimeout: timeout)
@@ -20,10 +16,8 @@ extension JobContext {
         }
     }
 
-    /// Follows the results from now on, until it is closed. Has to be there before anything is written, or they could come unseen.
-    ///
-    /// - Returns: The follower, for the caller to close.
-    /// - Throws: The topic of results cannot be read.
+    /// Follows the results from now on, until the caller closes it. Has to be there before anything is written, or they could
+    /// come unseen.
     package func resultFollower() throws(JobFailure) -> ResultFollower {
         var configuration = ResultFollower.Configuration(kafka, topic: topics.results)
         configuration.openTimeout = timeout

@@ -16,12 +16,6 @@ package struct PublishedRequest: Sendable {
     package internal(set) var offset: Int64?
     /// Its final result, once it was seen.
     package internal(set) var result: ResultRecord?
-
-    /// A request of which nothing is known yet.
-    init(id: String, topic: String?) {
-        self.id = id
-        self.topic = topic
-    }
 }
 
 /// The requests of one run, in order, to which the delivery reports add their places, and a follower their results.
@@ -38,11 +32,7 @@ package final class PublishedRequests: Sendable {
     /// Raised when the last result has come.
     private let completed = DispatchSemaphore(value: 0)
 
-    /// No requests.
-    ///
-    /// - Parameters:
-    ///   - capacity: The expected number of requests.
-    ///   - follower: Waits for their results, until it is closed, or nil if they are not wanted.
+    /// No requests yet. Without a follower their results are not wanted.
     package init(capacity: Int, follower: ResultFollower? = nil) {
         var state = State()
         state.requests.reserveCapacity(capacity)
@@ -53,9 +43,8 @@ package final class PublishedRequests: Sendable {
     /// All requests, as far as they are known.
     package var all: [PublishedRequest] { state.withLock { $0.requests } }
 
-    /// Adds the request with this identity, and the topic that it is written to. Its result is awaited from now on.
-    ///
-    /// - Returns: The callback for its delivery.
+    /// Adds the request with this identity, and the topic that it is written to. Its result is awaited from now on. Returns the
+    /// callback for its delivery.
     @discardableResult
     package func add(_ id: String, in topic: String? = nil) -> @Sendable (Producer.Delivery) -> Void {
         let index = state.withLock { state -> Int in
@@ -71,10 +60,6 @@ package final class PublishedRequests: Sendable {
     }
 
     /// Waits until every request has its final result, but not beyond the deadline, nor if results may not be read.
-    ///
-    /// - Parameters:
-    ///   - deadline: The end of the wait.
-    ///   - isCancelled: Ends the wait when true.
     package func waitForResults(until deadline: Deadline, unless isCancelled: () -> Bool) {
         guard let follower else { return }
         while state.withLock({ $0.openCount > 0 }), !deadline.hasPassed, !isCancelled() {

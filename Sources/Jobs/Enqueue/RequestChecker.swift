@@ -16,13 +16,7 @@ extension InputFault {
         self.init(place: place, message: (fault.pointer.isEmpty ? "" : "\(fault.pointer): ") + fault.message)
     }
 
-    /// A place in a text that is no JSON.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - json: The text.
-    ///   - name: The file.
-    ///   - line: The line of the file in which the text begins.
+    /// A place in a text that is no JSON, and that begins at `line` of the file.
     init(_ error: JSONError, in json: [UInt8], named name: String, from line: Int) {
         guard error.reason != .empty else {
             self.init(place: "\(name):\(line)", message: error.sentence)
@@ -47,23 +41,14 @@ package struct RequestChecker {
     /// The possible faults of requests without faults, by the settings of the worker that gets them.
     package private(set) var warnings: [InputFault] = []
 
-    /// A checker without requests.
-    ///
-    /// - Parameters:
-    ///   - now: Milliseconds since 1970.
-    ///   - trial: Finds the requests that workers would refuse, or nil to check the form alone.
-    ///   - reader: Reads the requests.
+    /// A checker without requests. `now` is in milliseconds since 1970. Without a trial it checks the form alone.
     package init(now: Int64, trial: RequestTrial? = nil, reader: StrictReader = StrictReader()) {
         self.now = Timestamp(milliseconds: now)
         self.trial = trial
         self.reader = reader
     }
 
-    /// Checks one request.
-    ///
-    /// - Parameters:
-    ///   - json: The request. It is JSON, because any other text has a line and a column in its file.
-    ///   - place: Where it was given.
+    /// Checks one request. It is JSON, because any other text has a line and a column in its file.
     package mutating func check(_ json: [UInt8], at place: String) {
         let (what, isEvent) = reader.read(json, now: now, into: &request)
         switch what {

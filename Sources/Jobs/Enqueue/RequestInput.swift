@@ -3,11 +3,6 @@ import PushModel
 /// Takes requests out of files: one JSON object, an array of objects, or one object a line.
 package enum RequestInput {
     /// Checks every request in a file.
-    ///
-    /// - Parameters:
-    ///   - bytes: The file.
-    ///   - name: Its name, for messages.
-    ///   - checker: Takes requests and faults.
     package static func read(_ bytes: [UInt8], named name: String, into checker: inout RequestChecker) {
         let content = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
         var document = JSONDocument()

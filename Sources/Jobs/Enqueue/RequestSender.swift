@@ -21,12 +21,7 @@ package struct RequestSender {
     private let now: @Sendable () -> Int64
     private var writer: RequestWriter
 
-    /// A sender that has written nothing yet. It belongs to one thread at a time.
-    ///
-    /// - Parameters:
-    ///   - plan: The number, the rate and the identity of the requests.
-    ///   - topics: The topics of requests.
-    ///   - now: The wall clock in milliseconds since 1970.
+    /// A sender that has written nothing yet, with a clock in milliseconds since 1970. It belongs to one thread at a time.
     package init(_ plan: Plan, topics: RequestTopics, now: @escaping @Sendable () -> Int64) {
         self.plan = plan
         self.now = now
@@ -34,15 +29,6 @@ package struct RequestSender {
     }
 
     /// Writes every request as often as the plan demands, and waits until Kafka has them. It ends early when it is cancelled.
-    ///
-    /// - Parameters:
-    ///   - requests: The requests to write.
-    ///   - producer: Writes it.
-    ///   - handles: The topics of that producer, by their names, with each that a request belongs to.
-    ///   - timeout: The longest wait for the last of them.
-    ///   - isCancelled: Ends the writing when true.
-    ///   - published: Gets them, in order.
-    /// - Throws: A request that was not taken, or not written in time.
     package mutating func send(
         _ requests: [OutgoingRequest], with producer: Producer, to handles: [String: Producer.Topic], timeout: Duration,
         unless isCancelled: () -> Bool, into published: PublishedRequests

@@ -22,11 +22,7 @@ struct BrokerFindings {
     private let tool: KafkaTool
     private var findings: [Finding] = []
 
-    /// - Parameters:
-    ///   - settings: A broker's settings, or the refusal to report them.
-    ///   - demands: The demands of our settings.
-    ///   - tool: Writes the remedies.
-    /// - Returns: The faults, or one finding that there are none.
+    /// The faults of a broker's settings, or one finding that there are none.
     static func of(_ settings: Result<[String: String], Refusal>, demands: BrokerDemands, tool: KafkaTool) -> [Finding] {
         switch settings {
         case .success(let settings):
@@ -39,11 +35,6 @@ struct BrokerFindings {
                 .unasked("limits", of: tool.brokers, text: "the brokers' settings cannot be read: \(refusal.text)", mend: remedy)
             ]
         }
-    }
-
-    private init(settings: [String: String], tool: KafkaTool) {
-        self.settings = settings
-        self.tool = tool
     }
 
     private func number(_ key: String) -> Int? { settings[key].flatMap { Int($0) } }

@@ -1,4 +1,3 @@
-/// The facts of the connection to the brokers.
 struct ConnectionFacts: Equatable {
     /// The bootstrap addresses.
     var brokers: String
@@ -29,11 +28,7 @@ struct ConnectionFacts: Equatable {
 
 /// Findings about the connection to the brokers.
 enum ConnectionFindings {
-    /// - Parameters:
-    ///   - facts: The facts of the connection.
-    ///   - brokerCount: The brokers in service, or why that is unknown.
-    ///   - brokerSettings: A broker's settings, or the refusal to report them.
-    /// - Returns: One finding each for reachability, encryption, the library and the sizes of records.
+    /// One finding each for reachability, encryption, the library and the sizes of records.
     static func of(
         _ facts: ConnectionFacts, brokerCount: Result<Int, Refusal>, brokerSettings: Result<[String: String], Refusal>
     ) -> [Finding] {

@@ -45,10 +45,7 @@ struct GroupFacts {
 
 /// Findings about the workers' consumer group.
 enum GroupFindings {
-    /// - Parameters:
-    ///   - facts: The facts of the group.
-    ///   - tool: Writes the remedies.
-    /// - Returns: The faults, or one finding that there are none.
+    /// The faults, or one finding that there are none.
     static func of(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         let findings = positions(facts, tool: tool) + members(facts, tool: tool)
         guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {

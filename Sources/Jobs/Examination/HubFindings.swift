@@ -42,8 +42,7 @@ package enum HubFindings {
     /// A clock that is further away than this is worth a word: 30 s in milliseconds. `Date` counts whole seconds.
     private static let tolerance: Int64 = 30_000
 
-    /// - Parameter facts: The result of the call.
-    /// - Returns: A finding for the credentials, and one for proxy and clock each where they are known.
+    /// A finding for the credentials, and one for proxy and clock each where they are known.
     package static func of(_ facts: HubFacts) -> [Finding] {
         var findings = [credentials(facts)]
         if let proxy = facts.proxy { findings.append(.ok("proxy", of: facts.hub, text: "calls go through \(proxy)")) }

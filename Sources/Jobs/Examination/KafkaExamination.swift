@@ -34,12 +34,7 @@ package struct KafkaExamination: Sendable {
     private var brokers: String { configuration.bootstrapServers }
     private var tool: KafkaTool { KafkaTool(brokers: brokers) }
 
-    /// - Parameters:
-    ///   - context: The brokers and topics. Its time-out holds for each query.
-    ///   - terms: The workers' consumer group.
-    ///   - demands: The demands of the workers' settings on the brokers.
-    ///   - loops: The identity of a worker's loops, or nil if they write no transactions.
-    ///   - probesWriting: True if the right to write is checked, too.
+    /// An examination by a context whose time-out holds for each query. Without loops no worker writes transactions.
     package init(_ context: JobContext, terms: GroupTerms, demands: BrokerDemands, loops: LoopIdentity?, probesWriting: Bool) {
         self.context = context
         self.terms = terms
@@ -48,9 +43,8 @@ package struct KafkaExamination: Sendable {
         self.probesWriting = probesWriting
     }
 
-    /// Blocks until the last query is answered, or its time is up.
-    ///
-    /// - Returns: Findings about connection, brokers, topics and group, in this order.
+    /// Findings about connection, brokers, topics and group, in this order. Blocks until the last query is answered, or its time
+    /// is up.
     package func findings() -> [Finding] {
         let connection = ConnectionFacts(brokers: brokers, configuration.properties)
         let roles = TopicRole.all(context.topics)

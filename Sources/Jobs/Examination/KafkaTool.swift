@@ -1,6 +1,5 @@
 /// Kafka's own command lines, as remedies show them.
 struct KafkaTool {
-    /// The addresses of the brokers.
     let brokers: String
 
     /// Changes one setting of a topic.

@@ -2,10 +2,8 @@ package import EventLoop
 
 /// Findings about the limits of this machine.
 package enum LimitFindings {
-    /// - Parameters:
-    ///   - limit: The limit of open descriptors here, or nil when that is unknown. A worker raises its limit as far as it may.
-    ///   - needed: The number that a worker may need.
-    /// - Returns: Whether that is enough. A worker that is started otherwise, by systemd or in a container, may have other limits.
+    /// Judges the limit of open descriptors here. A worker raises its limit as far as it may, and one that is started otherwise,
+    /// by systemd or in a container, may have another.
     package static func of(_ limit: DescriptorLimit?, needed: Int) -> Finding {
         let need = "a worker with these settings needs up to \(needed)"
         guard let limit else { return .unasked("limits", of: "descriptors", text: "the system does not say; \(need)") }

@@ -41,6 +41,5 @@ extension Result where Failure == Refusal {
         do throws(KafkaError) { self = .success(try question()) } catch { self = .failure(Refusal(error)) }
     }
 
-    /// The answer, if there is one.
     var answer: Success? { try? get() }
 }

@@ -1,6 +1,5 @@
 import Kafka
 
-/// The facts of one topic.
 struct TopicFacts {
     let role: TopicRole
     /// Its partitions, or why they are unknown.
@@ -16,34 +15,21 @@ struct TopicFacts {
 
     enum WriteAnswer: Equatable { case allowed, written, refused(Refusal) }
 
-    /// The value of a setting.
     func value(_ name: String) -> String? { settings.answer?.first { $0.name == name }?.value }
-    /// The value of a setting that is a number.
     func number(_ name: String) -> Int? { value(name).flatMap { Int($0) } }
 }
 
-/// Findings about one topic.
 struct TopicFindings {
     private let facts: TopicFacts
     private let tool: KafkaTool
     private let brokerCount: Int
     private var findings: [Finding] = []
 
-    /// - Parameters:
-    ///   - facts: The facts of the topic.
-    ///   - brokerCount: The brokers in service.
-    ///   - tool: Writes the remedies.
-    /// - Returns: The faults, or one finding that there are none.
+    /// The faults, or one finding that there are none.
     static func of(_ facts: TopicFacts, brokerCount: Int, tool: KafkaTool) -> [Finding] {
         var judge = TopicFindings(facts: facts, tool: tool, brokerCount: brokerCount)
         judge.judge()
         return judge.findings
-    }
-
-    private init(facts: TopicFacts, tool: KafkaTool, brokerCount: Int) {
-        self.facts = facts
-        self.tool = tool
-        self.brokerCount = brokerCount
     }
 
     private var name: String { facts.role.name }
@@ -89,7 +75,6 @@ struct TopicFindings {
 
     private static let day = 86_400_000
 
-    /// The partitions of a topic that is there.
     private mutating func existing() -> [PartitionReplicas]? {
         switch facts.partitions {
         case .success(let partitions): return partitions

@@ -1,6 +1,5 @@
 /// The facts of the right to the worker's transactional ids.
 struct TransactionFacts {
-    /// The prefix of the ids.
     let prefix: String
     /// The success of using another id with this prefix, or the refusal.
     let answer: Result<Void, Refusal>
@@ -10,10 +9,7 @@ struct TransactionFacts {
 
 /// Findings about the right to transactions.
 enum TransactionFindings {
-    /// - Parameters:
-    ///   - facts: The facts of the right.
-    ///   - tool: Writes the remedies.
-    /// - Returns: The faults, empty when there are none.
+    /// The faults, empty when there are none.
     static func of(_ facts: TransactionFacts, tool: KafkaTool) -> [Finding] {
         guard case .failure(let refusal) = facts.answer, !facts.isRunning else { return [] }
         guard refusal.kind == .rights else {

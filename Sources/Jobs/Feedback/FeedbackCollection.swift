@@ -44,13 +44,7 @@ package struct FeedbackCollection {
     private var seen: Set<[UInt8]> = []
     private var fading: [(blob: String, position: Int64)] = []
 
-    /// Finds how far the feedback was read, and takes the right to read on.
-    ///
-    /// - Parameters:
-    ///   - container: The hub's container.
-    ///   - isDry: Writes nothing, and takes no right.
-    ///   - context: The topics, and the way to Kafka.
-    /// - Throws: Kafka does not do it.
+    /// Finds how far the feedback was read, and takes the right to read on, unless it is dry and writes nothing.
     package init(of container: FeedbackContainer, isDry: Bool, context: JobContext) throws(JobFailure) {
         self.container = container
         self.context = context
@@ -70,12 +64,8 @@ package struct FeedbackCollection {
         do throws(KafkaError) { return try body() } catch { throw .kafka(error, .collect(topic: context.topics.handles)) }
     }
 
-    /// Reads what is new in the blobs.
-    ///
-    /// - Parameters:
-    ///   - blobs: The blobs, the oldest first.
-    ///   - progress: Gets the number of blobs that were dealt with, before each.
-    /// - Throws: `peer` when hub or storage account do not go on, `kafka` when Kafka does not. The rows are those up to then.
+    /// Reads what is new in the blobs, the oldest first. After an error the rows are those up to then. `progress` gets the number
+    /// of blobs that were dealt with, before each.
     package mutating func read(_ blobs: [BlobListing.Blob], progress: (Int, Self) -> Void) throws(JobFailure) {
         for (index, blob) in blobs.enumerated() {
             guard !context.isCancelled() else {
@@ -156,7 +146,8 @@ package struct FeedbackCollection {
 
     /// Notes a broken end of a blob. An entry that may still be written to its end comes with the next run.
     private mutating func noteRest(_ byteCount: Int, of blob: BlobListing.Blob) {
-        let isRecent = blob.modified.map { Timestamp(milliseconds: context.now()).milliseconds(since: $0) < Self.writingTime } ?? true
+        let now = Timestamp(milliseconds: context.now())
+        let isRecent = blob.modified.map { now.milliseconds(since: $0) < Self.writingTime } ?? true
         guard byteCount >= FeedbackPiece.maximumEntryByteCount || !isRecent else { return }
         note("what follows is no feedback")
     }

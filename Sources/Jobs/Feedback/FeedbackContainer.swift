@@ -43,15 +43,7 @@ package final class FeedbackContainer {
     private var link: FeedbackLink?
     private var storage: (address: WebAddress, peer: WebPeer)?
 
-    /// A container that is not asked yet. It belongs to one thread at a time.
-    ///
-    /// - Parameters:
-    ///   - configuration: The hub.
-    ///   - name: The hub's name, as results have it.
-    ///   - connections: The settings of connections to it.
-    ///   - userAgent: The name of this program for servers.
-    ///   - context: The clock, and the time limit of each query.
-    /// - Throws: The hub's settings cannot be used.
+    /// A container that is not asked yet. It belongs to one thread at a time. `name` is the hub's name, as results have it.
     package init(
         of configuration: HubConfiguration, name: String, connections: ConnectionPoolConfiguration, userAgent: String,
         context: JobContext
@@ -70,8 +62,6 @@ package final class FeedbackContainer {
     }
 
     /// Every blob there is now, each once, the oldest day first.
-    ///
-    /// - Throws: The hub or the storage account does not answer.
     package func blobs() throws(JobFailure) -> [BlobListing.Blob] {
         var blobs: [BlobListing.Blob] = []
         var names: Set<String> = []
@@ -95,13 +85,7 @@ package final class FeedbackContainer {
         return blobs.sorted { ($0.age, $0.name) < ($1.age, $1.name) }
     }
 
-    /// Reads on in a blob.
-    ///
-    /// - Parameters:
-    ///   - name: The blob.
-    ///   - position: The bytes of it that were read.
-    /// - Returns: The bytes that come next.
-    /// - Throws: The storage account does not give it.
+    /// Reads the bytes of a blob that come next behind `position`.
     func read(_ name: String, from position: Int64) throws(JobFailure) -> Reading {
         let answer = try fetch(position..<position + Self.pieceByteCount) { $0.blob(name) }
         guard let answer else { return .unusable }

@@ -26,7 +26,7 @@ struct FeedbackMarks {
     private let claim: [UInt8]
     private var document = JSONDocument()
 
-    /// - Parameter place: The hub: namespace and name.
+    /// No marks yet of the hub at `place`: namespace and name.
     init(of place: String) {
         claim = Self.claimKey(place)
     }
@@ -34,26 +34,14 @@ struct FeedbackMarks {
     /// The key of a claim. Neither a namespace nor a hub's name has a slash.
     static func claimKey(_ place: String) -> [UInt8] { Array("feedback/\(place)".utf8) }
 
-    /// The key of a mark.
     static func key(_ place: String, _ blob: String) -> [UInt8] { claimKey(place) + Array("/\(blob)".utf8) }
 
-    /// The value of a claim.
     static func claim(of runner: String) -> [UInt8] {
-        var object = JSONObject()
-        object.add("schema_version", value: 1)
-        object.add("kind", value: "feedback_claim")
-        object.add("runner", value: runner)
-        return object.bytes
+        JSONObject(["schema_version": 1, "kind": "feedback_claim", "runner": runner]).bytes
     }
 
-    /// The value of a mark.
     static func value(_ blob: String, _ position: Int64) -> [UInt8] {
-        var object = JSONObject()
-        object.add("schema_version", value: 1)
-        object.add("kind", value: "feedback")
-        object.add("blob", value: blob)
-        object.add("read", value: Int(position))
-        return object.bytes
+        JSONObject(["schema_version": 1, "kind": "feedback", "blob": blob, "read": Int(position)]).bytes
     }
 
     /// Takes a record in. Records of others are skipped.
@@ -81,11 +69,7 @@ struct FeedbackMarks {
 }
 
 extension JobContext {
-    /// Reads how far a hub's feedback was read, without claiming anything.
-    ///
-    /// - Parameter place: The hub: namespace and name.
-    /// - Returns: The marks, none if there is no such topic yet.
-    /// - Throws: The topic is there and cannot be read.
+    /// Reads how far the feedback of the hub at `place` was read, without claiming anything. Without a topic there are no marks.
     func feedbackMarks(of place: String) throws(JobFailure) -> FeedbackMarks {
         var marks = FeedbackMarks(of: place)
         try readJobs { marks.take($0) }

@@ -24,13 +24,7 @@ final class HandlesSession {
     private let place: String
     private let hubName: String
 
-    /// Opens a session.
-    ///
-    /// - Parameters:
-    ///   - place: The hub: namespace and name.
-    ///   - hubName: The hub's name, for the records.
-    ///   - context: The names of the topics, and the way to Kafka.
-    /// - Throws: Kafka does not do it.
+    /// Opens a session for the hub at `place`: namespace and name.
     init(for place: String, hubName: String, context: JobContext) throws(KafkaError) {
         let session = try TransactionalSession(
             context.kafka, id: "pushfan-handles-\(place)", topics: [context.topics.handles, context.topics.replays],
@@ -48,14 +42,8 @@ final class HandlesSession {
         try session.readBack(reader, until: { marks.runner == session.claim }) { marks.take($0) }
     }
 
-    /// Writes in one transaction: dead handles, and how far their blob was read.
-    ///
-    /// - Parameters:
-    ///   - found: The handles.
-    ///   - blob: The blob.
-    ///   - position: The bytes of it that were read with them.
-    ///   - now: The time at which they became known.
-    /// - Throws: Kafka did not confirm it. Whether it took place, the next session finds out.
+    /// Writes in one transaction: dead handles, and how far their blob was read. After an error the next session finds out
+    /// whether it took place.
     func write(_ found: [FoundHandle], of blob: String, upTo position: Int64, now: Timestamp) throws(KafkaError) {
         try session.transact { () throws(KafkaError) in
             for handle in found {

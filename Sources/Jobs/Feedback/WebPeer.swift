@@ -15,14 +15,7 @@ package final class WebPeer {
     private let poller: Poller
     private let pool: ConnectionPool
 
-    /// A peer that is not called yet.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the peer for messages, without secrets.
-    ///   - configuration: The settings of the connection to it.
-    ///   - timeout: The time limit of each query.
-    ///   - isCancelled: Ends a wait when true.
-    /// - Throws: The settings cannot work.
+    /// A peer that is not called yet. Its name for messages has no secrets.
     package init(
         named name: String, configuration: ConnectionPoolConfiguration, timeout: Duration, isCancelled: @escaping () -> Bool
     ) throws(JobFailure) {
@@ -39,11 +32,7 @@ package final class WebPeer {
 
     deinit { pool.close() }
 
-    /// Sends a request. Repeats it some times if the peer is busy or does not answer.
-    ///
-    /// - Parameter request: Head and body.
-    /// - Returns: Its answer, of any status but those of a peer that is busy.
-    /// - Throws: There is no answer, or the peer stays busy. No part of the request is in the error.
+    /// Sends a request. Repeats it some times if the peer is busy or does not answer. No part of the request is in the error.
     func answer(to request: [UInt8]) throws(JobFailure) -> Answer {
         var failure = JobFailure.peer(.unreachable, "\(name) does not answer")
         for pause in Self.pauses {
@@ -69,10 +58,6 @@ package final class WebPeer {
     }
 
     /// Sends a request once, and waits for its outcome.
-    ///
-    /// - Parameter request: Head and body.
-    /// - Returns: The answer, or why there is none.
-    /// - Throws: The wait was interrupted or failed.
     package func ask(_ request: [UInt8]) throws(JobFailure) -> Completion.Outcome {
         let deadline = MonotonicTime.now().advanced(by: timeout)
         pool.submit(id: 0, request: request, deadline: deadline)

@@ -44,26 +44,14 @@ struct DelayedCopies {
         last[request] = copy
     }
 
-    /// Notes that a request has its outcome.
-    ///
-    /// - Parameters:
-    ///   - topic: The topic of publication.
-    ///   - partition: The partition's number.
-    ///   - offset: Its offset.
-    ///   - time: Its publication, milliseconds since 1970, or nil when that is not known.
+    /// Notes that a request has its outcome. Its publication is in milliseconds since 1970, or nil when that is not known.
     mutating func finish(topic: String, partition: Int32, offset: Int64, time: Int64?) {
         let request = Request(topic: topic, partition: partition, offset: offset, time: time ?? -1)
         if known.contains(request.atAnyTime) { finished.insert(request) }
     }
 
-    /// True if the group is done with a record.
-    ///
-    /// - Parameters:
-    ///   - record: A record that waits for the group.
-    ///   - place: Its partition.
-    ///   - offset: Its offset.
-    ///   - mayHaveGoneOn: Whether a worker may have checked it again, which decides of a question for an outcome: none is asked twice.
-    /// - Returns: Nil where nothing waits.
+    /// True if the group is done with a record, nil where nothing waits. Of a question for an outcome `mayHaveGoneOn` decides,
+    /// that a worker may have checked it again: none is asked twice.
     func isDone(_ record: WaitingRecord, at place: TopicPartition, offset: Int64, mayHaveGoneOn: Bool) -> Bool? {
         if record.isPoll { return mayHaveGoneOn }
         guard let request = Self.request(record) else { return nil }

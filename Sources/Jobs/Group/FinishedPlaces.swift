@@ -19,7 +19,6 @@ struct FinishedPlaces {
 
     /// The group whose waiting requests count, and its topics.
     private let terms: GroupTerms
-    /// The topics of outcomes.
     private let topics: Topics
     /// The state of requests that wait.
     private(set) var copies = DelayedCopies()
@@ -41,11 +40,6 @@ struct FinishedPlaces {
     }
 
     /// Nothing is known yet.
-    ///
-    /// - Parameters:
-    ///   - positions: The partitions that matter, and what they hold.
-    ///   - terms: The group that is to begin there, and its topics.
-    ///   - topics: The topics of outcomes.
     init(of positions: [GroupPosition], group terms: GroupTerms, outcomes topics: Topics) {
         self.terms = terms
         self.topics = topics
@@ -148,13 +142,7 @@ struct FinishedPlaces {
         for partition in lows.keys { places[partition]?.sort { $0.offset < $1.offset } }
     }
 
-    /// True if workers are done with a record.
-    ///
-    /// - Parameters:
-    ///   - offset: Its offset.
-    ///   - partition: Its partition.
-    ///   - time: Its publication, milliseconds since 1970, or nil when that is not known.
-    /// - Returns: Whether its place is known as finished, and a known time is the same.
+    /// True if workers are done with a record: its place is known as finished, and a known time of publication is the same.
     func contains(_ offset: Int64, of partition: TopicPartition, publishedAt time: Int64?) -> Bool {
         guard let list = places[partition] else { return false }
         var (first, end) = (0, list.count)

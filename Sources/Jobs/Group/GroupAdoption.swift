@@ -39,13 +39,6 @@ package final class GroupAdoption {
     private let session: TransactionalSession?
 
     /// Fences an adoption of the same group that another process has begun.
-    ///
-    /// - Parameters:
-    ///   - old: The group that is no more.
-    ///   - terms: The group that continues the old one, its topics and its brokers.
-    ///   - isDry: Whether nothing may be written.
-    ///   - context: The time limit of each query.
-    /// - Throws: The brokers do not let us.
     package init(of old: String, to terms: GroupTerms, isDry: Bool, context: JobContext) throws(KafkaError) {
         var former = terms
         former.group = old
@@ -62,15 +55,11 @@ package final class GroupAdoption {
     }
 
     /// The number of members of both groups together. While there are any, nothing must be moved.
-    ///
-    /// - Throws: The brokers do not answer, or do not let us.
     package func memberCount() throws(KafkaError) -> Int {
         try old.description().members.count + new.description().members.count
     }
 
-    /// Does it.
-    ///
-    /// - Throws: The same command continues.
+    /// Does it. After an error the same command continues.
     package func run() throws(KafkaError) {
         let topics = new.terms.topics
         let found = try admin.describe(topics: topics, timeout: context.timeout).topics

@@ -11,11 +11,6 @@ package struct GroupExamination {
     let context: JobContext
 
     /// An examination that has asked nothing yet.
-    ///
-    /// - Parameters:
-    ///   - terms: The group, its topics and its brokers.
-    ///   - admin: Asks for topics, offsets and members.
-    ///   - context: The time limit of each query, and its cancellation.
     package init(_ terms: GroupTerms, admin: TopicAdmin, context: JobContext) {
         self.terms = terms
         self.admin = admin
@@ -27,18 +22,12 @@ package struct GroupExamination {
     }
 
     /// The group's state and members.
-    ///
-    /// - Throws: `isAuthorization`, `isUnreachable` and the like.
     package func description() throws(KafkaError) -> GroupDescription {
         try retrying { () throws(KafkaError) in try admin.describe(group: terms.group, timeout: context.timeout) }
     }
 
-    /// Queries the positions of the group in every partition of some topics.
-    ///
-    /// - Parameter topics: The topics' names, and how many partitions each has.
-    /// - Returns: One position for each partition, in the order of the topics.
-    /// - Throws: `isAuthorization`, `isUnreachable` and the like. A time-out also comes from a hanging transaction that blocks
-    ///   positions.
+    /// Queries the positions of the group in every partition of some topics, in their order. A time-out also comes from a hanging
+    /// transaction that blocks positions.
     package func positions(in topics: [(topic: String, partitionCount: Int)]) throws(KafkaError) -> [GroupPosition] {
         try positions(in: topics, within: context.timeout)
     }
@@ -81,11 +70,7 @@ package struct GroupExamination {
         }
     }
 
-    /// Finds out where the group's partitions begin, as workers do.
-    ///
-    /// - Parameter positions: The positions of the group in the topics that its members share.
-    /// - Returns: The beginnings of these partitions, and of those of held and of large requests as far as they are known.
-    /// - Throws: As `StartFinder.starts` does.
+    /// Finds out where these partitions begin, as workers do, and those of held and of large requests as far as that is known.
     package func starts(among positions: [GroupPosition]) throws(KafkaError) -> GroupStarts {
         let all = positions + self.positions(ofOptional: terms.held) + self.positions(ofOptional: terms.parents)
         let consumer = try Consumer(terms.kafka, groupID: terms.group, wakeUpFileDescriptor: -1)
@@ -104,10 +89,6 @@ package struct GroupExamination {
 
     /// Finds the partitions that workers of this version leave, because a newer version wrote what comes next there. Publishers may give
     /// their records any header, so only pushfan's own records are checked.
-    ///
-    /// - Parameter positions: The positions of the group in partitions of its topics.
-    /// - Returns: Their names, in the order of the positions.
-    /// - Throws: As `RecordFetcher.firstRecord` does.
     package func newer(among positions: [GroupPosition]) throws(KafkaError) -> [TopicPartition] {
         let fetcher = try RecordFetcher(terms.kafka, readAhead: 1 << 20)
         defer { fetcher.stop() }

@@ -17,14 +17,7 @@ package struct GroupPosition: Sendable, Equatable {
     /// The offsets finished above it, or nil when no version known here wrote them, and in the topic of parents.
     package let finished: FinishedOffsets?
 
-    /// A position, and what it holds.
-    ///
-    /// - Parameters:
-    ///   - partition: The partition.
-    ///   - low: The offset of the oldest record that is kept.
-    ///   - high: The offset that the next record will get.
-    ///   - committed: The group's position, or nil if it has none.
-    ///   - metadata: The text kept with that.
+    /// A position, and what it holds. `high` is the offset that the next record will get.
     package init(_ partition: TopicPartition, low: Int64, high: Int64, committed: Int64?, metadata: String = "") {
         self.partition = partition
         self.low = low
@@ -65,13 +58,7 @@ package struct GroupPosition: Sendable, Equatable {
 }
 
 extension GroupPosition {
-    /// The first record without an outcome.
-    ///
-    /// - Parameters:
-    ///   - fetcher: Fetches records.
-    ///   - timeout: The time limit of each query.
-    /// - Returns: The record, or nil when all that is there has its outcome.
-    /// - Throws: As `RecordFetcher.firstRecord` does.
+    /// The first record without an outcome, or nil when all that is there has its outcome.
     func next(_ fetcher: RecordFetcher, timeout: Duration) throws(KafkaError) -> FetchedRecord? {
         let finished = Set(finishedOffsets)
         var offset = start

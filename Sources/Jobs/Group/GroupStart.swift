@@ -30,40 +30,24 @@ package struct GroupStart {
     private var context: JobContext { examination.context }
 
     /// Nothing was asked yet.
-    ///
-    /// - Parameters:
-    ///   - terms: The group, its topics and its brokers.
-    ///   - context: The topics of outcomes, and the time limit of each query.
-    /// - Throws: A configuration that was refused.
     package init(_ terms: GroupTerms, context: JobContext) throws(JobFailure) {
         let admin = try JobFailure.naming(.describeGroup) { () throws(KafkaError) in try TopicAdmin(terms.kafka) }
         examination = GroupExamination(terms, admin: admin, context: context)
     }
 
     /// The number of the group's members. While there are any, nothing must be written.
-    ///
-    /// - Throws: Brokers do not answer, or do not let us.
     package func memberCount() throws(JobFailure) -> Int {
         try JobFailure.naming(.describeGroup, examination.description).members.count
     }
 
     /// The positions of the group in every partition of the topics of requests, of waiting requests and of large requests, in the
     /// order of the topics.
-    ///
-    /// - Throws: Brokers do not answer, or do not let us.
     package func positions() throws(JobFailure) -> [GroupPosition] {
         let topics = try existing(terms.topics)
         return try JobFailure.naming(.readPositions) { () throws(KafkaError) in try examination.positions(in: topics) }
     }
 
-    /// Finds out where the group begins in some partitions.
-    ///
-    /// - Parameters:
-    ///   - place: The place that was requested.
-    ///   - chosen: The partitions.
-    ///   - all: Every partition of their topics.
-    /// - Returns: A row for each, in the same order.
-    /// - Throws: Brokers do not answer, or topics cannot be read to their ends.
+    /// Finds out where the group begins in some partitions. Returns a row for each, in the same order.
     package func rows(
         at place: StartPlace, for chosen: [GroupPosition], of all: [GroupPosition]
     ) throws(JobFailure) -> [Row] {
@@ -124,7 +108,6 @@ package struct GroupStart {
         }
     }
 
-    /// Reads a part of a topic.
     private func read(
         _ topic: String, from start: TopicReader.Start = .beginning, to stop: TopicReader.Stop = .end,
         take: (borrowing ConsumedRecord) -> Void
@@ -181,8 +164,6 @@ package struct GroupStart {
     }
 
     /// Writes all positions, or none.
-    ///
-    /// - Throws: Brokers do not answer, or do not let us.
     package func write(_ rows: [Row]) throws(JobFailure) {
         try JobFailure.naming(.writePositions) { () throws(KafkaError) in
             let session = try TransactionalSession(

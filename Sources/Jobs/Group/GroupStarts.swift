@@ -19,11 +19,6 @@ package struct GroupStarts: Sendable {
     package let rows: [Row]
 
     /// Plans as a worker would that has all partitions.
-    ///
-    /// - Parameters:
-    ///   - positions: The positions of the group.
-    ///   - starts: The starts of its partitions.
-    ///   - kind: The kind of a topic's records.
     package init(_ positions: [GroupPosition], _ starts: PartitionStarts, kind: (String) -> AssignmentPlan.Kind) {
         let assigned = positions.map { position in
             starts.assigned(

@@ -9,10 +9,6 @@ package enum StartPlace: Sendable, Equatable {
     case finished
 
     /// Reads a word, a moment, or how long ago it was: `15m`, `now-15m`. Other texts give nil.
-    ///
-    /// - Parameters:
-    ///   - text: The text as it was typed.
-    ///   - now: Milliseconds since 1970.
     package init?(_ text: String, now: Int64) {
         switch text {
         case "beginning": self = .rule(.beginning)
@@ -30,12 +26,8 @@ package enum StartPlace: Sendable, Equatable {
 }
 
 extension StartRule {
-    /// The offset at which this rule begins in a partition.
-    ///
-    /// - Parameters:
-    ///   - position: The partition.
-    ///   - since: The first offset that is not older than the rule's time, or nil when all are older.
-    /// - Returns: The offset, or nil where the rule leaves it to an operator.
+    /// The offset at which this rule begins in a partition, or nil where it leaves it to an operator. `since` is the first offset
+    /// that is not older than the rule's time.
     package func offset(in position: GroupPosition, since: Int64?) -> Int64? {
         guard case .offset(let offset) = decision(low: position.low, high: position.high, since: since) else { return nil }
         return min(max(offset, position.low), position.high)

@@ -20,11 +20,7 @@ struct WaitingRecord {
     /// True if it holds a poll for an outcome, and no request.
     let isPoll: Bool
 
-    /// Reads the headers of a record.
-    ///
-    /// - Parameters:
-    ///   - headers: The headers that are pushfan's own.
-    ///   - group: The group. What waits for another one gives nil.
+    /// Reads pushfan's own headers of a record. Those of another group's record give nil.
     init?(_ headers: [String: String], of group: String) {
         guard headers["pushfan-group"] == group else { return nil }
         func number(_ name: String) -> Int64? { headers[name].flatMap { Int64($0) } }

@@ -31,7 +31,6 @@ struct WholeStarts {
         }
     }
 
-    /// Takes a record of the topic of parents.
     mutating func take(_ record: borrowing ConsumedRecord, of topic: String) {
         let partition = TopicPartition(topic: topic, partition: record.partition)
         guard starts[partition] != nil, let bytes = record.key, let (key, role) = ParentKey.read(bytes) else { return }
@@ -55,13 +54,8 @@ struct WholeStarts {
         }
     }
 
-    /// Notes that the record published at a place has its outcome.
-    ///
-    /// - Parameters:
-    ///   - topic: Its topic.
-    ///   - partition: The partition's number.
-    ///   - offset: Its offset.
-    ///   - time: Its publication, milliseconds since 1970, or nil when that is not known.
+    /// Notes that the record published at a place has its outcome. Its publication is in milliseconds since 1970, or nil when
+    /// that is not known.
     mutating func finish(topic: String, partition: Int32, offset: Int64, time: Int64?) {
         guard let whole = wholes[Place(topic: topic, partition: partition, offset: offset)],
             time == nil || whole.time == nil || time == whole.time

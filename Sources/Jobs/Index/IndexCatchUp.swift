@@ -7,7 +7,6 @@ import SQLite
 /// Of each partition the newest record of the index is read again: if it stands where it stood, everything before it does too, because
 /// records never change. If it does not, the topic was recreated, or its records were replaced by others.
 struct IndexCatchUp {
-    /// The end of the run.
     enum Ending {
         case done
         /// The index has other records than the topic.
@@ -34,12 +33,6 @@ struct IndexCatchUp {
     }
 
     /// Fills the index up to the ends that the reader has found.
-    ///
-    /// - Parameters:
-    ///   - reader: Knows where the partitions begin and end.
-    ///   - scan: Reads them.
-    /// - Returns: The end of the run.
-    /// - Throws: The topic cannot be read.
     mutating func run(_ reader: TopicReader, _ scan: TopicScan) throws(JobFailure) -> Ending {
         attempt { catchUp throws(SQLiteError) in try catchUp.prepare(reader.bounds) }
         guard isGoingOn else { return ending }

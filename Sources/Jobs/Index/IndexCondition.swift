@@ -26,8 +26,6 @@ struct IndexCondition {
     }
 
     /// Rows that match a filter. Fills the table `wanted`.
-    ///
-    /// - Throws: SQLite's error.
     init(_ filter: ResultFilter, in database: Database) throws(SQLiteError) {
         self.init(timeOf: filter, results: true)
         try database.execute("DELETE FROM temp.wanted")
@@ -38,10 +36,7 @@ struct IndexCondition {
         for (field, term) in filter.singularTerms { add(field, term) }
     }
 
-    /// Fills in the values.
-    ///
-    /// - Returns: The place of the next value.
-    /// - Throws: SQLite's error.
+    /// Fills in the values, and returns the place of the next one.
     @discardableResult
     func bind(to statement: Statement, at start: Int = 0) throws(SQLiteError) -> Int {
         for (index, value) in values.enumerated() {

@@ -4,7 +4,6 @@ import SQLite
 
 /// The file in which the index of a topic's results is kept.
 struct IndexLocation {
-    /// The path of the index.
     let path: String
 
     /// The number in the header of every index (sqlite.org, Database File Format, section 1.3), so that no other file is mistaken
@@ -12,12 +11,6 @@ struct IndexLocation {
     static let applicationID: UInt32 = 0x7066_6978
 
     /// The file that the caller chose, or one below the user's cache folder, for which the folder is made.
-    ///
-    /// - Parameters:
-    ///   - choice: The file, or what names the cache folder.
-    ///   - cluster: The id of the cluster.
-    ///   - topic: The topic.
-    /// - Throws: There is no cache folder, or the file is something else.
     init(_ choice: IndexChoice, cluster: String, topic: String) throws(IndexAbsence) {
         if let file = choice.file {
             path = file

@@ -17,21 +17,13 @@ struct IndexedResults: Sendable {
         case none(IndexAbsence)
     }
 
-    /// - Parameters:
-    ///   - context: Gets the notes.
-    ///   - scan: Reads the results.
-    ///   - choice: The index's file.
     init(_ context: JobContext, _ scan: TopicScan, _ choice: IndexChoice) {
         self.context = context
         self.scan = scan
         self.choice = choice
     }
 
-    /// Answers a query.
-    ///
-    /// - Parameter question: Queries the index.
-    /// - Returns: nil when the index is of no use now.
-    /// - Throws: The topic cannot be read.
+    /// Answers a query, or returns nil when the index is of no use now.
     func answer<Answer>(
         _ question: (ResultIndex) throws(SQLiteError) -> Answer
     ) throws(JobFailure) -> Answer? {

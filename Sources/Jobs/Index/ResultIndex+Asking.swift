@@ -5,22 +5,13 @@ import ResultQuery
 import SQLite
 
 extension ResultIndex {
-    /// Lets `body` query one state of the index.
-    ///
-    /// - Returns: The value that `body` returns, or nil when another command has rebuilt the index, and may not have filled it
-    ///   yet.
-    /// - Throws: SQLite's error.
+    /// Lets `body` query one state of the index. Returns nil when another command has rebuilt the index, and may not have filled
+    /// it yet.
     func ask<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer? {
         try database.read { () throws(SQLiteError) in try isSame() ? try body() : nil }
     }
 
-    /// The newest results that match.
-    ///
-    /// - Parameters:
-    ///   - limit: The most results.
-    ///   - filter: The filter of the results.
-    /// - Returns: The results, oldest first.
-    /// - Throws: SQLite's error.
+    /// The newest results that match, oldest first.
     func newest(_ limit: Int, _ filter: ResultFilter) throws(SQLiteError) -> [ResultRecord] {
         let condition = try IndexCondition(filter, in: database)
         let rows = try database.prepare(
@@ -38,13 +29,7 @@ extension ResultIndex {
         return found.reversed()
     }
 
-    /// Everything that is known of a request, also of others that were published under its id before.
-    ///
-    /// - Parameters:
-    ///   - id: The request's id.
-    ///   - filter: The time in which results were written.
-    /// - Returns: Its results and those of its replays.
-    /// - Throws: SQLite's error.
+    /// Everything that is known of a request, also of others that were published under its id before, in the filter's time.
     func life(of id: String, _ filter: ResultFilter) throws(SQLiteError) -> RequestLife {
         var life = RequestLife(id: id)
         let bytes = Array(id.utf8)
@@ -71,12 +56,6 @@ extension ResultIndex {
     }
 
     /// The results that match, by what they failed of and what became of them since, and the number of records in the filter's time.
-    ///
-    /// - Parameters:
-    ///   - filter: The filter of the results.
-    ///   - history: The earlier replays, from the records of the jobs.
-    /// - Returns: The counts.
-    /// - Throws: SQLite's error.
     func failures(
         _ filter: ResultFilter, _ history: ReplayHistory = ReplayHistory()
     ) throws(SQLiteError) -> (tally: FailureTally, count: Int) {
@@ -200,9 +179,7 @@ extension ResultIndex {
 }
 
 extension JSONDocument {
-    /// Reads a part of a result.
-    ///
-    /// - Returns: Whether it is JSON.
+    /// Reads a part of a result. Returns whether it is JSON.
     mutating func readPart(_ bytes: Span<UInt8>) -> Bool {
         do { try read(bytes) } catch { return false }
         return true

@@ -17,8 +17,6 @@ extension ResultIndex {
     private static let abundance = 10_000
 
     /// The newest record of a partition, or nil when there is none.
-    ///
-    /// - Throws: SQLite's error.
     func newestRecord(of partition: Int32) throws(SQLiteError) -> IndexedRecord? {
         let newest = try database.prepare(
             """
@@ -31,17 +29,13 @@ extension ResultIndex {
     }
 
     /// The number of partitions of which there are records, counted to the last.
-    ///
-    /// - Throws: SQLite's error.
     func partitionCount() throws(SQLiteError) -> Int {
         Int(try database.integer("SELECT max(topic_partition) FROM result") ?? -1) + 1
     }
 
-    /// Adds records that follow on the present ones. Records that another command has added meanwhile stay as they are.
-    ///
-    /// - Parameter records: In the order of their offsets within a partition.
-    /// - Returns: False when another command has rebuilt the index, so that they may follow on nothing.
-    /// - Throws: SQLite's error. Then none was added.
+    /// Adds records that follow on the present ones, in the order of their offsets within a partition. Records that another
+    /// command has added meanwhile stay as they are. Returns false when another command has rebuilt the index, so that they may
+    /// follow on nothing.
     func add(_ records: [IndexedRecord]) throws(SQLiteError) -> Bool {
         guard !records.isEmpty else { return true }
         return try database.write { () throws(SQLiteError) in
@@ -52,11 +46,7 @@ extension ResultIndex {
         }
     }
 
-    /// Removes the records that the topic does not keep any more.
-    ///
-    /// - Parameter lows: The oldest offset that each partition keeps.
-    /// - Returns: False when another command has rebuilt the index.
-    /// - Throws: SQLite's error.
+    /// Removes the records that the topic does not keep any more. Returns false when another command has rebuilt the index.
     func removeRecords(below lows: [Int64]) throws(SQLiteError) -> Bool {
         let oldest = try database.prepare("SELECT min(topic_offset) FROM result WHERE topic_partition = ?")
         var stale: [(partition: Int64, low: Int64)] = []

@@ -43,12 +43,6 @@ final class ResultIndex {
     private(set) var flaw: IndexFlaw?
 
     /// Opens the index of a topic, and makes it where there is none.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - cluster: The id of the cluster.
-    ///   - topic: The topic.
-    /// - Throws: SQLite's error.
     init(path: String, cluster: String, topic: String) throws(SQLiteError) {
         database = try Database(path: path, waiting: Self.patience)
         // Temporary tables and sorting stay in memory. The log grows to 64 MiB before it is worked off, for the first reading's sake.
@@ -67,9 +61,6 @@ final class ResultIndex {
     }
 
     /// Empties a file that `init` or a query found damaged.
-    ///
-    /// - Parameter path: The file.
-    /// - Throws: SQLite's error.
     static func reset(path: String) throws(SQLiteError) {
         let database = try Database(path: path, waiting: patience)
         try database.reset()
@@ -83,8 +74,6 @@ final class ResultIndex {
     }
 
     /// Makes the indices that queries need, unless they exist.
-    ///
-    /// - Throws: SQLite's error.
     func finishFilling() throws(SQLiteError) {
         let count = try database.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
         if count != 6 { try database.execute(Self.indices) }

@@ -24,11 +24,6 @@ struct BackwardScan {
     private(set) var reached = Int64.max
 
     /// Nothing is read yet.
-    ///
-    /// - Parameters:
-    ///   - scan: Reads the topic.
-    ///   - filter: Results outside its times need not be read.
-    ///   - now: Milliseconds since 1970.
     init(_ scan: TopicScan, _ filter: ResultFilter, now: Int64) {
         self.scan = scan
         oldest = filter.since
@@ -44,11 +39,7 @@ struct BackwardScan {
         return .time(moment)
     }
 
-    /// Reads the next piece.
-    ///
-    /// - Parameter body: Looks at each record.
-    /// - Returns: False, when everything was read before.
-    /// - Throws: The topic cannot be read.
+    /// Reads the next piece. Returns false when everything was read before.
     mutating func readNext(_ body: (borrowing ConsumedRecord) -> Void) throws(JobFailure) -> Bool {
         guard !pieces.isEmpty else { return false }
         if isFirst {

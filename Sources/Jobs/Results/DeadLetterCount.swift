@@ -12,14 +12,7 @@ package struct DeadLetterCount: Sendable, Equatable {
     /// False if the number is an upper bound.
     package let isExact: Bool
 
-    /// Counts the records of the dead-letter topic.
-    ///
-    /// - Parameters:
-    ///   - scan: Reads the topic.
-    ///   - times: The times between which they were written.
-    ///   - history: The earlier returns of dead letters.
-    /// - Returns: nil when there is no such topic.
-    /// - Throws: The topic cannot be read.
+    /// Counts the records of the dead-letter topic. Returns nil when there is no such topic.
     static func of(_ scan: TopicScan, _ times: ResultFilter, _ history: ReplayHistory) throws(JobFailure) -> DeadLetterCount? {
         let start: TopicReader.Start = times.since.map { .time($0) } ?? .beginning
         guard let reader = try scan.openIfThere(start, BackwardScan.stop(times)) else { return nil }

@@ -15,22 +15,14 @@ package struct ResultAnswers: Sendable {
     private let context: JobContext
     private let index: IndexedResults?
 
-    /// - Parameters:
-    ///   - context: The names of the topics, and the way to Kafka.
-    ///   - index: The index's file, or nil to read the topic.
+    /// Answers from the index, or without one from the topic.
     package init(_ context: JobContext, index: IndexChoice? = nil) {
         self.context = context
         scan = TopicScan(context, topic: context.topics.results)
         self.index = index.map { [scan] in IndexedResults(context, scan, $0) }
     }
 
-    /// Finds the newest results that match.
-    ///
-    /// - Parameters:
-    ///   - limit: The most results.
-    ///   - filter: Selects results.
-    /// - Returns: The results, oldest first.
-    /// - Throws: The topic cannot be read.
+    /// Finds the newest results that match, oldest first.
     package func newest(_ limit: Int, _ filter: ResultFilter) throws(JobFailure) -> [ResultRecord] {
         let known = try index?.answer { index throws(SQLiteError) in try index.newest(limit, filter) }
         if let known { return known }
@@ -61,12 +53,6 @@ package struct ResultAnswers: Sendable {
     }
 
     /// Gathers the results of a request and of its replays.
-    ///
-    /// - Parameters:
-    ///   - id: The request's id.
-    ///   - filter: The time in which results were written.
-    /// - Returns: The results, none if there are none yet.
-    /// - Throws: The topic cannot be read.
     package func life(of id: String, _ filter: ResultFilter) throws(JobFailure) -> RequestLife {
         let known = try index?.answer { index throws(SQLiteError) in try index.life(of: id, filter) }
         if let known { return known }
@@ -79,14 +65,8 @@ package struct ResultAnswers: Sendable {
         return life
     }
 
-    /// Reads new results of a request until its final one is there or the deadline has passed.
-    ///
-    /// - Parameters:
-    ///   - reader: The reader of new records, opened by `scan` before the first query.
-    ///   - life: The results so far, and those that come.
-    ///   - deadline: The end of the wait.
-    ///   - report: Gets each result that comes before the final one.
-    /// - Throws: The topic cannot be read, or `cancelled`.
+    /// Reads new results of a request until its final one is there or the deadline has passed. `reader` was opened by `scan`
+    /// before the first query.
     package func follow(
         _ reader: TopicReader, _ life: inout RequestLife, until deadline: Deadline, report: (ResultRecord) -> Void
     ) throws(JobFailure) {
@@ -99,13 +79,7 @@ package struct ResultAnswers: Sendable {
         }
     }
 
-    /// Counts failed results by cause, with what replays have repaired of them.
-    ///
-    /// - Parameters:
-    ///   - filter: Selects results.
-    ///   - history: The earlier replays.
-    /// - Returns: The counts, and the number of records in the filter's time.
-    /// - Throws: The topic cannot be read.
+    /// Counts failed results by cause, with what replays have repaired of them, and the records in the filter's time.
     package func failures(
         _ filter: ResultFilter, _ history: ReplayHistory
     ) throws(JobFailure) -> (tally: FailureTally, count: Int) {
@@ -128,13 +102,7 @@ package struct ResultAnswers: Sendable {
         return (repairs.close(), count)
     }
 
-    /// Counts the records that could not be understood, and were not given back since.
-    ///
-    /// - Parameters:
-    ///   - times: The times between which they were written.
-    ///   - history: The earlier returns of dead letters.
-    /// - Returns: nil when there is no such topic.
-    /// - Throws: The topic cannot be read.
+    /// Counts the records that could not be understood, and were not given back since. Returns nil when there is no such topic.
     package func deadLetters(_ times: ResultFilter, _ history: ReplayHistory) throws(JobFailure) -> DeadLetterCount? {
         try DeadLetterCount.of(scan.of(context.topics.deadLetters), times, history)
     }

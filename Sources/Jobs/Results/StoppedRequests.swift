@@ -4,8 +4,6 @@ import PushModel
 
 extension JobContext {
     /// Reads the requests that were cancelled until now from the control topic, or none if there is no such topic.
-    ///
-    /// - Throws: The topic cannot be read, so the cancellations are unknown.
     package func cancellations() throws(JobFailure) -> Cancellations {
         let scan = TopicScan(self, topic: topics.control)
         let now = Timestamp(milliseconds: self.now())

@@ -9,20 +9,12 @@ package struct StatusExamination {
     private let context: JobContext
 
     /// An examination that has asked nothing yet.
-    ///
-    /// - Parameters:
-    ///   - terms: The group, its topics and its brokers.
-    ///   - context: The other topics, and the time limit of each query.
     package init(_ terms: GroupTerms, context: JobContext) {
         self.terms = terms
         self.context = context
     }
 
-    /// Queries the state.
-    ///
-    /// - Parameter callWorkers: Calls the workers, and returns their pages.
-    /// - Returns: The report, or nil when there is no topic of requests.
-    /// - Throws: No broker answered, or reading the topic or the group's positions is not allowed.
+    /// Queries the state, from the workers, too. Returns nil when there is no topic of requests.
     package func report(_ callWorkers: () -> [StatusReport.Worker]) throws(KafkaError) -> StatusReport? {
         let now = Timestamp(milliseconds: context.now())
         let group = GroupExamination(terms, admin: try TopicAdmin(terms.kafka), context: context)
@@ -71,8 +63,6 @@ package struct StatusExamination {
     }
 
     /// The counts of waiting requests in each partition. Cancellations that cannot be read are a gap.
-    ///
-    /// - Throws: As `RecordFetcher.firstRecord` does.
     private func counts(
         in positions: [GroupPosition], at now: Timestamp, noting gaps: inout [ReportGap]
     ) throws(KafkaError) -> [WaitingCount] {

@@ -35,11 +35,7 @@ struct WaitingCounter {
     private var recordsLeft = 0
     private var bytesLeft = 0
 
-    /// - Parameters:
-    ///   - fetcher: Fetches records.
-    ///   - reader: Reads them.
-    ///   - timeout: The time limit of each query.
-    ///   - now: Stands for the time of a record without one.
+    /// A counter for which `now` stands for the time of a record without one.
     init(_ fetcher: RecordFetcher, reader: WaitingReader, timeout: Duration, now: Timestamp) {
         self.fetcher = fetcher
         self.reader = reader
@@ -48,12 +44,6 @@ struct WaitingCounter {
     }
 
     /// Counts what waits in a partition.
-    ///
-    /// - Parameters:
-    ///   - position: The position of the group in it.
-    ///   - kind: The purpose of its topic.
-    /// - Returns: The counts.
-    /// - Throws: As `RecordFetcher.firstRecord` does.
     mutating func count(_ position: GroupPosition, of kind: AssignmentPlan.Kind) throws(KafkaError) -> WaitingCount {
         if topic != position.partition.topic {
             (topic, recordsLeft, bytesLeft) = (position.partition.topic, Self.recordLimit, Self.byteLimit)

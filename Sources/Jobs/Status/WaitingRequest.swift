@@ -22,21 +22,13 @@ struct WaitingReader {
     private let cancellations: Cancellations
     private var request = PushRequest()
 
-    /// - Parameters:
-    ///   - group: The group's name. Requests that wait for another group are skipped.
-    ///   - cancellations: The cancellations.
+    /// A reader that skips requests that wait for another group.
     init(of group: String, cancelled cancellations: Cancellations) {
         self.group = group
         self.cancellations = cancellations
     }
 
-    /// Reads a record.
-    ///
-    /// - Parameters:
-    ///   - record: The record.
-    ///   - kind: The purpose of its topic.
-    ///   - place: Its partition.
-    /// - Returns: Nil for what is no request of the group: another group's, or a poll for an outcome.
+    /// Reads a record. What is no request of the group, but another group's or a poll for an outcome, gives nil.
     mutating func read(_ record: FetchedRecord, of kind: AssignmentPlan.Kind, in place: TopicPartition) -> WaitingRequest? {
         var origin = RecordOrigin(
             topic: place.topic, partition: place.partition, offset: record.offset,

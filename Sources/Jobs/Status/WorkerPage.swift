@@ -74,9 +74,7 @@ package struct WorkerPage: Sendable, Equatable {
     /// Its loops.
     package let loops: [Loop]
 
-    /// Reads the page.
-    ///
-    /// - Parameter json: The body. Anything but an object with loops gives nil.
+    /// Reads the page. Anything but an object with loops gives nil.
     package init?(_ json: [UInt8]) {
         var document = JSONDocument()
         do throws(JSONError) { try document.read(json.span) } catch { return nil }

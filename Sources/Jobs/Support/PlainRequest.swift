@@ -22,16 +22,8 @@ package enum PlainRequest {
         }
     }
 
-    /// Makes a call, and reads the answer.
-    ///
-    /// - Parameters:
-    ///   - method: A token such as `POST`.
-    ///   - target: The address and path to call, percent-encoded.
-    ///   - fields: Header fields besides `Host`, `Connection` and `Content-Length`.
-    ///   - body: The body. All methods but GET send its length.
-    ///   - timeout: The time limit of connecting, and of each step after it.
-    /// - Returns: The status and the body.
-    /// - Throws: The call is impossible, or has no answer in HTTP.
+    /// Makes a call, and reads the answer. The target is percent-encoded, and `fields` has neither `Host`, `Connection` nor
+    /// `Content-Length`. All methods but GET send the body's length. Connecting, and each step after it, may take `timeout`.
     package static func call(
         _ method: String = "GET", at target: HealthTarget, fields: [(name: String, value: String)] = [], body: [UInt8] = [],
         timeout: Duration

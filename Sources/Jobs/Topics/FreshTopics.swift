@@ -11,12 +11,6 @@ package enum FreshTopics {
     private static let coordinatorPatience = Duration.seconds(8)
 
     /// Does something again for a while if it fails because a topic is not known, or it or a group has no leader yet.
-    ///
-    /// - Parameters:
-    ///   - isCancelled: Ends the attempts when true.
-    ///   - body: The attempt.
-    /// - Returns: The value that the attempt returns.
-    /// - Throws: The error that it throws for another reason, or at last.
     package static func retrying<Value: ~Copyable>(
         unless isCancelled: () -> Bool, _ body: () throws(KafkaError) -> Value
     ) throws(KafkaError) -> Value {

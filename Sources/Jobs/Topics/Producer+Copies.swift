@@ -2,8 +2,6 @@ package import Kafka
 
 extension Producer {
     /// Hands over a record whose parts may be missing, such as a copy of another one.
-    ///
-    /// - Throws: As `produce` does.
     package func write(
         key: [UInt8]?, value: [UInt8]?, headers pairs: [(name: [UInt8], value: [UInt8]?)] = [], to topic: Topic,
         partition: Int32? = nil

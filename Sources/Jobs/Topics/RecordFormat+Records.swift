@@ -2,12 +2,7 @@ package import Kafka
 package import PushModel
 
 extension RecordFormat {
-    /// True if a newer version wrote a record.
-    ///
-    /// - Parameters:
-    ///   - record: A record that pushfan wrote.
-    ///   - group: The group whose records matter, or nil if records name none.
-    /// - Returns: Whether this version must leave it.
+    /// True if a newer version wrote a record of pushfan's, so that this one must leave it. Without a group records of any count.
     package static func isNewer(_ record: FetchedRecord, of group: String?) -> Bool {
         var format = RecordFormat(of: group)
         for (name, value) in record.headers {

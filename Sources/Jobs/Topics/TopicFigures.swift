@@ -4,29 +4,16 @@ import Kafka
 struct TopicFigures {
     private static let keys = "; requests with an ordering key then go to other partitions than those before"
 
-    private let partitions: Int?
-    private let replication: Int?
-    private let tool: KafkaTool
-
-    /// - Parameters:
-    ///   - partitions: The partitions of a topic of requests, or nil if none were requested.
-    ///   - replication: The replicas of each partition, or nil if none were requested.
-    ///   - tool: Writes the commands.
-    init(partitions: Int?, replication: Int?, tool: KafkaTool) {
-        self.partitions = partitions
-        self.replication = replication
-        self.tool = tool
-    }
+    /// The partitions of a topic of requests and the replicas of each partition, or nil if none were requested.
+    let partitions: Int?
+    let replication: Int?
+    let tool: KafkaTool
 
     /// True if no number was requested.
     var isEmpty: Bool { partitions == nil && replication == nil }
 
-    /// The differences of a topic from the requested numbers, and the command that changes it.
-    ///
-    /// - Parameters:
-    ///   - role: The topic.
-    ///   - there: Its partitions, empty if they are not known.
-    /// - Returns: Nothing if all is as requested.
+    /// The differences of a topic from the requested numbers, and the command that changes it. `there` is empty if its partitions
+    /// are not known.
     func warnings(_ role: TopicRole, there: [PartitionReplicas]) -> [String] {
         guard !there.isEmpty else { return [] }
         var warnings: [String] = []

@@ -99,7 +99,6 @@ package struct TopicRole: Sendable {
     /// The number of partitions that it gets when `count` are requested.
     func partitionCount(_ count: Int) -> Int { hasOnePartition ? 1 : count * multiple }
 
-    /// The topic to create.
     func topic(partitions: Int, replication: Int) -> NewTopic {
         let policy = !isCompacted ? "delete" : days == nil ? "compact" : "compact,delete"
         var properties = [KafkaConfiguration.Property(key: "cleanup.policy", value: policy)]

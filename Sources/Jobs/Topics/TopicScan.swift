@@ -20,55 +20,39 @@ package struct TopicScan: Sendable {
     package func of(_ topic: String) -> TopicScan { TopicScan(context, topic: topic) }
 
     /// Finds out where to read.
-    ///
-    /// - Throws: The topic cannot be read.
     package func open(_ start: TopicReader.Start, _ stop: TopicReader.Stop) throws(JobFailure) -> TopicReader {
-        do throws(KafkaError) {
-            return try TopicReader(context.kafka, topic: topic, start: start, stop: stop, timeout: context.timeout)
-        } catch {
-            throw failure(error)
+        try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
+            try TopicReader(context.kafka, topic: topic, start: start, stop: stop, timeout: context.timeout)
         }
     }
 
     /// The same, or nil when there is no such topic.
-    ///
-    /// - Throws: The topic cannot be read.
     package func openIfThere(_ start: TopicReader.Start, _ stop: TopicReader.Stop) throws(JobFailure) -> TopicReader? {
-        do throws(KafkaError) {
-            return try TopicReader(context.kafka, topic: topic, start: start, stop: stop, timeout: context.timeout)
+        do throws(JobFailure) {
+            return try open(start, stop)
         } catch {
-            if error.isUnknownTopicOrPartition { return nil }
-            throw failure(error)
+            if case .kafka(let error, _) = error, error.isUnknownTopicOrPartition { return nil }
+            throw error
         }
     }
 
     /// A reader of the records from now on. It waits for topics that were just made.
-    ///
-    /// - Throws: The topic cannot be read.
     package func openAtEnd() throws(JobFailure) -> TopicReader {
-        do throws(KafkaError) {
-            return try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
+        try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
+            try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
                 try TopicReader(context.kafka, topic: topic, start: .end, timeout: context.timeout)
             }
-        } catch {
-            throw failure(error)
         }
     }
 
     /// A reader that knows where the topic begins and ends, and reads nothing yet.
-    ///
-    /// - Throws: The topic cannot be read.
     package func survey() throws(JobFailure) -> TopicReader {
-        do throws(KafkaError) {
-            return try TopicReader(surveying: topic, configuration: context.kafka, timeout: context.timeout)
-        } catch {
-            throw failure(error)
+        try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
+            try TopicReader(surveying: topic, configuration: context.kafka, timeout: context.timeout)
         }
     }
 
     /// Reads to where the reader stops.
-    ///
-    /// - Throws: The topic cannot be read, or not to its end.
     package func read(_ reader: TopicReader, _ body: (borrowing ConsumedRecord) -> Void) throws(JobFailure) {
         try readOn(reader) { record in
             body(record)
@@ -77,11 +61,6 @@ package struct TopicScan: Sendable {
     }
 
     /// Reads to where the reader stops, or until `body` has enough.
-    ///
-    /// - Parameters:
-    ///   - reader: The reader to continue.
-    ///   - body: Gets each record, and returns whether to go on.
-    /// - Throws: The topic cannot be read, or not to its end.
     package func readOn(_ reader: TopicReader, while body: (borrowing ConsumedRecord) -> Bool) throws(JobFailure) {
         context.progress(.began(.topic(topic), count: reader.remainingCount))
         defer { context.progress(.ended) }

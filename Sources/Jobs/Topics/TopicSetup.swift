@@ -31,13 +31,8 @@ package struct TopicSetup: Sendable {
     /// A setup of a context's topics.
     package init(_ context: JobContext) { self.context = context }
 
-    /// Creates the topics that are missing.
-    ///
-    /// - Parameters:
-    ///   - partitions: The partitions of a topic of requests, or nil for 12.
-    ///   - replication: The replicas of each partition, or nil for 3, or for the number of brokers if that is less.
-    /// - Returns: The answer for each topic, in the order of `TopicRole.all`.
-    /// - Throws: No broker answers.
+    /// Creates the topics that are missing. By default topics of requests have 12 partitions, and partitions 3 replicas, or fewer
+    /// if there are fewer brokers.
     package func create(partitions: Int?, replication: Int?) throws(JobFailure) -> Creation {
         let roles = TopicRole.all(context.topics)
         let count = partitions ?? 12
@@ -67,9 +62,6 @@ package struct TopicSetup: Sendable {
     }
 
     /// Checks that the topics exist, and that their settings lose nothing.
-    ///
-    /// - Returns: The condition of each topic, in the order of `TopicRole.all`.
-    /// - Throws: No broker answers.
     package func check() throws(JobFailure) -> [(role: TopicRole, condition: Condition)] {
         let roles = TopicRole.all(context.topics)
         do throws(KafkaError) {

@@ -3,7 +3,6 @@ package import PushModel
 
 /// The topics that others write or read, as AsyncAPI 3.0 has it. Topics that pushfan alone uses are left out.
 package struct TopicsDescription: Sendable {
-    /// A topic of the description.
     private struct Channel {
         let name: String
         let address: String
@@ -50,10 +49,7 @@ package struct TopicsDescription: Sendable {
         ]
     }
 
-    /// The description.
-    ///
-    /// - Parameter version: The program's version.
-    /// - Returns: An AsyncAPI document.
+    /// The description as an AsyncAPI document.
     package func document(version: String) -> JSONTree {
         [
             "asyncapi": "3.0.0",

@@ -19,15 +19,6 @@ package final class TransactionalSession {
     private let isCancelled: () -> Bool
 
     /// Finds the topics that are written to and read back. No process is fenced yet.
-    ///
-    /// - Parameters:
-    ///   - configuration: The brokers.
-    ///   - id: The transactional id.
-    ///   - names: The topics.
-    ///   - enqueueTimeout: The longest wait for room in the producer's queue.
-    ///   - timeout: The longest wait for the brokers.
-    ///   - isCancelled: Ends waiting when true.
-    /// - Throws: No broker answers, or a topic is missing or not allowed.
     package init(
         _ configuration: KafkaConfiguration, id: String, topics names: [String] = [], enqueueTimeout: Duration = .seconds(10),
         timeout: Duration, isCancelled: @escaping () -> Bool
@@ -45,8 +36,6 @@ package final class TransactionalSession {
     deinit { producer.close(timeout: .zero) }
 
     /// Fences every earlier session. Tries again while the coordinator is busy, such as with a transaction that it is ending.
-    ///
-    /// - Throws: The last attempt's error, also when the job was cancelled.
     package func fence() throws(KafkaError) {
         let deadline = Deadline(after: timeout)
         while true {
@@ -69,8 +58,6 @@ package final class TransactionalSession {
     }
 
     /// Reads a topic until `isRead` reports that the claim was read.
-    ///
-    /// - Throws: The topic may not be read, or the claim does not come in time.
     package func readBack(
         _ reader: TopicReader, isInterruptible: Bool = true, until isRead: () -> Bool, _ take: (borrowing ConsumedRecord) -> Void
     ) throws(KafkaError) {
@@ -85,8 +72,6 @@ package final class TransactionalSession {
     }
 
     /// Writes in one transaction, which is aborted if anything fails.
-    ///
-    /// - Throws: The error that `body` throws, or Kafka did not confirm it.
     package func transact(_ body: () throws(KafkaError) -> Void) throws(KafkaError) {
         try producer.beginTransaction()
         do throws(KafkaError) {
@@ -99,9 +84,7 @@ package final class TransactionalSession {
         }
     }
 
-    /// Commits the transaction, as often as it takes.
-    ///
-    /// - Throws: Kafka did not confirm it. Whether it took place, the next session finds out.
+    /// Commits the transaction, as often as it takes. After an error the next session finds out whether it took place.
     package func commit() throws(KafkaError) {
         while true {
             do throws(KafkaError) {

@@ -46,11 +46,6 @@ package struct WhereaboutsSearch {
     private var gaps: [ReportGap] = []
 
     /// Nothing is searched yet.
-    ///
-    /// - Parameters:
-    ///   - id: The request's id.
-    ///   - terms: The group, its topics and its brokers.
-    ///   - context: The topic of cancellations, and the time limit of each query.
     package init(for id: String, in terms: GroupTerms, context: JobContext) {
         self.id = id
         place = RecordPlace(id)
@@ -58,10 +53,7 @@ package struct WhereaboutsSearch {
         self.context = context
     }
 
-    /// Searches.
-    ///
-    /// - Returns: The place of the request, and the searched parts of the topics.
-    /// - Throws: `cancelled` alone. Unreadable topics are gaps of the report.
+    /// Searches. Unreadable topics are gaps of the report.
     package mutating func run() throws(JobFailure) -> WhereaboutsReport {
         let now = Timestamp(milliseconds: context.now())
         var cancellations = Cancellations()
@@ -154,14 +146,8 @@ struct SearchWindow: Equatable {
     /// The number of offsets that are read.
     var searchedCount: Int64 { offsets.upperBound - offsets.lowerBound }
 
-    /// The newest offsets of each partition of a topic, the same number of each.
-    ///
-    /// - Parameters:
-    ///   - positions: The positions of the group in the partitions.
-    ///   - keepsDone: Whether records that the group is done with are of interest.
-    ///   - place: The place of the request, if known.
-    ///   - limit: The most offsets of the topic.
-    /// - Returns: A window for each partition, some empty.
+    /// The newest offsets of each partition of a topic, the same number of each and at most `limit` together. Some are empty.
+    /// Records that the group is done with count if `keepsDone`.
     static func all(of positions: [GroupPosition], keepsDone: Bool, place: RecordPlace?, limit: Int64) -> [SearchWindow] {
         let share = max(1, limit / Int64(max(1, positions.count)))
         let known = place.flatMap { place in

@@ -57,6 +57,17 @@ public struct JSONObject: Sendable {
         add(name, raw: object.bytes)
     }
 
+    /// An object with these members, without those that are nil or empty lists.
+    public init(_ members: KeyValuePairs<String, (any JSONMember)?>) {
+        self.init()
+        add(members)
+    }
+
+    /// Adds members, but not those that are nil or empty lists.
+    public mutating func add(_ members: KeyValuePairs<String, (any JSONMember)?>) {
+        for (name, value) in members { value?.add(to: &self, as: name) }
+    }
+
     /// No member was added.
     public var isEmpty: Bool { writer.count == 1 }
 
@@ -75,4 +86,30 @@ public struct JSONObject: Sendable {
         writer.append(json: name)
         writer.append(UInt8(ascii: ":"))
     }
+}
+
+/// A value that `JSONObject` can have as a member.
+public protocol JSONMember {
+    /// Adds this value to an object.
+    func add(to object: inout JSONObject, as name: String)
+}
+
+extension String: JSONMember {
+    /// Adds a text.
+    public func add(to object: inout JSONObject, as name: String) { object.add(name, value: self) }
+}
+
+extension Int: JSONMember {
+    /// Adds a number.
+    public func add(to object: inout JSONObject, as name: String) { object.add(name, value: self) }
+}
+
+extension Bool: JSONMember {
+    /// Adds true or false.
+    public func add(to object: inout JSONObject, as name: String) { object.add(name, value: self) }
+}
+
+extension [String]: JSONMember {
+    /// Adds texts, if there are any.
+    public func add(to object: inout JSONObject, as name: String) { object.add(name, texts: self) }
 }

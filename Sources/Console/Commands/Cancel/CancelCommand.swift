@@ -6,7 +6,6 @@ import PushModel
 import Settings
 
 extension Command {
-    /// `pushfan cancel`: stops requests that wait.
     static let cancel = Command(
         "cancel", .publishers, "Cancel requests that wait, for their moment or for a retry", operands: "ID...",
         maximumOperands: .max,
@@ -92,11 +91,9 @@ enum CancelCommand {
         var objects: [[UInt8]] = []
         for request in requests {
             table.add(request.id, request.result?.state ?? "none yet", request.result?.errorCode ?? "-")
-            var object = JSONObject()
-            object.add("id", value: request.id)
-            object.add("state", value: request.result?.state)
-            object.add("error", value: request.result?.errorCode)
-            objects.append(object.bytes)
+            objects.add([
+                "id": request.id, "state": request.result?.state, "error": request.result?.errorCode,
+            ])
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
     }

@@ -2,10 +2,8 @@ import HubAuth
 import Observability
 import PushModel
 import Settings
-import PushModel
 
 extension Command {
-    /// `pushfan config check`: every problem of the settings, at once.
     static let configCheck = Command(
         "config check", .operators, "Check the settings and name every problem", operands: "[FILE]", maximumOperands: 1,
         examples: [
@@ -14,7 +12,6 @@ extension Command {
         ],
         groups: [FlagGroup("Selection", [FlagGroup.configFile])], readOn: "pushfan help settings", run: ConfigCommands.check)
 
-    /// `pushfan config show`: what counts, and why.
     static let configShow = Command(
         "config show", .operators, "Show every setting that counts, secrets hidden",
         examples: [
@@ -75,9 +72,7 @@ private enum ConfigCommands {
         var objects: [[UInt8]] = []
         for row in rows {
             if showsOrigin { table.add(row.key, row.value, row.origin.description) } else { table.add(row.key, row.value) }
-            var object = JSONObject()
-            object.add("key", value: row.key)
-            object.add("value", value: row.value)
+            var object = JSONObject(["key": row.key, "value": row.value])
             if showsOrigin { object.add("origin", value: row.origin.description) }
             objects.append(object.bytes)
         }

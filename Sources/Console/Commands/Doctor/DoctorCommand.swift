@@ -5,7 +5,6 @@ import PushModel
 import Settings
 
 extension Command {
-    /// `pushfan doctor`: what is wrong, and the command that mends it.
     static let doctor = Command(
         "doctor", .operators, "Check brokers, topics, rights, group, clock, hub and limits",
         examples: [
@@ -66,13 +65,10 @@ private enum DoctorCommand {
 extension Finding {
     /// The finding as a JSON object.
     fileprivate var json: [UInt8] {
-        var object = JSONObject()
-        object.add("check", value: check)
-        object.add("state", value: state.rawValue.replacing(" ", with: "_"))
-        object.add("subject", value: subject.isEmpty ? nil : subject)
-        object.add("finding", value: text)
-        object.add("remedy", value: remedy)
-        return object.bytes
+        JSONObject([
+            "check": check, "state": state.rawValue.replacing(" ", with: "_"), "subject": subject.isEmpty ? nil : subject,
+            "finding": text, "remedy": remedy,
+        ]).bytes
     }
 }
 

@@ -11,14 +11,7 @@ import Settings
 /// Queries the telemetry of a notification that never existed: this needs the key and sends nothing (`GET /messages/{id}`).
 /// Workers send the same query, and interpret the answer alike (`HubFinding`).
 enum HubProbe {
-    /// Makes the call on a connection of its own.
-    ///
-    /// - Parameters:
-    ///   - settings: The settings of the connection to it.
-    ///   - own: The hub.
-    ///   - now: Milliseconds since 1970.
-    ///   - timeout: The longest wait.
-    /// - Returns: The result. Every failure is a fact as well.
+    /// Makes the call on a connection of its own. `now` is in milliseconds since 1970. Every failure is a fact as well.
     static func ask(_ settings: Settings, _ own: HubSettings, now: Int64, timeout: Duration) -> HubFacts {
         guard own.connectionString != nil || own.name != nil else { return HubFacts(outcome: .unset) }
         let hub: HubConfiguration

@@ -80,9 +80,8 @@ enum AudienceCommand {
         return run.writtenCount > 0 ? "enqueued" : "enqueued_before"
     }
 
-    /// Refuses content that no worker would send, before the file is read.
-    ///
-    /// - Returns: The hubs that share the audience, or nil for one hub.
+    /// Refuses content that no worker would send, before the file is read. Returns the hubs that share the audience, or nil for
+    /// one.
     private static func checkContent(
         _ sample: AudienceRequest, _ settings: Settings, _ now: Int64
     ) throws(CommandFailure) -> HubSpread? {
@@ -114,15 +113,10 @@ enum AudienceCommand {
         _ invocation: Invocation, _ id: String, _ survey: AudienceSurvey, state: String, _ run: AudienceRun? = nil,
         _ result: ResultRecord? = nil
     ) throws(CommandFailure) {
-        var object = JSONObject()
-        object.add("id", value: id)
-        object.add("state", value: state)
-        object.add("lines", value: survey.lines)
-        object.add("names", value: survey.names)
-        object.add("duplicates", value: survey.duplicates)
-        object.add("faults", value: survey.faultCount)
-        object.add("parts", value: survey.parts)
-        object.add("calls", value: survey.calls)
+        var object = JSONObject([
+            "id": id, "state": state, "lines": survey.lines, "names": survey.names, "duplicates": survey.duplicates,
+            "faults": survey.faultCount, "parts": survey.parts, "calls": survey.calls,
+        ])
         if let run {
             object.add("resumed_at", value: run.resumedAt)
             object.add("written", value: run.writtenCount)

@@ -89,14 +89,9 @@ extension EnqueueCommand {
 extension PublishedRequest {
     /// The request as a JSON object. Offsets are texts, because not every reader of JSON keeps 64 bits.
     fileprivate var json: [UInt8] {
-        var object = JSONObject()
-        object.add("id", value: id)
-        object.add("topic", value: topic)
-        if let partition { object.add("partition", value: Int(partition)) }
-        object.add("offset", value: offset.map(String.init))
-        object.add("state", value: result?.state)
-        object.add("outcome", value: result?.outcome)
-        object.add("error", value: result?.errorCode)
-        return object.bytes
+        JSONObject([
+            "id": id, "topic": topic, "partition": partition.map { Int($0) }, "offset": offset.map(String.init),
+            "state": result?.state, "outcome": result?.outcome, "error": result?.errorCode,
+        ]).bytes
     }
 }

@@ -98,9 +98,7 @@ enum EnqueueCommand {
         var objects: [[UInt8]] = []
         for request in requests {
             let record = sender.record(of: request)
-            var object = JSONObject()
-            object.add("topic", value: record.topic)
-            object.add("key", value: record.key)
+            var object = JSONObject(["topic": record.topic, "key": record.key])
             object.add("headers", pairs: record.headers)
             object.add("value", raw: record.value.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
             objects.append(object.bytes)

@@ -10,9 +10,7 @@ extension Topics {
 }
 
 extension Invocation {
-    /// The content of the file that an operand names, or standard input for `-`.
-    ///
-    /// - Throws: A usage failure: it cannot be read, or it is a request instead of a file's name.
+    /// The content of the file that an operand names, or standard input for `-`. A request instead of a name is refused.
     func requestFile(_ path: String) throws(CommandFailure) -> [UInt8] {
         guard path.first != "{", path.first != "[" else {
             throw .usage("a request itself is no file", hint: "send it through a pipe: echo '{…}' | pushfan \(command.name) -")
@@ -21,8 +19,6 @@ extension Invocation {
     }
 
     /// Follows the results from now on, if the command waits for them.
-    ///
-    /// - Throws: The topic of results cannot be read.
     func resultFollower(_ settings: Settings, context: JobContext) throws(CommandFailure) -> ResultFollower? {
         guard arguments.has("wait") else { return nil }
         return try perform(settings) { () throws(JobFailure) in try context.resultFollower() }

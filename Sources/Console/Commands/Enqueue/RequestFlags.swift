@@ -44,22 +44,13 @@ enum RequestFlags {
             Flag("source", "TEXT", "Who publishes it"),
         ])
 
-    /// The names of all flags that describe a request.
     static let names = [audience, content, delivery].flatMap { $0.flags.map(\.name) }
 
-    /// The request that the flags describe.
-    ///
-    /// - Parameters:
-    ///   - arguments: The command line.
-    ///   - now: Milliseconds since 1970, for lengths of time.
-    /// - Returns: JSON that is still to be checked against the contract.
-    /// - Throws: A usage failure for a flag that cannot be written as JSON.
+    /// The request that the flags describe, as JSON that is still to be checked. `now` is in milliseconds since 1970.
     static func json(_ arguments: Arguments, now: Int64) throws(CommandFailure) -> [UInt8] {
-        var request = JSONObject()
-        request.add("schema_version", value: 1)
-        request.add("id", value: arguments.value("id"))
-        request.add("source", value: arguments.value("source"))
-        request.add("hub", value: arguments.value("hub"))
+        var request = JSONObject([
+            "schema_version": 1, "id": arguments.value("id"), "source": arguments.value("source"), "hub": arguments.value("hub"),
+        ])
         request.add("audience", raw: try audience(arguments))
         request.add("platforms", texts: arguments.values("platform"))
         try addContent(arguments, to: &request)
@@ -70,9 +61,10 @@ enum RequestFlags {
             }
             request.add("not_before", value: moment.text)
         }
-        request.add("priority", value: arguments.value("priority"))
-        request.add("collapse_key", value: arguments.value("collapse-key"))
-        request.add("ordering_key", value: arguments.value("ordering-key"))
+        request.add([
+            "priority": arguments.value("priority"), "collapse_key": arguments.value("collapse-key"),
+            "ordering_key": arguments.value("ordering-key"),
+        ])
         let options = try pairs("option", arguments)
         if !options.isEmpty { request.add("options", raw: self.options(options)) }
         request.add("labels", pairs: try pairs("label", arguments))
@@ -91,33 +83,29 @@ enum RequestFlags {
         var audience = JSONObject()
         // The names of the file are added part by part.
         if arguments.has("audience-file") { audience.add("users", texts: ["sample"]) }
-        audience.add("users", texts: arguments.values("user"))
-        audience.add("categories", texts: arguments.values("category"))
-        audience.add("tag_expression", value: arguments.value("tag-expression"))
-        audience.add("installations", texts: arguments.values("installation"))
+        audience.add([
+            "users": arguments.values("user"), "categories": arguments.values("category"),
+            "tag_expression": arguments.value("tag-expression"), "installations": arguments.values("installation"),
+        ])
         if arguments.has("broadcast") { audience.add("broadcast", value: true) }
         var devices: [[UInt8]] = []
         for text in arguments.values("device") {
             guard let colon = text.firstIndex(of: ":"), Platform(name: String(text[..<colon])) != nil else {
                 throw .usage("--device: expected PLATFORM:HANDLE, such as apple:…; the platform is not known")
             }
-            var device = JSONObject()
-            device.add("platform", value: String(text[..<colon]))
-            device.add("handle", value: String(text[text.index(after: colon)...]))
-            devices.append(device.bytes)
+            devices.add([
+                "platform": String(text[..<colon]), "handle": String(text[text.index(after: colon)...]),
+            ])
         }
         if !devices.isEmpty { audience.add("devices", array: devices) }
         return audience.bytes
     }
 
     private static func addContent(_ arguments: Arguments, to request: inout JSONObject) throws(CommandFailure) {
-        var message = JSONObject()
-        message.add("title", value: arguments.value("title"))
-        message.add("subtitle", value: arguments.value("subtitle"))
-        message.add("body", value: arguments.value("body"))
-        message.add("image_url", value: arguments.value("image"))
-        message.add("deep_link", value: arguments.value("deep-link"))
-        message.add("sound", value: arguments.value("sound"))
+        var message = JSONObject([
+            "title": arguments.value("title"), "subtitle": arguments.value("subtitle"), "body": arguments.value("body"),
+            "image_url": arguments.value("image"), "deep_link": arguments.value("deep-link"), "sound": arguments.value("sound"),
+        ])
         if let badge = try arguments.integer("badge", in: 0...99_999) { message.add("badge", value: badge) }
         message.add("thread_id", value: arguments.value("thread"))
         if arguments.has("silent") { message.add("silent", value: true) }

@@ -11,10 +11,7 @@ enum UnsentRequests {
         let result: ResultRecord
     }
 
-    /// The outcomes of the requests and their reasons, each state and error once, with the remedy.
-    ///
-    /// - Parameter requests: The requests that have a result, in their order. Sent requests are skipped.
-    /// - Returns: Lines for a person, or none if all were sent.
+    /// The outcomes of unsent requests and their reasons, each state and error once, with the remedy, in lines for a person.
     static func lines(_ requests: some Sequence<(id: String, result: ResultRecord)>) -> [String] {
         var groups: [[String]: Group] = [:]
         var order: [[String]] = []

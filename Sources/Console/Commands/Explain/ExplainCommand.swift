@@ -7,7 +7,6 @@ import Publishing
 import PushModel
 
 extension Command {
-    /// `pushfan explain`: a request's calls, an error code's meaning, the meaning of a hub's answers.
     static let explain = Command(
         "explain", .publishers, "Show what a request would become, or what an error code means", operands: "FILE|-|CODE",
         maximumOperands: 1,
@@ -76,13 +75,10 @@ enum ExplainCommand {
         let page = code.explanation
         let rows = VerdictTable.rows.filter { $0.verdict.code == code }
         guard invocation.arguments.format() == .table else {
-            var object = JSONObject()
-            object.add("code", value: code.rawValue)
-            object.add("cause", value: page.cause)
-            object.add("effect", value: page.effect)
-            object.add("remedy", value: page.remedy)
-            object.add("replay", value: replay(code, rows))
-            object.add("answers", texts: rows.map(\.subject.name))
+            let object = JSONObject([
+                "code": code.rawValue, "cause": page.cause, "effect": page.effect, "remedy": page.remedy,
+                "replay": replay(code, rows), "answers": rows.map(\.subject.name),
+            ])
             try invocation.streams.out(object.bytes + [UInt8(ascii: "\n")])
             return .done
         }
@@ -98,12 +94,10 @@ enum ExplainCommand {
     ) throws(CommandFailure) -> ExitCode {
         let page = code.explanation
         guard invocation.arguments.format() == .table else {
-            var object = JSONObject()
-            object.add("code", value: code.rawValue)
-            if let former { object.add("formerly", value: former) }
-            object.add("cause", value: page.cause)
-            object.add("remedy", value: page.remedy)
-            object.add("statuses", texts: code.statuses.map { "\($0)" })
+            let object = JSONObject([
+                "code": code.rawValue, "formerly": former, "cause": page.cause, "remedy": page.remedy,
+                "statuses": code.statuses.map { "\($0)" },
+            ])
             try invocation.streams.out(object.bytes + [UInt8(ascii: "\n")])
             return .done
         }
@@ -131,14 +125,10 @@ enum ExplainCommand {
             let verdict = row.verdict
             table.add(
                 row.subject.name, verdict.outcome.rawValue, verdict.code?.rawValue ?? "-", verdict.retry.rawValue, row.meaning)
-            var object = JSONObject()
-            object.add("answer", value: row.subject.name)
-            object.add("outcome", value: verdict.outcome.rawValue)
-            object.add("code", value: verdict.code?.rawValue)
-            object.add("retry", value: verdict.retry.rawValue)
-            object.add("pauses_hub", value: verdict.pausesHub)
-            object.add("meaning", value: row.meaning)
-            objects.append(object.bytes)
+            objects.add([
+                "answer": row.subject.name, "outcome": verdict.outcome.rawValue, "code": verdict.code?.rawValue,
+                "retry": verdict.retry.rawValue, "pauses_hub": verdict.pausesHub, "meaning": row.meaning,
+            ])
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
         return .done
@@ -152,7 +142,6 @@ enum ExplainCommand {
         }
     }
 
-    /// Explains the requests that `read` gives.
     private static func explain(
         _ invocation: Invocation, _ read: (inout RequestChecker) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> ExitCode {

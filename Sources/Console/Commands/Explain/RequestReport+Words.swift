@@ -13,7 +13,6 @@ extension RequestReport {
     /// The cost of its calls, or nil if there are none.
     var estimate: PlanEstimate? { if case .sent(let sending) = fate { sending.estimate } else { nil } }
 
-    /// The report for a person.
     var text: String {
         guard case .sent(let sending) = fate else { return "nothing would be sent: \(refusal ?? "")" }
         let name = id.map { "request \($0)" } ?? "a request that gets its id when it is written"
@@ -32,7 +31,6 @@ extension RequestReport {
 }
 
 extension PlanEstimate {
-    /// One line.
     var text: String {
         let calls = callCount == 1 ? "1 call" : "\(callCount) calls"
         let rate = limits.callsPerSecond > 0 ? ", \(limits.callsPerSecond) a second" : ""
@@ -50,7 +48,6 @@ extension CallPreview {
         return "\(whole), to \(audience), \(body.count) of at most \(maximumBodyByteCount) bytes"
     }
 
-    /// The request.
     fileprivate var lines: [String] {
         let body = Sanitised.line(String(decoding: body, as: UTF8.self), atMost: maximumBodyByteCount + 1)
         return head.map { "  " + Sanitised.line($0, atMost: 8192) } + ["", "  " + body]

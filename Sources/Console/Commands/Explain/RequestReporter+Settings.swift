@@ -7,11 +7,6 @@ import Settings
 
 extension RequestReporter {
     /// A reporter with the settings of this machine, which stand for a worker's.
-    ///
-    /// - Parameters:
-    ///   - settings: Those of the worker.
-    ///   - callTime: How long the hub is thought to take for a call.
-    /// - Throws: A hub that is set, but wrong.
     init(_ settings: Settings, callTime: Duration = .milliseconds(100)) throws(CommandFailure) {
         do throws(HubAuthError) {
             try self.init(

@@ -4,7 +4,6 @@ import PushModel
 import Settings
 
 extension Command {
-    /// `pushfan group adopt OLD`: what a group of another name has left goes on in this one.
     static let groupAdopt = Command(
         "group adopt", .operators, "Take over the positions and waiting requests of a former group",
         operands: "OLD", maximumOperands: 1,
@@ -62,7 +61,6 @@ private enum GroupAdoptCommand {
         return adoption.rows.contains { $0.unknown > 0 } ? .partlyFailed : .done
     }
 
-    /// There is nothing of the old group.
     private static func noGroup(_ old: String, _ settings: KafkaSettings) -> CommandFailure {
         let brokers = settings.bootstrapServers.joined(separator: ",")
         return CommandFailure(
@@ -73,19 +71,13 @@ private enum GroupAdoptCommand {
     }
 
     private static func report(_ rows: [GroupAdoption.Row], _ isDry: Bool, _ invocation: Invocation) throws(CommandFailure) {
-        var table = Table([
-            .init(title: "TOPIC"), .init(title: "POSITIONS", isNumber: true), .init(title: "MOVED", isNumber: true),
-            .init(title: "UNKNOWN", isNumber: true),
-        ])
+        var table = Table(["TOPIC", .number("POSITIONS"), .number("MOVED"), .number("UNKNOWN")])
         var objects: [[UInt8]] = []
         for row in rows {
             table.add(row.topic, "\(row.positions)", "\(row.moved)", "\(row.unknown)")
-            var object = JSONObject()
-            object.add("topic", value: row.topic)
-            object.add("positions", value: row.positions)
-            object.add("moved", value: row.moved)
-            object.add("unknown", value: row.unknown)
-            objects.append(object.bytes)
+            objects.add([
+                "topic": row.topic, "positions": row.positions, "moved": row.moved, "unknown": row.unknown,
+            ])
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
         let moved = rows.reduce(0) { $0 + $1.moved }

@@ -1,13 +1,11 @@
 import Jobs
 import Delivery
 import GroupPositions
-import Jobs
 import Kafka
 import PushModel
 import Settings
 
 extension Command {
-    /// `pushfan group start TOPIC…`: where the group begins in partitions in which it has no position.
     static let groupStart = Command(
         "group start", .operators, "Say where the group begins where it has no position",
         operands: "[TOPIC[:PARTITION]...]", maximumOperands: .max,
@@ -162,24 +160,19 @@ private enum GroupStartCommand {
         _ rows: [GroupStart.Row], _ place: StartPlace, _ isDry: Bool, _ invocation: Invocation
     ) throws(CommandFailure) {
         var table = Table([
-            .init(title: "TOPIC"), .init(title: "PARTITION", isNumber: true), .init(title: "POSITION", isNumber: true),
-            .init(title: "BEFORE", isNumber: true), .init(title: "AFTER", isNumber: true),
-            .init(title: "FINISHED", isNumber: true), .init(title: "REPEATED", isNumber: true),
+            "TOPIC", .number("PARTITION"), .number("POSITION"), .number("BEFORE"), .number("AFTER"), .number("FINISHED"),
+            .number("REPEATED"),
         ])
         var objects: [[UInt8]] = []
         for row in rows {
             table.add(
                 row.partition.topic, "\(row.partition.partition)", "\(row.commit.offset)", "\(row.before)", "\(row.after)",
                 "\(row.finished)", "\(row.repeated)")
-            var object = JSONObject()
-            object.add("topic", value: row.partition.topic)
-            object.add("partition", value: Int(row.partition.partition))
-            object.add("position", value: Int(row.commit.offset))
-            object.add("before", value: Int(row.before))
-            object.add("after", value: Int(row.after))
-            object.add("finished", value: Int(row.finished))
-            object.add("repeated", value: Int(row.repeated))
-            objects.append(object.bytes)
+            objects.add([
+                "topic": row.partition.topic, "partition": Int(row.partition.partition), "position": Int(row.commit.offset),
+                "before": Int(row.before), "after": Int(row.after), "finished": Int(row.finished),
+                "repeated": Int(row.repeated),
+            ])
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
         invocation.streams.note(

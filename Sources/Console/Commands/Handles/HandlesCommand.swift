@@ -8,7 +8,6 @@ import ResultQuery
 import Settings
 
 extension Command {
-    /// `pushfan handles collect`: what a hub's feedback lists.
     static let handlesCollect = Command(
         "handles collect", .operators, "List the dead device handles that the hub's feedback names",
         examples: [
@@ -82,9 +81,7 @@ enum HandlesCommand {
         do throws(SettingsError) {
             configuration = try settings.hubConfiguration(of: hub)
         } catch {
-            throw CommandFailure(
-                .configuration, error.problems.map(\.description).joined(separator: "\n"),
-                hint: "`pushfan config check` checks settings, `pushfan help settings` lists them")
+            throw CommandFailure(error)
         }
         return try invocation.perform { () throws(JobFailure) in
             try FeedbackContainer(
@@ -97,22 +94,15 @@ enum HandlesCommand {
     private static func report(
         _ collection: FeedbackCollection, of count: Int, _ settings: Settings, _ invocation: Invocation
     ) throws(CommandFailure) {
-        var table = Table([
-            .init(title: "BLOB"), .init(title: "BYTES", isNumber: true), .init(title: "ENTRIES", isNumber: true),
-            .init(title: "HANDLES", isNumber: true), .init(title: "UNREADABLE", isNumber: true), .init(title: "TROUBLE"),
-        ])
+        var table = Table(["BLOB", .number("BYTES"), .number("ENTRIES"), .number("HANDLES"), .number("UNREADABLE"), "TROUBLE"])
         var objects: [[UInt8]] = []
         for row in collection.rows {
             table.add(
                 row.blob, "\(row.byteCount)", "\(row.entries)", "\(row.handles)", "\(row.unreadable)", row.trouble ?? "-")
-            var object = JSONObject()
-            object.add("blob", value: row.blob)
-            object.add("bytes", value: Int(row.byteCount))
-            object.add("entries", value: row.entries)
-            object.add("handles", value: row.handles)
-            object.add("unreadable", value: row.unreadable)
-            object.add("trouble", value: row.trouble)
-            objects.append(object.bytes)
+            objects.add([
+                "blob": row.blob, "bytes": Int(row.byteCount), "entries": row.entries, "handles": row.handles,
+                "unreadable": row.unreadable, "trouble": row.trouble,
+            ])
         }
         let format = invocation.arguments.format()
         if !format.isForPeople || !collection.rows.isEmpty { try invocation.streams.out(format, table, objects) }

@@ -2,12 +2,7 @@ import Keys
 import PushModel
 
 extension KeyTerms {
-    /// The terms that the flags of `keys create` name.
-    ///
-    /// - Parameters:
-    ///   - arguments: The flags.
-    ///   - now: The present, in seconds since 1970.
-    /// - Throws: A usage failure that names the flag and what is allowed.
+    /// The terms that the flags of `keys create` name. `now` is in seconds since 1970.
     init(_ arguments: Arguments, now: Int64) throws(CommandFailure) {
         guard let scopes = Scope.set(arguments.value("scope") ?? Scope.publish.rawValue) else {
             throw .usage(
@@ -34,10 +29,9 @@ extension Table {
     /// The columns of keys. A narrow terminal has no room for all.
     static var ofKeys: Table {
         Table([
-            Column(title: "ID"), Column(title: "STATE"), Column(title: "SCOPES"), Column(title: "TENANT", spare: 4),
-            Column(title: "SOURCE", spare: 1), Column(title: "RATE", isNumber: true, spare: 2),
-            Column(title: "EXPIRES", spare: 5),
-            Column(title: "CREATED", spare: 3), Column(title: "LAST USED", spare: 6), Column(title: "COMMENT"),
+            "ID", "STATE", "SCOPES", .init(title: "TENANT", spare: 4), .init(title: "SOURCE", spare: 1),
+            .number("RATE", spare: 2), .init(title: "EXPIRES", spare: 5), .init(title: "CREATED", spare: 3),
+            .init(title: "LAST USED", spare: 6), "COMMENT",
         ])
     }
 

@@ -9,7 +9,6 @@ extension Command {
     private static let keysFile = FlagGroup(
         "Keys", FlagGroup.settings([("file", "FILE", "gateway.keys_file")]) + [FlagGroup.configFile])
 
-    /// `pushfan keys create`: a key for a back end.
     static let keysCreate = Command(
         "keys create", .operators, "Make a key with which a back end publishes; it is shown this once",
         examples: [
@@ -32,7 +31,6 @@ extension Command {
         ],
         readOn: "pushfan help --page gateway, pushfan help keys revoke", run: KeysCommands.create)
 
-    /// `pushfan keys list`: the keys, without their secrets.
     static let keysList = Command(
         "keys list", .operators, "List the keys of back ends, without their secrets",
         examples: [
@@ -51,7 +49,6 @@ extension Command {
             keysFile, .output(),
         ], readOn: "pushfan help keys create", run: KeysCommands.list)
 
-    /// `pushfan keys revoke`: a key that is accepted no more.
     static let keysRevoke = Command(
         "keys revoke", .operators, "Revoke a key; gateways refuse it 2 s later", operands: "ID", maximumOperands: 1,
         examples: [
@@ -77,8 +74,7 @@ private enum KeysCommands {
         if format == .table {
             try invocation.streams.out(new.text)
         } else {
-            var object = JSONObject()
-            object.add("key", value: new.text)
+            var object = JSONObject(["key": new.text])
             object.add(new.key, at: now)
             try invocation.streams.out(format, Table("KEY"), [object.bytes])
         }
@@ -124,9 +120,7 @@ private enum KeysCommands {
         if before.revokedAt != nil { invocation.streams.note("it was revoked before") }
         var table = Table("ID", "STATE")
         table.add(id, APIKey.State.revoked.rawValue)
-        var object = JSONObject()
-        object.add("id", value: id)
-        object.add("state", value: APIKey.State.revoked.rawValue)
+        let object = JSONObject(["id": id, "state": APIKey.State.revoked.rawValue])
         try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
         return .done
     }

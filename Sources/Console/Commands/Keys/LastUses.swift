@@ -9,8 +9,6 @@ struct LastUses {
     init() {}
 
     /// Queries the gateways that flags name.
-    ///
-    /// - Throws: `usage` for what is no URL of metrics, else why one does not answer.
     init(_ arguments: Arguments) throws(CommandFailure) {
         let timeout = try arguments.duration("timeout") ?? .seconds(5)
         for url in arguments.values("gateway") {

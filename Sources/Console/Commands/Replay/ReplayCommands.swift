@@ -22,7 +22,6 @@ extension Command {
 
     private static let shortTimeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")
 
-    /// `pushfan replay plan`: what would happen.
     static let replayPlan = Command(
         "replay plan", .results, "Show what a replay would do, and write it down", operands: "[FILTER...]",
         maximumOperands: .max, acceptsFilter: true,
@@ -37,7 +36,6 @@ extension Command {
         ],
         readOn: "pushfan help --page replay, pushfan help filters, pushfan help replay run", run: PlanCommand.run)
 
-    /// `pushfan replay run`: carries out a plan.
     static let replayRun = Command(
         "replay run", .results, "Do what a plan says, or plan and do it", operands: "PLAN|FILTER...", maximumOperands: .max,
         acceptsFilter: true,
@@ -53,14 +51,12 @@ extension Command {
         ],
         readOn: "pushfan help replay plan, pushfan help replay status", run: RunCommand.run)
 
-    /// `pushfan replay list`: every job.
     static let replayList = Command(
         "replay list", .results, "List the replays that were run",
         examples: ["pushfan replay list", "pushfan replay list -o ndjson", "pushfan replay list --timeout 30s -o json"],
         groups: [.output(), .kafka(topics: ["replays"], and: [shortTimeout])],
         readOn: "pushfan help replay status", run: JobCommands.list)
 
-    /// `pushfan replay status`: one job.
     static let replayStatus = Command(
         "replay status", .results, "Show how far a replay is, and what became of its requests", operands: "JOB",
         maximumOperands: 1,
@@ -72,13 +68,10 @@ extension Command {
         groups: [.output([.table, .json]), .kafka(topics: ["results", "replays"], and: [shortTimeout])],
         readOn: "pushfan help replay pause, pushfan help replay leftovers", run: JobCommands.status)
 
-    /// `pushfan replay pause`.
     static let replayPause = telling(
         "pause", "Let a running replay wait", "pushfan help replay resume", JobCommands.pause)
-    /// `pushfan replay resume`.
     static let replayResume = telling(
         "resume", "Let a replay that waits go on", "pushfan help replay pause", JobCommands.resume)
-    /// `pushfan replay stop`.
     static let replayStop = telling(
         "stop", "End a replay for good; what it has not done is left", "pushfan help replay leftovers", JobCommands.stop)
 
@@ -99,7 +92,6 @@ extension Command {
             readOn: readOn, run: run)
     }
 
-    /// `pushfan replay leftovers`: what was not replayed, and why.
     static let replayLeftovers = Command(
         "replay leftovers", .results, "List what a plan or its replay has left, and why", operands: "PLAN", maximumOperands: 1,
         examples: [
@@ -109,7 +101,6 @@ extension Command {
         groups: [.output(), .kafka(topics: ["replays"], and: [shortTimeout])],
         readOn: "pushfan help replay plan", run: LeftoversCommand.run)
 
-    /// `pushfan replay deadletter`: what could not be understood, after a fix.
     static let replayDeadLetter = Command(
         "replay deadletter", .results, "Give records that could not be understood back to their topic, after a fix",
         examples: [

@@ -6,7 +6,6 @@ import ResultQuery
 import Settings
 
 extension Command {
-    /// `pushfan failed`: failures without a repair, grouped by cause.
     static let failed = Command(
         "failed", .results, "Group what failed and is not repaired by its cause, and say what to do", operands: "[FILTER...]",
         maximumOperands: .max, acceptsFilter: true,
@@ -100,13 +99,10 @@ enum FailedCommand {
 
     private static func table(_ groups: [FailureTally.Group]) -> Table {
         var table = Table([
-            Table.Column(title: "OPEN", isNumber: true), Table.Column(title: "REPAIRING", isNumber: true, spare: 4),
-            Table.Column(title: "REPAIRED", isNumber: true, spare: 5), Table.Column(title: "ERROR"), Table.Column(title: "HUB"),
-            Table.Column(title: "PLATFORMS", spare: 2), Table.Column(title: "FIRST SEEN", spare: 1),
-            Table.Column(title: "LAST SEEN", spare: 3), Table.Column(title: "REPLAY"),
-            Table.Column(title: "FAILED AGAIN", isNumber: true, isWide: true),
-            Table.Column(title: "LATEST REQUEST", isWide: true),
-            Table.Column(title: "REMEDY", isWide: true),
+            .number("OPEN"), .number("REPAIRING", spare: 4), .number("REPAIRED", spare: 5), "ERROR", "HUB",
+            .init(title: "PLATFORMS", spare: 2), .init(title: "FIRST SEEN", spare: 1), .init(title: "LAST SEEN", spare: 3),
+            "REPLAY", .number("FAILED AGAIN", isWide: true), .init(title: "LATEST REQUEST", isWide: true),
+            .init(title: "REMEDY", isWide: true),
         ])
         for group in groups {
             table.add(
@@ -137,8 +133,7 @@ enum FailedCommand {
     }
 
     private static func json(_ group: FailureTally.Group) -> [UInt8] {
-        var object = JSONObject()
-        object.add("count", value: group.count)
+        var object = JSONObject(["count": group.count])
         for standing in FailureTally.Standing.allCases { object.add(standing.rawValue, value: group.standings[standing] ?? 0) }
         object.add("code", value: group.cause.code)
         object.add("hub", value: group.cause.hub)
@@ -148,9 +143,9 @@ enum FailedCommand {
         var counts = JSONObject()
         for (name, count) in safety(group) { counts.add(name, value: count) }
         object.add("replay_safety", raw: counts.bytes)
-        object.add("latest_request", value: group.latestRequest)
-        object.add("cause", value: explanation(group)?.cause)
-        object.add("remedy", value: explanation(group)?.remedy)
+        object.add([
+            "latest_request": group.latestRequest, "cause": explanation(group)?.cause, "remedy": explanation(group)?.remedy,
+        ])
         return object.bytes
     }
 

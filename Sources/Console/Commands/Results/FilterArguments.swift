@@ -12,11 +12,7 @@ extension ResultFilter {
 }
 
 extension Invocation {
-    /// The filter that operands and flags make together.
-    ///
-    /// - Parameter operands: The words of the filter.
-    /// - Returns: A filter for which both hold.
-    /// - Throws: A usage failure that names the place of the fault and what is allowed there.
+    /// The filter that operands and flags make together. A usage failure names the place of the fault and what is allowed there.
     func filter(_ operands: [String]) throws(CommandFailure) -> ResultFilter {
         var filter = try Self.filter(operands.joined(separator: " "), "the filter", now: surroundings.now())
         for flag in ResultFilter.flags where arguments.has(flag.name) {

@@ -11,8 +11,6 @@ extension Flag {
 
 extension Invocation {
     /// Answers queries for results, from the index if a flag demands it.
-    ///
-    /// - Throws: A usage failure for `--index=`.
     func results(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> ResultAnswers {
         let context = jobContext(settings, timeout: timeout)
         guard arguments.has("index") else { return ResultAnswers(context) }

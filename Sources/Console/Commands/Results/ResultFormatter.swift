@@ -3,7 +3,6 @@ import Publishing
 import PushModel
 import ResultQuery
 
-/// The events of one result.
 struct ResultFormatter {
     private let record: ResultRecord
     private var document = JSONDocument()
@@ -26,7 +25,6 @@ struct ResultFormatter {
         return events
     }
 
-    /// The result itself.
     var ending: StoryEvent {
         switch record.kind {
         case "outcome": return StoryEvent(at: record.at, what: "outcome", detail: telemetry)
@@ -43,7 +41,6 @@ struct ResultFormatter {
         record.attemptCount > 0 ? " after " + Counted.text(record.attemptCount, "attempt", "attempts") : " without an attempt"
     }
 
-    /// The result of a replay, in the story of what it repeats.
     var replay: StoryEvent {
         let code = record.errorCode.map { ": \($0)" } ?? ""
         let job = job.map { " (\($0))" } ?? ""

@@ -5,23 +5,11 @@ import ResultQuery
 
 /// The life of one request in plain text: what it came to, and how.
 struct ResultStory {
-    private let life: RequestLife
-    private let traits: Streams.Traits
-    private let isWide: Bool
-    /// The parts that are named.
+    let life: RequestLife
+    let traits: Streams.Traits
+    /// Each call is shown as well.
+    var isWide = false
     private static let shownParts = 10
-
-    /// The story of a request.
-    ///
-    /// - Parameters:
-    ///   - life: Its results and those of its replays.
-    ///   - traits: Whether there are colours.
-    ///   - isWide: Whether each call is shown as well.
-    init(_ life: RequestLife, _ traits: Streams.Traits, isWide: Bool = false) {
-        self.life = life
-        self.traits = traits
-        self.isWide = isWide
-    }
 
     /// Several lines, the last without its end.
     var text: String {
@@ -72,6 +60,5 @@ struct StoryEvent {
     let what: String
     let detail: String
 
-    /// One line.
     var line: String { Sanitised.line(at.padding(to: 26) + what.padding(to: 11) + detail) }
 }

@@ -1,7 +1,6 @@
 import Jobs
 import Publishing
 
-/// Results as rows.
 enum ResultTable {
     private static let columns = [
         Table.Column(title: "AT"), Table.Column(title: "REQUEST"), Table.Column(title: "STATE"), Table.Column(title: "OUTCOME"),
@@ -11,7 +10,6 @@ enum ResultTable {
         Table.Column(title: "KIND", isWide: true), Table.Column(title: "MESSAGE", isWide: true),
     ]
 
-    /// A table of results.
     static func of(_ records: [ResultRecord]) -> Table {
         var table = Table(columns)
         for record in records { table.add(cells(record)) }

@@ -8,7 +8,6 @@ import Settings
 extension Command {
     private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")
 
-    /// `pushfan results list`: the newest results.
     static let resultsList = Command(
         "results list", .results, "List the newest results", operands: "[FILTER...]", maximumOperands: .max,
         acceptsFilter: true,
@@ -28,7 +27,6 @@ extension Command {
         ],
         readOn: "pushfan help filters, pushfan help --page results", run: ResultsCommands.list)
 
-    /// `pushfan results show`: one request's life.
     static let resultsShow = Command(
         "results show", .results, "Show what became of one request, or where it is", operands: "ID", maximumOperands: 1,
         examples: [
@@ -51,7 +49,6 @@ extension Command {
         ],
         readOn: "pushfan help explain", run: ShowCommand.run)
 
-    /// `pushfan results tail`: results as they come.
     static let resultsTail = Command(
         "results tail", .results, "Follow the results as they come", operands: "[FILTER...]", maximumOperands: .max,
         acceptsFilter: true,

@@ -17,11 +17,6 @@ struct ScanProgress {
     private var isShown = false
 
     /// A reading that begins now.
-    ///
-    /// - Parameters:
-    ///   - topic: The topic that is read.
-    ///   - total: The number of records, as far as it can be known.
-    ///   - streams: The streams with the terminal.
     init(topic: String, total: Int64, _ streams: Streams) {
         self.topic = topic
         self.total = total

@@ -66,7 +66,7 @@ enum ShowCommand {
         let format = invocation.arguments.format()
         switch format {
         case .table, .wide:
-            let story = ResultStory(life, invocation.streams.traits, isWide: format == .wide)
+            let story = ResultStory(life: life, traits: invocation.streams.traits, isWide: format == .wide)
             try invocation.streams.out(story.text)
         case .json: try invocation.streams.out(latest.line + [UInt8(ascii: "\n")])
         case .ndjson, .csv:

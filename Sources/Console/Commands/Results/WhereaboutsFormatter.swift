@@ -33,7 +33,7 @@ extension WhereaboutsReport {
             return "unknown; no record of it is in what was searched"
         }
         let place = "\(sighting.partition.topic), partition \(sighting.partition.partition), offset \(sighting.offset)"
-        let due = request?.due.map { ", due \($0.text) (\(distance(to: $0)))" } ?? ""
+        let due = request?.due.map { ", due \($0.text) (\($0.distance(from: now)))" } ?? ""
         return switch whereabouts.state {
         case .published: "published, and not read yet"
         case .inWork: "in work; a worker has read it at \(place)"
@@ -53,12 +53,6 @@ extension WhereaboutsReport {
         }
     }
 
-    private func distance(to moment: Timestamp) -> String {
-        let distance = moment.milliseconds(since: now)
-        let length = TimeText.length(milliseconds: abs(distance))
-        return distance > 0 ? "in \(length)" : "\(length) ago"
-    }
-
     /// The same as a row.
     var table: Table {
         var table = Table("REQUEST", "STATE", "TOPIC", "PARTITION", "OFFSET", "DUE", "PUBLISHED", "CANCELLED")
@@ -73,17 +67,13 @@ extension WhereaboutsReport {
 
     /// The same as one JSON object.
     var json: [UInt8] {
-        var object = JSONObject()
-        object.add("request_id", value: id)
-        object.add("state", value: whereabouts.state.rawValue)
+        var object = JSONObject(["request_id": id, "state": whereabouts.state.rawValue])
         if let sighting = whereabouts.sighting {
-            object.add("topic", value: sighting.partition.topic)
-            object.add("partition", value: Int(sighting.partition.partition))
-            object.add("offset", value: Int(sighting.offset))
-            object.add("due", value: sighting.request.due?.text)
-            object.add("group_position", value: Int(sighting.position))
-            object.add("reading", value: sighting.reading.rawValue)
-            object.add("attempts", value: Int(sighting.request.attempts))
+            object.add([
+                "topic": sighting.partition.topic, "partition": Int(sighting.partition.partition), "offset": Int(sighting.offset),
+                "due": sighting.request.due?.text, "group_position": Int(sighting.position), "reading": sighting.reading.rawValue,
+                "attempts": Int(sighting.request.attempts),
+            ])
             object.add("published", raw: json(sighting.request.origin))
         }
         object.add("cancelled_at", value: cancelledAt?.text)
@@ -94,20 +84,13 @@ extension WhereaboutsReport {
     }
 
     private func json(_ origin: RecordOrigin) -> [UInt8] {
-        var object = JSONObject()
-        object.add("topic", value: origin.topic)
-        object.add("partition", value: Int(origin.partition))
-        object.add("offset", value: Int(origin.offset))
-        object.add("at", value: origin.timestamp.text)
-        return object.bytes
+        JSONObject([
+            "topic": origin.topic, "partition": Int(origin.partition), "offset": Int(origin.offset), "at": origin.timestamp.text,
+        ]).bytes
     }
 
     private func json(_ extent: Extent) -> [UInt8] {
-        var object = JSONObject()
-        object.add("topic", value: extent.topic)
-        object.add("offsets", value: Int(extent.searched))
-        object.add("of", value: Int(extent.total))
-        return object.bytes
+        JSONObject(["topic": extent.topic, "offsets": Int(extent.searched), "of": Int(extent.total)]).bytes
     }
 }
 
@@ -117,5 +100,14 @@ extension WhereaboutsReport.Extent {
         let name = Sanitised.line(topic)
         return searched == total
             ? "\(name): \(Counted.text(total, "offset", "offsets")) (all)" : "\(name): the newest \(searched) of \(total) offsets"
+    }
+}
+
+extension Timestamp {
+    /// `3.2 s ago`, `in 4.0 s`.
+    func distance(from now: Timestamp) -> String {
+        let distance = milliseconds(since: now)
+        let length = TimeText.length(milliseconds: abs(distance))
+        return distance > 0 ? "in \(length)" : "\(length) ago"
     }
 }

@@ -5,7 +5,6 @@ import PushModel
 import Settings
 
 extension Command {
-    /// `pushfan schema`: the forms of what is written and read, for machines.
     static let schema = Command(
         "schema", .publishers, "Print the JSON Schema of a request or a result, or describe topics and API", operands: "[NAME]",
         maximumOperands: 1,

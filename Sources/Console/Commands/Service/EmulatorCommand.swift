@@ -7,7 +7,6 @@ import Observability
 import Settings
 
 extension Command {
-    /// `pushfan emulator`: a notification hub in memory.
     static let emulator = Command(
         "emulator", .operators, "Serve a notification hub in memory, for tests and demonstrations",
         examples: [

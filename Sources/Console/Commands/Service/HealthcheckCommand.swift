@@ -2,7 +2,6 @@ package import Jobs
 import Settings
 
 extension Command {
-    /// `pushfan healthcheck`: calls a worker's health check, for containers without curl.
     static let healthcheck = Command(
         "healthcheck", .operators, "Ask a running worker whether it is well", operands: "[URL]", maximumOperands: 1,
         examples: [
@@ -76,8 +75,6 @@ extension HealthTarget {
 
 extension PlainRequest {
     /// Asks a worker or gateway for a page.
-    ///
-    /// - Throws: There is no answer.
     static func get(_ target: HealthTarget, timeout: Duration) throws(CommandFailure) -> (status: Int, body: String) {
         do throws(Failure) { return try call(at: target, timeout: timeout) } catch { throw CommandFailure(error) }
     }

@@ -6,7 +6,6 @@ import PushModel
 import Settings
 
 extension Command {
-    /// `pushfan status`: where the workers stand, and why nothing moves.
     static let status = Command(
         "status", .operators, "Show where the workers stand, and why requests wait",
         examples: [
@@ -84,7 +83,7 @@ private enum StatusCommand {
 
     private static func tell(_ report: StatusReport, _ format: OutputFormat, _ streams: Streams) throws(CommandFailure) {
         guard format.isForPeople else { return try streams.out(report.json + [UInt8(ascii: "\n")]) }
-        let telling = StatusFormatter(report)
+        let telling = StatusFormatter(report: report)
         try streams.out(telling.heading)
         for reason in report.reasons { try streams.out((reason.isStuck ? "stuck: " : "note: ") + Sanitised.line(reason.text)) }
         try streams.out("")

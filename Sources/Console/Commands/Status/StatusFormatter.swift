@@ -4,11 +4,7 @@ import PushModel
 
 /// Writes a status for a person.
 struct StatusFormatter {
-    private let report: StatusReport
-
-    init(_ report: StatusReport) {
-        self.report = report
-    }
+    let report: StatusReport
 
     /// `group pushfan: stable, 3 members; 12 requests wait, the oldest for 4.2 s; 7 are delayed, the first is due in 9.0 s; 2 are held`.
     var heading: String {
@@ -46,8 +42,7 @@ struct StatusFormatter {
     /// A row for each topic, with its totals.
     var topics: Table {
         var table = Table([
-            .init(title: "TOPIC"), .init(title: "PARTITIONS", isNumber: true), .init(title: "READ", isNumber: true),
-            .init(title: "LAG", isNumber: true), .init(title: "OLDEST", isNumber: true), .init(title: "IN WORK", isNumber: true),
+            "TOPIC", .number("PARTITIONS"), .number("READ"), .number("LAG"), .number("OLDEST"), .number("IN WORK"),
         ])
         for topic in report.topics {
             let inWork = topic.compactMap { $0.fromWorker?.inWork }
@@ -66,10 +61,8 @@ struct StatusFormatter {
         topic.filter { $0.oldest != nil }.min { $0.oldest?.milliseconds ?? 0 < $1.oldest?.milliseconds ?? 0 }
     }
 
-    /// A row for each partition, or nil when there is none to show.
-    ///
-    /// - Parameter all: Also those in which nothing waits that should not, and which are read as they should be.
-    /// - Returns: The table, or nil.
+    /// A row for each partition, or nil when there is none to show. Without `all` only those in which something waits or is
+    /// wrong.
     func partitions(all: Bool) -> Table? {
         let shown = report.topics.flatMap { topic in
             let orphans = report.orphans(of: topic)
@@ -87,10 +80,8 @@ struct StatusFormatter {
 
     private func table(of partitions: [StatusReport.Partition]) -> Table {
         var table = Table([
-            .init(title: "TOPIC"), .init(title: "PARTITION", isNumber: true), .init(title: "HEAD", isNumber: true),
-            .init(title: "COMMITTED", isNumber: true),
-            .init(title: "LAG", isNumber: true), .init(title: "OLDEST", isNumber: true), .init(title: "WINDOW", isNumber: true),
-            .init(title: "OWNER"), .init(title: "IN WORK", isNumber: true), .init(title: "OLDEST IN WORK"),
+            "TOPIC", .number("PARTITION"), .number("HEAD"), .number("COMMITTED"), .number("LAG"), .number("OLDEST"),
+            .number("WINDOW"), "OWNER", .number("IN WORK"), "OLDEST IN WORK",
         ])
         for partition in partitions {
             let position = partition.position
@@ -123,10 +114,8 @@ struct StatusFormatter {
     var loops: Table? {
         guard !report.loops.isEmpty else { return nil }
         var table = Table([
-            .init(title: "WORKER"), .init(title: "MODE"), .init(title: "CIRCUIT"), .init(title: "LIMIT", isNumber: true),
-            .init(title: "IN FLIGHT", isNumber: true), .init(title: "WAITING", isNumber: true),
-            .init(title: "RATE/S", isNumber: true),
-            .init(title: "THROTTLED", isNumber: true), .init(title: "REBALANCE"), .init(title: "COMMIT"),
+            "WORKER", "MODE", "CIRCUIT", .number("LIMIT"), .number("IN FLIGHT"), .number("WAITING"), .number("RATE/S"),
+            .number("THROTTLED"), "REBALANCE", "COMMIT",
         ])
         for loop in report.loops {
             table.add([
@@ -142,10 +131,8 @@ struct StatusFormatter {
     var hubs: Table? {
         guard report.loops.contains(where: { $0.hubs.count > 1 }) else { return nil }
         var table = Table([
-            .init(title: "WORKER"), .init(title: "HUB"), .init(title: "REGION"), .init(title: "CIRCUIT"),
-            .init(title: "LIMIT", isNumber: true), .init(title: "IN FLIGHT", isNumber: true),
-            .init(title: "WAITING", isNumber: true), .init(title: "RATE/S", isNumber: true),
-            .init(title: "THROTTLED", isNumber: true),
+            "WORKER", "HUB", "REGION", "CIRCUIT", .number("LIMIT"), .number("IN FLIGHT"), .number("WAITING"), .number("RATE/S"),
+            .number("THROTTLED"),
         ])
         for loop in report.loops {
             for hub in loop.hubs {
@@ -168,28 +155,17 @@ struct StatusFormatter {
         hub.throttledMilliseconds.map { TimeText.length(milliseconds: Int64($0)) } ?? "-"
     }
 
-    /// `3.2 s ago`, `in 4.0 s`.
-    private func moment(_ moment: Timestamp) -> String {
-        let distance = moment.milliseconds(since: report.now)
-        let length = TimeText.length(milliseconds: abs(distance))
-        return distance > 0 ? "in \(length)" : "\(length) ago"
-    }
+    private func moment(_ moment: Timestamp) -> String { moment.distance(from: report.now) }
 }
 
 extension StatusReport {
-    /// The status as one JSON object.
     var json: [UInt8] {
-        var object = JSONObject()
-        object.add("at", value: now.text)
-        object.add("group", value: groupID)
-        object.add("state", value: groupDescription?.state.rawValue)
-        if let members = groupDescription?.members { object.add("members", value: members.count) }
-        object.add("lag_records", value: Int(lag))
-        object.add("lag_ms", value: Int(lagMilliseconds))
-        object.add("delayed_records", value: Int(delayedCount))
-        object.add("held_records", value: Int(heldCount))
-        object.add("cancelled_records", value: Int(cancelledCount))
-        object.add("exact", value: !partitions.contains(where: \.mayBeFewer))
+        var object = JSONObject([
+            "at": now.text, "group": groupID, "state": groupDescription?.state.rawValue,
+            "members": groupDescription?.members.count, "lag_records": Int(lag), "lag_ms": Int(lagMilliseconds),
+            "delayed_records": Int(delayedCount), "held_records": Int(heldCount), "cancelled_records": Int(cancelledCount),
+            "exact": !partitions.contains(where: \.mayBeFewer),
+        ])
         object.add("reasons", array: reasons.map(json))
         object.add("partitions", array: partitions.map(json))
         object.add("workers", array: workers.map(json))
@@ -198,23 +174,17 @@ extension StatusReport {
     }
 
     private func json(_ reason: Reason) -> [UInt8] {
-        var object = JSONObject()
-        object.add("stuck", value: reason.isStuck)
-        object.add("text", value: reason.text)
-        return object.bytes
+        JSONObject(["stuck": reason.isStuck, "text": reason.text]).bytes
     }
 
     private func json(_ partition: Partition) -> [UInt8] {
         let position = partition.position
-        var object = JSONObject()
-        object.add("topic", value: position.partition.topic)
-        object.add("partition", value: Int(position.partition.partition))
-        object.add("low", value: Int(position.low))
-        object.add("head", value: Int(position.high))
-        if let committed = position.committed { object.add("committed", value: Int(committed)) }
-        object.add("finished_ahead", value: position.finishedOffsets.count)
-        object.add("window_percent", value: Int(position.windowUse * 100))
-        object.add("lag_records", value: Int(partition.lag))
+        var object = JSONObject([
+            "topic": position.partition.topic, "partition": Int(position.partition.partition), "low": Int(position.low),
+            "head": Int(position.high), "committed": position.committed.map { Int($0) },
+            "finished_ahead": position.finishedOffsets.count, "window_percent": Int(position.windowUse * 100),
+            "lag_records": Int(partition.lag),
+        ])
         if let age = age(of: partition) { object.add("lag_ms", value: Int(age)) }
         object.add(partition.isDelayed || partition.isHeld ? "due" : "oldest", value: partition.oldest?.text)
         object.add("owner", value: partition.owner)
@@ -223,8 +193,7 @@ extension StatusReport {
     }
 
     private func json(_ worker: Worker) -> [UInt8] {
-        var object = JSONObject()
-        object.add("url", value: worker.url)
+        var object = JSONObject(["url": worker.url])
         switch worker.page {
         case .success: object.add("status", raw: worker.raw.filter { $0 != UInt8(ascii: "\n") })
         case .failure(let failure): object.add("error", value: failure.message)

@@ -157,7 +157,7 @@ extension StatusReport {
     }
 
     private func wait(until moment: Timestamp) -> String {
-        moment > now ? "in " + TimeText.length(milliseconds: moment.milliseconds(since: now)) : "now"
+        moment > now ? moment.distance(from: now) : "now"
     }
 }
 

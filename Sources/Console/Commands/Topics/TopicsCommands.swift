@@ -2,12 +2,10 @@ import Jobs
 import Kafka
 import PushModel
 import Settings
-import PushModel
 
 extension Command {
     private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")
 
-    /// `pushfan topics create`: what a worker needs, made once.
     static let topicsCreate = Command(
         "topics create", .operators, "Create the topics that are missing",
         examples: [
@@ -27,7 +25,6 @@ extension Command {
         ],
         readOn: "pushfan help topics check", run: TopicsCommands.create)
 
-    /// `pushfan topics check`: whether a worker can start.
     static let topicsCheck = Command(
         "topics check", .operators, "Check that the topics exist and lose nothing",
         examples: [
@@ -93,7 +90,6 @@ private enum TopicsCommands {
     }
 }
 
-/// The result for each topic.
 private struct TopicReport {
     private var table = Table("TOPIC", "ROLE", "STATE", "DETAIL")
     private var objects: [[UInt8]] = []
@@ -101,12 +97,7 @@ private struct TopicReport {
 
     mutating func add(_ role: TopicRole, state: String, detail: String) {
         table.add(role.name, role.role, state, detail)
-        var object = JSONObject()
-        object.add("topic", value: role.name)
-        object.add("role", value: role.role)
-        object.add("state", value: state)
-        object.add("detail", value: detail)
-        objects.append(object.bytes)
+        objects.add(["topic": role.name, "role": role.role, "state": state, "detail": detail])
         if state != "ok" && state != "created" { isGood = false }
     }
 

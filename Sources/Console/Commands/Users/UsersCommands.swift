@@ -5,13 +5,11 @@ import EventLoop
 import PushModel
 import Settings
 import Users
-import PushModel
 
 extension Command {
     private static let usersFile = FlagGroup(
         "Users", FlagGroup.settings([("file", "FILE", "gateway.users_file")]) + [FlagGroup.configFile])
 
-    /// `pushfan users set`: a user and a password.
     static let usersSet = Command(
         "users set", .operators, "Add a user, or change the password; it is read from standard input", operands: "NAME",
         // A surplus operand may be a password, and must not be shown.
@@ -23,7 +21,6 @@ extension Command {
         ],
         groups: [usersFile, .output()], readOn: "pushfan help users list", run: UsersCommands.set)
 
-    /// `pushfan users list`: who may sign in.
     static let usersList = Command(
         "users list", .operators, "List the users",
         examples: [
@@ -32,7 +29,6 @@ extension Command {
         ],
         groups: [usersFile, .output()], readOn: "pushfan help users set", run: UsersCommands.list)
 
-    /// `pushfan users remove`: who may not any more.
     static let usersRemove = Command(
         "users remove", .operators, "Remove a user", operands: "NAME", maximumOperands: 1,
         examples: [
@@ -54,9 +50,7 @@ private enum UsersCommands {
         let store = try store(invocation)
         let password = try password(of: name, invocation.streams)
         let hash: PasswordHash
-        do throws(CryptoError) {
-            hash = try PasswordHash(of: password)
-        } catch {
+        do throws(CryptoError) { hash = try PasswordHash(of: password) } catch {
             throw CommandFailure(.failed, error.description)
         }
         let isNew: Bool
@@ -72,18 +66,12 @@ private enum UsersCommands {
     static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let store = try store(invocation)
         let users: [UsersFile.User]
-        do throws(UsersError) {
-            users = try store.read().users
-        } catch {
-            throw failure(error, store)
-        }
+        do throws(UsersError) { users = try store.read().users } catch { throw failure(error, store) }
         var table = Table("NAME")
         var objects: [[UInt8]] = []
         for user in users {
             table.add(user.name)
-            var object = JSONObject()
-            object.add("name", value: user.name)
-            objects.append(object.bytes)
+            objects.add(["name": user.name])
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
         invocation.streams.note("\(Counted.text(users.count, "user", "users")) in \(Sanitised.quoted(store.path))")
@@ -151,9 +139,7 @@ private enum UsersCommands {
     private static func report(_ name: String, _ state: String, _ invocation: Invocation) throws(CommandFailure) {
         var table = Table("NAME", "STATE")
         table.add(name, state)
-        var object = JSONObject()
-        object.add("name", value: name)
-        object.add("state", value: state)
+        let object = JSONObject(["name": name, "state": state])
         try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
     }
 

@@ -12,8 +12,6 @@ package final class LineFile {
     private var failure: JobFailure?
 
     /// A file that will be called `path`.
-    ///
-    /// - Throws: It cannot be made.
     package init(_ path: String) throws(JobFailure) {
         self.path = path
         temporaryPath = path + ".part"
@@ -40,9 +38,7 @@ package final class LineFile {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// Writes the whole file: first `header`, then the lines.
-    ///
-    /// - Throws: Something could not be written. No file is there then.
+    /// Writes the whole file: first `header`, then the lines. After an error there is no file.
     package func finish(header: [UInt8]) throws(JobFailure) {
         flush()
         if let failure { throw failure }
@@ -84,8 +80,6 @@ package final class LineReader {
     private var isAtEnd = false
 
     /// Opens the file.
-    ///
-    /// - Throws: `unreadableFile`.
     package init(_ path: String) throws(JobFailure) {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -97,8 +91,6 @@ package final class LineReader {
     }
 
     /// The next line without its end, or nil at the end of the file.
-    ///
-    /// - Throws: The file cannot be read.
     package func next() throws(JobFailure) -> [UInt8]? {
         var searched = index
         while true {

@@ -62,18 +62,12 @@ package struct ReplayPlanHeader: Sendable, Equatable {
 
     /// One line of JSON.
     package var json: [UInt8] {
-        var object = JSONObject()
-        object.add("kind", value: Self.kind)
-        object.add("version", value: Int(Self.version))
-        object.add("job_id", value: jobID)
-        object.add("source", value: source.rawValue)
-        object.add("created_at", value: createdAt.text)
-        object.add("filter", value: filter)
-        object.add("reason", value: reason)
-        object.add("actor", value: actor)
-        object.add("include_ambiguous", value: includesAmbiguous)
-        object.add("include_cancelled", value: exceptions.cancelled)
-        object.add("include_no_target", value: exceptions.untargeted)
+        var object = JSONObject([
+            "kind": Self.kind, "version": Int(Self.version), "job_id": jobID, "source": source.rawValue,
+            "created_at": createdAt.text, "filter": filter, "reason": reason, "actor": actor,
+            "include_ambiguous": includesAmbiguous, "include_cancelled": exceptions.cancelled,
+            "include_no_target": exceptions.untargeted,
+        ])
         switch expiry {
         case .life(let seconds): object.add("ttl_seconds", value: Int(seconds))
         case .moment(let moment): object.add("expires_at", value: moment.text)
@@ -86,8 +80,6 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     }
 
     /// Reads the first line of a file.
-    ///
-    /// - Throws: `notAPlan` or `planOfOtherVersion`.
     init(_ line: [UInt8], path: String) throws(JobFailure) {
         var document = JSONDocument()
         func text(_ name: StaticString) -> String? { document.text(name, of: document.root) }
@@ -129,8 +121,6 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     }
 
     /// The manner in which the new requests are written.
-    ///
-    /// - Throws: `edit` for an edit that is none.
     package func manner() throws(JobFailure) -> ReplayWriter.Manner {
         var read: [RequestEdit] = []
         for text in edits {
@@ -167,11 +157,7 @@ package struct ReplayCounts: Sendable, Equatable {
 
     /// As a JSON object, every reason included.
     package var json: [UInt8] {
-        var object = JSONObject()
-        object.add("matched", value: matched)
-        object.add("eligible", value: eligible)
-        object.add("requests", value: requests)
-        object.add("calls", value: calls)
+        var object = JSONObject(["matched": matched, "eligible": eligible, "requests": requests, "calls": calls])
         for reason in Leftover.allCases { object.add(reason.rawValue, value: left[reason] ?? 0) }
         var needed = JSONObject()
         for (code, count) in repairsByCount { needed.add(code.rawValue, value: count) }

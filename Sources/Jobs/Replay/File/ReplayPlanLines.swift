@@ -83,8 +83,6 @@ package struct ReplayPlanReader {
     private var document = JSONDocument()
 
     /// Opens a plan.
-    ///
-    /// - Throws: There is no such file, or it is no plan.
     package init(_ path: String) throws(JobFailure) {
         self.path = path
         lines = try LineReader(path)
@@ -92,8 +90,6 @@ package struct ReplayPlanReader {
     }
 
     /// The next line, or nil at the end.
-    ///
-    /// - Throws: The file is damaged.
     package mutating func next() throws(JobFailure) -> Line? {
         while let line = try lines.next() {
             guard !line.isEmpty else { continue }
@@ -106,8 +102,6 @@ package struct ReplayPlanReader {
     }
 
     /// The next new request, without the left ones between, or nil at the end.
-    ///
-    /// - Throws: The file is damaged.
     package mutating func nextItem() throws(JobFailure) -> ReplayItem? {
         while let line = try next() {
             if case .item(let item) = line { return item }
@@ -116,8 +110,6 @@ package struct ReplayPlanReader {
     }
 
     /// The 64-bit FNV-1a digest of a file, in hexadecimal digits.
-    ///
-    /// - Throws: The file cannot be read.
     package static func digest(_ path: String) throws(JobFailure) -> String {
         let lines = try LineReader(path)
         var hash = FNV1a()

@@ -50,11 +50,7 @@ package struct JobLog {
     private let start: Int64
     private var document = JSONDocument()
 
-    /// Nothing was read yet.
-    ///
-    /// - Parameters:
-    ///   - start: The offset before which the repetitions are known otherwise.
-    ///   - besides: A job whose own repetitions are known otherwise.
+    /// Nothing was read yet. Repetitions before `start`, and those of the job `besides`, are known otherwise.
     package init(from start: Int64 = 0, besides: String? = nil) {
         self.start = start
         self.besides = besides
@@ -117,10 +113,7 @@ package struct JobLog {
 }
 
 extension JobContext {
-    /// Reads the jobs up to now.
-    ///
-    /// - Returns: The jobs, or none when there is no topic for them yet.
-    /// - Throws: The topic cannot be read.
+    /// Reads the jobs up to now, none when there is no topic for them yet.
     package func jobLog() throws(JobFailure) -> JobLog {
         var log = JobLog()
         try readJobs { log.take($0) }
@@ -128,9 +121,6 @@ extension JobContext {
     }
 
     /// Reads the topic of jobs from its beginning to its end, or nothing if there is no such topic yet.
-    ///
-    /// - Parameter take: Gets each record.
-    /// - Throws: The topic is there and cannot be read.
     package func readJobs(_ take: (borrowing ConsumedRecord) -> Void) throws(JobFailure) {
         let scan = TopicScan(self, topic: topics.replays)
         guard let reader = try scan.openIfThere(.beginning, .end) else { return }

@@ -48,9 +48,6 @@ package struct JobRecord: Sendable, Equatable {
     package var updatedAt = Timestamp(milliseconds: 0)
 
     /// Checks that a plan is the one that the job was begun with.
-    ///
-    /// - Parameter digest: The digest of the plan's file.
-    /// - Throws: It is another one.
     package func requirePlan(_ digest: String) throws(JobFailure) {
         guard planDigest.isEmpty || planDigest == digest else {
             throw .otherPlan(job: jobID)
@@ -59,24 +56,11 @@ package struct JobRecord: Sendable, Equatable {
 
     /// As JSON.
     package var json: [UInt8] {
-        var object = JSONObject()
-        object.add("schema_version", value: 1)
-        object.add("kind", value: "job")
-        object.add("job_id", value: jobID)
-        object.add("state", value: state.rawValue)
-        object.add("filter", value: filter)
-        object.add("reason", value: reason)
-        object.add("actor", value: actor)
-        object.add("plan_digest", value: planDigest)
-        object.add("requests", value: requests)
-        object.add("next", value: next)
-        object.add("replayed", value: replayed)
-        object.add("skipped", value: skipped)
-        object.add("rate", value: Int(rate))
-        object.add("runner", value: runner)
-        object.add("started_at", value: startedAt.text)
-        object.add("updated_at", value: updatedAt.text)
-        return object.bytes
+        JSONObject([
+            "schema_version": 1, "kind": "job", "job_id": jobID, "state": state.rawValue, "filter": filter, "reason": reason,
+            "actor": actor, "plan_digest": planDigest, "requests": requests, "next": next, "replayed": replayed,
+            "skipped": skipped, "rate": Int(rate), "runner": runner, "started_at": startedAt.text, "updated_at": updatedAt.text,
+        ]).bytes
     }
 
     /// Reads one.
@@ -154,12 +138,7 @@ package struct JobBatch: Sendable {
 
     /// As JSON.
     package var json: [UInt8] {
-        var object = JSONObject()
-        object.add("schema_version", value: 1)
-        object.add("kind", value: "batch")
-        object.add("job_id", value: jobID)
-        object.add("first", value: first)
-        object.add("next", value: next)
+        var object = JSONObject(["schema_version": 1, "kind": "batch", "job_id": jobID, "first": first, "next": next])
         object.add("replayed", array: replayed.map { Self.entry($0.place, $0.sends) })
         object.add("skipped", array: skipped.map { Array("[\($0.number),\"\($0.reason.rawValue)\"]".utf8) })
         return object.bytes
@@ -190,12 +169,6 @@ package struct JobCommand: Sendable, Equatable {
 
     /// As JSON.
     package var json: [UInt8] {
-        var object = JSONObject()
-        object.add("schema_version", value: 1)
-        object.add("kind", value: "wish")
-        object.add("job_id", value: jobID)
-        object.add("wish", value: kind.rawValue)
-        object.add("actor", value: actor)
-        return object.bytes
+        JSONObject(["schema_version": 1, "kind": "wish", "job_id": jobID, "wish": kind.rawValue, "actor": actor]).bytes
     }
 }

@@ -18,13 +18,6 @@ package enum JobAnswer: Sendable {
 
 extension JobContext {
     /// Asks a job's runner to pause, go on or stop, and waits for its answer.
-    ///
-    /// - Parameters:
-    ///   - kind: The wish for the runner.
-    ///   - job: The job, as `jobLog()` found it.
-    ///   - actor: The user whose wish it is.
-    /// - Returns: The answer.
-    /// - Throws: The topic of replays cannot be read or written.
     package func request(
         _ kind: JobCommand.Kind, of job: JobLog.Job, actor: String
     ) throws(JobFailure) -> JobAnswer {
@@ -58,8 +51,6 @@ extension JobContext {
     }
 
     /// Counts the results of a job's requests by their states, the most frequent first.
-    ///
-    /// - Throws: The topic of results cannot be read.
     package func outcomes(of job: JobLog.Job) throws(JobFailure) -> [(state: String, count: Int)] {
         var filter = ResultFilter()
         filter.require(.job, among: [job.record.jobID])

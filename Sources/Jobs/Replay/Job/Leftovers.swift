@@ -21,9 +21,7 @@ package struct Leftovers {
 
         /// One line of JSON.
         package var json: [UInt8] {
-            var object = JSONObject()
-            object.add("request_id", value: requestID)
-            object.add("origin", value: place.description)
+            var object = JSONObject(["request_id": requestID, "origin": place.description])
             if sends != .all { object.add("sends", array: sends.indices.map { Array(String($0).utf8) }) }
             object.add("left", value: word)
             return object.bytes
@@ -33,17 +31,13 @@ package struct Leftovers {
     private var plan: ReplayPlanReader
     private let job: JobLog.Job?
 
-    /// - Parameters:
-    ///   - plan: The plan at its beginning.
-    ///   - job: Its job, or nil if the plan was never run.
+    /// Leftovers of a plan that was not read yet. Without a job it was never run.
     package init(of plan: ReplayPlanReader, job: JobLog.Job?) {
         self.plan = plan
         self.job = job
     }
 
     /// The next request, or nil at the end.
-    ///
-    /// - Throws: The plan's file is damaged.
     package mutating func next() throws(JobFailure) -> Row? {
         while let line = try plan.next() {
             switch line {

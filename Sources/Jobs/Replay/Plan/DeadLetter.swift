@@ -11,11 +11,8 @@ struct DeadLetter {
     let topic: String
     /// The reason for which it could not be understood.
     let reason: String
-    /// Its own headers.
     let headers: [(name: [UInt8], value: [UInt8]?)]
-    /// Its key.
     let key: [UInt8]?
-    /// Its value.
     let value: [UInt8]?
     /// It holds the record byte for byte. One that was too large for a dead letter does not, nor one of which only the place is known, and
     /// a record without a value can be no request.
@@ -45,10 +42,7 @@ struct DeadLetter {
     /// The reason of a letter that stands for a result which brokers do not take.
     private static let notTaken = "not_taken"
 
-    /// The value with changes.
-    ///
-    /// - Parameter edits: The changes. Without any, the value stays the same, byte for byte.
-    /// - Returns: nil when it cannot be read as a request, or is none with them.
+    /// The value with changes, or nil when it is no request, before or with them. Without any it stays the same, byte for byte.
     func edited(_ edits: [RequestEdit]) -> [UInt8]? {
         guard !edits.isEmpty, let value else { return value }
         var document = JSONDocument()

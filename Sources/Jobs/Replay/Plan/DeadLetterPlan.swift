@@ -27,12 +27,7 @@ package struct DeadLetterPlan {
     private let scan: TopicScan
     private let path: String
 
-    /// - Parameters:
-    ///   - header: The facts that are known before.
-    ///   - edits: The edits.
-    ///   - history: The earlier returns of dead letters.
-    ///   - context: The name of the dead-letter topic, and the way to Kafka.
-    ///   - path: The plan's file.
+    /// A plan with the facts that are known before.
     package init(
         _ header: ReplayPlanHeader, _ edits: [RequestEdit], _ history: ReplayHistory, _ context: JobContext, path: String
     ) {
@@ -43,12 +38,7 @@ package struct DeadLetterPlan {
         self.path = path
     }
 
-    /// Reads the topic and writes the file.
-    ///
-    /// - Parameters:
-    ///   - range: The times between which they were written.
-    ///   - codes: The reasons for which they could not be understood, or any reason, when none is named.
-    /// - Throws: The topic cannot be read, or the file not be written.
+    /// Reads the topic and writes the file. Without codes any reason counts.
     package mutating func make(_ range: ResultFilter, codes: [String]) throws(JobFailure) {
         let file = try LineFile(path)
         let reader = try scan.open(range.since.map { .time($0) } ?? .beginning, BackwardScan.stop(range))

@@ -13,13 +13,7 @@ package struct GoneOriginals {
     /// The partitions concerned, and where they begin now.
     package private(set) var beginnings: [RecordPlace] = []
 
-    /// Queries the present first offsets of the originals' topics. No record is read.
-    ///
-    /// - Parameters:
-    ///   - plan: The plan, none of it read yet.
-    ///   - number: The number of the first item that was not handled yet.
-    ///   - starts: The first offset of each partition of a topic.
-    /// - Throws: The plan is damaged, or what `starts` throws.
+    /// Queries the present first offsets of the originals' topics, for the items from `number` on. No record is read.
     package init(
         _ plan: consuming ReplayPlanReader, from number: Int,
         starts: (String) throws(JobFailure) -> [Int32: Int64]
@@ -45,8 +39,6 @@ package struct GoneOriginals {
 
 extension JobContext {
     /// The first offset of each partition of a topic, or none of a topic that no longer exists.
-    ///
-    /// - Throws: The brokers do not answer.
     package func firstOffsets(of topic: String) throws(JobFailure) -> [Int32: Int64] {
         do throws(KafkaError) {
             // To stop at the very first record is to read nothing.

@@ -7,19 +7,13 @@ struct OriginalReader {
     private let fetcher: RecordFetcher
     private let timeout: Duration
 
-    /// - Parameters:
-    ///   - configuration: The brokers.
-    ///   - readAhead: The bytes that may wait in memory.
-    ///   - timeout: The longest wait for one record.
-    /// - Throws: A configuration that was refused.
+    /// A reader with `readAhead` bytes at most in memory. The time-out holds for one record.
     init(_ configuration: KafkaConfiguration, readAhead: Int, timeout: Duration) throws(KafkaError) {
         fetcher = try RecordFetcher(configuration, readAhead: readAhead)
         self.timeout = timeout
     }
 
-    /// The record at a place, or nil when it is gone.
-    ///
-    /// - Throws: The brokers cannot be reached, or do not allow it. A topic that is no more has no records.
+    /// The record at a place, or nil when it is gone, perhaps with its topic.
     func record(at place: RecordPlace) throws(KafkaError) -> FetchedRecord? {
         do throws(KafkaError) {
             let partition = TopicPartition(topic: place.topic, partition: place.partition)

@@ -20,7 +20,6 @@ struct PlanCandidates {
         var sends: SendSet
     }
 
-    /// The most candidates.
     private let limit: Int
     private let policy: ReplayPolicy
     private var matcher: ResultMatcher
@@ -36,12 +35,6 @@ struct PlanCandidates {
     private(set) var isOverfull = false
 
     /// Nothing is gathered yet.
-    ///
-    /// - Parameters:
-    ///   - filter: The filter of the results.
-    ///   - policy: The replays that are allowed.
-    ///   - history: The earlier replays, from the records of the jobs.
-    ///   - limit: The most candidates.
     init(_ filter: ResultFilter, _ policy: ReplayPolicy, _ history: ReplayHistory, limit: Int) {
         matcher = ResultMatcher(filter)
         self.policy = policy
@@ -50,10 +43,6 @@ struct PlanCandidates {
     }
 
     /// Takes a record of the results topic.
-    ///
-    /// - Parameters:
-    ///   - record: The record.
-    ///   - leave: Takes the requests that can never be replayed.
     mutating func take(_ record: borrowing ConsumedRecord, leave: (ReplayLeft) -> Void) {
         guard let value = record.value else { return }
         if ReplayHistory.mayConcern(value), reading.readResult(value) { history.noteResult(reading) }
@@ -93,7 +82,6 @@ struct PlanCandidates {
         return Int32(topics.count - 1)
     }
 
-    /// The place of a candidate.
     func place(of candidate: Candidate) -> RecordPlace {
         RecordPlace(topic: topics[Int(candidate.topic)], partition: candidate.partition, offset: candidate.offset)
     }

@@ -37,12 +37,7 @@ package struct PlanMaker {
         return filter
     }
 
-    /// - Parameters:
-    ///   - context: The names of the topics, and the way to Kafka.
-    ///   - planning: The configuration by which audiences become calls.
-    ///   - header: The facts that are known before.
-    ///   - path: The plan's file.
-    /// - Throws: The file cannot be made.
+    /// A maker with the facts that are known before.
     package init(
         _ context: JobContext, _ planning: FanOutPlanner.Configuration, _ header: ReplayPlanHeader, path: String
     ) throws(JobFailure) {
@@ -54,11 +49,6 @@ package struct PlanMaker {
     }
 
     /// Plans the replay of the results that a filter wants.
-    ///
-    /// - Parameters:
-    ///   - filter: The filter of the results.
-    ///   - limit: The most requests to replay.
-    /// - Throws: The topics cannot be read, there is too much, or the file cannot be written.
     package mutating func plan(_ filter: ResultFilter, limit: Int) throws(JobFailure) {
         let policy = ReplayPolicy(
             includesAmbiguous: header.includesAmbiguous, renewsExpiry: header.expiry != nil,
@@ -75,11 +65,7 @@ package struct PlanMaker {
             context.note(.unknownReplays(results: candidates.history.unknownCount, topic: context.topics.replays))
         }
         let manner = try header.manner()
-        do throws(KafkaError) {
-            try readOriginals(of: candidates, manner)
-        } catch {
-            throw .kafka(error, .readOriginals)
-        }
+        try JobFailure.naming(.readOriginals) { () throws(KafkaError) in try readOriginals(of: candidates, manner) }
         if context.isCancelled() { throw .cancelled }
         try file.finish(header: header.json)
     }

@@ -11,11 +11,9 @@ import Replay
 final class JobSession {
     /// The producer, between transactions.
     var producer: Producer { session.producer }
-    /// The topic of the new requests.
     var requests: Producer.Topic { session.topics[0] }
     /// The content of the topic up to the claim.
     private(set) var log: JobLog
-    /// The state of the job.
     private(set) var record: JobRecord
 
     private let session: TransactionalSession
@@ -30,16 +28,9 @@ final class JobSession {
     /// The job as its last runner left it.
     private var before: JobRecord?
 
-    /// The transactional id of a job.
     static func transactionalID(_ jobID: String) -> String { "pushfan-replay-\(jobID)" }
 
-    /// Opens a session.
-    ///
-    /// - Parameters:
-    ///   - record: The job, as a first run would begin it.
-    ///   - plannedAt: The offset up to which the plan knows the earlier replays.
-    ///   - context: The names of the topics, and the way to Kafka.
-    /// - Throws: Kafka does not answer, the job was ended, or another one is running.
+    /// Opens a session. The plan knows the earlier replays up to the offset `plannedAt`.
     init(
         _ record: JobRecord, plannedAt: Int64, _ context: JobContext
     ) throws(ReplayFailure) {
@@ -134,12 +125,7 @@ final class JobSession {
     }
 
     /// Writes in one transaction the state of the job, the work that was done, and all records handed to the producer since it
-    /// began.
-    ///
-    /// - Parameters:
-    ///   - record: The state of the job then.
-    ///   - batch: The work that was done.
-    /// - Throws: Kafka did not confirm it. Whether it took place, the next session finds out.
+    /// began. After an error the next session finds out whether it took place.
     func write(_ record: JobRecord, _ batch: JobBatch?) throws(ReplayFailure) {
         var record = record
         record.updatedAt = Timestamp(milliseconds: context.now())

@@ -6,7 +6,6 @@ import Replay
 
 /// The work of one session: from where the job stands to its end, a pause or an interruption.
 struct ReplayPass {
-    /// The end of the pass.
     enum End {
         /// There is nothing more to do, or an operator wants it so.
         case ended
@@ -40,8 +39,6 @@ struct ReplayPass {
     private var doneCount = 0
 
     /// Prepares to continue at the session's position.
-    ///
-    /// - Throws: The plan or Kafka's settings are not right.
     init(_ runner: ReplayRunner, _ session: JobSession, _ reporter: RunReporter) throws(ReplayFailure) {
         self.runner = runner
         self.session = session
@@ -65,14 +62,10 @@ struct ReplayPass {
 
     /// The state of the job, and the skipped items.
     var ending: ReplayRunner.Ending {
-        var counts: [Leftover: Int] = [:]
-        for reason in skipped.values { counts[reason, default: 0] += 1 }
-        return ReplayRunner.Ending(record: session.record, skipped: counts)
+        ReplayRunner.Ending(record: session.record, skipped: skipped.values.reduce(into: [:]) { $0[$1, default: 0] += 1 })
     }
 
     /// Does the work.
-    ///
-    /// - Throws: Kafka failed, or the plan is damaged.
     mutating func run() throws(ReplayFailure) -> End {
         let path = runner.path
         var plan = try ReplayFailure.ending { () throws(JobFailure) in try ReplayPlanReader(path) }
@@ -87,9 +80,8 @@ struct ReplayPass {
         return .ended
     }
 
-    /// Waits until the next request is due, and does meanwhile what cannot wait.
-    ///
-    /// - Returns: The end of the pass, if an operator wants one.
+    /// Waits until the next request is due, and does meanwhile what cannot wait. Returns the end of the pass, if an operator
+    /// wants one.
     private mutating func waitForTurn() throws(ReplayFailure) -> End? {
         let due = start + .nanoseconds(Int64(Double(doneCount) * 1e9 / runner.rate))
         while true {

@@ -29,7 +29,6 @@ package struct ReplayRunner {
     /// Sessions in a row that fail without getting anything done.
     private static let maximumFailures = 6
 
-    /// The topics of the job.
     let context: JobContext
     /// The configuration by which audiences become calls.
     let planning: FanOutPlanner.Configuration
@@ -42,13 +41,8 @@ package struct ReplayRunner {
     /// Requests a second.
     let rate: Double
 
-    /// - Parameters:
-    ///   - context: The names of the topics, and the way to Kafka.
-    ///   - planning: The configuration by which audiences become calls.
-    ///   - path: The plan's file.
-    ///   - header: The plan's first line, with the reason and the actor of the run.
-    ///   - digest: The digest of the plan's file.
-    ///   - rate: Requests a second, above 0.
+    /// A runner of the plan with this digest, at `rate` requests a second, above 0. The header has the reason and the actor of
+    /// the run.
     package init(
         _ context: JobContext, _ planning: FanOutPlanner.Configuration, path: String, header: ReplayPlanHeader, digest: String,
         rate: Double
@@ -61,11 +55,8 @@ package struct ReplayRunner {
         self.rate = rate
     }
 
-    /// Runs the job to its end, or until an operator stops it.
-    ///
-    /// - Parameter report: Gets the progress, some 20 times a second.
-    /// - Returns: The end of the run.
-    /// - Throws: The job cannot go on. Running the plan again continues it.
+    /// Runs the job to its end, or until an operator stops it. Reports some 20 times a second. After an error another run
+    /// continues.
     package func run(report: @escaping (RunProgress) -> Void) throws(JobFailure) -> Ending {
         var failures = 0
         var reached = -1

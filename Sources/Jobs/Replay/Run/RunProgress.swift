@@ -1,4 +1,3 @@
-/// A failure of one session of a replay.
 typealias ReplayFailure = SessionFailure<JobFailure>
 
 /// The progress of a replay.

@@ -38,14 +38,8 @@ enum DeadLetterCommand {
         if arguments.has("dry-run") || plan.header.counts.requests == 0 { return try show(plan, path, invocation) }
         invocation.streams.note(
             "\(plan.header.counts.requests) of \(plan.header.counts.matched) records; the plan is \(Sanitised.line(path))")
-        sayWhatIsLeft(plan.header.counts, invocation)
+        invocation.note(left: plan.header.counts.left)
         return try RunCommand.run(plan.header, path, invocation)
-    }
-
-    private static func sayWhatIsLeft(_ counts: ReplayCounts, _ invocation: Invocation) {
-        for reason in Leftover.allCases {
-            if let count = counts.left[reason] { invocation.streams.note("left out: \(count), \(reason.explanation)") }
-        }
     }
 
     /// The times between which the dead letters were written.
@@ -70,12 +64,10 @@ enum DeadLetterCommand {
                 sample.place.description, sample.topic ?? "-", sample.code ?? "-",
                 sample.leftover.map { "no: \($0.rawValue)" } ?? "yes")
         }
-        var object = JSONObject()
-        object.add("job_id", value: plan.header.jobID)
-        object.add("file", value: path)
+        var object = JSONObject(["job_id": plan.header.jobID, "file": path])
         object.add("counts", raw: counts.json)
         try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
-        sayWhatIsLeft(counts, invocation)
+        invocation.note(left: counts.left)
         guard counts.requests > 0 else {
             throw CommandFailure(.nothingMatched, "there is nothing to replay: \(counts.matched) records match")
         }

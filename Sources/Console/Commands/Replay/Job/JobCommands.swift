@@ -38,8 +38,7 @@ enum JobCommands {
             lines.append("to go       \(TimeText.length(milliseconds: rest)) at \(Int(record.rate)) requests a second")
         }
         for reason in Leftover.allCases {
-            let count = job.skipped.values.count { $0 == reason }
-            if count > 0 { lines.append("left out    \(count), \(reason.explanation)") }
+            if let count = job.skippedCounts[reason] { lines.append("left out    \(count), \(reason.explanation)") }
         }
         let results = outcomes.map { "\($0.count) \($0.state)" }.joined(separator: ", ")
         lines.append("results     " + (results.isEmpty ? "none yet" : results))
@@ -115,25 +114,13 @@ enum JobCommands {
 
     private static func json(_ job: JobLog.Job, _ now: Int64, _ outcomes: [(state: String, count: Int)]) -> [UInt8] {
         let record = job.record
-        var object = JSONObject()
-        object.add("job_id", value: record.jobID)
-        object.add("state", value: job.state(at: now).rawValue)
-        object.add("has_runner", value: job.isAlive(at: now))
-        object.add("filter", value: record.filter)
-        object.add("reason", value: record.reason)
-        object.add("actor", value: record.actor)
-        object.add("requests", value: record.requests)
-        object.add("next", value: job.next)
-        object.add("replayed", value: job.next - job.skipped.count)
-        var skipped = JSONObject()
-        for reason in Leftover.allCases {
-            let count = job.skipped.values.count { $0 == reason }
-            if count > 0 { skipped.add(reason.rawValue, value: count) }
-        }
-        object.add("skipped", raw: skipped.bytes)
-        object.add("rate", value: Int(record.rate))
-        object.add("started_at", value: record.startedAt.text)
-        object.add("updated_at", value: record.updatedAt.text)
+        var object = JSONObject([
+            "job_id": record.jobID, "state": job.state(at: now).rawValue, "has_runner": job.isAlive(at: now),
+            "filter": record.filter, "reason": record.reason, "actor": record.actor, "requests": record.requests,
+            "next": job.next, "replayed": job.next - job.skipped.count,
+        ])
+        object.add("skipped", raw: job.skippedCounts.json)
+        object.add(["rate": Int(record.rate), "started_at": record.startedAt.text, "updated_at": record.updatedAt.text])
         if !outcomes.isEmpty {
             var results = JSONObject()
             for (state, count) in outcomes { results.add(state, value: count) }

@@ -36,10 +36,7 @@ enum LeftoversCommand {
         return .done
     }
 
-    /// The reason for which a run has not come to a request.
-    ///
-    /// - Parameter standing: The state of the job, or nil if the plan was never run.
-    /// - Returns: The words for a person.
+    /// The reason for which a run has not come to a request. `standing` is nil if the plan was never run.
     static func explanation(ofOpen standing: JobRecord.State?) -> String {
         switch standing {
         case nil: "the plan was not run so far"
@@ -49,14 +46,7 @@ enum LeftoversCommand {
         }
     }
 
-    /// The remedy for the remaining requests.
-    ///
-    /// - Parameters:
-    ///   - standing: The state of the job, or nil if the plan was never run.
-    ///   - openCount: The number of requests that no run has come to.
-    ///   - run: The command that runs the plan.
-    ///   - rest: The command that plans what is left.
-    /// - Returns: The words behind the number of what is left.
+    /// The remedy for the remaining requests. `run` is the command that runs the plan, `rest` the one that plans what is left.
     static func advice(_ standing: JobRecord.State?, openCount: Int, run: String, rest: String) -> String {
         let open = Counted.text(openCount, "that is open", "that are open")
         switch standing {

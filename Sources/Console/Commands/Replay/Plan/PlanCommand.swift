@@ -13,7 +13,7 @@ enum PlanCommand {
         Interruption.catchSignals()
         let (header, path, samples) = try plan(invocation)
         let summary = PlanSummary(
-            header, samples: samples, path: path, pace: try pace(invocation, try invocation.settings()))
+            header: header, samples: samples, path: path, pace: try pace(invocation, try invocation.settings()))
         if invocation.arguments.format() == .table {
             try invocation.streams.out(summary.text)
             if !samples.isEmpty {
@@ -31,13 +31,7 @@ enum PlanCommand {
         return .done
     }
 
-    /// Makes the plan that flags and operands ask for, and its file.
-    ///
-    /// - Parameters:
-    ///   - invocation: The command.
-    ///   - needsReason: The plan is run at once, which needs a reason.
-    /// - Returns: The file's first line, its name, and some of what is replayed.
-    /// - Throws: A flag is not right, the topics cannot be read, or the file cannot be written.
+    /// Makes the plan that flags and operands ask for, and its file. A plan that is run at once needs a reason.
     static func plan(
         _ invocation: Invocation, needsReason: Bool = false
     ) throws(CommandFailure) -> (header: ReplayPlanHeader, path: String, samples: [ReplayItem]) {
@@ -106,7 +100,6 @@ enum PlanCommand {
         [environment["USER"], environment["LOGNAME"], account].compactMap(\.self).first { !$0.isEmpty }
     }
 
-    /// The reason, if one is given.
     static func reason(_ invocation: Invocation) throws(CommandFailure) -> String? {
         guard let reason = invocation.arguments.value("reason") else { return nil }
         guard (1...512).contains(reason.unicodeScalars.count) else { throw .usage("--reason: 1 to 512 characters are allowed") }

@@ -5,33 +5,17 @@ import Replay
 
 /// The totals of a plan, for a person and for a script.
 struct PlanSummary {
-    private let header: ReplayPlanHeader
-    private let samples: [ReplayItem]
-    private let path: String
-    private let pace: ReplayPace
-
-    /// - Parameters:
-    ///   - header: The plan's numbers.
-    ///   - samples: Some of its items.
-    ///   - path: Its file.
-    ///   - pace: The pace at which it would be run.
-    init(_ header: ReplayPlanHeader, samples: [ReplayItem], path: String, pace: ReplayPace) {
-        self.header = header
-        self.samples = samples
-        self.path = path
-        self.pace = pace
-    }
+    let header: ReplayPlanHeader
+    let samples: [ReplayItem]
+    let path: String
+    let pace: ReplayPace
 
     private var time: Int64 { pace.milliseconds(requests: header.counts.requests, calls: header.counts.calls) }
 
-    /// One line of JSON.
     var json: [UInt8] {
-        var object = JSONObject()
-        object.add("job_id", value: header.jobID)
-        object.add("file", value: path)
-        object.add("filter", value: header.filter)
-        object.add("reason", value: header.reason)
-        object.add("actor", value: header.actor)
+        var object = JSONObject([
+            "job_id": header.jobID, "file": path, "filter": header.filter, "reason": header.reason, "actor": header.actor,
+        ])
         object.add("counts", raw: header.counts.json)
         object.add("estimated_ms", value: Int(time))
         object.add("samples", array: samples.map(\.json))

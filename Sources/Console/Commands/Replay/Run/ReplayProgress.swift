@@ -15,11 +15,6 @@ final class ReplayProgress {
     private var isShown = false
 
     /// A replay that begins now.
-    ///
-    /// - Parameters:
-    ///   - total: The new requests.
-    ///   - streams: The streams with the terminal.
-    ///   - hasBar: Whether a terminal shows a bar as well.
     init(total: Int, _ streams: Streams, hasBar: Bool = false) {
         self.total = total
         self.hasBar = hasBar

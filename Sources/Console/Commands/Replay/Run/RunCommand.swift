@@ -75,7 +75,7 @@ enum RunCommand {
         }
         let (header, path, samples) = try PlanCommand.plan(invocation, needsReason: true)
         let pace = try PlanCommand.pace(invocation, try invocation.settings())
-        invocation.streams.note(PlanSummary(header, samples: samples, path: path, pace: pace).text)
+        invocation.streams.note(PlanSummary(header: header, samples: samples, path: path, pace: pace).text)
         return path
     }
 
@@ -101,18 +101,12 @@ enum RunCommand {
         let record = ending.record
         var table = Table("JOB", "STATE", "REPLAYED", "LEFT OUT", "OF")
         table.add(record.jobID, record.state.rawValue, String(record.replayed), String(record.skipped), String(record.requests))
-        var object = JSONObject()
-        object.add("job_id", value: record.jobID)
-        object.add("state", value: record.state.rawValue)
-        object.add("requests", value: record.requests)
-        object.add("replayed", value: record.replayed)
-        var skipped = JSONObject()
-        for reason in Leftover.allCases { if let count = ending.skipped[reason] { skipped.add(reason.rawValue, value: count) } }
-        object.add("skipped", raw: skipped.bytes)
+        var object = JSONObject([
+            "job_id": record.jobID, "state": record.state.rawValue, "requests": record.requests, "replayed": record.replayed,
+        ])
+        object.add("skipped", raw: ending.skipped.json)
         try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
-        for reason in Leftover.allCases {
-            if let count = ending.skipped[reason] { invocation.streams.note("left out: \(count), \(reason.explanation)") }
-        }
+        invocation.note(left: ending.skipped)
     }
 
     private static func exitCode(_ ending: ReplayRunner.Ending, _ path: String, _ invocation: Invocation) -> ExitCode {
@@ -127,6 +121,24 @@ enum RunCommand {
         case .done:
             invocation.streams.note("`pushfan replay status \(record.jobID)` shows what became of them")
             return record.skipped > 0 ? .partlyFailed : .done
+        }
+    }
+}
+
+extension [Leftover: Int] {
+    /// The counts of left requests as a JSON object, by their reasons.
+    var json: [UInt8] {
+        var object = JSONObject()
+        for reason in Leftover.allCases { if let count = self[reason] { object.add(reason.rawValue, value: count) } }
+        return object.bytes
+    }
+}
+
+extension Invocation {
+    /// Notes the number of left requests for each reason.
+    func note(left: [Leftover: Int]) {
+        for reason in Leftover.allCases {
+            if let count = left[reason] { streams.note("left out: \(count), \(reason.explanation)") }
         }
     }
 }
