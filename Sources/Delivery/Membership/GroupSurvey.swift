@@ -40,18 +40,14 @@ struct GroupSurvey: Sendable {
         isAwaited = false
     }
 
-    /// Begins a look if it is time. The answer goes to `found`.
-    ///
-    /// - Returns: Whether to look.
+    /// Begins a look if it is time, and returns whether it is. The answer goes to `found`.
     mutating func look(_ now: MonotonicTime) -> Bool {
         guard let next, now >= next, !isLooking else { return false }
         isLooking = true
         return true
     }
 
-    /// Takes the number of partitions without a consumer.
-    ///
-    /// - Returns: Whether to rejoin the group.
+    /// Takes the number of partitions without a consumer. Returns whether to rejoin the group.
     mutating func found(_ unreadCount: Int, at now: MonotonicTime) -> Bool {
         isLooking = false
         guard next != nil else { return false }

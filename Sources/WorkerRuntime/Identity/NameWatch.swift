@@ -31,13 +31,7 @@ struct NameWatch: Sendable {
     /// A worker that has not looked yet.
     init() {}
 
-    /// A look has told who has the name.
-    ///
-    /// - Parameters:
-    ///   - sighting: Who has it.
-    ///   - now: The present moment.
-    ///   - jitter: By chance, 0 – 1.
-    /// - Returns: `look` while another has it.
+    /// A look has told who has the name. Returns `look` while another has it. `jitter` is by chance, 0 – 1.
     mutating func seen(_ sighting: NameHolder, now: MonotonicTime, jitter: Double) -> Action {
         unseenSince = nil
         switch sighting {
@@ -46,12 +40,7 @@ struct NameWatch: Sendable {
         }
     }
 
-    /// A look has told nothing.
-    ///
-    /// - Parameters:
-    ///   - now: The present moment.
-    ///   - jitter: By chance, 0 – 1.
-    /// - Returns: `look`, or `take` when that has lasted for `patience`.
+    /// A look has told nothing. Returns `look`, or `take` when that has lasted for `patience`.
     mutating func noteNoAnswer(now: MonotonicTime, jitter: Double) -> Action {
         let since = unseenSince ?? now
         unseenSince = since
