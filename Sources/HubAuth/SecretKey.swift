@@ -6,9 +6,7 @@ import Crypto
 public struct SecretKey: Sendable {
     let bytes: [UInt8]
 
-    /// Keeps the UTF-8 bytes of a key.
-    ///
-    /// - Parameter text: The key as the connection string gives it.
+    /// Keeps the UTF-8 bytes of a key as the connection string gives it.
     public init(_ text: String) {
         bytes = Array(text.utf8)
     }

@@ -72,9 +72,7 @@ public final class Worker: Sendable {
     private let start: HealthCheck
     private let begunCount = Atomic<Int>(0)
 
-    /// A worker that has not started.
-    ///
-    /// - Throws: `WorkerFailure.system` when the system refuses a descriptor.
+    /// A worker that has not started. Throws `WorkerFailure.system` when the system refuses a descriptor.
     public init(_ configuration: WorkerConfiguration, services: WorkerServices) throws(WorkerFailure) {
         self.configuration = configuration
         self.services = services

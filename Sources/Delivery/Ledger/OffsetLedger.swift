@@ -106,9 +106,8 @@ public struct OffsetLedger: Sendable {
         skip(to: offset)
     }
 
-    /// Records that the outcome of the record at `offset` is there.
-    ///
-    /// - Parameter offset: A record for which `received` said `process`; a repeat or any other offset is ignored.
+    /// Records that the outcome is there of a record for which `received` said `process`. A repeat or any other offset is
+    /// ignored.
     public mutating func finished(_ offset: Int64) {
         guard offset >= lowWaterMark, offset < position, !isFinished(offset) else { return }
         setBit(offset)

@@ -39,9 +39,7 @@ public struct HubRouter: Sendable {
         hasDefault = defaultName != nil
     }
 
-    /// The way of a request.
-    ///
-    /// - Throws: Why it has none.
+    /// The way of a request. Throws the reason that it has none.
     public func route(of request: borrowing PushRequest, tenant: TenantID) throws(Fault) -> Route {
         if let hub = request.hub {
             guard let route = route(named: request.document.span(hub)) else { throw .unknown }

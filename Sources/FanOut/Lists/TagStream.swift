@@ -43,9 +43,7 @@ public struct TagStream: Sendable {
         return true
     }
 
-    /// Completes the last call.
-    ///
-    /// - Returns: Whether there is one: names that came after the call before it.
+    /// Completes the last call. Returns whether there is one: names that came after the call before it.
     public mutating func finish() -> Bool {
         if complete != nil { begin() }
         complete = joiner.close(pattern, in: &bytes)

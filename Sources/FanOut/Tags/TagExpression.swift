@@ -59,8 +59,6 @@ public struct TagExpression: Sendable, Hashable {
     }
 
     /// Devices that have a tag.
-    ///
-    /// - Parameter tag: The tag.
     public init(_ tag: HubTag) {
         nodes = [.tag(tag)]
     }

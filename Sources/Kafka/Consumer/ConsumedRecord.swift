@@ -48,8 +48,6 @@ public struct ConsumedRecord: ~Copyable {
     }
 
     /// Calls `body` with the name and value of each header, in the order of the record. Names may repeat.
-    ///
-    /// - Throws: What `body` throws.
     public func forEachHeader<Failure>(
         _ body: (_ name: Span<UInt8>, _ value: Span<UInt8>?) throws(Failure) -> Void
     ) throws(Failure) {

@@ -75,9 +75,7 @@ public final class Consumer {
         close(timeout: .seconds(1))
     }
 
-    /// Joins the group for `topics`. One that does not exist is reported as an event and joined when it appears.
-    ///
-    /// - Throws: The list is empty or the consumer closed.
+    /// Joins the group for `topics`, at least one. One that does not exist is reported as an event and joined when it appears.
     public func subscribe(_ topics: [String]) throws(KafkaError) {
         let client = try client()
         let list = OffsetList(capacity: topics.count)
@@ -127,9 +125,7 @@ public final class Consumer {
         assignment = positions.map(\.partition)
     }
 
-    /// Stops reading all partitions, as the answer to `.revoked`.
-    ///
-    /// - Throws: The library refused, or the consumer is closed.
+    /// Stops reading all partitions, as the answer to `.revoked`. Throws where the library refuses, or the consumer is closed.
     public func unassign() throws(KafkaError) {
         let client = try client()
         releasePartitions()

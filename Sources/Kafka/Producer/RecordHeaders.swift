@@ -32,9 +32,7 @@ public struct RecordHeaders: ~Copyable {
     /// True if the library took each header.
     private var isComplete = true
 
-    /// No headers.
-    ///
-    /// - Parameter capacity: How many are expected.
+    /// No headers, with room for `capacity`.
     public init(capacity: Int = 8) {
         self.capacity = capacity
     }

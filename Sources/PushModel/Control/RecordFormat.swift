@@ -12,9 +12,8 @@ public struct RecordFormat: Sendable, Equatable {
     private var isKnown = true
     private var isForeign = false
 
-    /// The format of a record of which no header was read.
-    ///
-    /// - Parameter group: The group whose records matter; nil for a topic whose records name no group.
+    /// The format of a record of which no header was read. The group whose records matter is nil for a topic whose records name
+    /// none.
     public init(of group: String?) {
         self.group = group
     }
