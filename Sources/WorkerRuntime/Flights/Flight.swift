@@ -239,11 +239,6 @@ struct FlightPool {
 struct CallID: Equatable {
     var flight: Int
     var call: Int
-
-    init(flight: Int, call: Int) {
-        self.flight = flight
-        self.call = call
-    }
 }
 
 /// The number of an exchange: the call, its lane, and 15 bits of its flight's generation. So an answer to a request that was given up is
