@@ -128,9 +128,7 @@ public final class ConnectionPool {
     }
 
     /// True if an event's token is of this pool.
-    public func owns(_ token: UInt64) -> Bool {
-        token >= tokenBase && token - tokenBase < 1 << 32
-    }
+    public func owns(_ token: UInt64) -> Bool { token >= tokenBase && token - tokenBase < 1 << 32 }
 
     /// Goes on with the connection that an event is about for which `owns` is true. One about a connection gone by does no harm.
     public func handle(_ event: Poller.Event) {
@@ -159,9 +157,7 @@ public final class ConnectionPool {
     }
 
     /// The next exchange that has ended.
-    public func nextCompletion() -> Completion? {
-        completions.popFirst()
-    }
+    public func nextCompletion() -> Completion? { completions.popFirst() }
 
     /// Takes back the memory of an answer that has been read, and of which no copy is kept. Without this each answer allocates
     /// its own.

@@ -57,9 +57,7 @@ public struct AnswerParser: Sendable {
     var trailerByteCount = 0
 
     /// A parser that waits for the first byte of an answer.
-    public init(limits: AnswerLimits = AnswerLimits()) {
-        self.limits = limits
-    }
+    public init(limits: AnswerLimits = AnswerLimits()) { self.limits = limits }
 
     /// True if the answer is whole.
     public var isComplete: Bool { phase == .complete }

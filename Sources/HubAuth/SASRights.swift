@@ -4,9 +4,7 @@ public struct SASRights: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
 
     /// Takes the bits as they are, one for each right.
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Registrations and installations of single devices.
     public static let listen = SASRights(rawValue: 1)

@@ -7,9 +7,7 @@ public struct SecretKey: Sendable {
     let bytes: [UInt8]
 
     /// Keeps the UTF-8 bytes of a key as the connection string gives it.
-    public init(_ text: String) {
-        bytes = Array(text.utf8)
-    }
+    public init(_ text: String) { bytes = Array(text.utf8) }
 }
 
 extension SecretKey: Equatable {

@@ -193,9 +193,7 @@ final class WorkerControl: Sendable {
     /// The settings as they are now, if they were read again. Nothing else is locked while it is held.
     private let settings = Mutex<WorkerConfiguration?>(nil)
 
-    init(wakeUp: WakeUp) {
-        self.wakeUp = wakeUp
-    }
+    init(wakeUp: WakeUp) { self.wakeUp = wakeUp }
 
     func stop() {
         asked.wrappingAdd(1, ordering: .relaxed)

@@ -45,9 +45,7 @@ public struct Cancellations: Sendable {
     public private(set) var forgottenCount = 0
 
     /// No cancellation. At most `capacity` are remembered, at least 1.
-    public init(capacity: Int = Self.capacity) {
-        self.capacity = max(1, capacity)
-    }
+    public init(capacity: Int = Self.capacity) { self.capacity = max(1, capacity) }
 
     /// True if there is none.
     public var isEmpty: Bool { count == 0 }

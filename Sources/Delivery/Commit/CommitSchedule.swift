@@ -27,9 +27,7 @@ public struct CommitSchedule: Sendable, Equatable {
 
     /// A schedule that has seen no commit: the first may begin at once. Two are `interval` nanoseconds apart at least, which
     /// beyond 250 ms always holds.
-    public init(interval: Int64) {
-        self.interval = max(0, interval)
-    }
+    public init(interval: Int64) { self.interval = max(0, interval) }
 
     /// Notes that a commit begins at `now`.
     public mutating func began(at now: MonotonicTime) { last = now }

@@ -102,9 +102,7 @@ public struct OffsetLedger: Sendable {
     }
 
     /// Notes that there is nothing between the last record and `offset`, the end of the partition.
-    public mutating func reachedEnd(_ offset: Int64) {
-        skip(to: offset)
-    }
+    public mutating func reachedEnd(_ offset: Int64) { skip(to: offset) }
 
     /// Records that the outcome is there of a record for which `received` said `process`. A repeat or any other offset is
     /// ignored.

@@ -53,9 +53,7 @@ public struct ReadMarks: Sendable, Equatable {
     public private(set) var last: RecordMark
 
     /// The marks of a reader of one record.
-    public init(_ record: RecordMark) {
-        (first, last) = (record, record)
-    }
+    public init(_ record: RecordMark) { (first, last) = (record, record) }
 
     /// Reads the text form: two marks, the words of which commas divide.
     init?(_ text: Substring) {

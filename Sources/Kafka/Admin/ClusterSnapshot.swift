@@ -31,9 +31,7 @@ struct ClusterSnapshot {
     }
 
     /// The topic `name` as far as it is known, or nil if the answer does not mention it.
-    func topic(_ name: String) -> Topic? {
-        topics.first { $0.name == name }
-    }
+    func topic(_ name: String) -> Topic? { topics.first { $0.name == name } }
 
     private static func request(
         _ client: ClientHandle, timeout: Duration, worstError: () -> KafkaError?

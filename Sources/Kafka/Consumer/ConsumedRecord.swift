@@ -5,9 +5,7 @@ public struct ConsumedRecord: ~Copyable {
     private let message: UnsafeMutablePointer<rd_kafka_message_t>
 
     /// Looks at `message`, which the caller keeps and destroys afterwards.
-    init(_ message: UnsafeMutablePointer<rd_kafka_message_t>) {
-        self.message = message
-    }
+    init(_ message: UnsafeMutablePointer<rd_kafka_message_t>) { self.message = message }
 
     /// The number of the partition.
     public var partition: Int32 { message.pointee.partition }

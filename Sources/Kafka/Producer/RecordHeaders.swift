@@ -33,9 +33,7 @@ public struct RecordHeaders: ~Copyable {
     private var isComplete = true
 
     /// No headers, with room for `capacity`.
-    public init(capacity: Int = 8) {
-        self.capacity = capacity
-    }
+    public init(capacity: Int = 8) { self.capacity = capacity }
 
     /// Headers that stand in `bytes`. A place outside of them makes the list one that is refused.
     public init(_ places: Span<Place>, of bytes: Span<UInt8>) {

@@ -17,9 +17,7 @@ extension Span<UInt8> {
     }
 
     /// The first eight bytes as a word, with zeros for those that are not there.
-    var head: UInt64 {
-        word(at: 0) ?? lastWord(from: 0)
-    }
+    var head: UInt64 { word(at: 0) ?? lastWord(from: 0) }
 
     /// True if both have the same bytes.
     public func equals(_ other: borrowing Span<UInt8>) -> Bool {

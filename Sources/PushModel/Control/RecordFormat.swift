@@ -14,9 +14,7 @@ public struct RecordFormat: Sendable, Equatable {
 
     /// The format of a record of which no header was read. The group whose records matter is nil for a topic whose records name
     /// none.
-    public init(of group: String?) {
-        self.group = group
-    }
+    public init(of group: String?) { self.group = group }
 
     /// Reads one header. Every record's headers must be given in their order.
     ///

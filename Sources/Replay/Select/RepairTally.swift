@@ -40,9 +40,7 @@ public struct RepairTally: Sendable {
     private var reading = JSONDocument()
 
     /// Nothing is counted yet. The history is what was replayed, as the jobs tell it.
-    public init(_ history: ReplayHistory) {
-        self.history = history
-    }
+    public init(_ history: ReplayHistory) { self.history = history }
 
     /// Takes any result, which may be that of a replay. Anything else is passed over.
     public mutating func note(_ json: Span<UInt8>) {
