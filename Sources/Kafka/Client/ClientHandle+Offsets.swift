@@ -3,8 +3,8 @@ import CRDKafka
 import Glibc
 
 extension ClientHandle {
-    /// The first offset of each partition, in order, that is not older than `time`, in milliseconds since 1970 or a logical
-    /// offset, which is returned for a time after the last record.
+    /// The first offset of each partition, in order, that is not older than `time`, in milliseconds since 1970, or its end or
+    /// beginning for a logical offset. A time after the last record gives `LogicalOffset.end`.
     ///
     /// All partitions are asked for at once; `rd_kafka_query_watermark_offsets` takes one at a time, which for 12 took most of a
     /// second. The request is the same for a time and for the two logical offsets (Kafka protocol, ListOffsets). A partition

@@ -40,8 +40,8 @@ enum DelayedBacklog {
 
 /// Since when what a record holds has been waiting for something other than its time.
 enum WaitingSince {
-    /// The time since which it waits, in the future when it waits for its time. `due` is what its record in a delay lane says,
-    /// which has none for a record of a lane of requests. What was before, the attempts of a retry for one, does not count.
+    /// The time since which it waits, in the future when it waits for its time. `due` is what its record in a delay lane says, or
+    /// nil for a record of a lane of requests. What was before, the attempts of a retry for one, does not count.
     static func moment(published: Timestamp, notBefore: Timestamp?, due: Timestamp?) -> Timestamp {
         due ?? max(published, notBefore ?? published)
     }
