@@ -45,9 +45,8 @@ public final class CertificateStore: @unchecked Sendable {
         X509_STORE_free(store)
     }
 
-    /// Makes a TLS context verify against this store. The context holds its own reference.
-    ///
-    /// - Parameter context: A live `SSL_CTX`, such as libcurl passes to `CURLOPT_SSL_CTX_FUNCTION`.
+    /// Makes a live `SSL_CTX`, such as libcurl passes to `CURLOPT_SSL_CTX_FUNCTION`, verify against this store. It holds its own
+    /// reference.
     public func attach(toSSLContext context: UnsafeMutableRawPointer) {
         SSL_CTX_set1_cert_store(OpaquePointer(context), store)
     }

@@ -52,9 +52,8 @@ public struct PasswordHash: Sendable {
     private let salt: [UInt8]
     private let hash: [UInt8]
 
-    /// Reads a hash as it stands in a file. Nil when it has another form, another spelling, or parameters that are not allowed.
-    ///
-    /// - Parameter text: With a salt of 8 to 64 bytes and a hash of 32.
+    /// Reads a hash of 32 bytes, with a salt of 8 to 64, as it stands in a file. Nil when it has another form, another spelling,
+    /// or parameters that are not allowed.
     public init?(_ text: String) {
         guard text.utf8.count <= Self.maximumTextByteCount else { return nil }
         let parts = text.split(separator: "$", omittingEmptySubsequences: false).map(String.init)

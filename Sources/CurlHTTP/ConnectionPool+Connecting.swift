@@ -48,9 +48,8 @@ extension ConnectionPool {
         }
     }
 
-    /// Starts to connect on behalf of the request that has waited longest.
-    ///
-    /// - Returns: False when libcurl cannot, in which case that request has failed.
+    /// Starts to connect on behalf of the request that has waited longest. Returns false when libcurl cannot, and that request
+    /// has failed.
     private func open() -> Bool {
         let slot = vacant.popLast() ?? connections.count
         if slot == connections.count { connections.append(Connection(slot: slot, limits: configuration.limits)) }

@@ -128,13 +128,9 @@ public final class ConnectionPool {
     }
 
     /// True if an event's token is of this pool.
-    public func owns(_ token: UInt64) -> Bool {
-        token >= tokenBase && token - tokenBase < 1 << 32
-    }
+    public func owns(_ token: UInt64) -> Bool { token >= tokenBase && token - tokenBase < 1 << 32 }
 
-    /// Goes on with the connection that an event is about. One that is about a connection gone by does no harm.
-    ///
-    /// - Parameter event: An event for which `owns` is true.
+    /// Goes on with the connection that an event is about for which `owns` is true. One about a connection gone by does no harm.
     public func handle(_ event: Poller.Event) {
         let descriptor = Int32(truncatingIfNeeded: event.token &- tokenBase)
         guard let slot = connector.watcher(of: descriptor) else { return }
@@ -147,9 +143,7 @@ public final class ConnectionPool {
         if !waiting.isEmpty { dispatch(.now()) }
     }
 
-    /// Does what is due: libcurl's timers, deadlines, idle and age limits.
-    ///
-    /// - Parameter now: The time; called early, it does nothing.
+    /// Does what is due: libcurl's timers, deadlines, idle and age limits. Called early, it does nothing.
     public func handleTimers(_ now: MonotonicTime) {
         if connector.timer <= now {
             connector.timeElapsed()
@@ -163,21 +157,17 @@ public final class ConnectionPool {
     }
 
     /// The next exchange that has ended.
-    public func nextCompletion() -> Completion? {
-        completions.popFirst()
-    }
+    public func nextCompletion() -> Completion? { completions.popFirst() }
 
-    /// Takes back the memory of an answer that has been read. Without this each answer allocates its own.
-    ///
-    /// - Parameter answer: An answer of a completion, of which no copy is kept.
+    /// Takes back the memory of an answer that has been read, and of which no copy is kept. Without this each answer allocates
+    /// its own.
     public func recycle(_ answer: consuming Answer) {
         guard answer.bytes.count <= 64 << 10, spareAnswers.count < configuration.maxConnections else { return }
         spareAnswers.append(answer)
     }
 
-    /// Ends an exchange with `TransportFailure.Reason.cancelled`. Nothing happens when it has ended already.
-    ///
-    /// - Parameter id: The caller's number.
+    /// Ends an exchange, by the caller's number, with `TransportFailure.Reason.cancelled`. Nothing happens when it has ended
+    /// already.
     public func cancel(id: Int) {
         if let connection = connections.first(where: { $0.phase == .busy && $0.exchange.id == id }) {
             fail(connection, because: .cancelled, text: "cancelled by the caller")

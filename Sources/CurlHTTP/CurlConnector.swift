@@ -81,12 +81,8 @@ final class CurlConnector {
 
     // MARK: Connecting
 
-    /// Starts a connection. `nextFinished` reports its end.
-    ///
-    /// - Parameters:
-    ///   - slot: Comes back from `nextFinished`.
-    ///   - errorText: `CURL_ERROR_SIZE` bytes for libcurl's message, valid until the handle is closed.
-    /// - Returns: The handle, for `close`; nil when libcurl has no memory or refuses an option.
+    /// Starts a connection, whose end `nextFinished` reports by its slot. `errorText` has `CURL_ERROR_SIZE` bytes for libcurl's
+    /// message, valid until the handle is closed. Nil when libcurl has no memory or refuses an option.
     func open(slot: Int, errorText: UnsafeMutablePointer<CChar>) -> UnsafeMutableRawPointer? {
         guard let easy = curl_easy_init() else { return nil }
         guard prepare(easy, slot: slot, errorText: errorText), curl_multi_add_handle(multi, easy) == CURLM_OK else {

@@ -43,10 +43,7 @@ public struct ProxyChoice: Hashable, Sendable {
     /// In the order in which they count.
     private static let exemptions = ["no_proxy", "NO_PROXY"]
 
-    /// True if a variable of the environment has a say, in the choice for some host.
-    ///
-    /// - Parameter name: The variable's name; upper and lower case are different.
-    /// - Returns: Whether it has.
+    /// True if a variable of the environment has a say, in the choice for some host. Upper and lower case are different.
     package static func isVariable(_ name: String) -> Bool {
         exemptions.contains(name) || variables(for: .http).contains(name) || variables(for: .https).contains(name)
     }

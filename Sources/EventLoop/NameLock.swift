@@ -5,9 +5,7 @@ internal import Glibc
 public final class NameLock: Sendable {
     private let descriptor: Int32
 
-    /// Takes the name. Nil if another holds it, or the system gives no such socket.
-    ///
-    /// - Parameter name: At most 100 bytes of it count.
+    /// Takes the name, of which 100 bytes count. Nil if another holds it, or the system gives no such socket.
     public init?(_ name: String) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }

@@ -16,9 +16,7 @@ public final class Poller {
         public let rawValue: UInt8
 
         /// An interest from its bits.
-        public init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// Bytes, a new connection, or the end of the stream can be read.
         public static let readable = Interest(rawValue: 1)

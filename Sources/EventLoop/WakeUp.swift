@@ -9,9 +9,8 @@ public final class WakeUp: Sendable {
     /// The descriptor to watch for reading, which is closed with this object.
     public let fileDescriptor: Int32
 
-    /// Creates an unsignalled, non-blocking counter that child processes do not inherit.
-    ///
-    /// - Throws: `SystemCallError` when the process has no descriptor left.
+    /// Creates an unsignalled, non-blocking counter that child processes do not inherit. Throws when the process has no
+    /// descriptor left.
     public init() throws(SystemCallError) {
         fileDescriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
         guard fileDescriptor >= 0 else { throw SystemCallError(call: "eventfd") }
@@ -27,9 +26,7 @@ public final class WakeUp: Sendable {
         _ = write(fileDescriptor, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Takes all signals so far.
-    ///
-    /// - Returns: Whether there was any.
+    /// Takes all signals so far. Returns whether there was any.
     @discardableResult
     public func drain() -> Bool {
         var count: UInt64 = 0

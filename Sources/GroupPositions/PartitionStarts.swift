@@ -45,13 +45,7 @@ public struct PartitionStarts: Sendable {
         rulings[partition] = AssignmentPlan.Ruling(decision, because: .noPosition, end: end, waiting: max(0, end - low))
     }
 
-    /// The facts of a partition that its beginning is planned by.
-    ///
-    /// - Parameters:
-    ///   - partition: The partition.
-    ///   - kind: The kind of its records.
-    ///   - committed: The group's position; nil if it has none.
-    /// - Returns: Those.
+    /// The facts of a partition that its beginning is planned by. The group's position is nil if it has none.
     public func assigned(
         _ partition: TopicPartition, as kind: AssignmentPlan.Kind, committed: LedgerCommit?
     ) -> AssignmentPlan.Assigned {

@@ -1,4 +1,5 @@
 public import Kafka
+import PushModel
 
 /// The content of the headers of a record that waits, read without keeping any of them.
 public struct WaitingHeaders {
@@ -19,28 +20,13 @@ public struct WaitingHeaders {
         record.forEachHeader { name, value in
             guard let value else { return }
             switch name.count {
-            case 12 where Self.isEqual(name, to: "pushfan-poll"): found.isPoll = true
-            case 13 where Self.isEqual(name, to: "pushfan-group"): found.isOurs = Self.isEqual(value, to: group)
-            case 21 where Self.isEqual(name, to: "pushfan-not-before-ms"): found.due = Self.number(value)
+            case 12 where name.equals("pushfan-poll"): found.isPoll = true
+            case 13 where name.equals("pushfan-group"): found.isOurs = value.equals(group)
+            case 21 where name.equals("pushfan-not-before-ms"): found.due = Self.number(value)
             default: break
             }
         }
         (isPoll, isOurs, due) = found
-    }
-
-    private static func isEqual(_ text: Span<UInt8>, to word: StaticString) -> Bool {
-        word.withUTF8Buffer { letters in
-            guard letters.count == text.count else { return false }
-            for index in text.indices where text[index] != letters[index] { return false }
-            return true
-        }
-    }
-
-    private static func isEqual(_ text: Span<UInt8>, to word: String) -> Bool {
-        let letters = word.utf8Span.span
-        guard letters.count == text.count else { return false }
-        for index in text.indices where text[index] != letters[index] { return false }
-        return true
     }
 
     /// The number in at most 18 digits, or nil for anything else.

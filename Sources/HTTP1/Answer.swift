@@ -37,9 +37,7 @@ public struct Answer: Sendable {
     /// - Parameter range: A field's name or value, or the body.
     /// - Returns: A view that is valid as long as this answer is.
     @_lifetime(borrow self)
-    public borrowing func text(_ range: Range<Int>) -> Span<UInt8> {
-        bytes.span.extracting(range)
-    }
+    public borrowing func text(_ range: Range<Int>) -> Span<UInt8> { bytes.span.extracting(range) }
 
     /// The bytes at `range` as a string. What is not UTF-8 becomes U+FFFD.
     ///
@@ -70,9 +68,7 @@ public struct Answer: Sendable {
     ///
     /// - Parameter name: The field's name, in either case.
     /// - Returns: A copy; nil when there is no such field.
-    public func string(of name: StaticString) -> String? {
-        value(of: name).map { string($0) }
-    }
+    public func string(of name: StaticString) -> String? { value(of: name).map { string($0) } }
 
     func holds(_ word: StaticString, at range: Range<Int>) -> Bool {
         let text = bytes.span.extracting(range)

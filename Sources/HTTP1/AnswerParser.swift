@@ -57,9 +57,7 @@ public struct AnswerParser: Sendable {
     var trailerByteCount = 0
 
     /// A parser that waits for the first byte of an answer.
-    public init(limits: AnswerLimits = AnswerLimits()) {
-        self.limits = limits
-    }
+    public init(limits: AnswerLimits = AnswerLimits()) { self.limits = limits }
 
     /// True if the answer is whole.
     public var isComplete: Bool { phase == .complete }
@@ -67,9 +65,8 @@ public struct AnswerParser: Sendable {
     /// True if any byte of the final answer has come.
     public var hasStarted: Bool { phase != .statusLine || filled > start }
 
-    /// Forgets the answer and waits for the first byte of the next. Keeps the memory.
-    ///
-    /// - Parameter answersHead: Whether the request was HEAD, whose answer has no body whatever it says.
+    /// Forgets the answer and waits for the first byte of the next, which has no body if it `answersHead`, whatever it says.
+    /// Keeps the memory.
     public mutating func reset(answersHead: Bool = false) {
         answer.fields.removeAll(keepingCapacity: true)
         answer.status = 0
@@ -145,9 +142,7 @@ public struct AnswerParser: Sendable {
         return isComplete
     }
 
-    /// Says that no more bytes will come, which ends a body without a length.
-    ///
-    /// - Throws: `AnswerFault.truncated` when the answer is not whole.
+    /// Ends a body without a length: no more bytes will come. Throws `AnswerFault.truncated` when the answer is not whole.
     public mutating func connectionClosed() throws(AnswerFault) {
         if phase == .closeDelimitedBody {
             answer.bodyRange = answer.bodyRange.lowerBound..<filled

@@ -15,16 +15,10 @@ enum ByteClass {
     }
 
     /// A visible character, space, tab, or a byte above ASCII: what a field's value and a reason may hold.
-    static func isText(_ byte: UInt8) -> Bool {
-        (byte >= space && byte != 0x7F) || byte == tab
-    }
+    static func isText(_ byte: UInt8) -> Bool { (byte >= space && byte != 0x7F) || byte == tab }
 
     /// A visible ASCII character.
-    static func isVisible(_ byte: UInt8) -> Bool {
-        byte > space && byte < 0x7F
-    }
+    static func isVisible(_ byte: UInt8) -> Bool { byte > space && byte < 0x7F }
 
-    static func isBlank(_ byte: UInt8) -> Bool {
-        byte == space || byte == tab
-    }
+    static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 }

@@ -3,12 +3,8 @@ public struct SASRights: OptionSet, Sendable, Hashable {
     /// One bit for each right.
     public let rawValue: UInt8
 
-    /// Takes the bits as they are.
-    ///
-    /// - Parameter rawValue: One bit for each right.
-    public init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
+    /// Takes the bits as they are, one for each right.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Registrations and installations of single devices.
     public static let listen = SASRights(rawValue: 1)
@@ -19,9 +15,8 @@ public struct SASRights: OptionSet, Sendable, Hashable {
     /// All three, as `DefaultFullSharedAccessSignature` has.
     public static let all: SASRights = [.listen, .send, .manage]
 
-    /// Reads names as a command line gives them.
-    ///
-    /// - Parameter names: `Listen`, `Send`, `Manage` in any case and order, separated by commas; at least one.
+    /// Reads names as a command line gives them: `Listen`, `Send`, `Manage` in any case and order, separated by commas, at least
+    /// one.
     public init?(names: String) {
         var rights: SASRights = []
         for name in names.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {

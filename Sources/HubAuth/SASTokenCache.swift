@@ -109,9 +109,8 @@ public struct SASTokenCache: Sendable {
         }
     }
 
-    /// Notes that the hub took a token (any answer but 401): what was refused before is forgotten, the key that works stays.
-    ///
-    /// - Parameter serial: The token's `serial`; a token that has been replaced since proves nothing.
+    /// Notes that the hub took a token (any answer but 401), by its serial: what was refused before is forgotten, the key that
+    /// works stays. A token that has been replaced since proves nothing.
     public mutating func accepted(serial: UInt64) {
         if let current, current.serial == serial { phase = .trusted }
     }

@@ -6,12 +6,8 @@ import Crypto
 public struct SecretKey: Sendable {
     let bytes: [UInt8]
 
-    /// Keeps the UTF-8 bytes of a key.
-    ///
-    /// - Parameter text: The key as the connection string gives it.
-    public init(_ text: String) {
-        bytes = Array(text.utf8)
-    }
+    /// Keeps the UTF-8 bytes of a key as the connection string gives it.
+    public init(_ text: String) { bytes = Array(text.utf8) }
 }
 
 extension SecretKey: Equatable {

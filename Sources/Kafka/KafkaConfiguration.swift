@@ -38,9 +38,7 @@ public struct KafkaConfiguration: Sendable {
     }
 
     /// The last value given to the property `key`.
-    func value(of key: String) -> String? {
-        properties.last { $0.key == key }?.value
-    }
+    func value(of key: String) -> String? { properties.last { $0.key == key }?.value }
 }
 
 extension KafkaConfiguration.Property: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -16,9 +16,7 @@ public struct KeyTerms: Sendable, Equatable {
     public var comment: String?
 
     /// Terms with these scopes and nothing else.
-    public init(_ scopes: Set<Scope>) {
-        self.scopes = scopes
-    }
+    public init(_ scopes: Set<Scope>) { self.scopes = scopes }
 
     /// Calls per second that a key may have.
     public static let rates = 1...1_000_000

@@ -23,21 +23,8 @@ public struct KeysFile: FileContent {
     /// - Parameter bytes: All of it.
     /// - Throws: The first fault, with the number of its line, but without any part of the line.
     public init(_ bytes: [UInt8]) throws(KeysFileError) {
-        guard bytes.count <= Self.maximumByteCount else { throw KeysFileError(line: nil, reason: .tooLarge) }
-        var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
-        var number = 0
-        while !rest.isEmpty {
-            number += 1
-            let whole = rest.prefix { $0 != UInt8(ascii: "\n") }
-            rest = rest.dropFirst(whole.count + 1)
-            let line = whole.last == UInt8(ascii: "\r") ? whole.dropLast() : whole
-            guard !line.isEmpty else { continue }
-            do throws(KeysFileError.Reason) {
-                try put(try KeyLine.read(line))
-            } catch {
-                throw KeysFileError(line: number, reason: error)
-            }
-        }
+        guard bytes.count <= Self.maximumByteCount else { throw KeysFileError(.tooLarge) }
+        try KeysFileError.read(bytes) { line throws(KeysFault) in try put(try KeyLine.read(line)) }
     }
 
     /// The file: a line for each key.
@@ -54,8 +41,8 @@ public struct KeysFile: FileContent {
     /// - Parameter key: A new one.
     /// - Throws: Its id is there already, a term is none that a key may have, or there are too many keys.
     public mutating func add(_ key: APIKey) throws(KeysFileError) {
-        if let fault = key.terms.fault { throw KeysFileError(line: nil, reason: .illegal(fault)) }
-        do throws(KeysFileError.Reason) { try put(key) } catch { throw KeysFileError(line: nil, reason: error) }
+        if let fault = key.terms.fault { throw KeysFileError(.illegal(fault)) }
+        do throws(KeysFault) { try put(key) } catch { throw KeysFileError(error) }
     }
 
     /// Revokes a key. A revoked key stays as it is.
@@ -71,7 +58,7 @@ public struct KeysFile: FileContent {
         return before
     }
 
-    private mutating func put(_ key: APIKey) throws(KeysFileError.Reason) {
+    private mutating func put(_ key: APIKey) throws(KeysFault) {
         guard keys.count < Self.maximumKeyCount else { throw .tooManyKeys }
         guard places.updateValue(keys.count, forKey: key.id) == nil else { throw .repeatedID }
         keys.append(key)
@@ -84,47 +71,35 @@ public typealias KeysStore = FileStore<KeysFile>
 /// The reason for which keys cannot be read or changed, without any secret or hash.
 public typealias KeysError = FileError<KeysFileError>
 
+/// A fault of a keys file, and its line.
+public typealias KeysFileError = LineFault<KeysFault>
+
 /// A fault of a keys file, without any part of its content.
-public struct KeysFileError: Error, Sendable, Equatable {
-    /// The kind of fault.
-    public enum Reason: Error, Sendable, Equatable {
-        /// The file has more than 12 MiB.
-        case tooLarge
-        /// There are more than 10,000 keys.
-        case tooManyKeys
-        /// A line has more than 1,024 bytes.
-        case lineTooLong
-        /// A line is no UTF-8.
-        case noText
-        /// Something stands where the name of a field should.
-        case unknownField
-        /// A key needs the field.
-        case missing(KeyField)
-        /// A line has the field twice.
-        case repeated(KeyField)
-        /// The field's value is none that it may have.
-        case illegal(KeyField)
-        /// Another key has the id.
-        case repeatedID
-    }
-
-    /// The line, from 1, or nil for a fault of the whole file.
-    public let line: Int?
-    /// The kind of fault.
-    public let reason: Reason
-
-    init(line: Int?, reason: Reason) {
-        self.line = line
-        self.reason = reason
-    }
+public enum KeysFault: Error, Equatable {
+    /// The file has more than 12 MiB.
+    case tooLarge
+    /// There are more than 10,000 keys.
+    case tooManyKeys
+    /// A line has more than 1,024 bytes.
+    case lineTooLong
+    /// A line is no UTF-8.
+    case noText
+    /// Something stands where the name of a field should.
+    case unknownField
+    /// A key needs the field.
+    case missing(KeyField)
+    /// A line has the field twice.
+    case repeated(KeyField)
+    /// The field's value is none that it may have.
+    case illegal(KeyField)
+    /// Another key has the id.
+    case repeatedID
 }
 
-extension KeysFileError: CustomStringConvertible {
-    /// `line 3: rate has no value that is allowed`.
-    public var description: String { (line.map { "line \($0): " } ?? "") + sentence }
-
-    private var sentence: String {
-        switch reason {
+extension KeysFault: CustomStringConvertible {
+    /// The sentence that follows the line's number.
+    public var description: String {
+        switch self {
         case .tooLarge: "more than \(KeysFile.maximumByteCount >> 20) MiB"
         case .tooManyKeys: "more than \(KeysFile.maximumKeyCount) keys"
         case .lineTooLong: "longer than \(KeyLine.maximumByteCount) bytes"

@@ -23,9 +23,7 @@ public struct PresentedKey: Sendable {
         self.init(bytes: Array(text.utf8.prefix(Self.length + 1))[...])
     }
 
-    /// Reads a header, or returns nil when it has another scheme, or no key.
-    ///
-    /// - Parameter authorization: The header's value, or nil when there is none.
+    /// Reads a header's value. Nil when there is none, or it has another scheme, or no key.
     public init?(authorization: String?) {
         let blank = UInt8(ascii: " ")
         guard let bytes = authorization.map({ Array($0.utf8) })?.drop(while: { $0 == blank }) else { return nil }

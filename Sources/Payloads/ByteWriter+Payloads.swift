@@ -43,9 +43,7 @@ extension ByteWriter {
     }
 
     /// Ends a header line.
-    @inline(__always) mutating func endLine() {
-        append("\r\n")
-    }
+    @inline(__always) mutating func endLine() { append("\r\n") }
 
     /// Appends `text` with everything but `A–Z a–z 0–9 - . _ ~ /` percent-encoded (RFC 3986, section 2.1).
     mutating func append(percentEncoded text: Span<UInt8>) {

@@ -1,8 +1,6 @@
 extension Span<UInt8> {
     /// True if the bytes begin with `prefix`, compared exactly.
-    func starts(with prefix: StaticString) -> Bool {
-        starts(with: prefix, at: 0)
-    }
+    func starts(with prefix: StaticString) -> Bool { starts(with: prefix, at: 0) }
 
     /// True if `literal` stands at `index`, compared exactly.
     func starts(with literal: StaticString, at index: Int) -> Bool {

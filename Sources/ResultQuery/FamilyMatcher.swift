@@ -15,9 +15,7 @@ public struct FamilyMatcher: Sendable {
     public private(set) var document = JSONDocument()
 
     /// A matcher for the request with this id.
-    public init(request: String) {
-        bytes = Array(request.utf8)
-    }
+    public init(request: String) { bytes = Array(request.utf8) }
 
     /// The relation of a record of the results topic to the request.
     ///

@@ -99,9 +99,7 @@ private struct FacetMembers {
     let result: JSONDocument
     private var isFirst = true
 
-    init(of result: JSONDocument) {
-        self.result = result
-    }
+    init(of result: JSONDocument) { self.result = result }
 
     mutating func add(_ names: [StaticString], to writer: inout ByteWriter) {
         isFirst = copy(names, of: result.root, to: &writer, isFirst: isFirst)

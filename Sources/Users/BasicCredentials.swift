@@ -16,9 +16,8 @@ public struct BasicCredentials: Sendable {
     /// The password's bytes.
     let password: [UInt8]
 
-    /// Reads a header. Nil when it has another scheme or form, is too long, or has a control character in name or password.
-    ///
-    /// - Parameter authorization: The header's value; nil when there is none.
+    /// Reads a header's value. Nil when there is none, or it has another scheme or form, is too long, or has a control character
+    /// in name or password.
     public init?(authorization: String?) {
         guard let authorization, authorization.utf8.count <= Self.maximumHeaderByteCount else { return nil }
         let words = authorization.utf8.split(separator: UInt8(ascii: " "))

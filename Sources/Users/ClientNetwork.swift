@@ -5,9 +5,7 @@ public import Basics
 public struct ClientNetwork: Hashable, Sendable {
     private let network: NumericAddress?
 
-    /// The network of a client.
-    ///
-    /// - Parameter address: The client's address; all whose address is not known are one.
+    /// The network of a client. All whose address is not known are one.
     public init(_ address: NumericAddress?) {
         network = address.map { $0.unmapped.network(ofBits: 64) }
     }

@@ -35,31 +35,19 @@ public struct UsersFile: FileContent {
     /// - Parameter bytes: All of it.
     /// - Throws: What is wrong first, with the number of its line; nothing of the line itself.
     public init(_ bytes: [UInt8]) throws(UsersFileError) {
-        guard bytes.count <= Self.maximumByteCount else { throw UsersFileError(line: nil, reason: .tooLarge) }
-        var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
-        var number = 0
-        while !rest.isEmpty {
-            number += 1
-            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
-            rest = rest.dropFirst(line.count + 1)
-            try add(line.last == UInt8(ascii: "\r") ? line.dropLast() : line, at: number)
-        }
+        guard bytes.count <= Self.maximumByteCount else { throw UsersFileError(.tooLarge) }
+        try UsersFileError.read(bytes) { line throws(UsersFault) in try add(line) }
     }
 
-    private mutating func add(_ line: ArraySlice<UInt8>, at number: Int) throws(UsersFileError) {
-        guard !line.isEmpty else { return }
-        guard line.count <= Self.maximumLineByteCount else { throw UsersFileError(line: number, reason: .lineTooLong) }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw UsersFileError(line: number, reason: .noColon) }
-        guard let name = String(validating: line[..<colon], as: UTF8.self), UserName.isLegal(name) else {
-            throw UsersFileError(line: number, reason: .illegalName)
-        }
+    private mutating func add(_ line: ArraySlice<UInt8>) throws(UsersFault) {
+        guard line.count <= Self.maximumLineByteCount else { throw .lineTooLong }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw .noColon }
+        guard let name = String(validating: line[..<colon], as: UTF8.self), UserName.isLegal(name) else { throw .illegalName }
         guard let text = String(validating: line[(colon + 1)...], as: UTF8.self), let hash = PasswordHash(text) else {
-            throw UsersFileError(line: number, reason: .illegalHash)
+            throw .illegalHash
         }
-        guard users.count < Self.maximumUserCount else { throw UsersFileError(line: number, reason: .tooManyUsers) }
-        guard places.updateValue(users.count, forKey: UserName.folded(name)) == nil else {
-            throw UsersFileError(line: number, reason: .repeatedName)
-        }
+        guard users.count < Self.maximumUserCount else { throw .tooManyUsers }
+        guard places.updateValue(users.count, forKey: UserName.folded(name)) == nil else { throw .repeatedName }
         users.append(User(name: name, hash: hash))
     }
 
@@ -88,13 +76,13 @@ public struct UsersFile: FileContent {
     /// - Throws: The name is not legal, or differs only in its case from one that is there; or there are too many users.
     @discardableResult
     public mutating func set(_ name: String, hash: PasswordHash) throws(UsersFileError) -> Bool {
-        guard UserName.isLegal(name) else { throw UsersFileError(line: nil, reason: .illegalName) }
+        guard UserName.isLegal(name) else { throw UsersFileError(.illegalName) }
         if let place = places[UserName.folded(name)] {
-            guard users[place].name == name else { throw UsersFileError(line: nil, reason: .repeatedName) }
+            guard users[place].name == name else { throw UsersFileError(.repeatedName) }
             users[place] = User(name: users[place].name, hash: hash)
             return false
         }
-        guard users.count < Self.maximumUserCount else { throw UsersFileError(line: nil, reason: .tooManyUsers) }
+        guard users.count < Self.maximumUserCount else { throw UsersFileError(.tooManyUsers) }
         places[UserName.folded(name)] = users.count
         users.append(User(name: name, hash: hash))
         return true
@@ -114,53 +102,40 @@ public struct UsersFile: FileContent {
 }
 
 /// A fault of a users file. No name and no hash is in it.
-public struct UsersFileError: Error, Sendable, Equatable {
-    /// The possible faults.
-    public enum Reason: Sendable, Equatable {
-        /// The file has more than 8 MiB.
-        case tooLarge
-        /// There are more than 10,000 users.
-        case tooManyUsers
-        /// A line has more than 512 bytes.
-        case lineTooLong
-        /// A line has no colon behind the name.
-        case noColon
-        /// A name that `UserName` does not allow.
-        case illegalName
-        /// The text behind the colon is no hash.
-        case illegalHash
-        /// Another user has the name, perhaps in another case.
-        case repeatedName
-    }
-
-    /// The line, from 1, or nil where it is none's.
-    public let line: Int?
-    /// The fault.
-    public let reason: Reason
-
-    init(line: Int?, reason: Reason) {
-        self.line = line
-        self.reason = reason
-    }
+public enum UsersFault: Error, Equatable {
+    /// The file has more than 8 MiB.
+    case tooLarge
+    /// There are more than 10,000 users.
+    case tooManyUsers
+    /// A line has more than 512 bytes.
+    case lineTooLong
+    /// A line has no colon behind the name.
+    case noColon
+    /// A name that `UserName` does not allow.
+    case illegalName
+    /// The text behind the colon is no hash.
+    case illegalHash
+    /// Another user has the name, perhaps in another case.
+    case repeatedName
 }
 
-extension UsersFileError: CustomStringConvertible {
-    /// `line 3: there is no colon behind the name`.
-    public var description: String { (line.map { "line \($0): " } ?? "") + sentence }
-
-    private var sentence: String {
-        switch reason {
+extension UsersFault: CustomStringConvertible {
+    /// The sentence that follows the line's number.
+    public var description: String {
+        switch self {
         case .tooLarge: "more than \(UsersFile.maximumByteCount >> 20) MiB"
         case .tooManyUsers: "more than \(UsersFile.maximumUserCount) users"
         case .lineTooLong: "longer than \(UsersFile.maximumLineByteCount) bytes"
         case .noColon: "there is no colon behind the name"
-        case .illegalName:
-            "this is no name; one has \(UserName.rule)"
+        case .illegalName: "this is no name; one has \(UserName.rule)"
         case .illegalHash: "the text after the name is no password hash as `pushfan users set` writes it"
         case .repeatedName: "there is a user of this name already; names that differ only in their case count as one"
         }
     }
 }
+
+/// A fault of a users file, and its line.
+public typealias UsersFileError = LineFault<UsersFault>
 
 /// The users file on a disk.
 public typealias UsersStore = FileStore<UsersFile>

@@ -72,9 +72,7 @@ public final class Worker: Sendable {
     private let start: HealthCheck
     private let begunCount = Atomic<Int>(0)
 
-    /// A worker that has not started.
-    ///
-    /// - Throws: `WorkerFailure.system` when the system refuses a descriptor.
+    /// A worker that has not started. Throws `WorkerFailure.system` when the system refuses a descriptor.
     public init(_ configuration: WorkerConfiguration, services: WorkerServices) throws(WorkerFailure) {
         self.configuration = configuration
         self.services = services
@@ -195,9 +193,7 @@ final class WorkerControl: Sendable {
     /// The settings as they are now, if they were read again. Nothing else is locked while it is held.
     private let settings = Mutex<WorkerConfiguration?>(nil)
 
-    init(wakeUp: WakeUp) {
-        self.wakeUp = wakeUp
-    }
+    init(wakeUp: WakeUp) { self.wakeUp = wakeUp }
 
     func stop() {
         asked.wrappingAdd(1, ordering: .relaxed)

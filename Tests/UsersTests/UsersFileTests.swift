@@ -1,5 +1,6 @@
 import Crypto
 import TestSupport
+import EventLoop
 import Testing
 import Users
 

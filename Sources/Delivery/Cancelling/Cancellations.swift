@@ -44,12 +44,8 @@ public struct Cancellations: Sendable {
     /// Cancellations that were forgotten before their time, because there were too many.
     public private(set) var forgottenCount = 0
 
-    /// No cancellation.
-    ///
-    /// - Parameter capacity: The most that are remembered, at least 1; default `Cancellations.capacity`.
-    public init(capacity: Int = Self.capacity) {
-        self.capacity = max(1, capacity)
-    }
+    /// No cancellation. At most `capacity` are remembered, at least 1.
+    public init(capacity: Int = Self.capacity) { self.capacity = max(1, capacity) }
 
     /// True if there is none.
     public var isEmpty: Bool { count == 0 }

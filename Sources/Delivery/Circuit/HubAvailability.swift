@@ -115,9 +115,8 @@ public struct HubAvailability: Sendable, Equatable {
         wait = Self.firstWait
     }
 
-    /// Notes that a call failed as it does when the hub, the way to it or the key is at fault. A single one says nothing yet.
-    ///
-    /// - Parameter reason: Why, in a word or two.
+    /// Notes that a call failed as it does when the hub, the way to it or the key is at fault, which `reason` names in a word or
+    /// two. A single one says nothing yet.
     public mutating func failed(_ reason: @autoclosure () -> String) {
         failureCount += 1
         guard failureCount >= Self.failureLimit else { return }

@@ -278,9 +278,7 @@ public struct CommitCycle: Sendable {
         return .putBack
     }
 
-    /// Nothing of the offered batch is published, nor can it be as the partitions are.
-    ///
-    /// - Returns: `reset`, `forget` or `wait`.
+    /// Nothing of the offered batch is published, nor can it be as the partitions are. Returns `reset`, `forget` or `wait`.
     public mutating func impossible(_ reason: Reason) -> Action {
         guard let batch = offer else { return .wait }
         offer = nil
@@ -290,9 +288,8 @@ public struct CommitCycle: Sendable {
     /// Another process has this worker's name.
     public func takenOver() -> Action { .stop }
 
-    /// Whoever had the offered batch is given up, and another takes its place. It is unknown what became of the batch.
-    ///
-    /// - Returns: `forget` or `wait`.
+    /// Whoever had the offered batch is given up, and another takes its place. It is unknown what became of the batch. Returns
+    /// `forget` or `wait`.
     public mutating func committerReplaced(now: MonotonicTime) -> Action {
         guard let batch = offer, batch.retryAt == nil else { return .wait }
         guard !batch.isOutdated else {

@@ -25,12 +25,9 @@ public struct CommitSchedule: Sendable, Equatable {
 
     private var last = MonotonicTime.past
 
-    /// A schedule that has seen no commit: the first may begin at once.
-    ///
-    /// - Parameter interval: The least time between two commits, nanoseconds, 0 or more; beyond 250 ms it always holds.
-    public init(interval: Int64) {
-        self.interval = max(0, interval)
-    }
+    /// A schedule that has seen no commit: the first may begin at once. Two are `interval` nanoseconds apart at least, which
+    /// beyond 250 ms always holds.
+    public init(interval: Int64) { self.interval = max(0, interval) }
 
     /// Notes that a commit begins at `now`.
     public mutating func began(at now: MonotonicTime) { last = now }

@@ -60,9 +60,7 @@ public struct CommitSize: Sendable, Equatable {
     /// The number of commits that the line goes through.
     private static let sampleCount = 8
 
-    /// The size of the first commits.
-    ///
-    /// - Parameter transactionTimeout: How long brokers leave a transaction open, nanoseconds.
+    /// The size of the first commits. Brokers leave a transaction open for `transactionTimeout` nanoseconds.
     public init(transactionTimeout: Int64) {
         self.transactionTimeout = max(transactionTimeout, 4)
         target = min(2_000_000_000, self.transactionTimeout / 4)

@@ -31,9 +31,7 @@ public struct CommitUnit: Sendable, Equatable {
     public var canBeCut = false
 
     /// A unit without records.
-    public init(_ id: ID) {
-        self.id = id
-    }
+    public init(_ id: ID) { self.id = id }
 }
 
 /// The topic that a record of a commit goes to.

@@ -30,9 +30,7 @@ public enum DoubtfulCommit: Sendable, Equatable {
         }
     }
 
-    /// Decides from all partitions of one transaction.
-    ///
-    /// - Parameter positions: One for each partition whose position the transaction was to set.
+    /// Decides from all partitions whose position one transaction was to set.
     public init(_ positions: [Position]) {
         var moved = 0
         var unmoved = 0

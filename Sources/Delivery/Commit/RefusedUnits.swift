@@ -61,9 +61,7 @@ struct RefusedUnits: Sendable, Equatable {
     private var pause: Int64 = 0
 
     /// A unit is rejected for `patience` nanoseconds before it is given up.
-    init(patience: Int64) {
-        self.patience = max(0, patience)
-    }
+    init(patience: Int64) { self.patience = max(0, patience) }
 
     var isEmpty: Bool { refusals.isEmpty && suspects.isEmpty }
 
@@ -172,7 +170,5 @@ struct RefusedUnits: Sendable, Equatable {
         endPause()
     }
 
-    private mutating func endPause() {
-        (newCount, pause, pausedUntil) = (0, 0, .past)
-    }
+    private mutating func endPause() { (newCount, pause, pausedUntil) = (0, 0, .past) }
 }

@@ -57,9 +57,7 @@ public struct RecentRequests: Sendable {
     private var next: Int
 
     /// Nothing was seen yet of a partition that is read from `start`.
-    public init(reach: Int, start: Int64) {
-        self.init(reach: reach, start: start, firstNumber: 1)
-    }
+    public init(reach: Int, start: Int64) { self.init(reach: reach, start: start, firstNumber: 1) }
 
     /// The same, with the number that the first one gets, 1 or more.
     init(reach: Int, start: Int64, firstNumber: Int) {

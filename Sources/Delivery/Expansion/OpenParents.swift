@@ -98,9 +98,7 @@ public struct OpenParents: Sendable {
     ///
     /// - Parameter metadata: The committed metadata.
     /// - Returns: Whether no newer version wrote it.
-    public static func isKnown(_ metadata: String) -> Bool {
-        metadata.utf8.first?.isDigit ?? true
-    }
+    public static func isKnown(_ metadata: String) -> Bool { metadata.utf8.first?.isDigit ?? true }
 
     /// The state that a position of the group gives.
     ///
@@ -246,9 +244,7 @@ public struct OpenParents: Sendable {
     }
 
     /// Takes in a record that says nothing about open requests, or that there is none before `offset`.
-    public mutating func passed(_ offset: Int64) {
-        read(offset.addingSaturated(-1))
-    }
+    public mutating func passed(_ offset: Int64) { read(offset.addingSaturated(-1)) }
 
     private mutating func read(_ offset: Int64) {
         readTo = max(readTo, offset.addingSaturated(1))

@@ -72,9 +72,7 @@ public struct FairTurns: Sendable {
         return number
     }
 
-    /// Gives the next turn away, which takes one piece of work.
-    ///
-    /// - Returns: The number of the queue whose turn it is; nil when none has work.
+    /// Gives the next turn away, which takes one piece of work, to a queue by its number. Nil when none has work.
     public mutating func next() -> Int? {
         while let first = heap.first {
             guard queues[first].count > 0 else {

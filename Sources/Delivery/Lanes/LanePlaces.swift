@@ -19,9 +19,7 @@ public struct LanePlaces: Sendable, Equatable {
     private var formerPeaks: [Int]
     private var windowEnd = MonotonicTime.past
 
-    /// Lanes without a call.
-    ///
-    /// - Parameter weights: At least 1 for each lane, the most urgent lane first.
+    /// Lanes without a call, with weights of at least 1, the most urgent lane first.
     public init(weights: [Int]) {
         self.weights = weights.map { max($0, 1) }
         weightSum = self.weights.reduce(0, +)

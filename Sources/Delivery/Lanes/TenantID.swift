@@ -10,9 +10,7 @@ public struct TenantID: Sendable, Hashable {
     /// No tenant: the requests that name none.
     public static let none = TenantID(number: 0)
 
-    private init(number: UInt64) {
-        self.number = number
-    }
+    private init(number: UInt64) { self.number = number }
 
     /// The tenant of that name.
     public init(_ name: Span<UInt8>) {

@@ -14,9 +14,7 @@ public struct WeightedTurns: Sendable, Equatable {
     /// The distance from now to the beginning of each queue's next turn, in shares, never negative.
     private var starts: [Int]
 
-    /// Turns for as many queues as there are weights.
-    ///
-    /// - Parameter weights: 1 – 1,000 for each queue, at most 64 queues; other weights are clamped, further queues are left out.
+    /// Turns for a queue of each weight from 1 to 1,000. Other weights are clamped, and queues after the 64th are left out.
     public init(weights: [Int]) {
         lengths = weights.prefix(Self.maximumCount).map { Self.unit / min(max($0, 1), 1000) }
         starts = lengths.map { _ in 0 }

@@ -102,13 +102,10 @@ public struct OffsetLedger: Sendable {
     }
 
     /// Notes that there is nothing between the last record and `offset`, the end of the partition.
-    public mutating func reachedEnd(_ offset: Int64) {
-        skip(to: offset)
-    }
+    public mutating func reachedEnd(_ offset: Int64) { skip(to: offset) }
 
-    /// Records that the outcome of the record at `offset` is there.
-    ///
-    /// - Parameter offset: A record for which `received` said `process`; a repeat or any other offset is ignored.
+    /// Records that the outcome is there of a record for which `received` said `process`. A repeat or any other offset is
+    /// ignored.
     public mutating func finished(_ offset: Int64) {
         guard offset >= lowWaterMark, offset < position, !isFinished(offset) else { return }
         setBit(offset)

@@ -53,11 +53,7 @@ public struct ReadMarks: Sendable, Equatable {
     public private(set) var last: RecordMark
 
     /// The marks of a reader of one record.
-    ///
-    /// - Parameter record: The record.
-    public init(_ record: RecordMark) {
-        (first, last) = (record, record)
-    }
+    public init(_ record: RecordMark) { (first, last) = (record, record) }
 
     /// Reads the text form: two marks, the words of which commas divide.
     init?(_ text: Substring) {
@@ -69,8 +65,6 @@ public struct ReadMarks: Sendable, Equatable {
     }
 
     /// Records that a record was read. One before the last changes nothing.
-    ///
-    /// - Parameter record: The record.
     public mutating func read(_ record: RecordMark) {
         if record.offset > last.offset { last = record }
     }

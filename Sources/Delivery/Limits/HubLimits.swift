@@ -77,9 +77,7 @@ public struct HubLimits: Sendable {
         return end
     }
 
-    /// Notes that a call starts, for which `mayStart` was true at `now`.
-    ///
-    /// - Returns: What the call is to the circuit, which must learn how it ended.
+    /// Notes that a call starts, for which `mayStart` was true at `now`. The circuit must learn how it ended.
     public mutating func started(now: MonotonicTime) -> CircuitBreaker.Call {
         inFlight += 1
         slow.started()
@@ -109,9 +107,8 @@ public struct HubLimits: Sendable {
         callsSincePoll = 0
     }
 
-    /// Notes that a call, or a poll, is not in flight any more, however it ended.
-    ///
-    /// - Parameter startedAt: When the call was started; nil for a poll, and when that is not known any more.
+    /// Notes that a call, or a poll, is not in flight any more, however it ended. A poll names no start, nor does a call whose
+    /// start is not known any more.
     public mutating func ended(startedAt: MonotonicTime? = nil) {
         inFlight -= 1
         slow.ended(startedAt: startedAt)

@@ -49,9 +49,7 @@ public struct TokenBucket: Sendable, Equatable {
     }
 
     /// Takes a call out, for which `hasCall` was true.
-    public mutating func take() {
-        level -= min(level, Self.call)
-    }
+    public mutating func take() { level -= min(level, Self.call) }
 
     /// The moment at which the next call may start. Nil if one may now, `never` if none ever may at this rate.
     public mutating func nextCall(now: MonotonicTime) -> MonotonicTime? { nextCalls(1, now: now) }

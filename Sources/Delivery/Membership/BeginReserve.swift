@@ -25,9 +25,7 @@ public struct BeginReserve: Sendable, Equatable {
     /// The moment of the last record.
     private var readAt = MonotonicTime.past
 
-    /// A reserve that a position names.
-    ///
-    /// - Parameter end: The offset before which requests may be begun; nil if the position names none.
+    /// A reserve that a position names: the offset before which requests may be begun, or nil for none.
     public init(end: Int64? = nil) { named = end ?? .max }
 
     /// The offset before which requests may be begun. Until it is known what became of an offered position, the group may stand at the one
@@ -64,9 +62,7 @@ public struct BeginReserve: Sendable, Equatable {
         return max(least, begin.addingSaturated(size))
     }
 
-    /// A position is offered.
-    ///
-    /// - Parameter end: The end that it names, or nil if it names none.
+    /// A position is offered that names an end, or nil for none.
     public mutating func offer(_ end: Int64?) { offered = end ?? .max }
 
     /// The offered position is committed.

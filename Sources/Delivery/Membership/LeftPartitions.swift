@@ -33,9 +33,7 @@ public struct LeftPartitions: Sendable, Equatable {
     /// The reason why the first of them is left.
     public let cause: LeaveCause
 
-    /// Some partitions. Nil when there are none.
-    ///
-    /// - Parameter partitions: Their names, each with the cause; the first of them is explained.
+    /// Some partitions by their names, of which the first is explained. Nil when there are none.
     public init?(_ partitions: [(name: String, cause: LeaveCause)]) {
         guard let first = partitions.first else { return nil }
         names = partitions.map(\.name)

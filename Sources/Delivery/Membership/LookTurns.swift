@@ -29,8 +29,6 @@ public struct LookTurns: Sendable {
     private var readAt = MonotonicTime.past
 
     /// All partitions wait for their turn.
-    ///
-    /// - Parameter count: How many there are.
     public init(count: Int) {
         queue = FIFO()
         for index in 0..<max(0, count) { queue.append(index) }
@@ -44,8 +42,6 @@ public struct LookTurns: Sendable {
     public var isDone: Bool { present.isEmpty && queue.isEmpty }
 
     /// Ends the present turn and begins the next.
-    ///
-    /// - Parameter now: The present moment.
     public mutating func begin(_ now: MonotonicTime) {
         for index in present { queue.append(index) }
         present = []

@@ -216,16 +216,13 @@ extension Membership {
         survey.began(now)
     }
 
-    /// A partition has begun later than the others, because records had to be read first that say where.
-    ///
-    /// - Parameter isOpening: Whether its position says that no worker is at work.
+    /// A partition has begun later than the others, because records had to be read first that say where. It is opening if its
+    /// position says that no worker is at work.
     public mutating func beganLater(isOpening: Bool) {
         if mode == .running, isOpening { hasClosed = true }
     }
 
-    /// The group's positions were committed.
-    ///
-    /// - Parameter hasClosed: Whether some of them say that no worker is at work.
+    /// The group's positions were committed. `hasClosed` if some of them say that no worker is at work.
     public mutating func settled(hasClosed: Bool) {
         if mode == .running { suspension.settled() } else { suspension.ended() }
         self.hasClosed = mode == .running && hasClosed

@@ -39,9 +39,7 @@ public struct HubRouter: Sendable {
         hasDefault = defaultName != nil
     }
 
-    /// The way of a request.
-    ///
-    /// - Throws: Why it has none.
+    /// The way of a request. Throws the reason that it has none.
     public func route(of request: borrowing PushRequest, tenant: TenantID) throws(Fault) -> Route {
         if let hub = request.hub {
             guard let route = route(named: request.document.span(hub)) else { throw .unknown }
@@ -57,16 +55,10 @@ public struct HubRouter: Sendable {
 
     /// The route that a name leads to, or nil for one that is not known.
     public func route(named name: Span<UInt8>) -> Route? {
-        for entry in names where Self.isEqual(entry.name.span, to: name) { return entry.route }
+        for entry in names where entry.name.span.equals(name) { return entry.route }
         return nil
     }
 
     /// The route that a name leads to, or nil for one that is not known.
     public func route(named name: String) -> Route? { route(named: Array(name.utf8).span) }
-
-    private static func isEqual(_ left: Span<UInt8>, to right: Span<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        for index in left.indices where left[index] != right[index] { return false }
-        return true
-    }
 }

@@ -9,10 +9,7 @@ public protocol FileContent: Sendable, Equatable {
     /// The content of a file that does not exist yet.
     init()
 
-    /// Reads a file.
-    ///
-    /// - Parameter bytes: All of it.
-    /// - Throws: The first fault.
+    /// Reads all of a file. Throws the first fault.
     init(_ bytes: [UInt8]) throws(Fault)
 
     /// The file.

@@ -2,9 +2,8 @@ internal import Glibc
 
 /// Writing to what the process has open (write(2)).
 package enum FileDescriptor {
-    /// Writes all of it, in as many calls as needed. An interruption by a signal does not end it.
-    ///
-    /// - Returns: False when not all could be written. `errno` has the reason.
+    /// Writes all of it, in as many calls as needed. An interruption by a signal does not end it. Returns false when not all
+    /// could be written, for the reason in `errno`.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -18,17 +18,13 @@ public struct FileStore<Content: FileContent>: Sendable {
     public let path: String
 
     /// The file at a path, which need not exist.
-    public init(_ path: String) {
-        self.path = path
-    }
+    public init(_ path: String) { self.path = path }
 
     /// Reads the file.
     ///
     /// - Returns: The content of the file.
     /// - Throws: `.unreadable` or `.fault`.
-    public func read() throws(Failure) -> Content {
-        try Content(Content.find(path))
-    }
+    public func read() throws(Failure) -> Content { try Content(Content.find(path)) }
 
     /// Changes the file. A file that does not exist is made.
     ///

@@ -123,9 +123,8 @@ public struct AudienceParts: Sendable {
         return true
     }
 
-    /// Completes what is left, for one hub after the other. Of handles, there for one platform after the other.
-    ///
-    /// - Returns: Whether there was anything.
+    /// Completes what is left, for one hub after the other, of handles for one platform after the other. Returns whether there
+    /// was anything.
     public mutating func finish() -> Bool {
         guard let rest = filling.firstIndex(where: { $0.count > 0 }) else { return false }
         take(rest)

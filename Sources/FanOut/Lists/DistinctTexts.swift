@@ -11,9 +11,7 @@ struct DistinctTexts: Sendable {
     private let ignoresCase: Bool
 
     /// No texts. ASCII letters may be the same in both cases.
-    init(ignoringCase ignoresCase: Bool) {
-        self.ignoresCase = ignoresCase
-    }
+    init(ignoringCase ignoresCase: Bool) { self.ignoresCase = ignoresCase }
 
     /// Forgets the texts.
     mutating func removeAll() {

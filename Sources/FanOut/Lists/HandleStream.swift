@@ -55,9 +55,7 @@ public struct HandleStream: Sendable {
         }
     }
 
-    /// Completes the last call of the next platform that has one.
-    ///
-    /// - Returns: Whether there is one.
+    /// Completes the last call of the next platform that has one. Returns whether there is one.
     public mutating func finish() -> Bool {
         let rest = Platform.allCases.first { !batches[Int($0.rawValue)].ends.isEmpty }
         if let rest { take(rest) } else { complete.removeAll() }

@@ -21,9 +21,7 @@ public struct TagStream: Sendable {
     /// The number of the call that the names are for, from 0.
     public private(set) var chunk = 0
 
-    init(_ pattern: TagPattern) {
-        self.pattern = pattern
-    }
+    init(_ pattern: TagPattern) { self.pattern = pattern }
 
     /// Adds a name to the call, which is another one after a call that was complete.
     ///
@@ -43,9 +41,7 @@ public struct TagStream: Sendable {
         return true
     }
 
-    /// Completes the last call.
-    ///
-    /// - Returns: Whether there is one: names that came after the call before it.
+    /// Completes the last call. Returns whether there is one: names that came after the call before it.
     public mutating func finish() -> Bool {
         if complete != nil { begin() }
         complete = joiner.close(pattern, in: &bytes)

@@ -66,7 +66,5 @@ public struct FanOutPlan: Sendable {
 
     /// The header's value.
     @_lifetime(borrow self)
-    public borrowing func span(_ tags: Tags) -> Span<UInt8> {
-        bytes.span.extracting(tags.range)
-    }
+    public borrowing func span(_ tags: Tags) -> Span<UInt8> { bytes.span.extracting(tags.range) }
 }

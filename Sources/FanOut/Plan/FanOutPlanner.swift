@@ -62,9 +62,8 @@ public struct FanOutPlanner: Sendable {
         }
     }
 
-    /// Plans `request` in place of what `plan` held. After a fault the plan has no calls.
-    ///
-    /// - Throws: The fault of an audience that cannot be addressed, or that needs no call.
+    /// Plans `request` in place of what `plan` held. Throws the fault of an audience that cannot be addressed, or needs no call,
+    /// and leaves no calls.
     public func plan(_ request: borrowing PushRequest, into plan: inout FanOutPlan) throws(RequestFault) {
         plan.removeAll()
         do throws(RequestFault) {

@@ -22,11 +22,9 @@ extension TagFormula {
     /// True if `||` is all that joins its tags, and none is negated.
     private var isAnyOfTags: Bool { operands(of: .any).allSatisfy(\.isTag) }
 
-    /// Parts that fit, of which any is true where this is true.
-    ///
-    /// Tags that stand alone fill expressions of 20; what they leave over goes where mixed expressions have room.
-    ///
-    /// - Returns: The fewest parts that follow the formula's structure; nil when there are none or more than `maxParts`.
+    /// The fewest parts that fit and follow the formula's structure, of which any is true where this is true. Nil when there are
+    /// none or more than `maxParts`. Tags that stand alone fill expressions of 20, and what they leave over goes where mixed
+    /// expressions have room.
     func fittingParts() -> [TagFormula]? {
         if fits { return [self] }
         let operands = operands(of: .any)

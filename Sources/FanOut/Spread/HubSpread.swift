@@ -17,9 +17,7 @@ public struct HubSpread: Sendable, Equatable {
     /// The places of the hubs in the order of their names.
     private let order: [Int]
 
-    /// A spread over hubs.
-    ///
-    /// - Parameter hubs: Their names, at least one, each once.
+    /// A spread over hubs by their names, at least one, each once.
     public init(_ hubs: [String]) {
         self.hubs = hubs
         seeds = hubs.map { Self.mix(Self.hash(Array($0.utf8).span)) }

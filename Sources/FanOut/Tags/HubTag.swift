@@ -26,9 +26,7 @@ public struct HubTag: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter text: 1…120 of the letters, digits and `_ @ # . : -`, or a reserved tag whose id may hold `=` too.
     /// - Throws: `HubTag.Problem`.
-    public init(_ text: String) throws(Problem) {
-        try self.init(bytes: Array(text.utf8)[...])
-    }
+    public init(_ text: String) throws(Problem) { try self.init(bytes: Array(text.utf8)[...]) }
 
     /// The tag that one installation has.
     ///

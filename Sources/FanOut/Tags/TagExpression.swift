@@ -41,9 +41,7 @@ public struct TagExpression: Sendable, Hashable {
     }
 
     /// An expression, in postfix order, that is known to be within the limits.
-    init(nodes: [Node]) {
-        self.nodes = nodes
-    }
+    init(nodes: [Node]) { self.nodes = nodes }
 
     /// Devices that have at least one of some tags.
     ///
@@ -59,11 +57,7 @@ public struct TagExpression: Sendable, Hashable {
     }
 
     /// Devices that have a tag.
-    ///
-    /// - Parameter tag: The tag.
-    public init(_ tag: HubTag) {
-        nodes = [.tag(tag)]
-    }
+    public init(_ tag: HubTag) { nodes = [.tag(tag)] }
 
     /// The tags in order, as often as they occur, 1…20.
     public var tags: [HubTag] {

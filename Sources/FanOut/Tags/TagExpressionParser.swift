@@ -12,9 +12,7 @@ struct TagExpressionParser {
     private var nodes: [TagExpression.Node] = []
     private var tagPositions: [Int] = []
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Reads the whole text, in postfix order, and checks the hub's limits. Throws the leftmost fault. Limits on the number of
     /// tags come last.

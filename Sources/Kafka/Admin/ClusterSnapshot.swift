@@ -16,12 +16,11 @@ struct ClusterSnapshot {
     let anyBroker: Int32?
     private let topics: [Topic]
 
-    /// Asks for the topics that `client` has handles for, or for one topic alone.
+    /// Asks for the topics that `client` has handles for, or for one topic alone. Throws where authentication failed, or no
+    /// broker answered in time.
     ///
-    /// That a broker refuses us shows only in the client's errors while the request waits; so the wait is cut into slices, each twice as long
-    /// as the one before for the sake of slow brokers, and `worstError` is asked in between.
-    ///
-    /// - Throws: Authentication failed, or no broker answered in time.
+    /// That a broker refuses us shows only in the client's errors while the request waits; so the wait is cut into slices, each
+    /// twice as long as the one before for the sake of slow brokers, and `worstError` is asked in between.
     init(of client: ClientHandle, timeout: Duration, worstError: () -> KafkaError?) throws(KafkaError) {
         let metadata = try Self.request(client, timeout: timeout, worstError: worstError)
         defer { rd_kafka_metadata_destroy(metadata) }
@@ -32,9 +31,7 @@ struct ClusterSnapshot {
     }
 
     /// The topic `name` as far as it is known, or nil if the answer does not mention it.
-    func topic(_ name: String) -> Topic? {
-        topics.first { $0.name == name }
-    }
+    func topic(_ name: String) -> Topic? { topics.first { $0.name == name } }
 
     private static func request(
         _ client: ClientHandle, timeout: Duration, worstError: () -> KafkaError?

@@ -21,8 +21,6 @@ public final class MockCluster {
     private var cluster: OpaquePointer?
 
     /// Starts `brokers` brokers on free ports of the loopback interface.
-    ///
-    /// - Throws: The library could not start it.
     public init(brokers: Int = 1) throws(KafkaError) {
         let settings = try ClientSettings(
             KafkaConfiguration(bootstrapServers: "127.0.0.1:1", clientID: "mock"), defaults: [], fixed: [])
@@ -41,9 +39,8 @@ public final class MockCluster {
         close()
     }
 
-    /// Creates a topic. Without it, the first use creates one with 4 partitions.
-    ///
-    /// - Throws: A name that Kafka does not allow, or a topic that is there already.
+    /// Creates a topic, or throws for a name that is not allowed or taken. Without it, the first use creates one with 4
+    /// partitions.
     public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
         try TopicName.validate(name)
         guard let cluster else { throw .closed }
@@ -69,9 +66,7 @@ public final class MockCluster {
         rd_kafka_mock_push_request_errors_array(cluster, apiKey, errors.count, errors)
     }
 
-    /// Lets requests of a kind succeed again, however many were to fail.
-    ///
-    /// - Parameter apiKey: As of `failNext(apiKey:codes:)`.
+    /// Lets requests of a kind succeed again, however many were to fail by `failNext(apiKey:codes:)`.
     public func failNoMore(apiKey: Int16) {
         guard let cluster else { return }
         rd_kafka_mock_clear_request_errors(cluster, apiKey)

@@ -2,9 +2,8 @@ import Basics
 
 /// The rule for names of topics (Kafka, `org.apache.kafka.common.internals.Topic`).
 public enum TopicName {
-    /// Checks a name: 1 to 249 letters, digits, dots, underscores and hyphens, neither `.` nor `..`.
-    ///
-    /// - Throws: An error whose message says what is wrong.
+    /// Checks a name: 1 to 249 letters, digits, dots, underscores and hyphens, neither `.` nor `..`. The error's message says
+    /// what is wrong.
     public static func validate(_ name: String) throws(KafkaError) {
         if name.isEmpty { throw .invalidArgument("a topic's name is empty") }
         if name.utf8.count > 249 { throw .invalidArgument("the topic name '\(name.prefix(40))…' is longer than 249 characters") }

@@ -29,18 +29,14 @@ public struct BrokerSilence: Sendable {
     /// One that was asked nothing yet.
     public init() {}
 
-    /// Notes that brokers are asked. Only the first time counts.
-    ///
-    /// - Returns: Whether it was the first time.
+    /// Notes that brokers are asked, and returns whether it was the first time, which alone counts.
     public mutating func asked(at now: ContinuousClock.Instant) -> Bool {
         guard due == nil, !isOver else { return false }
         due = now + Self.firstWait
         return true
     }
 
-    /// Notes that none answers.
-    ///
-    /// - Parameter cause: Why, if that is known; else what is known stays.
+    /// Notes that none answers, for a cause if that is known. Else what is known stays.
     public mutating func failed(_ cause: BrokerFailure.Cause?) {
         isProven = true
         self.cause = cause ?? self.cause
@@ -55,9 +51,7 @@ public struct BrokerSilence: Sendable {
         return .silent(cause)
     }
 
-    /// Notes that a broker has answered, which ends it.
-    ///
-    /// - Returns: What must be said; nil when nothing is.
+    /// Notes that a broker has answered, which ends it. Returns what must be said, or nil when nothing is.
     public mutating func answered() -> Notice? {
         defer { end() }
         return wasSaid && !isOver ? .answered : nil

@@ -3,23 +3,16 @@ import CRDKafka
 import Glibc
 
 extension ClientHandle {
-    /// The first offset of each partition that is not older than `time`, or its end or beginning.
+    /// The first offset of each partition, in order, that is not older than `time`, in milliseconds since 1970, or its end or
+    /// beginning for a logical offset. A time after the last record gives `LogicalOffset.end`.
     ///
-    /// All partitions are asked for at once; `rd_kafka_query_watermark_offsets` takes one at a time, which for 12 took most of a second.
-    /// The request is the same for a time and for the two logical offsets (Kafka protocol, ListOffsets). A partition whose leader is
-    /// being elected, or that was made just now, is asked again until the time is up; that it has no leader is what is thrown then, also
-    /// where the last question found no time for an answer.
+    /// All partitions are asked for at once; `rd_kafka_query_watermark_offsets` takes one at a time, which for 12 took most of a
+    /// second. The request is the same for a time and for the two logical offsets (Kafka protocol, ListOffsets). A partition
+    /// whose leader is being elected, or that was made just now, is asked again until the time is up; that it has no leader is
+    /// what is thrown then, also where the last question found no time for an answer.
     ///
-    /// librdkafka 2.0.2 asks the leader that it knows, until something lets it ask for metadata; a call that ends without an answer does
-    /// not. So after such a call it is first asked who leads the topic now.
-    ///
-    /// - Parameters:
-    ///   - partitions: The partitions' numbers.
-    ///   - topic: Their topic.
-    ///   - time: Milliseconds since 1970, or one of the logical offsets.
-    ///   - timeout: How long to wait.
-    /// - Returns: One offset for each partition, in order, with `LogicalOffset.end` for a time after the last record.
-    /// - Throws: The call failed, or one of the partitions did.
+    /// librdkafka 2.0.2 asks the leader that it knows, until something lets it ask for metadata; a call that ends without an
+    /// answer does not. So after such a call it is first asked who leads the topic now.
     func offsets(
         of partitions: some Collection<Int32>, in topic: String, at time: Int64, timeout: Duration
     ) throws(KafkaError) -> [Int64] {

@@ -61,9 +61,7 @@ final class ClientHandle: @unchecked Sendable {
     }
 
     /// The topic handle at `index`.
-    func topic(_ index: Int) -> OpaquePointer {
-        topics.withLock { $0[index] }.pointer
-    }
+    func topic(_ index: Int) -> OpaquePointer { topics.withLock { $0[index] }.pointer }
 }
 
 /// An `rd_kafka_topic_t`. `@unchecked Sendable`: like its client it may be used from any thread (rdkafka.h), and the client outlives it.

@@ -21,9 +21,7 @@ final class ClientInbox: Sendable {
     /// Protects events and failures. Nothing else is locked while it is held.
     private let state = Mutex(State())
 
-    init(_ diagnosis: Diagnosis) {
-        self.diagnosis = diagnosis
-    }
+    init(_ diagnosis: Diagnosis) { self.diagnosis = diagnosis }
 
     /// The inbox behind the library's opaque pointer.
     static func from(_ opaque: UnsafeMutableRawPointer) -> ClientInbox {
@@ -101,16 +99,12 @@ final class ClientInbox: Sendable {
     }
 
     /// The error among the events that says most about why no broker answers. The events stay.
-    var worstError: KafkaError? {
-        state.withLock { KafkaError.worst(of: $0.events) }
-    }
+    var worstError: KafkaError? { state.withLock { KafkaError.worst(of: $0.events) } }
 
     /// The records that were not written since the last `resetFailures`.
     var failures: DeliveryFailures { state.withLock { $0.failures } }
 
-    func resetFailures() {
-        state.withLock { $0.failures = DeliveryFailures() }
-    }
+    func resetFailures() { state.withLock { $0.failures = DeliveryFailures() } }
 
     private func redacted(_ event: ClientEvent) -> ClientEvent? {
         switch event {

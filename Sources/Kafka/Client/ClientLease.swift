@@ -5,9 +5,7 @@ final class ClientLease: Sendable {
     /// Protects the reference. Nothing else is locked while it is held.
     private let client: Mutex<ClientHandle?>
 
-    init(_ client: ClientHandle) {
-        self.client = Mutex(client)
-    }
+    init(_ client: ClientHandle) { self.client = Mutex(client) }
 
     /// The client. Throws an error with `isClosed` after `end()`.
     func current() throws(KafkaError) -> ClientHandle {

@@ -5,9 +5,7 @@ public struct ConsumedRecord: ~Copyable {
     private let message: UnsafeMutablePointer<rd_kafka_message_t>
 
     /// Looks at `message`, which the caller keeps and destroys afterwards.
-    init(_ message: UnsafeMutablePointer<rd_kafka_message_t>) {
-        self.message = message
-    }
+    init(_ message: UnsafeMutablePointer<rd_kafka_message_t>) { self.message = message }
 
     /// The number of the partition.
     public var partition: Int32 { message.pointee.partition }
@@ -48,8 +46,6 @@ public struct ConsumedRecord: ~Copyable {
     }
 
     /// Calls `body` with the name and value of each header, in the order of the record. Names may repeat.
-    ///
-    /// - Throws: What `body` throws.
     public func forEachHeader<Failure>(
         _ body: (_ name: Span<UInt8>, _ value: Span<UInt8>?) throws(Failure) -> Void
     ) throws(Failure) {

@@ -75,9 +75,7 @@ public final class Consumer {
         close(timeout: .seconds(1))
     }
 
-    /// Joins the group for `topics`. One that does not exist is reported as an event and joined when it appears.
-    ///
-    /// - Throws: The list is empty or the consumer closed.
+    /// Joins the group for `topics`, at least one. One that does not exist is reported as an event and joined when it appears.
     public func subscribe(_ topics: [String]) throws(KafkaError) {
         let client = try client()
         let list = OffsetList(capacity: topics.count)
@@ -127,9 +125,7 @@ public final class Consumer {
         assignment = positions.map(\.partition)
     }
 
-    /// Stops reading all partitions, as the answer to `.revoked`.
-    ///
-    /// - Throws: The library refused, or the consumer is closed.
+    /// Stops reading all partitions, as the answer to `.revoked`. Throws where the library refuses, or the consumer is closed.
     public func unassign() throws(KafkaError) {
         let client = try client()
         releasePartitions()
@@ -169,9 +165,7 @@ public final class Consumer {
     }
 
     /// Has records fetched on before a partition's queue is empty. To be called every 10 ms or so while records are read.
-    public func keepFetching() {
-        refill?.look(at: partitionQueues)
-    }
+    public func keepFetching() { refill?.look(at: partitionQueues) }
 
     /// The oldest and the next offset of a partition as the last fetch reported them, or nil before the first.
     ///
@@ -239,9 +233,7 @@ extension Consumer {
         [("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"), ("isolation.level", "read_committed")]
     }
 
-    private func client() throws(KafkaError) -> ClientHandle {
-        try lease.current()
-    }
+    private func client() throws(KafkaError) -> ClientHandle { try lease.current() }
 
     private func releasePartitions() {
         partitionQueues.removeAll()

@@ -8,11 +8,6 @@ public struct ConsumerGroup: Sendable {
 
     let lease: ClientLease
 
-    init(id: String, lease: ClientLease) {
-        self.id = id
-        self.lease = lease
-    }
-
     /// Asks the group's coordinator what was committed, waiting for open transactions to end.
     ///
     /// - Parameters:

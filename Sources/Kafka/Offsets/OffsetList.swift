@@ -4,9 +4,7 @@ import CRDKafka
 struct OffsetList: ~Copyable {
     let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
-    init(capacity: Int) {
-        pointer = rd_kafka_topic_partition_list_new(Int32(capacity))
-    }
+    init(capacity: Int) { pointer = rd_kafka_topic_partition_list_new(Int32(capacity)) }
 
     deinit {
         rd_kafka_topic_partition_list_destroy(pointer)

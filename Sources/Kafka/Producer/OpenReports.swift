@@ -46,9 +46,7 @@ final class OpenReports: Sendable {
     }
 
     /// Tells a report what the library says, unless it was told already.
-    func tell(_ number: UInt, delivery: Producer.Delivery) {
-        take(number)?(delivery)
-    }
+    func tell(_ number: UInt, delivery: Producer.Delivery) { take(number)?(delivery) }
 
     /// Tells a report that its record is written, unless it was told already. `offset` is what the library gives.
     func tell(_ number: UInt, persistedIn partition: TopicPartition, at offset: Int64) {

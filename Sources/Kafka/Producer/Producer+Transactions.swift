@@ -15,9 +15,8 @@ extension Producer {
         try perform { rd_kafka_init_transactions($0, timeout.timeoutMilliseconds) }
     }
 
-    /// Begins a transaction, and counts failed deliveries from here.
-    ///
-    /// - Throws: One is open already, or the producer has failed for good.
+    /// Begins a transaction, and counts failed deliveries from here. Throws where one is open already, or the producer has failed
+    /// for good.
     public func beginTransaction() throws(KafkaError) {
         inbox.resetFailures()
         try perform { rd_kafka_begin_transaction($0) }

@@ -86,9 +86,8 @@ public final class Producer: Sendable {
         return result
     }
 
-    /// The number of partitions that a topic of this producer has, as the brokers know it now.
-    ///
-    /// - Throws: No broker answered within `timeout`, or the topic is missing or not allowed.
+    /// The number of partitions that a topic of this producer has, as the brokers know it now. Throws where no broker answered
+    /// within `timeout`, or the topic is missing or not allowed.
     public func partitionCount(of topic: Topic, timeout: Duration) throws(KafkaError) -> Int32 {
         let client = try lease.current()
         let known = try ClusterSnapshot(of: client, timeout: timeout) { inbox.worstError }.topic(topic.name)
@@ -131,9 +130,7 @@ public final class Producer: Sendable {
         return counts
     }
 
-    /// Makes a topic known by name alone. Its first record may wait up to 1 s.
-    ///
-    /// - Throws: A name that Kafka does not allow.
+    /// Makes a topic known by name alone, or throws for one that Kafka does not allow. Its first record may wait up to 1 s.
     public func topic(named name: String) throws(KafkaError) -> Topic {
         Topic(index: try lease.current().addTopic(name), name: name)
     }

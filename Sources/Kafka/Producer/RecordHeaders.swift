@@ -32,12 +32,8 @@ public struct RecordHeaders: ~Copyable {
     /// True if the library took each header.
     private var isComplete = true
 
-    /// No headers.
-    ///
-    /// - Parameter capacity: How many are expected.
-    public init(capacity: Int = 8) {
-        self.capacity = capacity
-    }
+    /// No headers, with room for `capacity`.
+    public init(capacity: Int = 8) { self.capacity = capacity }
 
     /// Headers that stand in `bytes`. A place outside of them makes the list one that is refused.
     public init(_ places: Span<Place>, of bytes: Span<UInt8>) {

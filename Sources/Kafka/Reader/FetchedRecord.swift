@@ -26,6 +26,4 @@ public struct FetchedRecord: Sendable {
     }
 }
 
-private func copy(_ bytes: Span<UInt8>) -> [UInt8] {
-    bytes.withUnsafeBufferPointer { Array($0) }
-}
+private func copy(_ bytes: Span<UInt8>) -> [UInt8] { bytes.withUnsafeBufferPointer { Array($0) } }

@@ -191,9 +191,7 @@ public final class TopicReader {
 
     /// Removes the next error, statistics or log line without waiting. Nil if there is none. Look now and then: a refused login
     /// shows only here.
-    public func nextEvent() -> ClientEvent? {
-        isClosed ? nil : events.nextClientEvent()
-    }
+    public func nextEvent() -> ClientEvent? { isClosed ? nil : events.nextClientEvent() }
 
     /// Asks whether the topic has got more partitions, and reads those from their beginning.
     ///

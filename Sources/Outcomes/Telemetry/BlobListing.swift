@@ -13,13 +13,6 @@ public struct BlobListing: Sendable, Equatable {
         /// The moment at which it was last written, if the page says it.
         public var modified: Timestamp?
 
-        /// Describes a blob.
-        public init(name: String, byteCount: Int64? = nil, modified: Timestamp? = nil) {
-            self.name = name
-            self.byteCount = byteCount
-            self.modified = modified
-        }
-
         /// The text that the names of feedback sort by, the oldest first: they begin with month, day and year, which gives
         /// `20261121` before the name.
         public var age: String {

@@ -36,9 +36,7 @@ public enum PNSOutcome: Sendable, Hashable {
     }
 
     /// Reads the hub's word. Names are compared exactly.
-    public init(word: String) {
-        self = Name(rawValue: word).map { .known($0) } ?? .other(word)
-    }
+    public init(word: String) { self = Name(rawValue: word).map { .known($0) } ?? .other(word) }
 
     /// The hub's word.
     public var word: String {

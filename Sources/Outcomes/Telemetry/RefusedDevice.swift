@@ -21,12 +21,6 @@ public struct RefusedDevice: Sendable, Equatable {
     public var installationID: String?
     /// The notification that was refused.
     public var notificationID: String?
-
-    init(outcome: PNSOutcome, platform: String, handle: String) {
-        self.outcome = outcome
-        self.platform = platform
-        self.handle = handle
-    }
 }
 
 extension RefusedDevice: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -32,9 +32,7 @@ private struct TelemetryReader: ~Escapable {
     private var hasDetails = false
     private var lists: [String] = []
 
-    @_lifetime(copy body) init(_ body: Span<UInt8>) {
-        scanner = XMLScanner(body)
-    }
+    @_lifetime(copy body) init(_ body: Span<UInt8>) { scanner = XMLScanner(body) }
 
     mutating func read() throws(TelemetryFault) -> NotificationTelemetry {
         guard case .start(let root) = try scanner.next() else { throw .otherRoot }

@@ -9,11 +9,8 @@ extension XMLScanner {
         return start > local.lowerBound && holds(literal, at: start)
     }
 
-    /// The next child of an element that holds elements only. Nil at its end.
-    ///
-    /// - Parameter parent: The element's name, for the fault.
-    /// - Returns: Where the child's name stands.
-    /// - Throws: ``TelemetryFault`` when the element holds text, or the text is not well formed.
+    /// The name of the next child of an element that holds elements only, or nil at its end. Throws ``TelemetryFault`` when the
+    /// element, called `parent`, holds text, or the text is not well formed.
     package mutating func child(of parent: String) throws(TelemetryFault) -> Range<Int>? {
         while true {
             switch try next() {

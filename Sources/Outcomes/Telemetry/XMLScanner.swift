@@ -28,9 +28,7 @@ package struct XMLScanner: ~Escapable {
     private let allowsSeveralRoots: Bool
     private var isAtEmptyElement = false
 
-    /// - Parameters:
-    ///   - text: The XML.
-    ///   - allowsSeveralRoots: Whether one document may follow another.
+    /// A scanner of an XML text, in which one document may follow another if it `allowsSeveralRoots`.
     @_lifetime(copy text) package init(_ text: Span<UInt8>, allowsSeveralRoots: Bool = false) {
         self.text = text
         self.allowsSeveralRoots = allowsSeveralRoots

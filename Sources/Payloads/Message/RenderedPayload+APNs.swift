@@ -1,17 +1,11 @@
 internal import PushModel
 
 extension RenderedPayload {
-    /// Formats a message for APNs: `aps` with the app's data beside it.
+    /// Formats a message for APNs: `aps` with the app's data beside it. Throws `PayloadError` when data would stand twice.
     ///
     /// A message that is silent or has nothing to show is a background push: `content-available` and data, nothing else (Apple,
     /// "Pushing background updates to your App"). A picture's address goes along as `image_url` with `mutable-content`, for the
-    /// app's notification service extension to load.
-    ///
-    /// - Parameters:
-    ///   - context: The message.
-    ///   - request: Its request.
-    ///   - expiry: What an expiry was written with before; most are of one second.
-    /// - Throws: `PayloadError` when data would stand twice.
+    /// app's notification service extension to load. `expiry` is what one was written with before, as most are of one second.
     mutating func renderAPNs(
         _ context: MessageContext, of request: PushRequest, expiry: inout TimestampText
     ) throws(PayloadError) {

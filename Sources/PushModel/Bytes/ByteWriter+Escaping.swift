@@ -13,9 +13,7 @@ extension ByteWriter {
     }
 
     /// Appends `text` as a JSON string with its quotes.
-    public mutating func append(json text: String) {
-        append(json: text.utf8Span.span)
-    }
+    public mutating func append(json text: String) { append(json: text.utf8Span.span) }
 
     /// Appends `text` escaped for the inside of a JSON string, without quotes.
     public mutating func append(jsonContent text: Span<UInt8>) {

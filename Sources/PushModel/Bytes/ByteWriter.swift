@@ -9,14 +9,10 @@ public struct ByteWriter: Sendable {
     @usableFromInline var end = 0
 
     /// An empty writer with room for `capacity` bytes.
-    public init(capacity: Int = 0) {
-        storage = [UInt8](repeating: 0, count: capacity)
-    }
+    public init(capacity: Int = 0) { storage = [UInt8](repeating: 0, count: capacity) }
 
     /// An empty writer that uses `room`, whatever that holds.
-    public init(reusing room: consuming [UInt8]) {
-        storage = room
-    }
+    public init(reusing room: consuming [UInt8]) { storage = room }
 
     /// The room, with what was written at its front: to be lent to whoever sends it, and taken back by `init(reusing:)`.
     @inlinable public var room: [UInt8] { storage }
@@ -39,9 +35,7 @@ public struct ByteWriter: Sendable {
     public var last: UInt8? { end > 0 ? storage[end - 1] : nil }
 
     /// Forgets what was written and keeps the room.
-    public mutating func removeAll() {
-        end = 0
-    }
+    public mutating func removeAll() { end = 0 }
 
     /// Appends one byte.
     @inlinable public mutating func append(_ byte: UInt8) {
@@ -51,9 +45,7 @@ public struct ByteWriter: Sendable {
     }
 
     /// Appends `text` as UTF-8. A literal goes to the overload for literals, which makes no `String` of it.
-    @_disfavoredOverload public mutating func append(_ text: String) {
-        append(text.utf8Span.span)
-    }
+    @_disfavoredOverload public mutating func append(_ text: String) { append(text.utf8Span.span) }
 
     /// Appends a literal as UTF-8.
     @inlinable @inline(__always) public mutating func append(_ text: StaticString) {
@@ -66,9 +58,7 @@ public struct ByteWriter: Sendable {
     }
 
     /// Appends all that another writer holds.
-    public mutating func append(_ other: borrowing ByteWriter) {
-        append(other.span)
-    }
+    public mutating func append(_ other: borrowing ByteWriter) { append(other.span) }
 
     /// Appends `text` as it is between quotation marks, as most strings are written. It is in one piece, because there are many.
     ///
@@ -146,9 +136,7 @@ extension ByteWriter {
     }
 
     /// Appends `value` in decimal digits.
-    public mutating func append(decimal value: Int) {
-        append(decimal: Int64(value))
-    }
+    public mutating func append(decimal value: Int) { append(decimal: Int64(value)) }
 
     /// Appends `value` as 16 small hexadecimal digits.
     public mutating func append(hexadecimal value: UInt64) {

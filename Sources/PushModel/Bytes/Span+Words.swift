@@ -17,12 +17,10 @@ extension Span<UInt8> {
     }
 
     /// The first eight bytes as a word, with zeros for those that are not there.
-    var head: UInt64 {
-        word(at: 0) ?? lastWord(from: 0)
-    }
+    var head: UInt64 { word(at: 0) ?? lastWord(from: 0) }
 
     /// True if both have the same bytes.
-    func equals(_ other: borrowing Span<UInt8>) -> Bool {
+    public func equals(_ other: borrowing Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         var index = 0
         while let word = word(at: index) {
@@ -31,6 +29,9 @@ extension Span<UInt8> {
         }
         return lastWord(from: index) == other.lastWord(from: index)
     }
+
+    /// True if these are the bytes of `text`.
+    public func equals(_ text: String) -> Bool { equals(text.utf8Span.span) }
 
     /// The first place from `start` on that does not hold a character which stands for itself in a JSON string: a quotation mark,
     /// a backslash, a control character or a byte above ASCII; `count` when there is none.

@@ -12,12 +12,9 @@ public struct RecordFormat: Sendable, Equatable {
     private var isKnown = true
     private var isForeign = false
 
-    /// The format of a record of which no header was read.
-    ///
-    /// - Parameter group: The group whose records matter; nil for a topic whose records name no group.
-    public init(of group: String?) {
-        self.group = group
-    }
+    /// The format of a record of which no header was read. The group whose records matter is nil for a topic whose records name
+    /// none.
+    public init(of group: String?) { self.group = group }
 
     /// Reads one header. Every record's headers must be given in their order.
     ///
@@ -25,27 +22,17 @@ public struct RecordFormat: Sendable, Equatable {
     ///   - name: The header's name.
     ///   - value: Its value, if it has one.
     public mutating func add(name: Span<UInt8>, value: Span<UInt8>?) {
-        if Self.isEqual(name, to: Self.header) {
-            guard let value, Self.isEqual(value, to: "1") else {
+        if name.equals(Self.header) {
+            guard let value, value.equals("1") else {
                 isKnown = false
                 return
             }
-        } else if let group, Self.isEqual(name, to: "pushfan-group") {
+        } else if let group, name.equals("pushfan-group") {
             guard let value else { return }
-            isForeign = !Self.isEqual(value, to: group)
+            isForeign = !value.equals(group)
         }
     }
 
     /// True if another version wrote the record for this group, so that this version must leave it.
     public var isNewer: Bool { !isKnown && !isForeign }
-
-    private static func isEqual(_ text: Span<UInt8>, to word: String) -> Bool {
-        guard text.count == word.utf8.count else { return false }
-        var index = 0
-        for byte in word.utf8 {
-            if text[index] != byte { return false }
-            index += 1
-        }
-        return true
-    }
 }

@@ -29,14 +29,10 @@ public struct ParentKey: Sendable, Hashable {
     }
 
     /// The key of a request that came as a file. No topic's name begins with a colon.
-    public init(fileID: String) {
-        text = ":file:\(fileID)"
-    }
+    public init(fileID: String) { text = ":file:\(fileID)" }
 
     /// The key that `text` is.
-    public init(_ text: String) {
-        self.text = text
-    }
+    public init(_ text: String) { self.text = text }
 
     /// Reads the key of a record. Nil for one that no writer of parents has written.
     public static func read(_ bytes: Span<UInt8>) -> (parent: ParentKey, role: Role)? {

@@ -26,9 +26,7 @@ extension JSONDocument {
     }
 
     /// The key of the member that follows that of `key`.
-    private func nextKey(after key: Int) -> Int {
-        Int(tokens[Int(tokens[key].next)].next)
-    }
+    private func nextKey(after key: Int) -> Int { Int(tokens[Int(tokens[key].next)].next) }
 
     private mutating func noteDuplicateKeysSorted(of object: Int, count: Int) {
         var keys: [Int] = []

@@ -165,9 +165,7 @@ public struct JSONDocument: Sendable {
     }
 
     /// True if `text` is exactly `string`.
-    public func isEqual(_ text: Text, to string: String) -> Bool {
-        span(text).equals(string.utf8Span.span)
-    }
+    public func isEqual(_ text: Text, to string: String) -> Bool { span(text).equals(string) }
 
     /// True if two texts have the same bytes.
     public func isEqual(_ left: Text, to right: Text) -> Bool {

@@ -3,9 +3,7 @@ public struct JSONObject: Sendable {
     private var writer = ByteWriter()
 
     /// An object without members.
-    public init() {
-        writer.append(UInt8(ascii: "{"))
-    }
+    public init() { writer.append(UInt8(ascii: "{")) }
 
     /// Adds a text; nothing when there is none.
     public mutating func add(_ name: String, value: String?) {

@@ -27,9 +27,9 @@ struct JSONReader {
     /// The objects in which a key may stand twice, in the order in which they end.
     private(set) var objectsToSearch: [Int] = []
 
-    /// Reads `source`, or goes on where there was no room for more. `source` and `content`, which takes the strings that have to
-    /// be decoded, are the same in each call. Returns false if there is no room for another value and its key. Throws the first
-    /// fault, at `index`.
+    /// Reads `source`, the same in each call, or goes on where there was no room for more. `content` holds it too, and takes the
+    /// strings that have to be decoded. Returns false if there is no room for another value and its key. Throws the first fault,
+    /// at `index`.
     mutating func read(
         _ source: Span<UInt8>, into tokens: inout MutableSpan<Token>, decoding content: inout ByteWriter
     ) throws(Reason) -> Bool {

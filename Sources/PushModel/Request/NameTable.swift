@@ -47,14 +47,10 @@ struct NameTable<Value: Sendable>: Sendable {
 
 extension NameTable where Value: CaseIterable {
     /// The cases of an enumeration under the names that they have in the code.
-    init() {
-        self.init(Value.allCases.map { (String(describing: $0), $0) })
-    }
+    init() { self.init(Value.allCases.map { (String(describing: $0), $0) }) }
 }
 
 extension NameTable where Value: CaseIterable & RawRepresentable<String> {
     /// The cases of an enumeration under their raw values.
-    init() {
-        self.init(Value.allCases.map { ($0.rawValue, $0) })
-    }
+    init() { self.init(Value.allCases.map { ($0.rawValue, $0) }) }
 }

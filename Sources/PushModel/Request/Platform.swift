@@ -19,9 +19,7 @@ public enum Platform: UInt8, Sendable, CaseIterable {
     /// The platform called `name`: the hub's word, or `apns`, `fcm` and `wns`, which mean `apple`, `fcmv1` and `windows`.
     ///
     /// Names are compared exactly; the documentation's `fcmV1` is accepted too.
-    public init?(name: String) {
-        self.init(name.utf8Span.span)
-    }
+    public init?(name: String) { self.init(name.utf8Span.span) }
 
     /// The platform called `name`, as UTF-8.
     public init?(_ name: Span<UInt8>) {

@@ -55,9 +55,7 @@ extension RequestReader {
         static let expiresAt = Self(rawValue: 1 << 5)
     }
 
-    /// Reads the members of `body`. A field at fault is left out of `request`.
-    ///
-    /// - Returns: The fields that `checkWhole` looks at, as far as they are there.
+    /// Reads the members of `body`, and returns those that `checkWhole` looks at. A field at fault is left out of `request`.
     func readFields(
         of body: JSONDocument.Node, into request: inout PushRequest, using fields: inout FieldReader
     ) -> PresentFields {

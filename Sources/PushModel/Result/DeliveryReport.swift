@@ -142,7 +142,7 @@ public struct DeliveryReport: Sendable {
     public var conclusion: Conclusion {
         if let fault = faults.first {
             let outcome = fault.code.outcome
-            return Conclusion(state: Self.state(rejectedAs: outcome), outcome: outcome, code: fault.code)
+            return Conclusion(state: Self.state(endedAs: outcome, otherwise: .rejected), outcome: outcome, code: fault.code)
         }
         var worst: (call: Int, outcome: Outcome)?
         var hasSuccess = false
@@ -165,21 +165,12 @@ public struct DeliveryReport: Sendable {
         return Conclusion(state: state, outcome: worst.outcome, code: code, call: worst.call)
     }
 
-    private static func state(rejectedAs outcome: Outcome) -> ResultState {
+    static func state(endedAs outcome: Outcome, otherwise other: ResultState = .failed) -> ResultState {
         switch outcome {
         case .expired: .expired
         case .cancelled: .cancelled
         case .duplicate: .duplicate
-        case .success, .transient, .throttled, .permanent, .auth, .payload, .noTarget, .ambiguous: .rejected
-        }
-    }
-
-    static func state(endedAs outcome: Outcome) -> ResultState {
-        switch outcome {
-        case .expired: .expired
-        case .cancelled: .cancelled
-        case .duplicate: .duplicate
-        case .success, .transient, .throttled, .permanent, .auth, .payload, .noTarget, .ambiguous: .failed
+        case .success, .transient, .throttled, .permanent, .auth, .payload, .noTarget, .ambiguous: other
         }
     }
 }

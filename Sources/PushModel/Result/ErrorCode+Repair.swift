@@ -42,9 +42,7 @@ extension ReplaySafety {
         self = safety == .pointless && code?.repair != nil ? .safe : safety
     }
 
-    /// The safety of a replay of a rejected request: every fault must be one that can be repaired.
-    ///
-    /// - Parameter faults: The codes of its faults, one at least.
+    /// The safety of a replay of a request that was rejected for one fault or more: every fault must be one that can be repaired.
     public init(ofFaults faults: some Collection<ErrorCode>) {
         self = faults.allSatisfy { ReplaySafety(of: $0.outcome, code: $0) == .safe } ? .safe : .pointless
     }

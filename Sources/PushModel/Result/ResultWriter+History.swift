@@ -116,7 +116,5 @@ extension ByteWriter {
     }
 
     /// Appends a number of milliseconds. Clocks of publisher, broker and worker differ, but a wait is never shown as negative.
-    mutating func append(wait milliseconds: Int64) {
-        append(decimal: max(0, milliseconds))
-    }
+    mutating func append(wait milliseconds: Int64) { append(decimal: max(0, milliseconds)) }
 }

@@ -85,9 +85,7 @@ public struct ResultWriter: Sendable {
         return Written(conclusion: conclusion, resultID: resultID, finishedAt: finishedAt)
     }
 
-    /// Appends what every result begins with.
-    ///
-    /// - Returns: Where the result's id stands; its quotation mark is still open.
+    /// Appends what every result begins with. Returns where the result's id stands, whose quotation mark is still open.
     @inline(__always) mutating func appendBeginning(_ origin: RecordOrigin, to json: inout ByteWriter) -> Range<Int> {
         if topic.name != origin.topic { topic = TopicTexts(of: origin.topic) }
         json.append("{\"schema_version\":1,\"result_id\":\"")

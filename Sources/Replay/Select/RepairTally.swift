@@ -39,16 +39,10 @@ public struct RepairTally: Sendable {
     private var history: ReplayHistory
     private var reading = JSONDocument()
 
-    /// Nothing is counted yet.
-    ///
-    /// - Parameter history: What was replayed, as the jobs tell it.
-    public init(_ history: ReplayHistory) {
-        self.history = history
-    }
+    /// Nothing is counted yet. The history is what was replayed, as the jobs tell it.
+    public init(_ history: ReplayHistory) { self.history = history }
 
-    /// Takes any result, which may be that of a replay.
-    ///
-    /// - Parameter json: The result; what is none is passed over.
+    /// Takes any result, which may be that of a replay. Anything else is passed over.
     public mutating func note(_ json: Span<UInt8>) {
         guard !history.places.isEmpty, ReplayHistory.mayConcern(json), reading.readResult(json) else { return }
         history.noteResult(reading, addsPlaces: false)

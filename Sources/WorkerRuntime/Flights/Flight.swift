@@ -108,9 +108,7 @@ final class Flight {
     /// another group.
     var deadLetter: OutcomeBatch?
 
-    init(index: Int) {
-        self.index = index
-    }
+    init(index: Int) { self.index = index }
 
     /// Gets the flight ready for the next record.
     func begin(epoch: Int, slot: Int, lane: Lane = .normal, origin: RecordOrigin, now: Timestamp, monotonic: MonotonicTime) {
@@ -239,11 +237,6 @@ struct FlightPool {
 struct CallID: Equatable {
     var flight: Int
     var call: Int
-
-    init(flight: Int, call: Int) {
-        self.flight = flight
-        self.call = call
-    }
 }
 
 /// The number of an exchange: the call, its lane, and 15 bits of its flight's generation. So an answer to a request that was given up is
@@ -255,9 +248,7 @@ struct ExchangeID {
         number = Int(flight.generation & 0x7FFF) << 48 | flight.index << 16 | flight.lane.rawValue << 14 | call
     }
 
-    init(number: Int) {
-        self.number = number
-    }
+    init(number: Int) { self.number = number }
 
     var flight: Int { number >> 16 & 0xFFFF_FFFF }
     /// The lane, one of four, so that 2 bits hold it.

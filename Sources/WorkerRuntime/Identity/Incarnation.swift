@@ -22,9 +22,7 @@ public struct Incarnation: Sendable, Hashable {
         self.number = number
     }
 
-    /// A run of a worker in this process.
-    ///
-    /// - Returns: Another one each time.
+    /// A run of a worker in this process, another one each time.
     public static func ofThisProcess() -> Incarnation {
         let process = ProcessMark.own
         return Incarnation(

@@ -28,9 +28,6 @@ struct NameWatch: Sendable {
     private var wait = Self.firstWait
     private var unseenSince: MonotonicTime?
 
-    /// A worker that has not looked yet.
-    init() {}
-
     /// A look has told who has the name. Returns `look` while another has it. `jitter` is by chance, 0 – 1.
     mutating func seen(_ sighting: NameHolder, now: MonotonicTime, jitter: Double) -> Action {
         unseenSince = nil

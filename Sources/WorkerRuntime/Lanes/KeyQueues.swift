@@ -61,9 +61,7 @@ struct KeyQueues<Record> {
     private var waits = MomentHeap<Timestamp, Key>()
 
     /// It is complete if nothing can be held of this partition's keys.
-    init(isComplete: Bool) {
-        self.isComplete = isComplete
-    }
+    init(isComplete: Bool) { self.isComplete = isComplete }
 
     /// True if a request of the key that was published just now may begin at once.
     func isFree(_ key: Key) -> Bool { isComplete && (count == 0 || queues[key] == nil) }

@@ -45,7 +45,5 @@ final class OrderedRecord {
 }
 
 extension KeyQueues.Origin {
-    init(_ origin: RecordOrigin) {
-        self.init(offset: origin.offset, timestamp: origin.timestamp)
-    }
+    init(_ origin: RecordOrigin) { self.init(offset: origin.offset, timestamp: origin.timestamp) }
 }

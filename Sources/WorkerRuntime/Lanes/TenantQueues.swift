@@ -8,9 +8,7 @@ struct TenantQueues {
     private var queues = [FIFO<WaitingCall>()]
     private(set) var count = 0
 
-    init(weights: TenantWeights) {
-        turns = FairTurns(weights: weights)
-    }
+    init(weights: TenantWeights) { turns = FairTurns(weights: weights) }
 
     var isEmpty: Bool { count == 0 }
 

@@ -99,9 +99,7 @@ final class Committer: Sendable {
     }
 
     /// Takes the oldest reply, or nil.
-    func nextReply() -> Reply? {
-        state.withLock { $0.replies.popFirst() }
-    }
+    func nextReply() -> Reply? { state.withLock { $0.replies.popFirst() } }
 
     /// The moment when the present job was begun, monotonic nanoseconds, or nil while there is none.
     var busySince: MonotonicTime? { state.withLock { $0.busySince } }
@@ -178,9 +176,7 @@ struct CommitJob: Sendable {
 }
 
 extension LedgerCommit {
-    init(_ offset: OffsetCommit) {
-        self.init(offset: offset.offset, metadata: offset.metadata)
-    }
+    init(_ offset: OffsetCommit) { self.init(offset: offset.offset, metadata: offset.metadata) }
 
     /// Nil if nothing was committed for the partition.
     init?(_ committed: CommittedOffset) {

@@ -43,8 +43,8 @@ extension OfferedBatch {
 
 extension OutcomeBatch {
     /// The outcomes of requests that a device may have heard of, by their partitions' slots, as far as each is its result and
-    /// what goes with it. Nothing if all are written, and only the positions are missing. What was on its way to a delay lane, to
-    /// the held requests or into parts is read again and begun again.
+    /// what goes with it. They are empty if all are written, and only the positions are missing. What was on its way to a delay
+    /// lane, to the held requests or into parts is read again and begun again.
     func knownEntries(isWritten: Bool = false) -> [Int: [UncommittedResults<OutcomeBatch>.Entry]] {
         var entries: [Int: [UncommittedResults<OutcomeBatch>.Entry]] = [:]
         guard records.contains(where: { $0.source != nil }) else { return entries }

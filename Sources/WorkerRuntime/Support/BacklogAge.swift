@@ -26,14 +26,10 @@ struct BacklogAge: Equatable {
 ///
 /// A lane's records are looked at in the order in which they were written, and none is due before it is looked at.
 enum DelayedBacklog {
-    /// - Parameters:
-    ///   - next: The record that is the next to go on, if it was read: when to check it again, and since when it waits.
-    ///   - lastLook: When the last record that was taken had to be checked again; nil when none was taken.
-    ///   - unreadCount: How many records lie behind what was read.
-    ///   - now: The present moment.
-    /// - Returns: That moment; one in the future, or none, when nothing waits. Of a next record that is due it is exact. One that only
-    ///   has to be handed on, and cannot be because there is no room, hides those behind it, as does a full window: then it is the
-    ///   earliest that it can be.
+    /// The time since which the oldest may have been waiting, from the next record to go on, if it was read, and when the last
+    /// record that was taken had to be checked again. One in the future, or none, when nothing waits. Of a next record that is
+    /// due it is exact. One that only has to be handed on, and cannot be because there is no room, hides those behind it, as does
+    /// a full window: then it is the earliest that it can be.
     static func oldest(
         next: (recheckTime: Timestamp, waitingSince: Timestamp)?, lastLook: Timestamp?, unreadCount: Int64, now: Timestamp
     ) -> Timestamp? {
@@ -44,12 +40,8 @@ enum DelayedBacklog {
 
 /// Since when what a record holds has been waiting for something other than its time.
 enum WaitingSince {
-    /// - Parameters:
-    ///   - published: When the request was published.
-    ///   - notBefore: When the request is to go out, if it says so.
-    ///   - due: When its record in a delay lane says that it, or the telemetry poll, may go on; nil for a record of a lane of requests.
-    ///     What was before, the attempts of a retry for one, does not count.
-    /// - Returns: That moment; one in the future when it waits for its time.
+    /// The time since which it waits, in the future when it waits for its time. `due` is what its record in a delay lane says, or
+    /// nil for a record of a lane of requests. What was before, the attempts of a retry for one, does not count.
     static func moment(published: Timestamp, notBefore: Timestamp?, due: Timestamp?) -> Timestamp {
         due ?? max(published, notBefore ?? published)
     }

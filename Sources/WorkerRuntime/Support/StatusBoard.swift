@@ -14,9 +14,7 @@ public final class StatusBoard: Sendable {
         loops.withLock { loops in loops.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    func post(_ status: LoopStatus) {
-        loops.withLock { $0[status.worker] = status }
-    }
+    func post(_ status: LoopStatus) { loops.withLock { $0[status.worker] = status } }
 
     /// Writes everything as one JSON object.
     ///

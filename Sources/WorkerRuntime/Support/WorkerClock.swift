@@ -14,9 +14,8 @@ public final class WorkerClock: Sendable {
     /// The system's clocks.
     public init() {}
 
-    /// Moves the clock on. Running workers see it within 200 ms, the longest time between two turns of a loop. Safe from any thread.
-    ///
-    /// - Parameter duration: How far, at least nothing.
+    /// Moves the clock on, never back. Running workers see it within 200 ms, the longest time between two turns of a loop. Safe
+    /// from any thread.
     public func advance(by duration: Duration) { ahead.wrappingAdd(max(0, duration.wholeNanoseconds), ordering: .relaxed) }
 
     /// A moment that never goes back, comparable with other readings of this clock only.
