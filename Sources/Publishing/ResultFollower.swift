@@ -212,9 +212,7 @@ extension ResultFollower {
         }
     }
 
-    /// Ends the waits whose time is over.
-    ///
-    /// - Returns: The next deadline, or nil when there is nothing to read any more.
+    /// Ends the waits whose time is over. Returns the next deadline, or nil when there is nothing to read any more.
     @discardableResult
     private func expire() -> MonotonicTime? {
         let now = MonotonicTime.now()

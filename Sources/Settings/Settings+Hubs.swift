@@ -52,9 +52,7 @@ extension Settings {
         return configuration
     }
 
-    /// The configuration that a worker needs of each hub.
-    ///
-    /// - Throws: `SettingsError` naming every key that is missing or wrong.
+    /// The configuration that a worker needs of each hub. An error names every key that is missing or wrong.
     func hubs() throws(SettingsError) -> [WorkerConfiguration.Hub] {
         var problems: [SettingProblem] = []
         var hubs: [WorkerConfiguration.Hub] = []

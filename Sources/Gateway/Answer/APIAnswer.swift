@@ -21,12 +21,6 @@ public struct APIAnswer: Sendable, Equatable {
     }
 
     /// An answer with a JSON object and a line end behind it, so that a shell's prompt has a line of its own.
-    ///
-    /// - Parameters:
-    ///   - status: The status.
-    ///   - json: The object, without a line end.
-    ///   - mediaType: The value of `Content-Type`.
-    ///   - headers: The other header fields.
     init(
         status: Int, json: [UInt8], as mediaType: String = "application/json; charset=utf-8", headers: HTTPFields = [:]
     ) {
@@ -62,10 +56,8 @@ public struct APIAnswer: Sendable, Equatable {
             body: body.bytes)
     }
 
-    /// The answer with the page of its problem as `type` (RFC 9457, section 3.1.1).
-    ///
-    /// - Parameter docs: The address before a code (`gateway.docs_url`); nil for no pages.
-    /// - Returns: The answer; unchanged where it tells of no problem.
+    /// The answer with the page of its problem below the address `docs` as `type` (RFC 9457, section 3.1.1), or unchanged without
+    /// either.
     func documented(at docs: String?) -> APIAnswer {
         guard let docs, let code, body.first == UInt8(ascii: "{") else { return self }
         var json = ByteWriter(capacity: body.count + docs.utf8.count + code.utf8.count + 16)

@@ -97,21 +97,13 @@ extension APIProblem {
     /// 404; the same for what is not there and for what is another user's.
     public static let notFound = APIProblem(404, code: .notFound, detail: "There is nothing here, or nothing of yours.")
 
-    /// 404 for a path that no route has.
-    ///
-    /// - Parameter route: The route that is near it; nil for none.
-    /// - Returns: The problem.
+    /// 404 for a path that no route has, with the route that is near it.
     static func noRoute(near route: String?) -> APIProblem {
         let hint = route.map { "Was \($0) meant?" } ?? "GET /v1/openapi.json has the routes."
         return APIProblem(404, code: .notFound, detail: "There is no such path. \(hint)")
     }
 
-    /// 405.
-    ///
-    /// - Parameters:
-    ///   - methods: What the route has.
-    ///   - route: The route that was probably meant; nil where none is near.
-    /// - Returns: The problem.
+    /// 405 with the methods of the path, and the route that was probably meant.
     static func methodNotAllowed(_ methods: [String], near route: String? = nil) -> APIProblem {
         let hint = route.map { " Was \($0) meant?" } ?? ""
         var problem = APIProblem(

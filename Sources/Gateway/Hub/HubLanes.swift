@@ -13,12 +13,7 @@ final class HubLanes: Sendable {
 
     private let lanes: [HubLane]
 
-    /// Makes lanes whose threads do not run yet; work waits until they do.
-    ///
-    /// - Parameters:
-    ///   - limit: How much work may wait in one lane.
-    ///   - makeCaller: Makes what one lane calls the hub with.
-    /// - Throws: What `makeCaller` throws.
+    /// Makes lanes whose threads do not run yet. Work waits until they do, at most `limit` pieces in each lane.
     init(limit: Int = HubLanes.limit, makeCaller: () throws -> HubCaller) throws {
         lanes = try (0..<Self.count).map { _ in HubLane(try makeCaller(), limit: limit) }
     }
@@ -28,12 +23,8 @@ final class HubLanes: Sendable {
         for (index, lane) in lanes.enumerated() { lane.start(name: "pushfan-hub-\(index + 1)") }
     }
 
-    /// Gives work to the lane of an id; never waits.
-    ///
-    /// - Parameters:
-    ///   - id: What the work is about.
-    ///   - work: Is called on the lane's thread.
-    /// - Returns: False when the lane is full or has ended; then it is never called.
+    /// Gives work to the lane of an id. Never waits. Returns false when the lane is full or has ended: `work` is never called
+    /// then.
     func put(for id: String, work: @escaping Work) -> Bool {
         lanes[Int(UInt(bitPattern: id.hashValue) % UInt(lanes.count))].put(work)
     }

@@ -27,12 +27,6 @@ final class AnswerFile: Sendable {
     private let ended = DispatchSemaphore(value: 0)
 
     /// Makes one whose thread does not run yet. Jobs wait until it does.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - byteLimit: How large it may grow, in bytes.
-    ///   - services: Log, metrics and clock.
-    ///   - wallClock: Milliseconds since 1970.
     init(
         _ path: String, byteLimit: Int = AnswerStore.byteLimit, services: GatewayServices,
         wallClock: @escaping @Sendable () -> Int64 = { WallClock.millisecondsSince1970() }
@@ -54,21 +48,13 @@ final class AnswerFile: Sendable {
         thread.start()
     }
 
-    /// Asks for the answer to a key.
-    ///
-    /// - Parameters:
-    ///   - scope: The key's.
-    ///   - then: Gets it in the thread of the file, with when it counts no more.
-    /// - Returns: False where too much waits. Then `then` is never called.
+    /// Asks for the answer to a key. `then` gets it in the thread of the file, with when it counts no more. Returns false, and
+    /// never calls `then`, where too much waits.
     func find(_ scope: IdempotencyScope, then: @escaping @Sendable (RememberedAnswer?, MonotonicTime) -> Void) -> Bool {
         queue.put(.find(scope, then: then))
     }
 
     /// Keeps an answer. One for which too much waits is counted as lost.
-    ///
-    /// - Parameters:
-    ///   - remembered: The answer.
-    ///   - scope: The key's.
     func keep(_ remembered: RememberedAnswer, of scope: IdempotencyScope) {
         let count = remembered.answer.byteCount
         let others = waitingByteCount.wrappingAdd(count, ordering: .relaxed).oldValue
@@ -84,9 +70,7 @@ final class AnswerFile: Sendable {
         queue.close()
     }
 
-    /// Does what waits.
-    ///
-    /// - Returns: False at the end.
+    /// Does what waits. Returns false at the end.
     private func turn(_ keeper: AnswerKeeper) -> Bool {
         switch queue.take(until: .now() + Self.idleTime) {
         case .closed: return false

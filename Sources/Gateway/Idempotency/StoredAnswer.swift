@@ -58,10 +58,7 @@ struct RememberedAnswer: Sendable, Equatable {
     /// The call's answer.
     let answer: StoredAnswer
 
-    /// Decides about another call with the same key.
-    ///
-    /// - Parameter fingerprint: That call's.
-    /// - Returns: The answer, or that the key was used for another call.
+    /// Decides about another call with the same key: the answer, or that the key was used for another call.
     func verdict(on fingerprint: CallFingerprint) -> KeyVerdict {
         fingerprint == self.fingerprint ? .replayed(answer) : .mismatch
     }

@@ -81,14 +81,9 @@ struct PublishedRequest: Sendable {
     /// Whether it has ended.
     func isFinal(at now: Timestamp) -> Bool { (ending?.settlesAt ?? .never) <= now }
 
-    /// Takes a final result of its id, unless that is of another's request, or counts less than the one that it has.
-    ///
-    /// - Parameters:
-    ///   - result: The result.
-    ///   - now: The present moment.
-    ///   - patience: How long a `duplicate` waits for the result of the first record with the id, in milliseconds; from the moment on from
-    ///     which that one may be sent.
-    /// - Returns: Whether it was taken.
+    /// Takes a final result of its id, unless that is of another's request, or counts less than the one that it has. `patience`
+    /// is the milliseconds for which a `duplicate` waits for the result of the first record with the id, from the time on from
+    /// which that one may be sent.
     mutating func take(_ result: ResultRecord, at now: Timestamp, patience: Int64) -> Bool {
         guard result.kind == "final", names(inResult: result.source, inRequest: owner.source),
             names(inResult: result.tenant, inRequest: owner.tenant)

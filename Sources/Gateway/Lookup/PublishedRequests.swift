@@ -73,12 +73,8 @@ struct PublishedRequests: Sendable {
         return entry.map { (Key(id: id, number: $0.number), $0.request) }
     }
 
-    /// Adds a request: before its record is written, or its result could come unseen. One that the same key published before stays.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - now: The present moment.
-    /// - Returns: Which one it is.
+    /// Adds a request before its record is written, or its result could come unseen. One that the same key published before
+    /// stays. Returns the one that is there.
     mutating func add(_ request: PublishedRequest, at now: Timestamp) -> Key {
         removeOld(at: now)
         let writes = request.isFound ? 0 : 1

@@ -21,9 +21,7 @@ struct SendResult: Sendable, Equatable {
     let replaySafety: ReplaySafety
     let calls: [Call]
 
-    /// Reads a result; nil for what is no JSON.
-    ///
-    /// - Parameter json: The record's value.
+    /// Reads the value of a result's record, or returns nil for what is no JSON.
     init?(reading json: [UInt8]) {
         var document = JSONDocument()
         do { try document.read(json.span) } catch { return nil }

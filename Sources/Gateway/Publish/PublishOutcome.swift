@@ -8,13 +8,7 @@ enum PublishOutcome: Sendable, Equatable {
     /// It cannot be published, or Kafka does not have it for certain.
     case refused(APIProblem)
 
-    /// What became of a record.
-    ///
-    /// - Parameters:
-    ///   - delivery: What Kafka has said of it.
-    ///   - request: The record's request.
-    ///   - topic: The topic of the record.
-    ///   - wait: When to try again where that helps, in milliseconds.
+    /// The outcome of a record by what Kafka has said of it. `wait` is milliseconds, where another try helps.
     init(
         _ delivery: Producer.Delivery, of request: PublishedRequest, in topic: String, retryAfter wait: Int64
     ) {

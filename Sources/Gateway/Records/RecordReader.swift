@@ -50,12 +50,8 @@ final class RecordReader: Sendable {
     private let places = Mutex(RecordPlaces())
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Makes one whose threads do not run yet.
-    ///
-    /// - Parameters:
-    ///   - log: The program's log.
-    ///   - patience: How long a call waits for Kafka, the time before its turn included; default 5 s.
-    ///   - open: Makes what a thread asks; called in that thread.
+    /// Makes one whose threads do not run yet. `patience` is the wait of a call for Kafka, the time before its turn included.
+    /// Each thread opens a source.
     init(
         _ log: Log, patience: Duration = .seconds(5), open: @escaping @Sendable () throws(KafkaError) -> any RecordSource
     ) {
@@ -83,12 +79,7 @@ final class RecordReader: Sendable {
         for _ in 0..<Self.threadCount { _ = ended.wait(timeout: deadline) }
     }
 
-    /// Reads a record; waits for nothing.
-    ///
-    /// - Parameters:
-    ///   - place: Where it is.
-    ///   - asker: Who asks; takes turns with others.
-    ///   - answer: Called once, in any thread; never after ``stop()``.
+    /// Reads a record. Waits for nothing. Askers take turns. `answer` is called once, in any thread, and never after ``stop()``.
     func read(_ place: RecordPlace, for asker: String, then answer: @escaping @Sendable (Answer) -> Void) {
         let now = MonotonicTime.now()
         let question = Question(

@@ -192,13 +192,8 @@ extension Registrar {
         isPossible(id) && id.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
     }
 
-    /// What of a handle's registrations makes the device ring twice: other installations, and the native registrations of an older back
-    /// end. Templates that an app registered itself stay.
-    ///
-    /// - Parameters:
-    ///   - list: All registrations of the handle.
-    ///   - id: The installation that stays; nil leaves all of them.
-    /// - Returns: The calls that remove them.
+    /// The calls that remove what of a handle's registrations makes the device ring twice: other installations than `id`, and the
+    /// native registrations of an older back end. Templates that an app registered itself stay.
     private static func removals(_ list: [DeviceRegistration], beside id: String?) -> [Call] {
         var calls: [Call] = []
         for registration in list {

@@ -56,9 +56,8 @@ struct APIEndpoints: Endpoints {
     private let lookups: LookupEndpoints
     private let reach: RetryReachMonitor
 
-    /// Makes endpoints that send nothing yet.
-    ///
-    /// - Throws: ``GatewayFailure/configuration(_:)``: settings with which no device can be registered, or Kafka's client refuses.
+    /// Makes endpoints that send nothing yet. It fails for settings with which no device can be registered, or that Kafka's
+    /// client refuses.
     init(
         _ configuration: GatewayConfiguration, lanes: HubLanes, users: UsersSource?, services: GatewayServices
     ) throws(GatewayFailure) {

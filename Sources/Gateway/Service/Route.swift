@@ -61,12 +61,7 @@ enum Route: Sendable, Equatable {
         }
     }
 
-    /// Finds the route of a request.
-    ///
-    /// - Parameters:
-    ///   - method: The method as sent; methods have a case (RFC 9110, 9.1).
-    ///   - path: The path as sent, escapes and all.
-    /// - Returns: The route; or that there is none, or none with this method.
+    /// Finds the route of a request. Methods have a case (RFC 9110, 9.1), and the path has its escapes.
     static func match(_ method: String, path: Substring) -> Match {
         guard let routes = routes(of: path) else { return .nowhere }
         if let found = routes.first(where: { $0.method == method }) { return .route(found.route) }

@@ -53,13 +53,8 @@ final class SignIn: Sendable {
     private let arrivals = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Makes one whose thread does not run yet; passwords wait until it does.
-    ///
-    /// - Parameters:
-    ///   - users: Who may sign in; nil for no one.
-    ///   - allowsDemo: Whether everybody may whose password is the name.
-    ///   - services: Log, metrics and clock.
-    /// - Throws: `CryptoError.openSSL` when there is no entropy.
+    /// Makes one whose thread does not run yet. Passwords wait until it does. Nobody may sign in without `users`, and with
+    /// `allowsDemo` everybody whose password is the name. It fails when there is no entropy.
     init(_ users: UsersSource?, allowsDemo: Bool, services: GatewayServices) throws(CryptoError) {
         self.users = users
         self.allowsDemo = allowsDemo
@@ -89,12 +84,8 @@ final class SignIn: Sendable {
         _ = ended.wait(timeout: .now() + .seconds(1))
     }
 
-    /// Looks at the value of an `Authorization` header.
-    ///
-    /// - Parameters:
-    ///   - authorization: The value; nil when there is none.
-    ///   - address: The client's address; nil when it is not known.
-    ///   - then: Gets what came of it, once: before this returns where no password has to be checked, else on the thread that checks.
+    /// Checks the value of an `Authorization` header. `then` gets what came of it, once: before this returns where no password
+    /// has to be checked, else on the thread that checks.
     func check(_ authorization: String?, from address: NumericAddress?, then: @escaping @Sendable (Outcome) -> Void) {
         guard let authorization, let credentials = BasicCredentials(authorization: authorization) else {
             return then(count(.refused, as: "refused"))
@@ -114,9 +105,7 @@ final class SignIn: Sendable {
         arrivals.signal()
     }
 
-    /// Lets a check wait for its turn.
-    ///
-    /// - Returns: Nil, or why it must not wait.
+    /// Lets a check wait for its turn, or returns why it must not wait.
     private func put(_ check: Check, knowing users: KnownUsers) -> Outcome? {
         let (attempt, now) = (check.attempt(users), services.now())
         return waiting.withLock { waiting -> Outcome? in

@@ -16,14 +16,7 @@ struct RegistrationWriter {
         return Array(Self.declaration.utf8) + writer.bytes
     }
 
-    /// A list of registrations.
-    ///
-    /// - Parameters:
-    ///   - page: The registrations.
-    ///   - path: The list's own path in the hub.
-    ///   - moment: Now.
-    ///   - nextLink: The address of the next page, if there is one.
-    /// - Returns: The feed.
+    /// The feed of a list of registrations. `path` is the list's own in the hub.
     func feed(_ page: [Registration], path: String, at moment: Moment, nextLink: String?) -> [UInt8] {
         var writer = XMLWriter()
         writer.element("feed", attributes: [("xmlns", XMLWriter.atom)]) { writer in

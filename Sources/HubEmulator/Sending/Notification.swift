@@ -52,12 +52,8 @@ struct Delivery: Sendable {
 }
 
 extension Notification {
-    /// The devices that it reaches, in the order of the registrations, each handle once.
-    ///
-    /// A device with several templates gets each of them. The same template twice on one handle is one delivery.
-    ///
-    /// - Parameter store: The hub's registrations.
-    /// - Returns: The deliveries to each device.
+    /// The devices that it reaches, in the order of the registrations, each handle once. A device with several templates gets
+    /// each of them. The same template twice on one handle is one delivery.
     func reach(in store: RegistrationStore) -> Reach {
         var seen: Set<DeliveryKey> = []
         var reach = Reach()

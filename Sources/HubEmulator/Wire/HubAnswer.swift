@@ -24,12 +24,7 @@ struct HubAnswer: Sendable {
         HubAnswer(status: status, headers: ["Content-Type": contentType], body: body)
     }
 
-    /// The complete response: the service's own header fields, and the error's body.
-    ///
-    /// - Parameters:
-    ///   - moment: Now.
-    ///   - trackingID: The id that header and error detail name.
-    /// - Returns: The response for the client.
+    /// The complete response: the service's own header fields, and the error's body. Both name the tracking id.
     func response(at moment: Moment, trackingID: String) -> HTTPServerResponse {
         var fields = HTTPFields(capacity: headers.all.count + 4)
         if headers["Content-Type"] == nil { fields.append("Content-Type", value: "application/xml; charset=utf-8") }

@@ -86,12 +86,8 @@ enum HubRoute: Sendable, Equatable {
     /// The path belongs to another hub, or to none.
     case otherHub
 
-    /// Finds the route. Paths are compared without regard to case, and one trailing slash does not count.
-    ///
-    /// - Parameters:
-    ///   - method: The request's method.
-    ///   - rawPath: The path as sent. Every segment is decoded by itself.
-    ///   - hubName: The hub.
+    /// Finds the route. Paths are compared without regard to case, one trailing slash does not count, and every segment is
+    /// decoded by itself.
     init(method: String, rawPath: Substring, hubName: String) {
         var segments = rawPath.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
             .map { PercentEncoding.decoded(String(Substring($0))) }

@@ -19,9 +19,8 @@ final class Markup {
         self.attributes = attributes
     }
 
-    /// Reads an XML text and gives its root.
-    ///
-    /// - Returns: `nil` when it is not well formed, too deep, or declares a document type (so that no entity is ever defined).
+    /// Reads an XML text and gives its root, or `nil` when it is not well formed, too deep, or declares a document type (so that
+    /// no entity is ever defined).
     static func read(_ bytes: [UInt8]) -> Markup? {
         let document = withoutDeclaration(bytes)
         guard !containsDocumentType(document) else { return nil }

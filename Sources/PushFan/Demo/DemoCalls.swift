@@ -17,9 +17,7 @@ struct DemoCalls {
         self.text = text
     }
 
-    /// Makes a user's call, and shows it as `shown`.
-    ///
-    /// `comment` makes the text beside the status of the answer's body. Without it, the rings are named.
+    /// Makes a user's call, and shows it as `shown`, with a comment on the answer's body beside the status, by default the rings.
     @discardableResult
     func make(
         _ who: String, shown: String, method: String, url: String, fields: [(name: String, value: String)],
@@ -45,8 +43,6 @@ struct DemoCalls {
 
 extension PlainRequest {
     /// Makes a call to a URL that begins with `http://`.
-    ///
-    /// - Throws: `Failure`.
     static func call(
         _ method: String, url: String, fields: [(name: String, value: String)] = [], body: [UInt8] = [], timeout: Duration
     ) throws -> (status: Int, body: String) {

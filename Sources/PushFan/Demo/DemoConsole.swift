@@ -12,14 +12,7 @@ struct DemoConsole {
         self.text = text
     }
 
-    /// Runs a command.
-    ///
-    /// - Parameters:
-    ///   - words: The words behind the program's name.
-    ///   - path: A file's path among them.
-    ///   - name: The name that is shown in place of the path.
-    ///   - lines: The most lines of its output that are shown.
-    /// - Throws: The command failed.
+    /// Runs a command of the words behind the program's name, and shows `name` in place of a path among them.
     func run(_ words: [String], path: String = "", shownAs name: String = "", lines: Int = .max) throws {
         let (output, messages) = (Sink(), Sink())
         var traits = Streams.Traits()

@@ -43,14 +43,8 @@ struct DemoNews {
             body: #"{"messageParam":"\#(text)"}"#)
     }
 
-    /// The value of an `Authorization` header for the demo's hub.
-    ///
-    /// - Parameters:
-    ///   - hubURL: The address of the emulator.
-    ///   - policy: The policy whose key signs.
-    ///   - lifetime: The lifetime, in seconds.
-    /// - Returns: The value, a secret like the key. The demo's values are none.
-    /// - Throws: `HubAuthError` when OpenSSL cannot sign.
+    /// The value of an `Authorization` header for the demo's hub. It is a secret like the key. The demo's values are none.
+    /// `lifetime` is seconds.
     static func token(_ hubURL: String, policy: HubEmulatorPolicy, lifetime: Int64) throws -> String {
         let token = try SASToken.sign(
             resource: "\(hubURL)/demo", policy: policy.name, key: SecretKey(policy.key),

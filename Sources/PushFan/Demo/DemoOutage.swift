@@ -53,9 +53,7 @@ struct DemoOutage {
         }
     }
 
-    /// Runs the commands as an operator would.
-    ///
-    /// - Returns: The number of requests that were sent again with success.
+    /// Runs the commands as an operator would. Returns the number of requests that were sent again with success.
     private func repair() throws -> Int {
         let path = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString).ndjson"
         defer { try? FileManager.default.removeItem(atPath: path) }
