@@ -10,7 +10,6 @@ final class Exchange {
     private enum Phase {
         /// The head is about to be read.
         case head
-        /// The body is coming.
         case body
         /// The answer was given before the body came. The rest of the body is read and discarded.
         case declined

@@ -3,7 +3,6 @@ import Glibc
 
 /// A process of this machine that listens on a port, as far as the kernel shows it (proc_pid_net(5), proc_pid_fd(5)).
 struct PortOwner: Equatable, CustomStringConvertible {
-    /// Its number.
     let id: Int32
     /// The name of its program, at most 15 bytes.
     let name: String

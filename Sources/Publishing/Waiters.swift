@@ -95,11 +95,8 @@ struct Waiters {
     }
 
     /// Removes one who does not want to know any more.
-    mutating func forget(_ ticket: ResultFollower.Ticket) {
-        _ = remove(ticket, due: nil)
-    }
+    mutating func forget(_ ticket: ResultFollower.Ticket) { _ = remove(ticket, due: nil) }
 
-    /// Removes all.
     mutating func removeAll() -> [Notice] {
         let told = waiters.values.flatMap(\.values).map { $0.told(.closed) }
         waiters.removeAll()

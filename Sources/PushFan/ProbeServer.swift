@@ -1,4 +1,5 @@
 import Basics
+import Console
 import EventLoop
 import HTTPServing
 import Observability
@@ -21,6 +22,16 @@ final class ProbeServer: Sendable {
     }
 
     func start() throws(HTTPServingError) -> HTTPServer.Address { try server.start() }
+
+    /// Starts the server of a command, and says where it listens.
+    func start(_ log: Log) throws(CommandFailure) {
+        do throws(HTTPServingError) {
+            log.info(.listening, "probes and metrics are served", [.address: .string(try start().description)])
+        } catch {
+            throw CommandFailure(
+                .configuration, "listen: \(error)", hint: "give another address with --listen; port 0 takes a free one")
+        }
+    }
 
     func stop() { server.stop() }
 

@@ -31,11 +31,8 @@ public struct APIAnswer: Sendable, Equatable {
     /// 200 without a body: it is done.
     public static let done = APIAnswer(status: 200)
 
-    /// 200 with the id of a registration as a JSON string, quotes and nothing around them: the tutorials' apps cut the first and the last
-    /// character of the body.
-    ///
-    /// - Parameter id: The id.
-    /// - Returns: The answer.
+    /// 200 with the id of a registration as a JSON string, quotes and nothing around them: the tutorials' apps cut the first and
+    /// the last character of the body.
     public static func registration(_ id: String) -> APIAnswer {
         var body = ByteWriter()
         body.append(json: id)
@@ -43,9 +40,6 @@ public struct APIAnswer: Sendable, Equatable {
     }
 
     /// 200 with the text of a secure push, as the tutorial's apps read it. No cache may keep it.
-    ///
-    /// - Parameter text: The text.
-    /// - Returns: The answer.
     public static func payload(_ text: String) -> APIAnswer {
         var body = ByteWriter()
         body.append("{\"Payload\":")

@@ -1,7 +1,6 @@
 import Basics
 import Dispatch
 import EventLoop
-import Foundation
 import Observability
 import Synchronization
 
@@ -24,7 +23,7 @@ final class AnswerFile: Sendable {
     private let queue = BoundedQueue<AnswerJob>(limit: AnswerFile.jobLimit)
     /// The bytes of answers that wait to be kept.
     private let waitingByteCount = Atomic<Int>(0)
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = ServiceThread()
 
     /// Makes one whose thread does not run yet. Jobs wait until it does.
     init(
@@ -39,13 +38,10 @@ final class AnswerFile: Sendable {
 
     /// Starts the thread, which opens the file and holds `self` until ``stop()``. Called once.
     func start() {
-        let thread = Thread { [self] in
+        thread.start(named: "pushfan-answers") { [self] in
             let keeper = AnswerKeeper(path, byteLimit: fileByteLimit, services: services, wallClock: wallClock)
             while turn(keeper) {}
-            ended.signal()
         }
-        thread.name = "pushfan-answers"
-        thread.start()
     }
 
     /// Asks for the answer to a key. `then` gets it in the thread of the file, with when it counts no more. Returns false, and
@@ -66,7 +62,7 @@ final class AnswerFile: Sendable {
 
     /// Ends the thread once what waits is done, after 2 s at most.
     func stop() {
-        if queue.put(.end) { _ = ended.wait(timeout: .now() + Self.stopLimit) }
+        if queue.put(.end) { thread.waitForEnd(until: .now() + Self.stopLimit) }
         queue.close()
     }
 

@@ -6,7 +6,6 @@ import SQLite
 enum AnswerJob: Sendable {
     /// Find the answer to a key. It is handed over with when it counts no more, or there is none, or the file cannot be asked.
     case find(IdempotencyScope, then: @Sendable (RememberedAnswer?, _ until: MonotonicTime) -> Void)
-    /// Keep an answer.
     case keep(NewAnswer)
     /// End, when everything before is done.
     case end

@@ -150,7 +150,6 @@ final class AnswerStore {
 }
 
 extension AnswerStoreFailure {
-    /// A failure of SQLite.
     init(_ error: SQLiteError) { self.init(description: error.message) }
 }
 

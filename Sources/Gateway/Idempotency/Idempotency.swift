@@ -12,7 +12,6 @@ final class Idempotency: Sendable {
     enum Verdict: Sendable {
         /// It produces the answer, and ends the turn with it.
         case first(Turn)
-        /// It gets this answer.
         case replayed(StoredAnswer)
         /// The key was used for another call: 422.
         case mismatch

@@ -18,11 +18,9 @@ struct KeyLimits: Sendable {
     var keys = 10_000
     /// Calls that wait for others.
     var waiting = 1_024
-    /// Calls that wait for one.
     var waitingForOne = 16
     /// Longest wait for the same call.
     var wait = Duration.seconds(5)
-    /// Longest wait for the file.
     var fileWait = Duration.seconds(1)
     /// Memory for the answers of late, in bytes.
     var answerByteCount = 32 << 20
@@ -74,7 +72,6 @@ struct KeysInUse<Caller: Sendable>: Sendable {
     private(set) var isFileSlow = false
     private var lastNumber = 0
 
-    /// No key is in use.
     init(_ limits: KeyLimits = KeyLimits()) {
         self.limits = limits
         recent = RecentAnswers(byteLimit: limits.answerByteCount)

@@ -24,7 +24,6 @@ struct RecentAnswers: Sendable {
     /// The number of answers.
     var count: Int { entries.count }
 
-    /// The answer to a key.
     func answer(to scope: IdempotencyScope, now: MonotonicTime) -> RememberedAnswer? {
         guard let entry = entries[scope], now < entry.until else { return nil }
         return entry.remembered

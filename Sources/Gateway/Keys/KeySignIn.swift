@@ -11,7 +11,6 @@ import Users
 /// A key costs one hash, so it is checked first. Only those whose key was wrong have to wait, as for a wrong password; no
 /// wrong key holds up a right one. Any thread may ask, and none waits.
 final class KeySignIn: Sendable {
-    /// What came of it.
     enum Outcome: Sendable, Equatable {
         /// The key is right, and the call counts.
         case signedIn(Publisher)

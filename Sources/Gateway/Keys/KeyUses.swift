@@ -26,7 +26,6 @@ struct KeyUses: Sendable {
 
     /// A decision about the requests of a batch.
     enum BatchVerdict: Sendable, Equatable {
-        /// All count.
         case allowed
         /// None counts, and another try makes sense after so many milliseconds.
         case limited(Int64)

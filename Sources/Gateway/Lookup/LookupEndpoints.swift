@@ -6,7 +6,6 @@ import PushModel
 
 /// A call about one request, whose key is right.
 struct LookupCall: Sendable {
-    /// Where it leads.
     let route: RequestRoute
     /// The call, whole.
     let request: HTTPServerRequest
@@ -17,7 +16,6 @@ struct LookupCall: Sendable {
     /// Begins an answer whose body is written later.
     let stream: EventStreaming
 
-    /// Answers with a problem.
     func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
 }
 

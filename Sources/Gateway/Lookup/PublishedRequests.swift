@@ -49,12 +49,10 @@ struct PublishedRequests: Sendable {
     private var endedCount = 0
     /// How many there are.
     private(set) var count = 0
-    /// Bytes of their results.
     private(set) var resultByteCount = 0
     /// Places of lists that were gone through, to show what a request costs.
     private(set) var stepCount = 0
 
-    /// None.
     init(_ limits: Limits = Limits()) {
         self.limits = limits
     }

@@ -5,7 +5,6 @@ import Publishing
 import PushModel
 import Synchronization
 
-/// The clocks of a lookup.
 struct LookupClock: Sendable {
     /// For deadlines.
     var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }

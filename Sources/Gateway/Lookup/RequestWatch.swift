@@ -23,7 +23,6 @@ extension ResultFollower: ResultWaiting {
 
 /// One who waits until a request has ended. It ends once.
 final class RequestWatch: Sendable {
-    /// What a watch ends with.
     enum Ending: Sendable {
         /// The request as it is now; nil for one that is not known any more.
         case request(PublishedRequest?)
@@ -40,7 +39,6 @@ final class RequestWatch: Sendable {
         var forget: (@Sendable () -> Void)?
     }
 
-    /// The request that is watched.
     let key: PublishedRequests.Key
     /// When it ends at the latest.
     let deadline: MonotonicTime

@@ -1,7 +1,6 @@
 import Basics
 import Dispatch
 import EventLoop
-import Foundation
 import Kafka
 import Publishing
 import PushModel
@@ -39,7 +38,7 @@ final class RequestProducer: Sendable {
     private let now: @Sendable () -> MonotonicTime
     /// Protects all of it; nothing else is locked while it is held, and nothing is reported.
     private let state: Mutex<State>
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = ServiceThread()
 
     /// Makes one whose thread does not run yet. Records wait until it does. A configuration may be refused.
     init(
@@ -71,12 +70,7 @@ final class RequestProducer: Sendable {
     /// of brokers.
     func start(turn: @escaping @Sendable () -> Void) {
         state.withLock { $0.isStarted = true }
-        let thread = Thread { [self] in
-            work(turn)
-            ended.signal()
-        }
-        thread.name = "pushfan-requests"
-        thread.start()
+        thread.start(named: "pushfan-requests") { [self] in work(turn) }
     }
 
     /// Hands a record to the client, which writes it in the background to the record's topic. `report` is called once, unless
@@ -137,14 +131,12 @@ final class RequestProducer: Sendable {
             defer { state.isStopped = true }
             return (state.producer, state.isStarted && !state.isStopped)
         }
-        if isToWait { _ = ended.wait(timeout: .now() + .seconds(2)) }
+        if isToWait { thread.waitForEnd(until: .now() + .seconds(2)) }
         producer.close(timeout: .seconds(1))
     }
 
     /// Lets another producer take the place of this one, as after a fatal error.
-    func openAgain() {
-        state.withLock { $0.isToOpenAgain = true }
-    }
+    func openAgain() { state.withLock { $0.isToOpenAgain = true } }
 
     /// A producer that knows the topics, so that the first look fetches where the partitions of all of them are.
     private static func open(_ configuration: KafkaConfiguration, topics: RequestTopics) throws(KafkaError) -> Producer {

@@ -2,7 +2,6 @@ internal import PushModel
 
 /// What a result says that the answer to a send depends on (page Results).
 struct SendResult: Sendable, Equatable {
-    /// One call to the hub.
     struct Call: Sendable, Equatable {
         /// Its place in the request's plan, from 0.
         var index: Int64

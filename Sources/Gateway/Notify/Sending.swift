@@ -14,7 +14,6 @@ final class Sending: Sendable {
     /// The source of the requests (CloudEvents, `source`).
     static let source = "/pushfan/gateway"
 
-    /// Writes the requests.
     let producer: RequestProducer
     private let results: ResultFollower.Configuration
     private let follower = Mutex<ResultFollower?>(nil)

@@ -45,7 +45,6 @@ struct Batch: Sendable {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n")
     }
 
-    /// The elements of the list.
     private static func elements(of body: [UInt8], in form: BatchForm) throws(APIProblem) -> [[UInt8]] {
         var document = JSONDocument()
         do throws(JSONError) {

@@ -31,7 +31,6 @@ struct CloudEvent: Sendable, Equatable {
     /// The values by the attributes' names.
     private let values: [String: String]
 
-    /// The event's source.
     var source: String? { values["source"] }
 
     /// Reads the headers of a binary event, whose values are percent-encoded (HTTP binding, section 3.1.3.2).

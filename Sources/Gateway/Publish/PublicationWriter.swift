@@ -28,7 +28,6 @@ final class PublicationWriter: Sendable {
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Sending.source))
     }
 
-    /// A new id.
     func newID(at now: Timestamp) -> String { writer.withLock { $0.newID(at: now) } }
 
     /// Checks a request, and writes it unless something is wrong with it. `then` is called once, before this returns or later,

@@ -3,7 +3,6 @@ import PushModel
 
 /// What became of one request, whether it came alone or in a batch.
 enum PublishOutcome: Sendable, Equatable {
-    /// Kafka has it.
     case written(WrittenRequest)
     /// It cannot be published, or Kafka does not have it for certain.
     case refused(APIProblem)
@@ -24,13 +23,9 @@ enum PublishOutcome: Sendable, Equatable {
     }
 }
 
-/// A request that Kafka has.
 struct WrittenRequest: Sendable, Equatable {
-    /// Its id.
     let id: String
-    /// The topic of its record.
     let topic: String
-    /// The partition of its record.
     let partition: Int32
     /// The place there; nil where Kafka does not say it.
     let offset: Int64?

@@ -73,7 +73,6 @@ final class PublishRoute: Sendable {
         }
     }
 
-    /// Carries out a call.
     private func carryOut(_ call: PublishCall, with key: IdempotencyKey?, noting note: @escaping Noting) {
         let now = Timestamp(milliseconds: WallClock.millisecondsSince1970())
         do throws(APIProblem) {

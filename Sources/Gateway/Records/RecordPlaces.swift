@@ -1,9 +1,7 @@
 import Basics
 import Kafka
 
-/// Where a record stands.
 struct RecordPlace: Sendable, Hashable {
-    /// The topic and the partition.
     var partition: TopicPartition
     /// The offset there, from 0.
     var offset: Int64
@@ -22,7 +20,6 @@ struct RecordPlace: Sendable, Hashable {
 struct RecordPlaces: Sendable {
     /// A number that says which places there are.
     enum Bound: Sendable, Hashable {
-        /// The number of a topic's partitions.
         case partitionCount(topic: String)
         /// The offset behind a partition's last record.
         case end(TopicPartition)

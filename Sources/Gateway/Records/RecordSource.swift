@@ -16,11 +16,9 @@ struct StoredRecord: Sendable {
     let timestamp: Int64?
     /// The value; nil for a tombstone.
     let value: [UInt8]?
-    /// The headers, in order.
     var headers: [(name: [UInt8], value: [UInt8]?)] = []
 }
 
-/// Reads records in Kafka.
 final class KafkaRecords: RecordSource {
     /// Never reached while records are fetched in small portions, and it must not be: the client would pause for 1 s.
     private static let readAhead = 64 << 20

@@ -12,10 +12,8 @@ struct SecureText: Sendable, Equatable {
 
     /// The user's tag in lower case.
     let user: String
-    /// The text.
     let text: String
 
-    /// A text for a user.
     init(_ text: String, for user: UserTag) {
         self.init(user: user.folded, text: text)
     }

@@ -8,7 +8,6 @@ import Users
 struct APICall: Sendable {
     /// Where it leads; a route below `/api`.
     let route: Route
-    /// The request, whole.
     let request: HTTPServerRequest
     /// Who asks.
     let caller: Caller

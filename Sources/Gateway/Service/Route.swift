@@ -38,7 +38,6 @@ enum Route: Sendable, Equatable {
     /// Where a request leads.
     enum Match: Sendable, Equatable {
         case route(Route)
-        /// The path has other methods.
         case otherMethods([String])
         case nowhere
 

@@ -13,7 +13,6 @@ struct TrustedProxies: Sendable {
 
     private let ranges: [Range]
 
-    /// Trusts no one.
     init() { ranges = [] }
 
     /// Reads addresses, and ranges of them (RFC 4632, section 3.1), and fails where one is neither.

@@ -8,7 +8,6 @@ import Users
 /// A name finds its user by the rule by which names are unique: without regard to case, and to how a letter is composed. The tag is
 /// made of the name as the users file has it.
 struct UserTags: Sendable {
-    /// The pattern of users' tags.
     let pattern: UserTag.Pattern
     private let users: UsersSource?
     private let foldsOthers: Bool

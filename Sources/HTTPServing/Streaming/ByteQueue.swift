@@ -9,7 +9,6 @@ struct ByteQueue {
         self.capacity = capacity
     }
 
-    /// Bytes in it.
     var count: Int { bytes.count - readCount }
 
     /// Puts bytes behind all others, if there is room for all of them.

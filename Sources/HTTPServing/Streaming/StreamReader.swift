@@ -64,9 +64,7 @@ final class OpenStreams: Sendable {
         if isClosed { pipe.cut() }
     }
 
-    func remove(_ pipe: StreamPipe) {
-        state.withLock { $0.pipes[ObjectIdentifier(pipe)] = nil }
-    }
+    func remove(_ pipe: StreamPipe) { state.withLock { $0.pipes[ObjectIdentifier(pipe)] = nil } }
 
     /// Cuts all of them, and those that come from now on. None is suspended afterwards.
     func close() {

@@ -28,7 +28,6 @@ struct Installation: Sendable {
     var pushVariables: [(name: String, value: String)] = []
     var target: InstallationTarget
     var secondaryTiles: [(name: String, target: InstallationTarget)] = []
-    /// The registrations that stand for it.
     var registrationIDs: [String] = []
 
     /// The registrations that stand for the installation, with new ids: for each target one native, that of the device first, and

@@ -19,7 +19,6 @@ struct InstallationReader {
         try installation(at: document.root, id: id)
     }
 
-    /// The installations of an array.
     func installations() throws(Refusal) -> [Installation] {
         guard document.kind(of: document.root) == .array else { throw Refusal(400, detail: "The text is not a JSON array") }
         var installations: [Installation] = []

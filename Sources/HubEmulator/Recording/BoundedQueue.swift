@@ -28,9 +28,7 @@ struct BoundedQueue<Element: Sendable>: Sendable {
         set { queue[position] = newValue }
     }
 
-    mutating func removeAll() {
-        queue = FIFO()
-    }
+    mutating func removeAll() { queue = FIFO() }
 
     /// Every value, the oldest first.
     var elements: [Element] { Array(queue) }

@@ -59,7 +59,6 @@ enum RegistrationReader {
 }
 
 extension Registration {
-    /// A handle as the hub keeps it.
     static func normalized(_ handle: String, on platform: HubPlatform) -> String {
         platform == .windows || platform == .windowsphone ? normalizedChannel(handle) : handle
     }

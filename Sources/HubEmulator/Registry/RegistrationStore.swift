@@ -44,7 +44,6 @@ struct RegistrationStore: Sendable {
         return removed
     }
 
-    /// The registrations of one device.
     func registrations(of device: DeviceKey) -> [Registration] {
         (slotsOfDevice[device] ?? []).compactMap { slots[$0]?.registration }
     }

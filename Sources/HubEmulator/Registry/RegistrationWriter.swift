@@ -9,7 +9,6 @@ struct RegistrationWriter {
     /// The query behind every link.
     let query: String
 
-    /// One registration.
     func entry(_ registration: Registration) -> [UInt8] {
         var writer = XMLWriter()
         write(registration, isInFeed: false, to: &writer)

@@ -4,7 +4,6 @@ import PushModel
 
 /// A notification on its way to devices.
 struct Notification: Sendable {
-    /// The content of a notification.
     enum Content: Sendable {
         /// A body for one platform, passed through.
         case native(HubPlatform)

@@ -21,7 +21,6 @@ struct TelemetryRecord: Sendable {
     let tags: String?
     /// The platform of a native notification, or `nil` for a template's.
     let platform: HubPlatform?
-    /// The api-version of the send.
     let apiVersion: APIVersion
     let progress: TelemetryScript.Progress
     /// The time of the answer to the send, in milliseconds since 1970.

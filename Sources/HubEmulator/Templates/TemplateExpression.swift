@@ -15,7 +15,6 @@ enum TemplateExpression: Equatable, Sendable {
         case encoded(name: String, fallback: String)
     }
 
-    /// The value of an expression.
     enum Value: Equatable, Sendable {
         case text(String)
         /// A number's text, written without quotes.

@@ -19,7 +19,6 @@ struct HubAnswer: Sendable {
     /// An error with a body of code and detail.
     static func error(_ status: Int, detail: String) -> HubAnswer { HubAnswer(status: status, detail: detail) }
 
-    /// An answer with a body of the given type.
     static func body(_ status: Int, bytes body: [UInt8], contentType: String) -> HubAnswer {
         HubAnswer(status: status, headers: ["Content-Type": contentType], body: body)
     }

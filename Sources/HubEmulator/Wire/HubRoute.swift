@@ -39,7 +39,6 @@ enum HubOperation: Sendable, Equatable {
         }
     }
 
-    /// The name in the records.
     var name: StaticString {
         if isProbe { return "probe" }
         return switch self {

@@ -105,9 +105,7 @@ private final class MarkupBuilder: NSObject, XMLParserDelegate {
         if !open.isEmpty { open.removeLast() }
     }
 
-    func parser(_ parser: XMLParser, foundCharacters string: String) {
-        open.last?.text += string
-    }
+    func parser(_ parser: XMLParser, foundCharacters string: String) { open.last?.text += string }
 
     func parser(_ parser: XMLParser, foundCDATA block: Data) {
         open.last?.text += String(decoding: block, as: UTF8.self)

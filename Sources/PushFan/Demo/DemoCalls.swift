@@ -9,13 +9,8 @@ struct DemoCalls {
     private static let userWidth = 5
     private static let callWidth = 40
 
-    private let stage: DemoStage
-    private let text: DemoText
-
-    init(_ stage: DemoStage, text: DemoText) {
-        self.stage = stage
-        self.text = text
-    }
+    let stage: DemoStage
+    let text: DemoText
 
     /// Makes a user's call, and shows it as `shown`, with a comment on the answer's body beside the status, by default the rings.
     @discardableResult

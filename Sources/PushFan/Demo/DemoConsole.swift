@@ -4,13 +4,8 @@ import Synchronization
 
 /// Runs commands of pushfan's inside this process, and shows their output.
 struct DemoConsole {
-    private let environment: [String: String]
-    private let text: DemoText
-
-    init(_ environment: [String: String], text: DemoText) {
-        self.environment = environment
-        self.text = text
-    }
+    let environment: [String: String]
+    let text: DemoText
 
     /// Runs a command of the words behind the program's name, and shows `name` in place of a path among them.
     func run(_ words: [String], path: String = "", shownAs name: String = "", lines: Int = .max) throws {

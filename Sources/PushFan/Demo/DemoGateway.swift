@@ -46,9 +46,7 @@ final class DemoGateway {
     var url: String { "http://\(address)" }
 
     /// Waits until hub and Kafka have answered it, or throws `temporary` when that takes too long.
-    func waitUntilReady() throws {
-        try DemoPatience.wait(for: "the gateway") { health.missing }
-    }
+    func waitUntilReady() throws { try DemoPatience.wait(for: "the gateway") { health.missing } }
 
     func stop() {
         service.stop(within: .seconds(1))

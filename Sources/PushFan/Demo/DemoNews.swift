@@ -5,13 +5,8 @@ import HubEmulator
 
 /// The steps of the breaking-news tutorial: calls of the hub itself, signed with its keys.
 struct DemoNews {
-    private let stage: DemoStage
-    private let calls: DemoCalls
-
-    init(_ stage: DemoStage, calls: DemoCalls) {
-        self.stage = stage
-        self.calls = calls
-    }
+    let stage: DemoStage
+    let calls: DemoCalls
 
     /// Registers a device's template with the device's categories as tags, as its app does.
     func subscribe(_ device: DemoDevice) throws {

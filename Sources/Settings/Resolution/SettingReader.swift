@@ -4,7 +4,6 @@ import Observability
 struct SettingReader: Sendable {
     /// The names of the sections that the file names.
     let named: NamedSettings
-    /// The name of this machine.
     let hostName: String
     /// Every key that was read, in that order.
     private(set) var definitions: [SettingDefinition] = []

@@ -10,7 +10,6 @@ struct NamedSettings: Sendable {
     /// The spreads, in the file's order.
     private(set) var spreads: [String] = []
 
-    /// The section of hubs, and that of spreads.
     static let sections = ["hubs", "spreads"]
 
     /// True if a key belongs to a name in one of them.
