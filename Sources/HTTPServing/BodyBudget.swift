@@ -13,10 +13,7 @@ final class BodyBudget: Sendable {
         uncountedByteCount = uncounted
     }
 
-    /// Takes bytes, all of them or none.
-    ///
-    /// - Parameter count: The number of bytes, at least 0.
-    /// - Returns: Whether there were so many.
+    /// Takes bytes, all of them or none, and returns whether there were so many.
     func take(_ count: Int) -> Bool {
         guard taken.add(count, ordering: .relaxed).newValue > limit else { return true }
         giveBack(count)

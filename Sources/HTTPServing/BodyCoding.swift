@@ -1,6 +1,5 @@
 /// The coding of a body before it was sent (RFC 9110, 8.4).
 enum BodyCoding: Equatable {
-    /// Nothing.
     case none
     /// It was packed with gzip, once.
     case gzip

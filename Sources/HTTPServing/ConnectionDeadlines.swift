@@ -79,11 +79,8 @@ final class ConnectionDeadlines: Sendable {
     /// The client waits for us.
     func end(_ socket: Int32) { change(socket) { $0.work(socket) } }
 
-    /// Makes room for one more connection, for which another one may be ended (``ConnectionPlaces/makeRoom(at:)``). So a client
-    /// that sends at once is answered, however many slow ones came before.
-    ///
-    /// - Parameter isLocal: Whether it is one of this machine.
-    /// - Returns: Whether there is room.
+    /// Makes room for one more connection, if it can, for which another one may be ended (``ConnectionPlaces/makeRoom(at:)``). So
+    /// a client that sends at once is answered, however many slow ones came before.
     func makeRoom(isLocal: Bool) -> Bool {
         state.withLock { state -> Bool in
             switch state.change(isLocal, by: { $0.makeRoom(at: DelayTimer.now()) }) {
@@ -99,9 +96,7 @@ final class ConnectionDeadlines: Sendable {
     /// Ends a connection. Its own thread reads the end then, and closes it.
     private static func end(_ socket: Int32) { _ = shutdown(socket, Int32(SHUT_RDWR)) }
 
-    /// Ends the connections that are late. Called by the timer.
-    ///
-    /// - Returns: Whether it should be called again: others are left.
+    /// Ends the connections that are late. Called by the timer, again if others are left.
     func endLate() -> Bool {
         state.withLock { state -> Bool in
             let now = DelayTimer.now()

@@ -10,7 +10,6 @@ struct ConnectionPlaces {
         case free
         /// There is one, for which this connection has to be ended.
         case inPlaceOf(Int32)
-        /// There is none.
         case none
     }
 

@@ -12,7 +12,6 @@ import Glibc
 final class DelayTimer: @unchecked Sendable {
     /// The action at the deadline.
     enum Duty {
-        /// Resume the connection.
         case resume
         /// Check whether the peer has gone: resume then, else check again.
         case watch(socket: Int32)

@@ -10,7 +10,6 @@ final class Exchange {
     private enum Phase {
         /// The head is about to be read.
         case head
-        /// The body is coming.
         case body
         /// The answer was given before the body came. The rest of the body is read and discarded.
         case declined
@@ -49,12 +48,8 @@ final class Exchange {
         ordinal = state?.requestCount ?? 1
     }
 
-    /// Takes the next event of the request.
-    ///
-    /// - Parameters:
-    ///   - method: The method, a C string.
-    ///   - piece: The next bytes of the body, empty for the head, the end and the call after a suspension.
-    /// - Returns: Whether the library may go on. `false` ends the connection without an answer.
+    /// Takes the next event of the request. `piece` is the next bytes of the body, empty for the head, the end and the call after
+    /// a suspension. `false` ends the connection without an answer.
     func advanced(method: UnsafePointer<CChar>, piece: UnsafeRawBufferPointer) -> Bool {
         switch phase {
         case .head:

@@ -37,9 +37,7 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     }
 
     /// The number of fields called `name`, in any case.
-    public func count(of name: String) -> Int {
-        all.count { $0.name.equalsIgnoringCase(name) }
-    }
+    public func count(of name: String) -> Int { all.count { $0.name.equalsIgnoringCase(name) } }
 
     /// Removes every field called `name`, in any case.
     public mutating func remove(_ name: String) {

@@ -88,9 +88,6 @@ public struct HTTPServerConfiguration: Sendable {
 
     /// The limits of a port for health probes and scrapes, which are short and few: its clients must neither take the descriptors
     /// that other things need, nor make probes wait behind it.
-    ///
-    /// - Parameter listen: The address to listen on, as ``listen``.
-    /// - Returns: A configuration with these limits.
     public static func probes(listen: String) -> HTTPServerConfiguration {
         var configuration = HTTPServerConfiguration(listen: listen)
         configuration.maximumConnections = 64

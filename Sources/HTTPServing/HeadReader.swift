@@ -17,7 +17,6 @@ struct HeadReader {
         hasForbiddenCharacter || lengthCount > 1 || codingCount > 1 || (lengthCount > 0 && codingCount > 0)
     }
 
-    /// True if a body follows.
     var announcesBody: Bool { codingCount > 0 || lengthCount > 0 && contentLength != 0 }
 
     /// Takes one field as the library gives it.

@@ -38,7 +38,6 @@ struct IncomingBody: ~Copyable {
 
     deinit { budget.giveBack(countedByteCount) }
 
-    /// Lowers the limit.
     mutating func restrict(to limit: Int) { self.limit = min(limit, self.limit) }
 
     /// Keeps what the bytes are before they are packed with gzip.

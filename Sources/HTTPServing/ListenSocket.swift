@@ -9,11 +9,8 @@ struct ListenSocket {
     let host: String
     let port: Int
 
-    /// Binds `address` and listens.
-    ///
-    /// - Parameter address: `host:port` or `[ipv6]:port`.
-    /// - Throws: `badListenAddress` when it cannot be read or resolved, `cannotListen` with the system's reason, and the process that
-    ///   listens there already where it can be seen.
+    /// Binds `host:port` or `[ipv6]:port`, and listens. The reason in `cannotListen` names the process that listens there already
+    /// where it can be seen.
     init(_ address: String) throws(HTTPServingError) {
         guard let (name, service) = Self.split(address) else { throw .badListenAddress(address) }
         var hints = addrinfo()

@@ -51,9 +51,8 @@ final class PendingAnswer: Sendable {
         if isOpen { give(registry.refusal(500)) }
     }
 
-    /// Suspends the connection until there is an answer. Called once, by the library's access handler.
-    ///
-    /// - Returns: The answer if it is already there. Then nothing is suspended.
+    /// Suspends the connection until there is an answer, unless it is already there. Called once, by the library's access
+    /// handler.
     func suspend(_ connection: ConnectionHandle) -> HTTPServerResponse? {
         state.withLock { state -> HTTPServerResponse? in
             if case .answered(let response) = state {

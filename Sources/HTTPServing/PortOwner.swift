@@ -3,7 +3,6 @@ import Glibc
 
 /// A process of this machine that listens on a port, as far as the kernel shows it (proc_pid_net(5), proc_pid_fd(5)).
 struct PortOwner: Equatable, CustomStringConvertible {
-    /// Its number.
     let id: Int32
     /// The name of its program, at most 15 bytes.
     let name: String
@@ -11,10 +10,8 @@ struct PortOwner: Equatable, CustomStringConvertible {
     /// `'pushfan' (pid 4711)`.
     var description: String { "'\(name)' (pid \(id))" }
 
-    /// Finds the process because of which an address cannot be listened on.
-    ///
-    /// - Parameter address: An IPv4 or IPv6 address.
-    /// - Returns: Nil where there is no listener any more, or this process may not see whose the socket is.
+    /// Finds the process because of which an IPv4 or IPv6 address cannot be listened on. Nil where there is no listener any more,
+    /// or this process may not see whose the socket is.
     static func of(_ address: UnsafePointer<sockaddr>) -> PortOwner? {
         let host = hexadecimal(address)
         let port = PeerName.read(address).port
@@ -25,13 +22,8 @@ struct PortOwner: Equatable, CustomStringConvertible {
         return sockets.isEmpty ? nil : holder(of: Set(sockets.map { "socket:[\($0)]" }))
     }
 
-    /// The numbers of the sockets in one of the kernel's tables that listen where `host` cannot any more.
-    ///
-    /// - Parameters:
-    ///   - table: The table, with one line of headings.
-    ///   - host: The address in hexadecimal digits, as the table has it.
-    ///   - port: The port.
-    /// - Returns: The numbers, as the table has them, and none for lines that are no sockets.
+    /// The numbers, as in one of the kernel's tables, of the sockets that listen where `host` (its hexadecimal digits in the
+    /// table) cannot any more. The table has one line of headings.
     static func sockets(in table: String, at host: String, port: Int) -> [Substring] {
         table.split(separator: "\n").dropFirst().compactMap { line in
             let words = line.split(separator: " ")

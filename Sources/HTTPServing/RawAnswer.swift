@@ -2,10 +2,8 @@ import CMicroHTTPD
 import Glibc
 
 extension HTTPServerResponse {
-    /// The answer as it stands on the wire, for what is written beside libmicrohttpd. It ends its connection.
-    ///
-    /// - Parameter hasBody: Whether its body comes, too. False after HEAD.
-    /// - Returns: Head and body.
+    /// Head and body as they are on the wire, for what is written beside libmicrohttpd. It ends its connection. After HEAD there
+    /// is no body.
     func bytesOnTheWire(hasBody: Bool = true) -> [UInt8] {
         let reason = MHD_get_reason_phrase_for(UInt32(clamping: status)).map { String(cString: $0) } ?? ""
         var head = "HTTP/1.1 \(status) \(reason)\r\nContent-Length: \(body.count)\r\nConnection: close\r\n"

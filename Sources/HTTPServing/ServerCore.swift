@@ -14,7 +14,6 @@ final class ServerCore: Sendable {
     let admission: (@Sendable (HTTPServerRequest) -> HTTPAdmission)?
     let refusal: @Sendable (Int) -> HTTPServerResponse
     let overload: @Sendable (HTTPServerRequest) -> HTTPServerResponse
-    /// The budget of all bodies together.
     let bodies: BodyBudget
     let maximumBodyByteCount: Int
     let maximumHeaderByteCount: Int

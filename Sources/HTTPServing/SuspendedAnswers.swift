@@ -33,9 +33,7 @@ final class SuspendedAnswers: Sendable {
     /// The answer to everything, once closed.
     var closingAnswer: HTTPServerResponse? { state.withLock { $0.closingAnswer } }
 
-    /// Suspends a connection, called by its access handler.
-    ///
-    /// - Returns: The closing answer, once closed. Then nothing is suspended.
+    /// Suspends a connection, called by its access handler. Once closed, it returns the closing answer instead.
     func suspend(_ connection: ConnectionHandle, for answer: PendingAnswer) -> HTTPServerResponse? {
         state.withLock { state -> HTTPServerResponse? in
             if let closingAnswer = state.closingAnswer { return closingAnswer }

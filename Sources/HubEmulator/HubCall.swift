@@ -50,9 +50,7 @@ struct APIVersion: Comparable, Sendable {
         self.text = text
     }
 
-    /// Reads a version.
-    ///
-    /// - Parameter text: The query's value, or `nil` for anything but four digits, a hyphen and a month.
+    /// Reads a version of four digits, a hyphen and a month.
     init?(_ text: String?) {
         guard let text, text.utf8.count == 7 else { return nil }
         let bytes = Array(text.utf8)

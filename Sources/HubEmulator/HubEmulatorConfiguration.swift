@@ -98,9 +98,8 @@ public struct HubEmulatorPolicy: Sendable, CustomStringConvertible {
         self.rights = rights
     }
 
-    /// Reads `NAME=KEY:Listen,Send,Manage`, the form of the command line. Without rights it has all of them.
-    ///
-    /// - Returns: `nil` when the name or the key is empty, or a right is unknown.
+    /// Reads `NAME=KEY:Listen,Send,Manage`, the form of the command line. Without rights it has all of them. It fails when the
+    /// name or the key is empty, or a right is unknown.
     public init?(parsing text: String) {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
         let rest = text[text.index(after: equals)...]

@@ -35,13 +35,8 @@ struct HubState: Sendable {
         keepsRecords = configuration.recording != .off
     }
 
-    /// Rings on every device that a notification reaches and no push service refuses.
-    ///
-    /// - Parameters:
-    ///   - notification: The notification to deliver.
-    ///   - now: Milliseconds since 1970.
-    ///   - limit: Most devices, chosen at random among those that match, or `nil` for all.
-    /// - Returns: The devices that it reached, and its outcome there.
+    /// Rings on every device that a notification reaches and no push service refuses, or on `limit` of them, chosen at random.
+    /// Returns the devices that it reached, and its outcome there. `now` is milliseconds since 1970.
     @discardableResult
     mutating func deliver(_ notification: Notification, now: Int64, limit: Int? = nil) -> Reach {
         var reach = notification.reach(in: registrations)
@@ -60,9 +55,7 @@ struct HubState: Sendable {
         return reach
     }
 
-    /// Delivers a notification that was just accepted.
-    ///
-    /// - Returns: On how many devices it rang.
+    /// Delivers a notification that was just accepted, and returns on how many devices it rang.
     mutating func accept(_ notification: Notification, of call: HubCall) -> Int {
         let now = call.moment.milliseconds
         let reach = deliver(notification, now: now)
@@ -79,9 +72,7 @@ struct HubState: Sendable {
         scheduled.insert(Scheduled(notification: notification, due: due), at: position)
     }
 
-    /// Forgets a scheduled notification.
-    ///
-    /// - Returns: Whether there was one.
+    /// Forgets a scheduled notification, if there is one.
     mutating func cancelSchedule(_ id: String, now: Int64) -> Bool {
         guard let position = scheduled.firstIndex(where: { $0.notification.id == id }) else { return false }
         scheduled.remove(at: position)

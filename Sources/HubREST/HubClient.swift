@@ -104,9 +104,7 @@ public struct HubClient: Sendable {
     }
 
     /// Notes that the hub took the token (any answer but 401).
-    public mutating func accepted(token serial: UInt64) {
-        tokens.accepted(serial: serial)
-    }
+    public mutating func accepted(token serial: UInt64) { tokens.accepted(serial: serial) }
 
     /// Notes that the hub refused the token.
     ///

@@ -18,7 +18,6 @@ public struct RequestTrial: Sendable {
     /// Plans as the workers are thought to do.
     public let planner: FanOutPlanner
     private let routes: HubRoutes?
-    /// The names of the hubs, by number.
     private let hubNames: [String?]
     /// True if these are all hubs, so that a name that is not among them leads nowhere.
     private let knowsHubs: Bool

@@ -1,6 +1,6 @@
 public import Basics
 import EventLoop
-import Foundation
+import Dispatch
 public import Kafka
 import Synchronization
 
@@ -37,7 +37,7 @@ public final class ResultFollower: Sendable {
     /// Protects all of it. No other lock is taken while it is held, and no callback runs.
     private let state = Mutex(State())
     private let closing = DispatchSemaphore(value: 0)
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = ServiceThread()
     private let configuration: Configuration
     private let listener: (any ResultListener)?
     private let open: @Sendable (TopicReader.Start) throws(KafkaError) -> any ResultSource
@@ -64,13 +64,10 @@ public final class ResultFollower: Sendable {
         self.configuration = configuration
         self.listener = listener
         self.open = open
-        let thread = Thread { [self] in
+        thread.start(named: "pushfan-results") { [self] in
             work()
             state.withLock { $0.phase = .ended }
-            ended.signal()
         }
-        thread.name = "pushfan-results"
-        thread.start()
     }
 
     /// True after the results topic was read at least once, so that waiting is possible.
@@ -125,9 +122,7 @@ public final class ResultFollower: Sendable {
     }
 
     /// Ends a wait without a callback, for a request that was not written. Does nothing if it has ended.
-    public func forget(_ ticket: Ticket) {
-        state.withLock { $0.waiters.forget(ticket) }
-    }
+    public func forget(_ ticket: Ticket) { state.withLock { $0.waiters.forget(ticket) } }
 
     /// Ends all waits, and the thread. Waits for its end, but not for an attempt to open. A second call does nothing.
     public func close() {
@@ -139,16 +134,11 @@ public final class ResultFollower: Sendable {
         closing.signal()
         for waiter in told { waiter.tell() }
         for semaphore in attempted { semaphore.signal() }
-        guard isToWait else { return }
-        ended.wait()
-        // Whoever closes besides waits as well.
-        ended.signal()
+        if isToWait { thread.waitForEnd() }
     }
 
     /// Lets another client go on where this one is, as after a fatal error.
-    func openAgain() {
-        state.withLock { $0.isToOpenAgain = true }
-    }
+    func openAgain() { state.withLock { $0.isToOpenAgain = true } }
 }
 
 // MARK: The thread
@@ -159,33 +149,27 @@ extension ResultFollower {
         while !state.withLock({ $0.isClosed }) {
             do throws(KafkaError) {
                 let source = try open(start)
-                noteOpened()
+                endAttempt { state in
+                    state.isReading = true
+                    state.problem = nil
+                    if !state.isClosed { state.phase = .reading }
+                }
                 follow(source)
                 start = .offsets(source.positions)
                 source.close()
                 state.withLock { if !$0.isClosed { $0.phase = .opening } }
             } catch {
-                noteFailure(error)
+                endAttempt { $0.problem = error }
                 expire()
                 _ = closing.wait(timeout: .now() + .milliseconds(200))
             }
         }
     }
 
-    private func noteOpened() {
+    /// Ends an attempt to open: notes its result, and lets go those who wait for it.
+    private func endAttempt(noting note: (inout State) -> Void) {
         let attempted = state.withLock { state -> [DispatchSemaphore] in
-            state.isReading = true
-            state.problem = nil
-            if !state.isClosed { state.phase = .reading }
-            defer { state.attempted = [] }
-            return state.attempted
-        }
-        for semaphore in attempted { semaphore.signal() }
-    }
-
-    private func noteFailure(_ error: KafkaError) {
-        let attempted = state.withLock { state -> [DispatchSemaphore] in
-            state.problem = error
+            note(&state)
             defer { state.attempted = [] }
             return state.attempted
         }
@@ -212,9 +196,7 @@ extension ResultFollower {
         }
     }
 
-    /// Ends the waits whose time is over.
-    ///
-    /// - Returns: The next deadline, or nil when there is nothing to read any more.
+    /// Ends the waits whose time is over. Returns the next deadline, or nil when there is nothing to read any more.
     @discardableResult
     private func expire() -> MonotonicTime? {
         let now = MonotonicTime.now()

@@ -14,10 +14,7 @@ protocol ResultSource: AnyObject {
     /// Removes the next event of the client, or returns nil if there is none.
     func nextEvent() -> ClientEvent?
 
-    /// Queries the topic's partitions, and reads new ones from their beginning.
-    ///
-    /// - Returns: The number of partitions that were added.
-    /// - Throws: The brokers do not answer.
+    /// Queries the topic's partitions, and reads new ones from their beginning. Returns the number of those.
     func refreshPartitions(timeout: Duration) throws(KafkaError) -> Int
 
     /// Stops reading.

@@ -57,13 +57,8 @@ struct Waiters {
         return ticket
     }
 
-    /// Gives a result to those who wait for it.
-    ///
-    /// - Parameters:
-    ///   - result: The result.
-    ///   - now: The present moment.
-    ///   - patience: The time for which a `duplicate` waits for the result of the first record with its id.
-    /// - Returns: The waiters whose goal is reached.
+    /// Gives a result to those who wait for it, and returns those whose goal is reached. `patience` is the time for which a
+    /// `duplicate` waits for the result of the first record with its id.
     mutating func take(_ result: ResultRecord, at now: MonotonicTime, patience: Duration) -> [Notice] {
         guard var left = waiters.removeValue(forKey: result.requestID) else { return [] }
         var told: [Notice] = []
@@ -100,11 +95,8 @@ struct Waiters {
     }
 
     /// Removes one who does not want to know any more.
-    mutating func forget(_ ticket: ResultFollower.Ticket) {
-        _ = remove(ticket, due: nil)
-    }
+    mutating func forget(_ ticket: ResultFollower.Ticket) { _ = remove(ticket, due: nil) }
 
-    /// Removes all.
     mutating func removeAll() -> [Notice] {
         let told = waiters.values.flatMap(\.values).map { $0.told(.closed) }
         waiters.removeAll()

@@ -2,7 +2,6 @@ import Console
 import Dispatch
 import EventLoop
 import Gateway
-import HTTPServing
 import Kafka
 import Observability
 import Settings
@@ -55,9 +54,7 @@ struct GatewayProgram {
         do throws(SettingsError) {
             configuration = try settings.gatewayConfiguration(version: Program.version)
         } catch {
-            throw CommandFailure(
-                .configuration, error.description,
-                hint: "`pushfan config show --origin` lists every setting and where it comes from")
+            throw CommandFailure(error)
         }
         DescriptorLimit.raise()
         ProcessFigures.begin()
@@ -77,22 +74,11 @@ struct GatewayProgram {
         } catch {
             throw CommandFailure(error)
         }
-        do throws(HTTPServingError) {
-            let address = try probes.start()
-            log.info(.listening, "probes and metrics are served", [.address: .string(address.description)])
-        } catch {
-            throw CommandFailure(
-                .configuration, "listen: \(error)", hint: "give another address with --listen; port 0 takes a free one")
-        }
+        try probes.start(log)
         defer { probes.stop() }
         log.info(
             .started, "a gateway starts", [.version: .string(Program.version), .hub: .string(configuration.hubName)])
-        if let limit = DescriptorLimit.current(), limit.soft < GatewayService.descriptorsNeeded {
-            log.warning(
-                .configurationDoubtful,
-                "the file descriptor limit may be too low: raise LimitNOFILE= or `ulimit -Hn`",
-                [.count: LogValue(GatewayService.descriptorsNeeded), .reason: .string("\(limit.soft) may be open")])
-        }
+        log.warnOfLimit(below: GatewayService.descriptorsNeeded)
         try serve(service)
         log.info(.stopped, "the gateway has stopped")
         log.flushSuppressed()

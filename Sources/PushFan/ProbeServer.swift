@@ -1,4 +1,5 @@
 import Basics
+import Console
 import EventLoop
 import HTTPServing
 import Observability
@@ -7,13 +8,8 @@ import Observability
 final class ProbeServer: Sendable {
     private let server: HTTPServer
 
-    /// A server that has not started.
-    ///
-    /// - Parameters:
-    ///   - listen: The address, such as `127.0.0.1:9464`. Port 0 takes a free one.
-    ///   - health: Answers the probes.
-    ///   - metrics: Are written out for every scrape.
-    ///   - status: Writes the state of a worker's loops, as JSON, or nil for a process that has none.
+    /// A server that has not started. `listen` is like `127.0.0.1:9464`, where port 0 takes a free one. `status` writes the state
+    /// of a worker's loops, as JSON.
     init(listen: String, health: Health, metrics: MetricsRegistry, status: (@Sendable () -> [UInt8])? = nil) {
         let handler: @Sendable (HTTPServerRequest) -> HTTPServerResponse = { request in
             guard let status, request.path == "/status", request.method == "GET" else {
@@ -26,6 +22,16 @@ final class ProbeServer: Sendable {
     }
 
     func start() throws(HTTPServingError) -> HTTPServer.Address { try server.start() }
+
+    /// Starts the server of a command, and says where it listens.
+    func start(_ log: Log) throws(CommandFailure) {
+        do throws(HTTPServingError) {
+            log.info(.listening, "probes and metrics are served", [.address: .string(try start().description)])
+        } catch {
+            throw CommandFailure(
+                .configuration, "listen: \(error)", hint: "give another address with --listen; port 0 takes a free one")
+        }
+    }
 
     func stop() { server.stop() }
 

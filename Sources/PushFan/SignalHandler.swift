@@ -14,12 +14,8 @@ final class SignalHandler {
 
     private let source: any DispatchSourceRead
 
-    /// Takes the signals over, for the rest of the process's life.
-    ///
-    /// - Parameters:
-    ///   - hangUp: Is called for SIGHUP, once for several that come at once, or nil to leave that signal alone.
-    ///   - received: Is called once for each of the others.
-    /// - Throws: There is no descriptor left for the pipe.
+    /// Takes the signals over, for the rest of the process's life. `hangUp` is called for SIGHUP, once for several that come at
+    /// once, or nil to leave that signal alone. `received` is called once for each of the others.
     init(
         hangUp: (@Sendable () -> Void)? = nil, received: @escaping @Sendable () -> Void
     ) throws(CommandFailure) {

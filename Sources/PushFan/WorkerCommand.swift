@@ -2,7 +2,6 @@ import Console
 import Dispatch
 import EventLoop
 import Glibc
-import HTTPServing
 import Kafka
 import Observability
 import Settings
@@ -60,9 +59,7 @@ struct WorkerProgram {
             configuration.incarnation = .ofThisProcess()
             self.configuration = configuration
         } catch {
-            throw CommandFailure(
-                .configuration, error.description,
-                hint: "`pushfan config show --origin` lists every setting and where it comes from")
+            throw CommandFailure(error)
         }
         DescriptorLimit.raise()
         ProcessFigures.begin()
@@ -75,23 +72,12 @@ struct WorkerProgram {
         let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics.registry) {
             [status, hub = configuration.hubName] in status.json(version: Program.version, hub: hub)
         }
-        do throws(HTTPServingError) {
-            let address = try probes.start()
-            log.info(.listening, "probes and metrics are served", [.address: .string(address.description)])
-        } catch {
-            throw CommandFailure(
-                .configuration, "listen: \(error)", hint: "give another address with --listen; port 0 takes a free one")
-        }
+        try probes.start(log)
         defer { probes.stop() }
         log.info(
             .started, "a worker starts",
             [.version: .string(Program.version), .worker: .string(configuration.workerID), .hub: .string(configuration.hubName)])
-        if let limit = DescriptorLimit.current(), limit.soft < settings.descriptorsNeeded {
-            log.warning(
-                .configurationDoubtful,
-                "the file descriptor limit may be too low: raise LimitNOFILE= or `ulimit -Hn`",
-                [.count: LogValue(settings.descriptorsNeeded), .reason: .string("\(limit.soft) may be open")])
-        }
+        log.warnOfLimit(below: settings.descriptorsNeeded)
         let code = try work()
         log.flushSuppressed()
         return code
@@ -122,7 +108,6 @@ struct WorkerProgram {
 }
 
 extension BuildFacts {
-    /// The facts of the running program.
     static var ofProgram: BuildFacts { BuildFacts(version: Program.version, swift: swiftVersion) }
 
     private static var swiftVersion: String {
@@ -131,6 +116,15 @@ extension BuildFacts {
         #else
             "6.2"
         #endif
+    }
+}
+
+extension CommandFailure {
+    /// The failure of settings with which no program starts.
+    init(_ error: SettingsError) {
+        self.init(
+            .configuration, error.description,
+            hint: "`pushfan config show --origin` lists every setting and where it comes from")
     }
 }
 
@@ -157,6 +151,14 @@ extension Log {
             // One write per line, so that lines of several threads do not mix.
             _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
         }
+    }
+
+    /// Warns where fewer files may be open than the program can need.
+    func warnOfLimit(below count: Int) {
+        guard let limit = DescriptorLimit.current(), limit.soft < count else { return }
+        warning(
+            .configurationDoubtful, "the file descriptor limit may be too low: raise LimitNOFILE= or `ulimit -Hn`",
+            [.count: LogValue(count), .reason: .string("\(limit.soft) may be open")])
     }
 }
 

@@ -46,13 +46,8 @@ public struct HubSettings: Sendable {
     /// The connections that the settings name, or 0 for as many as calls in flight.
     private let connectionSetting: Int
 
-    /// Reads the hub of the section `hub`, or one of several.
-    ///
-    /// - Parameters:
-    ///   - read: Reads its keys.
-    ///   - key: The name of one of several.
-    ///   - base: The hub that it is like where it has no value of its own. Nil for the hub of the section `hub`.
-    ///   - calls: The calls that a loop may have in flight, of the section `worker`.
+    /// Reads the hub of the section `hub`, or with `key` one of several, which is like `base` where it has no value of its own.
+    /// `calls` is what a loop may have in flight, of the section `worker`.
     init(
         _ read: inout SettingReader, key: String? = nil, like base: HubSettings? = nil, maxInFlight calls: Int
     ) throws(SettingsError) {

@@ -3,9 +3,6 @@ public import Observability
 
 extension Log {
     /// A watch that logs here when no broker answers, and when a broker answers again.
-    ///
-    /// - Parameter now: The clock.
-    /// - Returns: The watch, for the settings of one program.
     public func brokerWatch(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) -> BrokerWatch {
         BrokerWatch(now: now) { [self] notice in
             guard case .silent(let cause) = notice.event else {

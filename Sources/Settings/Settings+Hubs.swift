@@ -17,10 +17,7 @@ extension Settings {
             tenants: Dictionary(tenantHubs.map { ($0.tenant, $0.hub) }) { first, _ in first }, defaultName: defaultHub)
     }
 
-    /// One of several hubs, by the name that requests have for it.
-    ///
-    /// - Parameter name: Nil for the first.
-    /// - Returns: Nil when there is no hub of that name.
+    /// One of several hubs, by the name that requests have for it, or the first. Nil when there is no hub of that name.
     public func hub(named name: String?) -> HubSettings? {
         guard let name else { return allHubs.first }
         return allHubs.first { $0.routeName == name }
@@ -52,9 +49,7 @@ extension Settings {
         return configuration
     }
 
-    /// The configuration that a worker needs of each hub.
-    ///
-    /// - Throws: `SettingsError` naming every key that is missing or wrong.
+    /// The configuration that a worker needs of each hub. An error names every key that is missing or wrong.
     func hubs() throws(SettingsError) -> [WorkerConfiguration.Hub] {
         var problems: [SettingProblem] = []
         var hubs: [WorkerConfiguration.Hub] = []
@@ -111,27 +106,28 @@ extension Settings {
     }
 
     private func connection(of hub: HubSettings, noting problems: inout [SettingProblem]) -> ConnectionString? {
-        let key = hub.path("connection_string")
-        guard let text = hub.connectionString else {
-            problems.append(missing(key, expected: "Endpoint=…;SharedAccessKeyName=…;SharedAccessKey=…"))
-            return nil
-        }
-        do throws(HubAuthError) {
-            return try ConnectionString(parsing: text.secret)
-        } catch {
-            problems.append(SettingProblem(key, origin: origin(of: key), message: error.description))
-            return nil
-        }
+        value(
+            hub.connectionString?.secret, of: hub.path("connection_string"),
+            expected: "Endpoint=…;SharedAccessKeyName=…;SharedAccessKey=…", noting: &problems
+        ) { (text) throws(HubAuthError) in try ConnectionString(parsing: text) }
     }
 
     private func hubName(of hub: HubSettings, noting problems: inout [SettingProblem]) -> HubName? {
-        let key = hub.path("name")
-        guard let text = hub.name else {
-            problems.append(missing(key, expected: "the hub's name, as the portal shows it"))
+        value(hub.name, of: hub.path("name"), expected: "the hub's name, as the portal shows it", noting: &problems) {
+            (text) throws(HubAuthError) in try HubName(text)
+        }
+    }
+
+    private func value<Value>(
+        _ text: String?, of key: String, expected: String, noting problems: inout [SettingProblem],
+        read: (String) throws(HubAuthError) -> Value
+    ) -> Value? {
+        guard let text else {
+            problems.append(missing(key, expected: expected))
             return nil
         }
         do throws(HubAuthError) {
-            return try HubName(text)
+            return try read(text)
         } catch {
             problems.append(SettingProblem(key, origin: origin(of: key), message: error.description))
             return nil

@@ -8,9 +8,7 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// 0 to 65535, with 0 for a free port.
     public let port: Int
 
-    /// Reads `host:port` or `[ipv6]:port`.
-    ///
-    /// - Parameter text: Both parts must be there.
+    /// Reads `host:port` or `[ipv6]:port`. Both parts must be there.
     public init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         let digits = text[text.index(after: colon)...]

@@ -21,12 +21,6 @@ public struct APIAnswer: Sendable, Equatable {
     }
 
     /// An answer with a JSON object and a line end behind it, so that a shell's prompt has a line of its own.
-    ///
-    /// - Parameters:
-    ///   - status: The status.
-    ///   - json: The object, without a line end.
-    ///   - mediaType: The value of `Content-Type`.
-    ///   - headers: The other header fields.
     init(
         status: Int, json: [UInt8], as mediaType: String = "application/json; charset=utf-8", headers: HTTPFields = [:]
     ) {
@@ -37,11 +31,8 @@ public struct APIAnswer: Sendable, Equatable {
     /// 200 without a body: it is done.
     public static let done = APIAnswer(status: 200)
 
-    /// 200 with the id of a registration as a JSON string, quotes and nothing around them: the tutorials' apps cut the first and the last
-    /// character of the body.
-    ///
-    /// - Parameter id: The id.
-    /// - Returns: The answer.
+    /// 200 with the id of a registration as a JSON string, quotes and nothing around them: the tutorials' apps cut the first and
+    /// the last character of the body.
     public static func registration(_ id: String) -> APIAnswer {
         var body = ByteWriter()
         body.append(json: id)
@@ -49,9 +40,6 @@ public struct APIAnswer: Sendable, Equatable {
     }
 
     /// 200 with the text of a secure push, as the tutorial's apps read it. No cache may keep it.
-    ///
-    /// - Parameter text: The text.
-    /// - Returns: The answer.
     public static func payload(_ text: String) -> APIAnswer {
         var body = ByteWriter()
         body.append("{\"Payload\":")
@@ -62,10 +50,8 @@ public struct APIAnswer: Sendable, Equatable {
             body: body.bytes)
     }
 
-    /// The answer with the page of its problem as `type` (RFC 9457, section 3.1.1).
-    ///
-    /// - Parameter docs: The address before a code (`gateway.docs_url`); nil for no pages.
-    /// - Returns: The answer; unchanged where it tells of no problem.
+    /// The answer with the page of its problem below the address `docs` as `type` (RFC 9457, section 3.1.1), or unchanged without
+    /// either.
     func documented(at docs: String?) -> APIAnswer {
         guard let docs, let code, body.first == UInt8(ascii: "{") else { return self }
         var json = ByteWriter(capacity: body.count + docs.utf8.count + code.utf8.count + 16)

@@ -97,21 +97,13 @@ extension APIProblem {
     /// 404; the same for what is not there and for what is another user's.
     public static let notFound = APIProblem(404, code: .notFound, detail: "There is nothing here, or nothing of yours.")
 
-    /// 404 for a path that no route has.
-    ///
-    /// - Parameter route: The route that is near it; nil for none.
-    /// - Returns: The problem.
+    /// 404 for a path that no route has, with the route that is near it.
     static func noRoute(near route: String?) -> APIProblem {
         let hint = route.map { "Was \($0) meant?" } ?? "GET /v1/openapi.json has the routes."
         return APIProblem(404, code: .notFound, detail: "There is no such path. \(hint)")
     }
 
-    /// 405.
-    ///
-    /// - Parameters:
-    ///   - methods: What the route has.
-    ///   - route: The route that was probably meant; nil where none is near.
-    /// - Returns: The problem.
+    /// 405 with the methods of the path, and the route that was probably meant.
     static func methodNotAllowed(_ methods: [String], near route: String? = nil) -> APIProblem {
         let hint = route.map { " Was \($0) meant?" } ?? ""
         var problem = APIProblem(
@@ -121,10 +113,7 @@ extension APIProblem {
         return problem
     }
 
-    /// 413.
-    ///
-    /// - Parameter limit: How many bytes are allowed.
-    /// - Returns: The problem.
+    /// 413, with the bytes that are allowed.
     public static func bodyTooLarge(limit: Int) -> APIProblem {
         APIProblem(413, code: .bodyTooLarge, detail: "The body has more than \(limit) bytes.")
     }
@@ -139,47 +128,32 @@ extension APIProblem {
     public static let unsupportedMediaType = APIProblem(
         415, code: .unsupportedMediaType, detail: "The body must be JSON in UTF-8: Content-Type: application/json.")
 
-    /// 429.
-    ///
-    /// - Parameter wait: When to try again, in milliseconds.
-    /// - Returns: The problem.
+    /// 429. `wait` is milliseconds.
     public static func tooManyRequests(after wait: Int64) -> APIProblem {
         APIProblem(429, code: .tooManyRequests, detail: "You make too many calls.", retry: .safe, retryAfter: wait)
     }
 
-    /// 429: the password was not checked.
-    ///
-    /// - Parameter wait: When to try again, in milliseconds.
-    /// - Returns: The problem.
+    /// 429: the password was not checked. `wait` is milliseconds.
     public static func tooManySignIns(after wait: Int64) -> APIProblem {
         APIProblem(
             429, code: .tooManySignIns, detail: "Too many sign-ins failed, or wait; this password was not checked.", retry: .safe,
             retryAfter: wait)
     }
 
-    /// 429: the key is wrong, as too many before it were.
-    ///
-    /// - Parameter wait: When to try again, in milliseconds.
-    /// - Returns: The problem.
+    /// 429: the key is wrong, as too many before it were. `wait` is milliseconds.
     public static func tooManyWrongKeys(after wait: Int64) -> APIProblem {
         APIProblem(
             429, code: .tooManySignIns, detail: "Too many keys were wrong, and this one is not right.", retry: .safe,
             retryAfter: wait)
     }
 
-    /// 429: the key is right, and its rate does not allow the call yet.
-    ///
-    /// - Parameter wait: When to try again, in milliseconds.
-    /// - Returns: The problem.
+    /// 429: the key is right, and its rate does not allow the call yet. `wait` is milliseconds.
     public static func rateLimited(after wait: Int64) -> APIProblem {
         APIProblem(
             429, code: .rateLimited, detail: "The key's rate does not allow this call yet.", retry: .safe, retryAfter: wait)
     }
 
-    /// 503: more is waiting than can be done soon.
-    ///
-    /// - Parameter wait: When to try again, in milliseconds.
-    /// - Returns: The problem.
+    /// 503: more is waiting than can be done soon. `wait` is milliseconds.
     public static func overloaded(after wait: Int64) -> APIProblem {
         APIProblem(
             503, code: .overloaded, detail: "The gateway has too much to do at the moment.", retry: .safe, retryAfter: wait)
@@ -196,9 +170,6 @@ extension APIProblem {
         retryAfter: 1000)
 
     /// What an HTTP server answers by itself, before a handler has looked at the call, or in place of one that did not answer.
-    ///
-    /// - Parameter status: The server's status.
-    /// - Returns: The problem.
     public static func ofServer(_ status: Int) -> APIProblem {
         switch status {
         case 400: .invalid("The request is not valid HTTP, or its body no whole gzip.")
@@ -233,9 +204,7 @@ extension APIAnswer {
 
 extension APIProblem {
     /// Whole seconds, at least one; RFC 9110, section 10.2.3, knows nothing smaller.
-    var retryAfterSeconds: Int64? {
-        retryAfter.map { max(1, $0 / 1000 + ($0 % 1000 > 0 ? 1 : 0)) }
-    }
+    var retryAfterSeconds: Int64? { retryAfter.map { max(1, $0 / 1000 + ($0 % 1000 > 0 ? 1 : 0)) } }
 
     /// The members of RFC 9457, and `code`, `retry`, `request_id` and `errors` beside them. `type` is added where there is a page
     /// for it (``APIAnswer/documented(at:)``); without one it is `about:blank`.

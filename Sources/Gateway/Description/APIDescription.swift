@@ -39,9 +39,6 @@ public enum APIDescription {
     }
 
     /// The answer to `GET /v1/openapi.json`: 304 for whoever has it already.
-    ///
-    /// - Parameter headers: The call's.
-    /// - Returns: The answer.
     static func answer(to headers: HTTPFields) -> APIAnswer {
         var answer = APIAnswer(status: 200, json: bytes, headers: ["ETag": tag, "Cache-Control": "no-cache"])
         let known = headers.all.filter { $0.name.equalsIgnoringCase("If-None-Match") }

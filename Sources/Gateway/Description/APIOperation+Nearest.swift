@@ -10,12 +10,8 @@ extension APIOperation {
 
     private static let places: [(method: String, path: String)] = allCases.map { ($0.row.method, $0.row.path) }
 
-    /// The route that a call with a wrong path or method probably meant, as in `` `POST /v1/requests` ``: nothing of the call is in it.
-    ///
-    /// - Parameters:
-    ///   - method: The method as sent.
-    ///   - path: The path as sent. Its length does not matter for what this costs.
-    /// - Returns: Nil when none is near.
+    /// The route that a call with a wrong path or method probably meant, as in `` `POST /v1/requests` ``, or nil. Nothing of the
+    /// call is in it. The length of the path does not matter for what this costs.
     static func nearest(to method: String, at path: Substring) -> String? {
         let forms = forms(of: path)
         var best: (cost: Int, letters: Int, text: String)?

@@ -71,9 +71,7 @@ extension APIOperation {
         case key
     }
 
-    /// A parameter of a call.
     struct Parameter {
-        /// Where it is.
         enum Place: String {
             case path, query, header
         }
@@ -93,14 +91,12 @@ extension APIOperation {
         var isRequired = true
     }
 
-    /// An answer that is no problem.
     struct Answer {
         var status = 200
         let summary: String
         var content: Content?
     }
 
-    /// The problems of one status.
     struct Problem: Equatable {
         let status: Int
         var codes: [APIProblem.Code] = []

@@ -23,21 +23,13 @@ final class HubCaller {
         self.services = services
     }
 
-    /// Makes one call.
-    ///
-    /// - Returns: What the hub says.
-    /// - Throws: `RegistrationFailure`.
+    /// Makes one call, and returns what the hub says.
     func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
         try counted("\(call.name)") { () throws(RegistrationFailure) -> RegistrationReply in try client.perform(call) }
     }
 
-    /// All registrations of one handle; several pages of them count as one call.
-    ///
-    /// - Parameters:
-    ///   - handle: The handle as installations have it.
-    ///   - platform: Its platform; nil looks on every platform.
-    /// - Returns: The registrations, in the hub's order.
-    /// - Throws: `RegistrationFailure`; half a list is never returned.
+    /// All registrations of one handle, in the hub's order. Several pages of them count as one call, and half a list is never
+    /// returned. Without a platform it looks on all.
     func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
         try counted("registration.list") { () throws(RegistrationFailure) -> [DeviceRegistration] in
             try client.registrations(of: handle, on: platform)

@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import EventLoop
 
 /// A few threads that call the hub, each with connections of its own. Work for one id is done in the order in which it was given.
 final class HubLanes: Sendable {
@@ -13,12 +13,7 @@ final class HubLanes: Sendable {
 
     private let lanes: [HubLane]
 
-    /// Makes lanes whose threads do not run yet; work waits until they do.
-    ///
-    /// - Parameters:
-    ///   - limit: How much work may wait in one lane.
-    ///   - makeCaller: Makes what one lane calls the hub with.
-    /// - Throws: What `makeCaller` throws.
+    /// Makes lanes whose threads do not run yet. Work waits until they do, at most `limit` pieces in each lane.
     init(limit: Int = HubLanes.limit, makeCaller: () throws -> HubCaller) throws {
         lanes = try (0..<Self.count).map { _ in HubLane(try makeCaller(), limit: limit) }
     }
@@ -28,21 +23,17 @@ final class HubLanes: Sendable {
         for (index, lane) in lanes.enumerated() { lane.start(name: "pushfan-hub-\(index + 1)") }
     }
 
-    /// Gives work to the lane of an id; never waits.
-    ///
-    /// - Parameters:
-    ///   - id: What the work is about.
-    ///   - work: Is called on the lane's thread.
-    /// - Returns: False when the lane is full or has ended; then it is never called.
+    /// Gives work to the lane of an id. Never waits. Returns false when the lane is full or has ended: `work` is never called
+    /// then.
     func put(for id: String, work: @escaping Work) -> Bool {
-        lanes[Int(UInt(bitPattern: id.hashValue) % UInt(lanes.count))].put(work)
+        lanes[Int(UInt(bitPattern: id.hashValue) % UInt(lanes.count))].queue.put(work)
     }
 
     /// Ends the threads, and waits up to 1 s for the calls in flight; work that waits is dropped.
     func stop() {
         let deadline = DispatchTime.now() + .seconds(1)
-        for lane in lanes { lane.close() }
-        for lane in lanes { lane.waitForEnd(until: deadline) }
+        for lane in lanes { lane.queue.close() }
+        for lane in lanes { lane.thread.waitForEnd(until: deadline) }
     }
 }
 
@@ -52,8 +43,8 @@ final class HubLanes: Sendable {
 /// called once. Everything else is Sendable by itself.
 private final class HubLane: @unchecked Sendable {
     private let caller: HubCaller
-    private let queue: BoundedQueue<HubLanes.Work>
-    private let ended = DispatchSemaphore(value: 0)
+    let queue: BoundedQueue<HubLanes.Work>
+    let thread = ServiceThread()
 
     init(_ caller: HubCaller, limit: Int) {
         self.caller = caller
@@ -61,17 +52,8 @@ private final class HubLane: @unchecked Sendable {
     }
 
     func start(name: String) {
-        let thread = Thread { [self] in
+        thread.start(named: name) { [self] in
             while let work = queue.take() { work(caller) }
-            ended.signal()
         }
-        thread.name = name
-        thread.start()
     }
-
-    func put(_ work: @escaping HubLanes.Work) -> Bool { queue.put(work) }
-
-    func close() { queue.close() }
-
-    func waitForEnd(until deadline: DispatchTime) { _ = ended.wait(timeout: deadline) }
 }

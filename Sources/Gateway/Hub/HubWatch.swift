@@ -55,9 +55,7 @@ final class HubWatch: Sendable {
     }
 
     /// Whoever was told to ask has an answer, or has given up.
-    func endLook() {
-        state.withLock { $0.isLooking = false }
-    }
+    func endLook() { state.withLock { $0.isLooking = false } }
 
     /// Why no call can succeed for now; nil where the hub has just refused this one, or asks to wait.
     private static func trouble(_ failure: RegistrationFailure) -> String? {

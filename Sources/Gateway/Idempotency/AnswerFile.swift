@@ -1,7 +1,6 @@
 import Basics
 import Dispatch
 import EventLoop
-import Foundation
 import Observability
 import Synchronization
 
@@ -24,15 +23,9 @@ final class AnswerFile: Sendable {
     private let queue = BoundedQueue<AnswerJob>(limit: AnswerFile.jobLimit)
     /// The bytes of answers that wait to be kept.
     private let waitingByteCount = Atomic<Int>(0)
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = ServiceThread()
 
     /// Makes one whose thread does not run yet. Jobs wait until it does.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - byteLimit: How large it may grow, in bytes.
-    ///   - services: Log, metrics and clock.
-    ///   - wallClock: Milliseconds since 1970.
     init(
         _ path: String, byteLimit: Int = AnswerStore.byteLimit, services: GatewayServices,
         wallClock: @escaping @Sendable () -> Int64 = { WallClock.millisecondsSince1970() }
@@ -45,30 +38,19 @@ final class AnswerFile: Sendable {
 
     /// Starts the thread, which opens the file and holds `self` until ``stop()``. Called once.
     func start() {
-        let thread = Thread { [self] in
+        thread.start(named: "pushfan-answers") { [self] in
             let keeper = AnswerKeeper(path, byteLimit: fileByteLimit, services: services, wallClock: wallClock)
             while turn(keeper) {}
-            ended.signal()
         }
-        thread.name = "pushfan-answers"
-        thread.start()
     }
 
-    /// Asks for the answer to a key.
-    ///
-    /// - Parameters:
-    ///   - scope: The key's.
-    ///   - then: Gets it in the thread of the file, with when it counts no more.
-    /// - Returns: False where too much waits. Then `then` is never called.
+    /// Asks for the answer to a key. `then` gets it in the thread of the file, with when it counts no more. Returns false, and
+    /// never calls `then`, where too much waits.
     func find(_ scope: IdempotencyScope, then: @escaping @Sendable (RememberedAnswer?, MonotonicTime) -> Void) -> Bool {
         queue.put(.find(scope, then: then))
     }
 
     /// Keeps an answer. One for which too much waits is counted as lost.
-    ///
-    /// - Parameters:
-    ///   - remembered: The answer.
-    ///   - scope: The key's.
     func keep(_ remembered: RememberedAnswer, of scope: IdempotencyScope) {
         let count = remembered.answer.byteCount
         let others = waitingByteCount.wrappingAdd(count, ordering: .relaxed).oldValue
@@ -80,13 +62,11 @@ final class AnswerFile: Sendable {
 
     /// Ends the thread once what waits is done, after 2 s at most.
     func stop() {
-        if queue.put(.end) { _ = ended.wait(timeout: .now() + Self.stopLimit) }
+        if queue.put(.end) { thread.waitForEnd(until: .now() + Self.stopLimit) }
         queue.close()
     }
 
-    /// Does what waits.
-    ///
-    /// - Returns: False at the end.
+    /// Does what waits. Returns false at the end.
     private func turn(_ keeper: AnswerKeeper) -> Bool {
         switch queue.take(until: .now() + Self.idleTime) {
         case .closed: return false

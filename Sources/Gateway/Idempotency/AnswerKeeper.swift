@@ -6,7 +6,6 @@ import SQLite
 enum AnswerJob: Sendable {
     /// Find the answer to a key. It is handed over with when it counts no more, or there is none, or the file cannot be asked.
     case find(IdempotencyScope, then: @Sendable (RememberedAnswer?, _ until: MonotonicTime) -> Void)
-    /// Keep an answer.
     case keep(NewAnswer)
     /// End, when everything before is done.
     case end
@@ -29,13 +28,7 @@ final class AnswerKeeper {
     private var nextTry = MonotonicTime.past
     private var hasFailed = false
 
-    /// Opens the file.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - byteLimit: How large it may grow, in bytes.
-    ///   - services: Log, metrics and clock.
-    ///   - wallClock: Milliseconds since 1970.
+    /// Opens the file, which may grow to `byteLimit`. `wallClock` gives milliseconds since 1970.
     init(_ path: String, byteLimit: Int, services: GatewayServices, wallClock: @escaping @Sendable () -> Int64) {
         self.path = path
         self.byteLimit = byteLimit
@@ -46,8 +39,6 @@ final class AnswerKeeper {
     }
 
     /// Does jobs: what is asked first, then all that is kept, in one transaction.
-    ///
-    /// - Parameter jobs: The jobs, in their order.
     func work(_ jobs: [AnswerJob]) {
         open()
         var answers: [NewAnswer] = []
@@ -82,9 +73,7 @@ final class AnswerKeeper {
         services.log.info(.answerFile, "answers are kept in gateway.idempotency_file again")
     }
 
-    /// Uses the file.
-    ///
-    /// - Returns: The result of `body`, or nil where the file cannot be used.
+    /// Uses the file, or returns nil where it cannot be used.
     private func use<Result>(_ body: (AnswerStore) throws(SQLiteError) -> Result) -> Result? {
         guard let store else { return nil }
         do throws(SQLiteError) {

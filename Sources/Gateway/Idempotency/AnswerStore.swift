@@ -46,12 +46,8 @@ final class AnswerStore {
     private let insert: Statement
     private let remove: Statement
 
-    /// Opens a file, and makes it where there is none.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - byteLimit: Greatest size, in bytes.
-    /// - Throws: It cannot be opened or read, is of a newer version or no file of answers. It stays as it is then.
+    /// Opens a file, and makes it where there is none. One that cannot be opened or read, is of a newer version or no file of
+    /// answers stays as it is.
     init(path: String, byteLimit: Int = AnswerStore.byteLimit) throws(AnswerStoreFailure) {
         pageLimit = Int64(max(byteLimit / Self.pageSize, 1))
         let reason: String?
@@ -104,13 +100,8 @@ final class AnswerStore {
         do { try database.execute("PRAGMA journal_mode = WAL") } catch  where error.isBusy {}
     }
 
-    /// Finds the answer to a key.
-    ///
-    /// - Parameters:
-    ///   - scope: The key's.
-    ///   - now: Milliseconds since 1970. Where the clock was set back, an answer counts for as long as a new one.
-    /// - Returns: The answer, and the milliseconds for which it still counts, or nil.
-    /// - Throws: The words of SQLite.
+    /// The answer to a key and the milliseconds for which it still counts, or nil. `now` is milliseconds since 1970. Where the
+    /// clock was set back, an answer counts for as long as a new one.
     func answer(
         to scope: IdempotencyScope, now: Int64
     ) throws(SQLiteError) -> (remembered: RememberedAnswer, remaining: Int64)? {
@@ -127,12 +118,8 @@ final class AnswerStore {
         return (remembered, Self.lifetime - max(age, 0))
     }
 
-    /// Adds answers in place of others with the same keys, and removes more old ones than that, so that none gather.
-    ///
-    /// - Parameters:
-    ///   - answers: The answers.
-    ///   - now: Milliseconds since 1970.
-    /// - Throws: The words of SQLite. Then nothing has changed.
+    /// Adds answers in place of others with the same keys, and removes more old ones than that, so that none gather. Nothing
+    /// changes where it fails.
     func add(_ answers: [NewAnswer], now: Int64) throws(SQLiteError) {
         try database.write { () throws(SQLiteError) in
             try removeOld(atMost: 2 * answers.count + 16, now: now)
@@ -153,11 +140,6 @@ final class AnswerStore {
     }
 
     /// Removes the oldest answers: those that count no more, and where the file is nearly full any.
-    ///
-    /// - Parameters:
-    ///   - count: The most that are removed.
-    ///   - now: Milliseconds since 1970.
-    /// - Throws: The words of SQLite.
     func removeOld(atMost count: Int, now: Int64) throws(SQLiteError) {
         let pages = try database.integer("PRAGMA page_count") ?? 0
         let isFull = pages - (try database.integer("PRAGMA freelist_count") ?? 0) > pageLimit / 4 * 3
@@ -168,7 +150,6 @@ final class AnswerStore {
 }
 
 extension AnswerStoreFailure {
-    /// A failure of SQLite.
     init(_ error: SQLiteError) { self.init(description: error.message) }
 }
 

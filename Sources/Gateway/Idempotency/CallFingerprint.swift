@@ -14,12 +14,7 @@ struct CallFingerprint: Equatable, Sendable {
     /// A fingerprint as it was kept.
     init(digest: [UInt8]) { self.digest = digest }
 
-    /// The fingerprint of a call.
-    ///
-    /// - Parameters:
-    ///   - body: The whole body, without any content coding.
-    ///   - headers: The call's.
-    /// - Throws: The library for digests fails.
+    /// The fingerprint of a call. The body is whole and without content coding.
     init(_ body: [UInt8], headers: HTTPFields) throws(CryptoError) {
         var text = ByteWriter(capacity: body.count + 64)
         let type = (headers["Content-Type"] ?? "").prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }

@@ -12,7 +12,6 @@ final class Idempotency: Sendable {
     enum Verdict: Sendable {
         /// It produces the answer, and ends the turn with it.
         case first(Turn)
-        /// It gets this answer.
         case replayed(StoredAnswer)
         /// The key was used for another call: 422.
         case mismatch
@@ -35,9 +34,8 @@ final class Idempotency: Sendable {
 
         deinit { end(with: nil) }
 
-        /// Ends it, once. Those who wait get the answer, or the next of them gets a turn, before this returns.
-        ///
-        /// - Parameter answer: The call's answer, or nil where that is not certain.
+        /// Ends it, once, with the call's answer if that is certain. Those who wait get it, or the next of them gets a turn,
+        /// before this returns.
         func end(with answer: StoredAnswer?) {
             guard !isEnded.exchange(true, ordering: .relaxed) else { return }
             idempotency.end(number, of: caller, with: answer)
@@ -60,12 +58,7 @@ final class Idempotency: Sendable {
     private let keys: Mutex<KeysInUse<Caller>>
     private let isStopped = Atomic<Bool>(false)
 
-    /// Makes one whose thread does not run yet.
-    ///
-    /// - Parameters:
-    ///   - file: The file of answers, or nil to keep them in memory alone.
-    ///   - limits: The bounds.
-    ///   - services: Log, metrics and clock.
+    /// Makes one whose thread does not run yet. Without a file, answers are kept in memory alone.
     init(_ file: AnswerFile?, limits: KeyLimits = KeyLimits(), services: GatewayServices) {
         self.file = file
         self.services = services
@@ -84,12 +77,8 @@ final class Idempotency: Sendable {
         file?.stop()
     }
 
-    /// Asks what becomes of a call.
-    ///
-    /// - Parameters:
-    ///   - scope: Its key's.
-    ///   - fingerprint: What it asks for.
-    ///   - then: Gets the verdict, once: before this returns, or later in the thread of the file, of another call or of a timer.
+    /// Asks what becomes of a call. `then` gets the verdict, once: before this returns, or later in the thread of the file, of
+    /// another call or of a timer.
     func begin(_ scope: IdempotencyScope, fingerprint: CallFingerprint, then: @escaping @Sendable (Verdict) -> Void) {
         let caller = Caller(scope: scope, fingerprint: fingerprint, then: then)
         let now = services.now()

@@ -8,13 +8,7 @@ struct IdempotencyScope: Hashable, Sendable {
     /// A scope as it was kept.
     init(digest: [UInt8]) { self.digest = digest }
 
-    /// The scope of a call.
-    ///
-    /// - Parameters:
-    ///   - key: The value of `Idempotency-Key`, without quotes.
-    ///   - apiKey: The id of the caller's API key, without a NUL.
-    ///   - route: The route's label, without a NUL.
-    /// - Throws: The library for digests fails.
+    /// The scope of a call. `key` has no quotes, `apiKey` (its id) and `route` have no NUL.
     init(_ key: String, apiKey: String, route: String) throws(CryptoError) {
         digest = try SHA256.digest(of: Array(apiKey.utf8) + [0] + Array(route.utf8) + [0] + Array(key.utf8))
     }

@@ -18,11 +18,9 @@ struct KeyLimits: Sendable {
     var keys = 10_000
     /// Calls that wait for others.
     var waiting = 1_024
-    /// Calls that wait for one.
     var waitingForOne = 16
     /// Longest wait for the same call.
     var wait = Duration.seconds(5)
-    /// Longest wait for the file.
     var fileWait = Duration.seconds(1)
     /// Memory for the answers of late, in bytes.
     var answerByteCount = 32 << 20
@@ -74,7 +72,6 @@ struct KeysInUse<Caller: Sendable>: Sendable {
     private(set) var isFileSlow = false
     private var lastNumber = 0
 
-    /// No key is in use.
     init(_ limits: KeyLimits = KeyLimits()) {
         self.limits = limits
         recent = RecentAnswers(byteLimit: limits.answerByteCount)
@@ -83,15 +80,7 @@ struct KeysInUse<Caller: Sendable>: Sendable {
     /// The number of keys that have a turn.
     var turnCount: Int { turns.count }
 
-    /// Adds a call.
-    ///
-    /// - Parameters:
-    ///   - caller: Gets the verdict, where it comes later.
-    ///   - scope: Its key's.
-    ///   - fingerprint: What it asks for.
-    ///   - now: The present.
-    ///   - hasFile: Whether there is a file to ask.
-    /// - Returns: A verdict, or what comes before one.
+    /// Adds a call, which gets its verdict now or later. `hasFile` says that there is a file to ask first.
     mutating func add(
         _ caller: Caller, with scope: IdempotencyScope, fingerprint: CallFingerprint, now: MonotonicTime, hasFile: Bool
     ) -> Admission {
@@ -118,14 +107,7 @@ struct KeysInUse<Caller: Sendable>: Sendable {
         return .waits
     }
 
-    /// Says what the file has of a key.
-    ///
-    /// - Parameters:
-    ///   - turn: The turn for which it was asked.
-    ///   - scope: The key's.
-    ///   - found: The answer there, or nil.
-    ///   - until: The end of the time for which that counts.
-    /// - Returns: The verdicts that this decides.
+    /// Says what the file has of a key, and returns the verdicts that this decides.
     mutating func conclude(
         _ turn: Int, of scope: IdempotencyScope, finding found: RememberedAnswer?, until: MonotonicTime
     ) -> [Decided] {
@@ -138,12 +120,8 @@ struct KeysInUse<Caller: Sendable>: Sendable {
         return ([asking] + Array(ended.waiting)).map { ($0.caller, found.verdict(on: $0.fingerprint)) }
     }
 
-    /// Gives a call its turn of which the file has nothing, or cannot be asked.
-    ///
-    /// - Parameters:
-    ///   - turn: Its turn.
-    ///   - scope: The key's.
-    /// - Returns: The verdicts: for that call, and for those that wait with its key and ask for something else.
+    /// Gives a call its turn of which the file has nothing, or cannot be asked. Returns its verdict, and those of calls that wait
+    /// with its key and ask for something else.
     mutating func goOn(_ turn: Int, of scope: IdempotencyScope) -> [Decided] {
         guard var taken = turns[scope], taken.number == turn, let call = taken.asking else { return [] }
         taken.asking = nil
@@ -154,14 +132,8 @@ struct KeysInUse<Caller: Sendable>: Sendable {
         return [(call.caller, .first(turn: turn))] + others.map { ($0.caller, .mismatch) }
     }
 
-    /// Ends a turn.
-    ///
-    /// - Parameters:
-    ///   - turn: The turn. The end of one that is over only has the answer remembered.
-    ///   - scope: The key's.
-    ///   - answer: The call's answer, or nil where that is not certain.
-    ///   - until: The end of the time for which it counts.
-    /// - Returns: The verdicts that this decides.
+    /// Ends a turn, with the call's answer if that is certain, and returns the verdicts that this decides. The end of a turn that
+    /// is over only has the answer remembered.
     mutating func end(
         _ turn: Int, of scope: IdempotencyScope, with answer: RememberedAnswer?, until: MonotonicTime
     ) -> [Decided] {
@@ -182,10 +154,7 @@ struct KeysInUse<Caller: Sendable>: Sendable {
         return [(next.caller, .first(turn: next.number))]
     }
 
-    /// Ends waits that have lasted for long enough.
-    ///
-    /// - Parameter now: The present.
-    /// - Returns: The verdicts that this decides.
+    /// Ends waits that have lasted for long enough, and returns the verdicts that this decides.
     mutating func expire(now: MonotonicTime) -> [Decided] {
         var decided: [Decided] = []
         while let first = askingUntil.first, first.due <= now {

@@ -16,9 +16,7 @@ struct RecentAnswers: Sendable {
     /// The scopes of `entries`, in the order in which they came.
     private var order = FIFO<IdempotencyScope>()
 
-    /// Remembers nothing.
-    ///
-    /// - Parameter byteLimit: The memory that answers may take, in bytes. One alone may take more.
+    /// Remembers nothing. Answers may take `byteLimit` bytes, and one alone more.
     init(byteLimit: Int) {
         self.byteLimit = byteLimit
     }
@@ -26,23 +24,12 @@ struct RecentAnswers: Sendable {
     /// The number of answers.
     var count: Int { entries.count }
 
-    /// The answer to a key.
-    ///
-    /// - Parameters:
-    ///   - scope: The key's.
-    ///   - now: The present.
-    /// - Returns: The answer, or nil.
     func answer(to scope: IdempotencyScope, now: MonotonicTime) -> RememberedAnswer? {
         guard let entry = entries[scope], now < entry.until else { return nil }
         return entry.remembered
     }
 
-    /// Remembers an answer in place of another of the same key.
-    ///
-    /// - Parameters:
-    ///   - remembered: The answer.
-    ///   - scope: The key's.
-    ///   - until: The end of the time for which it counts.
+    /// Remembers an answer until then, in place of another of the same key.
     mutating func remember(_ remembered: RememberedAnswer, of scope: IdempotencyScope, until: MonotonicTime) {
         let replaced = entries.updateValue(Entry(remembered: remembered, until: until), forKey: scope)
         byteCount += Self.byteCount(of: remembered) - (replaced.map { Self.byteCount(of: $0.remembered) } ?? 0)

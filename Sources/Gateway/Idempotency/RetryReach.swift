@@ -6,15 +6,10 @@ struct RetryReach: Sendable, Equatable {
     /// `dedupe.reach`, in offsets.
     let offsets: Int
 
-    /// Computes the time for which a repeated request is found.
-    ///
-    /// - Parameter rate: The offsets by which the partition grows in a second.
-    /// - Returns: Seconds, or nil where that does not end.
+    /// The seconds for which a repeated request is found, or nil where that does not end. `rate` is the partition's offsets per
+    /// second.
     func seconds(atRate rate: Double) -> Double? { rate > 0 ? Double(offsets) / rate : nil }
 
-    /// Finds out whether a retry within a minute may be out of reach.
-    ///
-    /// - Parameter rate: The offsets by which the partition grows in a second.
-    /// - Returns: True if it may.
+    /// True if a retry within a minute may be out of reach. `rate` is the partition's offsets per second.
     func isShort(atRate rate: Double) -> Bool { rate * Double(Self.retrySeconds) > Double(offsets) }
 }

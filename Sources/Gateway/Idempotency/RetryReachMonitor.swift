@@ -23,13 +23,7 @@ final class RetryReachMonitor: Sendable {
     /// Whether the reach was too short at the last answer, or nil before the first.
     private let wasShort = Mutex<Bool?>(nil)
 
-    /// Makes one that asks nothing yet.
-    ///
-    /// - Parameters:
-    ///   - reach: The reach.
-    ///   - log: The program's log.
-    ///   - timer: Calls later; default on a queue of its own.
-    ///   - ask: Measures the rate; may block.
+    /// Makes one that asks nothing yet. `timer` is by default on a queue of its own, and `ask` may block.
     init(_ reach: RetryReach, log: Log, timer: Timer? = nil, ask: @escaping @Sendable () throws(KafkaError) -> TopicRate) {
         self.reach = reach
         self.log = log

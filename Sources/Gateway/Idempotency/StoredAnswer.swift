@@ -5,13 +5,11 @@ struct StoredAnswer: Sendable, Equatable {
     /// The most bytes of a body. A longer answer is not kept.
     static let maximumByteCount = 1 << 20
 
-    /// The status.
     let status: Int
     /// The value of `Location`.
     let location: String?
     /// The value of `Content-Type`.
     let contentType: String?
-    /// The body.
     let body: [UInt8]
 
     /// An answer of these parts.
@@ -55,13 +53,9 @@ struct StoredAnswer: Sendable, Equatable {
 struct RememberedAnswer: Sendable, Equatable {
     /// A digest of what the call asked for.
     let fingerprint: CallFingerprint
-    /// The call's answer.
     let answer: StoredAnswer
 
-    /// Decides about another call with the same key.
-    ///
-    /// - Parameter fingerprint: That call's.
-    /// - Returns: The answer, or that the key was used for another call.
+    /// Decides about another call with the same key: the answer, or that the key was used for another call.
     func verdict(on fingerprint: CallFingerprint) -> KeyVerdict {
         fingerprint == self.fingerprint ? .replayed(answer) : .mismatch
     }

@@ -15,9 +15,7 @@ struct TopicRate: Sendable, Equatable {
     /// The offsets by which it grows in a second.
     let perSecond: Double
 
-    /// Finds the busiest partition.
-    ///
-    /// - Parameter growths: How far each has grown within ``span``.
+    /// Finds the busiest partition. Each growth is that within ``span``.
     init(_ growths: [PartitionGrowth]) {
         let busiest = growths.max { $0.count < $1.count }
         partition = busiest?.partition
@@ -25,11 +23,6 @@ struct TopicRate: Sendable, Equatable {
     }
 
     /// Asks brokers how far the topics have grown. Blocks.
-    ///
-    /// - Parameters:
-    ///   - topics: The topics of requests.
-    ///   - producer: Whose client asks.
-    /// - Throws: Brokers did not answer.
     init(of topics: RequestTopics, asking producer: Producer) throws(KafkaError) {
         let now = Timestamp(milliseconds: WallClock.millisecondsSince1970())
         let start = now.adding(seconds: -Self.span).milliseconds

@@ -11,7 +11,6 @@ import Users
 /// A key costs one hash, so it is checked first. Only those whose key was wrong have to wait, as for a wrong password; no
 /// wrong key holds up a right one. Any thread may ask, and none waits.
 final class KeySignIn: Sendable {
-    /// What came of it.
     enum Outcome: Sendable, Equatable {
         /// The key is right, and the call counts.
         case signedIn(Publisher)
@@ -32,12 +31,7 @@ final class KeySignIn: Sendable {
     private let limits = Mutex(SignInLimits())
     private let uses = Mutex(KeyUses())
 
-    /// Makes one.
-    ///
-    /// - Parameters:
-    ///   - keys: Who may publish.
-    ///   - services: Log, metrics and clock.
-    ///   - wallClock: Gives the present by which keys expire, in seconds since 1970.
+    /// Makes one for the publishers of `keys`. `wallClock` gives the present by which keys expire, in seconds since 1970.
     init(
         _ keys: KeySource, services: GatewayServices,
         wallClock: @escaping @Sendable () -> Int64 = { WallClock.millisecondsSince1970() / 1000 }
@@ -48,9 +42,7 @@ final class KeySignIn: Sendable {
         accepted = services.metrics.keyChecks.series(["accepted"])
     }
 
-    /// Reads the keys file of a configuration; nil where it names none.
-    ///
-    /// - Throws: ``GatewayFailure/configuration(_:)``: the file is missing or not right.
+    /// Reads the keys file of a configuration. Returns nil where it names none, and fails where it is missing or not right.
     static func make(_ configuration: GatewayConfiguration, services: GatewayServices) throws(GatewayFailure) -> KeySignIn? {
         guard let path = configuration.keysFile else { return nil }
         do throws(KeysError) {
@@ -70,12 +62,7 @@ final class KeySignIn: Sendable {
         }
     }
 
-    /// Looks at the value of an `Authorization` header.
-    ///
-    /// - Parameters:
-    ///   - authorization: The value; nil when there is none.
-    ///   - address: The client's address; nil when it is not known.
-    /// - Returns: What came of it.
+    /// Checks the value of an `Authorization` header.
     func check(_ authorization: String?, from address: NumericAddress?) -> Outcome {
         guard let presented = PresentedKey(authorization: authorization) else { return count(.refused, as: "refused") }
         let now = services.now()
@@ -93,12 +80,8 @@ final class KeySignIn: Sendable {
         }
     }
 
-    /// Asks whether a key's rate allows all requests of a batch. Its call was checked before, and has counted as one.
-    ///
-    /// - Parameters:
-    ///   - count: How many requests there are, at least 1.
-    ///   - publisher: Whose key it is.
-    /// - Returns: What becomes of it.
+    /// Asks whether a key's rate allows all requests of a batch, at least one. Its call was checked before, and has counted as
+    /// one.
     func check(_ count: Int, of publisher: Publisher) -> KeyUses.BatchVerdict {
         let now = services.now()
         let verdict = uses.withLock { $0.take(count, of: publisher.keyID, now: now) }

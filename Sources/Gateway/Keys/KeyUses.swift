@@ -26,7 +26,6 @@ struct KeyUses: Sendable {
 
     /// A decision about the requests of a batch.
     enum BatchVerdict: Sendable, Equatable {
-        /// All count.
         case allowed
         /// None counts, and another try makes sense after so many milliseconds.
         case limited(Int64)
@@ -37,12 +36,8 @@ struct KeyUses: Sendable {
     /// How many keys it remembers.
     var count: Int { uses.count }
 
-    /// Lets a call of a key start, or says how long it has to wait.
-    ///
-    /// - Parameters:
-    ///   - key: Whose call it is. Another rate than before begins with a whole burst.
-    ///   - now: The present.
-    /// - Returns: Milliseconds, rounded up; 0 where the call may start, and counts.
+    /// Lets a call of a key start, and count, or returns the milliseconds for which it has to wait. Another rate than before
+    /// begins with a whole burst.
     mutating func take(_ key: APIKey, now: MonotonicTime) -> Int64 {
         var use = uses[key.id].flatMap { $0.rate == key.terms.rate ? $0 : nil } ?? Use(rate: key.terms.rate, now: now)
         defer { uses[key.id] = use }
@@ -51,13 +46,7 @@ struct KeyUses: Sendable {
         return 0
     }
 
-    /// Lets all requests of a batch start, or none.
-    ///
-    /// - Parameters:
-    ///   - count: How many they are, at least 1. The batch's call has counted as one, and stays so.
-    ///   - id: The id of the key whose batch it is.
-    ///   - now: The present.
-    /// - Returns: What becomes of it.
+    /// Lets all requests of a batch start, at least one, or none. The batch's call has counted as one, and stays so.
     mutating func take(_ count: Int, of id: String, now: MonotonicTime) -> BatchVerdict {
         guard var bucket = uses[id]?.bucket else { return .allowed }
         defer { uses[id]?.bucket = bucket }
@@ -68,10 +57,7 @@ struct KeyUses: Sendable {
         return .limited((next.nanoseconds(since: now) + 999_999) / 1_000_000)
     }
 
-    /// Forgets the keys that were taken out of the file or revoked, once for each reading of it.
-    ///
-    /// - Parameter known: The keys that count now.
-    /// - Returns: The ids that were forgotten.
+    /// Forgets the keys that were taken out of the file or revoked, once for each reading of it, and returns their ids.
     mutating func forgetAll(but known: KnownKeys) -> [String] {
         guard known.generation > generation else { return [] }
         generation = known.generation

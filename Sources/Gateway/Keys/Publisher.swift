@@ -6,14 +6,12 @@ struct Publisher: Sendable, Equatable {
     let keyID: String
     /// The tenant of all that it publishes; nil where its requests name theirs.
     let tenant: String?
-    /// The source of all that it publishes.
     let source: String
     /// What it may do.
     let scopes: Set<Scope>
 }
 
 extension Publisher {
-    /// Whose key this is.
     init(_ key: APIKey) {
         self.init(keyID: key.id, tenant: key.terms.tenant, source: key.source, scopes: key.terms.scopes)
     }

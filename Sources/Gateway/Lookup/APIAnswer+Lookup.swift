@@ -47,13 +47,8 @@ extension ByteWriter {
 }
 
 extension APIAnswer {
-    /// 200 with what is known of a request; 304 for whoever has its final state already.
-    ///
-    /// - Parameters:
-    ///   - published: The request.
-    ///   - now: The present moment.
-    ///   - call: The call's header fields.
-    ///   - applied: Seconds of the preference `wait` that was respected; nil for none.
+    /// 200 with what is known of a request, or 304 for whoever has its final state already. `applied` is the seconds of a
+    /// preference `wait` that was respected.
     init(_ published: PublishedRequest, at now: Timestamp, to call: HTTPFields, applied: Int? = nil) {
         self.init(status: 200, json: published.json(at: now))
         if let applied { headers.append("Preference-Applied", value: "wait=\(applied)") }

@@ -12,13 +12,7 @@ enum EventFrames {
     /// The id of the last one.
     static let endID = "end"
 
-    /// One event.
-    ///
-    /// - Parameters:
-    ///   - name: Its type; letters.
-    ///   - id: Its id; a word of the gateway, or a result's state.
-    ///   - data: Its data; each line of it becomes one.
-    /// - Returns: The bytes.
+    /// One event. Each line of `data` becomes a line of data.
     static func event(_ name: StaticString, id: String, data: [UInt8]) -> [UInt8] {
         var frame = ByteWriter(capacity: data.count + 64)
         frame.append("event: ")
@@ -66,10 +60,7 @@ struct EventSchedule: Sendable {
         moments = MomentHeap(moments.entries.filter { streams.contains(abs($0.element)) })
     }
 
-    /// Takes the next stream whose moment has come.
-    ///
-    /// - Parameter now: The present moment.
-    /// - Returns: The stream, and whether it is to get a comment; nil when there is none.
+    /// Takes the next stream whose time has come, and whether it is to get a comment.
     mutating func next(at now: MonotonicTime) -> (stream: Int, isComment: Bool)? {
         while let found = moments.removeDue(now) {
             guard streams.contains(abs(found)) else { continue }

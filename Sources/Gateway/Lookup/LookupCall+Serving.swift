@@ -4,12 +4,6 @@ extension AnswerStream: EventSink {}
 
 extension LookupCall {
     /// The call of a back end whose key was right.
-    ///
-    /// - Parameters:
-    ///   - route: Where it leads.
-    ///   - request: The call, whole.
-    ///   - asker: Who asks.
-    ///   - reply: Takes the answer.
     init(_ route: RequestRoute, request: HTTPServerRequest, by asker: Asker, reply: Reply) {
         self.init(route: route, request: request, asker: asker, answer: { reply.answer($0) }) { head, onEnd in
             let (response, stream) = HTTPServerResponse.stream(status: head.status, headers: head.headers, onEnd: onEnd)

@@ -6,7 +6,6 @@ import PushModel
 
 /// A call about one request, whose key is right.
 struct LookupCall: Sendable {
-    /// Where it leads.
     let route: RequestRoute
     /// The call, whole.
     let request: HTTPServerRequest
@@ -17,7 +16,6 @@ struct LookupCall: Sendable {
     /// Begins an answer whose body is written later.
     let stream: EventStreaming
 
-    /// Answers with a problem.
     func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
 }
 
@@ -118,15 +116,10 @@ struct LookupEndpoints: Sendable {
 }
 
 extension LookupEndpoints {
-    /// Answers a call of `POST /v1/requests` that prefers to wait, once its record is written: 200 with the final result, or after the
-    /// time 202 as without a wait. Where no one may wait now, and at the gateway's stop, 202 comes at once: the request is
-    /// published all the same.
-    ///
-    /// - Parameters:
-    ///   - key: The request, which was added before its record was written.
-    ///   - headers: The call's header fields.
-    ///   - accepted: The answer without a wait.
-    ///   - answer: Called once, before this returns or later.
+    /// Answers a call of `POST /v1/requests` that prefers to wait, once its record is written: 200 with the final result, or
+    /// after the time `accepted`. Where no one may wait now, and at the gateway's stop, `accepted` comes at once: the request is
+    /// published all the same. The request was added before its record was written. `answer` is called once, before this returns
+    /// or later.
     func answer(
         _ key: PublishedRequests.Key, to headers: HTTPFields, accepted: APIAnswer,
         then answer: @escaping @Sendable (APIAnswer) -> Void

@@ -76,9 +76,7 @@ struct LookupQuery: Sendable, Equatable {
 /// The validator of an answer (RFC 9110, section 8.8.3).
 enum EntityTag {
     /// The strong tag of a body: its FNV-1a hash in hexadecimal digits.
-    static func of(_ body: [UInt8]) -> String {
-        "\"\(Hexadecimal.text(FNV1a.hash(of: body)))\""
-    }
+    static func of(_ body: [UInt8]) -> String { "\"\(Hexadecimal.text(FNV1a.hash(of: body)))\"" }
 
     /// Whether `If-None-Match` names a tag, compared weakly (RFC 9110, section 13.1.2).
     static func isNamed(_ tag: String, in headers: HTTPFields) -> Bool {

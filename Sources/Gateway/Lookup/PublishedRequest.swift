@@ -7,7 +7,6 @@ struct PublishedRequest: Sendable {
     struct Ending: Sendable, Equatable {
         /// The result, without line ends.
         let json: [UInt8]
-        /// Its state.
         let state: String
         /// Whether the request repeated another one.
         let isRepetition: Bool
@@ -15,7 +14,6 @@ struct PublishedRequest: Sendable {
         let settlesAt: Timestamp
     }
 
-    /// Where it stands.
     enum Standing: Sendable, Equatable {
         /// Handed to Kafka, which has not said that it has it.
         case unconfirmed
@@ -25,7 +23,6 @@ struct PublishedRequest: Sendable {
         case published
         /// Written, and not to be sent before a moment.
         case waiting(until: Timestamp)
-        /// It ended.
         case final(Ending)
 
         /// The word for it; that of a result, once there is one.
@@ -40,15 +37,12 @@ struct PublishedRequest: Sendable {
         }
     }
 
-    /// Its id.
     let id: String
-    /// Whose it is.
     let owner: RequestOwner
     /// The moment of its call, which is its record's timestamp.
     let acceptedAt: Timestamp
     /// When it is of no more use; nil for never.
     var expiresAt: Timestamp?
-    /// Not to be sent before this.
     var notBefore: Timestamp?
     /// Whether it was found at its place, and not published here.
     var isFound = false
@@ -70,7 +64,6 @@ struct PublishedRequest: Sendable {
         isFound = place != nil
     }
 
-    /// Where it stands at a moment.
     func standing(at now: Timestamp) -> Standing {
         if let ending, ending.settlesAt <= now { return .final(ending) }
         if place == nil && ending == nil { return .unconfirmed }
@@ -78,17 +71,11 @@ struct PublishedRequest: Sendable {
         return isFound ? .published : .accepted
     }
 
-    /// Whether it has ended.
     func isFinal(at now: Timestamp) -> Bool { (ending?.settlesAt ?? .never) <= now }
 
-    /// Takes a final result of its id, unless that is of another's request, or counts less than the one that it has.
-    ///
-    /// - Parameters:
-    ///   - result: The result.
-    ///   - now: The present moment.
-    ///   - patience: How long a `duplicate` waits for the result of the first record with the id, in milliseconds; from the moment on from
-    ///     which that one may be sent.
-    /// - Returns: Whether it was taken.
+    /// Takes a final result of its id, unless that is of another's request, or counts less than the one that it has. `patience`
+    /// is the milliseconds for which a `duplicate` waits for the result of the first record with the id, from the time on from
+    /// which that one may be sent.
     mutating func take(_ result: ResultRecord, at now: Timestamp, patience: Int64) -> Bool {
         guard result.kind == "final", names(inResult: result.source, inRequest: owner.source),
             names(inResult: result.tenant, inRequest: owner.tenant)

@@ -49,12 +49,10 @@ struct PublishedRequests: Sendable {
     private var endedCount = 0
     /// How many there are.
     private(set) var count = 0
-    /// Bytes of their results.
     private(set) var resultByteCount = 0
     /// Places of lists that were gone through, to show what a request costs.
     private(set) var stepCount = 0
 
-    /// None.
     init(_ limits: Limits = Limits()) {
         self.limits = limits
     }
@@ -73,12 +71,8 @@ struct PublishedRequests: Sendable {
         return entry.map { (Key(id: id, number: $0.number), $0.request) }
     }
 
-    /// Adds a request: before its record is written, or its result could come unseen. One that the same key published before stays.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - now: The present moment.
-    /// - Returns: Which one it is.
+    /// Adds a request before its record is written, or its result could come unseen. One that the same key published before
+    /// stays. Returns the one that is there.
     mutating func add(_ request: PublishedRequest, at now: Timestamp) -> Key {
         removeOld(at: now)
         let writes = request.isFound ? 0 : 1

@@ -2,12 +2,7 @@ import Kafka
 import PushModel
 
 extension PublishedRequest {
-    /// Reads the request of a record that was found, or nothing of another request; what is wrong with it does not matter, only whose it is.
-    ///
-    /// - Parameters:
-    ///   - record: The record.
-    ///   - place: Where it is.
-    ///   - id: The id that the request must have.
+    /// Reads the request of a record that was found, or nothing if it has another id. What is wrong with it does not matter.
     init?(_ record: StoredRecord, at place: RecordPlace, withID id: String) {
         let written = Timestamp(milliseconds: record.timestamp ?? 0)
         let origin = RecordOrigin(

@@ -13,14 +13,9 @@ struct RequestCancelling: Sendable {
 
     let write: Writing
 
-    /// Writes a cancellation, and answers 202 once Kafka has it; the request's result says whether it came in time.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - asker: Whose it is. Requests of another source or, where it has one, of another tenant are not meant, though they have this id.
-    ///   - reason: Why; nil for none.
-    ///   - moment: The present: what was published under this id until then is meant.
-    ///   - answer: Called once, before this returns or later.
+    /// Writes a cancellation of what was published under this id until `moment`, and answers 202, once, when Kafka has it. The
+    /// request's result says whether it came in time. Requests of another source or, where the asker has one, of another tenant
+    /// are not meant, though they have this id.
     func cancel(
         _ request: PublishedRequest, of asker: Asker, reason: String?, at moment: Timestamp,
         then answer: @escaping @Sendable (APIAnswer) -> Void

@@ -11,12 +11,8 @@ protocol EventSink: Sendable {
     func end()
 }
 
-/// Begins an answer whose body is written later.
-///
-/// - Parameters:
-///   - head: Status and header fields.
-///   - onEnd: Called once, when the client has gone or the body has ended, and not before this returns.
-/// - Returns: What writes the body.
+/// Begins an answer whose body is written later by the sink that it returns. `onEnd` is called once, when the client has gone or
+/// the body has ended, and not before this returns.
 typealias EventStreaming = @Sendable (_ head: APIAnswer, _ onEnd: @escaping @Sendable () -> Void) -> any EventSink
 
 /// Streams the states of requests to those who follow them, until the final one. No thread waits with a stream.
@@ -51,12 +47,7 @@ final class RequestEvents: Sendable {
     /// How many streams there are.
     var count: Int { state.withLock { $0.streams.count } }
 
-    /// Begins a stream.
-    ///
-    /// - Parameters:
-    ///   - key: The request.
-    ///   - lastID: The id of the event that the client had last (`Last-Event-ID`); nil for none.
-    ///   - open: Begins the answer.
+    /// Begins a stream. `lastID` is the event that the client had last (`Last-Event-ID`).
     func begin(_ key: PublishedRequests.Key, after lastID: String?, on open: EventStreaming) {
         let number = state.withLock { state -> Int in
             state.lastNumber += 1

@@ -5,7 +5,6 @@ import Publishing
 import PushModel
 import Synchronization
 
-/// The clocks of a lookup.
 struct LookupClock: Sendable {
     /// For deadlines.
     var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
@@ -73,9 +72,7 @@ final class RequestLookup: Sendable {
 
     // MARK: Publishing
 
-    /// Adds a request before its record is written, or one whose record was found.
-    ///
-    /// - Returns: What ``note(_:of:topic:)`` needs.
+    /// Adds a request before its record is written, or one whose record was found. Returns the key for ``note(_:of:topic:)``.
     func add(_ request: PublishedRequest) -> PublishedRequests.Key {
         let now = clock.wall()
         return requests.withLock { $0.add(request, at: now) }
@@ -106,13 +103,8 @@ final class RequestLookup: Sendable {
         return requests.withLock { $0.find(id, for: asker, at: now) }
     }
 
-    /// Waits until a request has ended, or time is over.
-    ///
-    /// - Parameters:
-    ///   - key: The request.
-    ///   - deadline: When time is over; `never` for no limit.
-    ///   - then: Called once, before this returns or later, in any thread, unless the watch is ended before. It must not block.
-    /// - Returns: What ``end(_:)`` needs.
+    /// Waits until a request has ended, or time is over. `then` is called once, before this returns or later, in any thread,
+    /// unless ``end(_:)`` ends the watch before. It must not block.
     func watch(
         _ key: PublishedRequests.Key, until deadline: MonotonicTime,
         then: @escaping @Sendable (RequestWatch.Ending) -> Void

@@ -6,7 +6,6 @@ struct RequestOwner: Sendable, Equatable {
     var keyID: String?
     /// The request's source; with its id it names the request.
     var source: String?
-    /// The request's tenant.
     var tenant: String?
 }
 
@@ -21,9 +20,7 @@ extension Asker {
 
 /// A back end that asks what became of requests.
 struct Asker: Sendable, Equatable {
-    /// The id of its key.
     var keyID: String
-    /// The source of all that it publishes.
     var source: String
     /// The tenant that it is bound to; nil for one that serves all.
     var tenant: String?
@@ -38,7 +35,6 @@ struct Asker: Sendable, Equatable {
         return owner.keyID.map { $0 == keyID } ?? (owner.source == source)
     }
 
-    /// Whether it may see a request.
     func maySee(_ owner: RequestOwner) -> Bool { owns(owner) || (mayRead && isOfItsTenant(owner)) }
 
     private func isOfItsTenant(_ owner: RequestOwner) -> Bool { tenant == nil || tenant == owner.tenant }

@@ -11,11 +11,8 @@ enum RequestRoute: Sendable, Equatable {
 
     private static let cancelSuffix = ":cancel"
 
-    /// The methods of a path and where they lead; nil for a path of something else.
-    ///
-    /// - Parameter pieces: The path as sent, split at its slashes. An id may have colons; one that ends with `:cancel` must have that colon
-    ///   escaped.
-    /// - Returns: The methods.
+    /// The methods of a path, split at its slashes, and where they lead, or nil for a path of something else. An id may have
+    /// colons. One that ends with `:cancel` must have that colon escaped.
     static func methods(of pieces: [String]) -> [(method: String, route: RequestRoute)]? {
         guard pieces.starts(with: ["", "v1", "requests"]), pieces.count > 3, !pieces[3].isEmpty else { return nil }
         let id = PercentEncoding.decoded(pieces[3])

@@ -5,14 +5,8 @@ import Synchronization
 
 /// Where results are waited for; a `ResultFollower`, but for tests.
 protocol ResultWaiting: Sendable {
-    /// Waits for the final result of an id.
-    ///
-    /// - Parameters:
-    ///   - id: The request's id.
-    ///   - deadline: When time is over; `never` for no limit.
-    ///   - then: Called once, in any thread, unless this throws or the wait is ended before.
-    /// - Returns: Ends the wait without a word.
-    /// - Throws: Waiting is refused now.
+    /// Waits for the final result of an id. `then` is called once, in any thread, unless this refuses or the wait is ended before
+    /// by what it returns.
     func wait(
         for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Reason) -> Void
     ) throws(ResultFollower.Refusal) -> @Sendable () -> Void
@@ -29,7 +23,6 @@ extension ResultFollower: ResultWaiting {
 
 /// One who waits until a request has ended. It ends once.
 final class RequestWatch: Sendable {
-    /// What a watch ends with.
     enum Ending: Sendable {
         /// The request as it is now; nil for one that is not known any more.
         case request(PublishedRequest?)
@@ -46,7 +39,6 @@ final class RequestWatch: Sendable {
         var forget: (@Sendable () -> Void)?
     }
 
-    /// The request that is watched.
     let key: PublishedRequests.Key
     /// When it ends at the latest.
     let deadline: MonotonicTime
@@ -79,11 +71,7 @@ final class RequestWatch: Sendable {
         if isOver { forget() }
     }
 
-    /// Ends it, unless it has ended.
-    ///
-    /// - Parameters:
-    ///   - ending: What its owner gets; nil for nothing.
-    ///   - free: Called before that, if it had not ended.
+    /// Ends it, unless it has ended: calls `free` first, then gives `ending` to its owner.
     func end(with ending: Ending?, freeing free: () -> Void = {}) {
         let (then, forget) = state.withLock { state -> ((@Sendable (Ending) -> Void)?, (@Sendable () -> Void)?) in
             (state.then.take(), state.forget.take())

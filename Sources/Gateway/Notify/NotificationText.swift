@@ -14,11 +14,8 @@ public enum NotificationText: Sendable, Equatable {
     /// The platforms that it can be written for, in the order of `Platform.allCases`.
     public static let platforms: [Platform] = [.apple, .fcmv1, .windows]
 
-    /// Appends the member of a request's `payloads` for a platform: its name and a native payload.
-    ///
-    /// - Parameters:
-    ///   - platform: Apple, FCM v1 or Windows; of any other nothing is written.
-    ///   - json: The object `payloads`, open.
+    /// Appends the member of a request's open object `payloads` for a platform: its name and a native payload. Only Apple, FCM v1
+    /// and Windows have one.
     func append(for platform: Platform, to json: inout ByteWriter) {
         switch platform {
         case .apple: appendApple(to: &json)

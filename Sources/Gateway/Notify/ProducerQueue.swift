@@ -32,9 +32,6 @@ struct ProducerQueue: Sendable {
     func standsStill(at now: MonotonicTime) -> Bool { age(at: now) > Self.ageLimit }
 
     /// Admits a record, whose end must be noted then, or refuses it.
-    ///
-    /// - Parameter now: The present.
-    /// - Returns: Whether the record may be handed to the client.
     mutating func admit(at now: MonotonicTime) -> Bool {
         if standsStill(at: now), now - lastAdmitted < Self.trialInterval {
             refusedCount += 1
@@ -46,12 +43,7 @@ struct ProducerQueue: Sendable {
         return true
     }
 
-    /// Notes the end of a record that was admitted.
-    ///
-    /// - Parameters:
-    ///   - isAnswered: Whether a broker has said something about it: that it is written, or why it is not.
-    ///   - start: The time at which it was admitted.
-    ///   - now: The present.
+    /// Notes the end of a record that was admitted. `isAnswered` says that a broker has written it, or said why not.
     mutating func noteEnd(isAnswered: Bool, admittedAt start: MonotonicTime, at now: MonotonicTime) {
         count -= 1
         if count == 0 {

@@ -1,7 +1,6 @@
 import Basics
 import Dispatch
 import EventLoop
-import Foundation
 import Kafka
 import Publishing
 import PushModel
@@ -39,15 +38,9 @@ final class RequestProducer: Sendable {
     private let now: @Sendable () -> MonotonicTime
     /// Protects all of it; nothing else is locked while it is held, and nothing is reported.
     private let state: Mutex<State>
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = ServiceThread()
 
-    /// Makes one whose thread does not run yet; records wait until it does.
-    ///
-    /// - Parameters:
-    ///   - kafka: The brokers and the user's properties.
-    ///   - topics: The topics of requests.
-    ///   - now: What it takes for the present.
-    /// - Throws: A configuration that was refused.
+    /// Makes one whose thread does not run yet. Records wait until it does. A configuration may be refused.
     init(
         _ kafka: KafkaConfiguration, topics: RequestTopics, now: @escaping @Sendable () -> MonotonicTime = { .now() }
     ) throws(KafkaError) {
@@ -73,26 +66,15 @@ final class RequestProducer: Sendable {
         return state.withLock { ($0.queue.age(at: now), $0.queue.refusedCount) }
     }
 
-    /// Starts the thread; it holds `self` until ``stop()``. To be called once.
-    ///
-    /// - Parameter turn: Is called in the thread several times a second, once the brokers were asked for the first time.
+    /// Starts the thread, once. It holds `self` until ``stop()``, and calls `turn` several times a second after the first query
+    /// of brokers.
     func start(turn: @escaping @Sendable () -> Void) {
         state.withLock { $0.isStarted = true }
-        let thread = Thread { [self] in
-            work(turn)
-            ended.signal()
-        }
-        thread.name = "pushfan-requests"
-        thread.start()
+        thread.start(named: "pushfan-requests") { [self] in work(turn) }
     }
 
-    /// Hands a record to the client, which writes it in the background to the record's topic.
-    ///
-    /// - Parameters:
-    ///   - record: The record.
-    ///   - moment: The record's timestamp; nil for the present.
-    ///   - report: Told once what became of it, unless this throws.
-    /// - Throws: The record was not taken.
+    /// Hands a record to the client, which writes it in the background to the record's topic. `report` is called once, unless
+    /// this throws.
     func write(
         _ record: RequestRecord, at moment: Timestamp? = nil, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
@@ -102,14 +84,8 @@ final class RequestProducer: Sendable {
         }
     }
 
-    /// Hands a record without key for any topic to the client, which writes it in the background. The topic need not be there: health does
-    /// not ask for it.
-    ///
-    /// - Parameters:
-    ///   - value: The record's value.
-    ///   - topic: The topic's name.
-    ///   - report: Told once what became of it, unless this throws.
-    /// - Throws: The record was not taken.
+    /// Hands a record without key to the client, which writes it in the background. The topic need not be there: health does not
+    /// ask for it. `report` is called once, unless this throws.
     func write(
         _ value: [UInt8], to topic: String, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
@@ -118,14 +94,8 @@ final class RequestProducer: Sendable {
         }
     }
 
-    /// Hands a cancellation to the client, which writes it in the background. The topic need not be there: health does not ask for it.
-    ///
-    /// - Parameters:
-    ///   - record: The cancellation.
-    ///   - topic: The control topic's name.
-    ///   - moment: Until when requests were published that are meant.
-    ///   - report: Called once with what became of it, unless this throws.
-    /// - Throws: The record was not taken.
+    /// Hands a cancellation of what was published until `moment` to the client, which writes it in the background. The topic need
+    /// not be there: health does not ask for it. `report` is called once, unless this throws.
     func write(
         _ record: CancelRecord, to topic: String, at moment: Timestamp,
         report: @escaping @Sendable (Producer.Delivery) -> Void
@@ -135,12 +105,7 @@ final class RequestProducer: Sendable {
         }
     }
 
-    /// Hands a record to the client, unless the queue stands still, and notes what becomes of it.
-    ///
-    /// - Parameters:
-    ///   - report: Called once with that, unless this throws.
-    ///   - produce: Gives the record to a producer, which reports so.
-    /// - Throws: The record was not taken; an error with `isQueueFull` where the queue stands still.
+    /// Hands a record to the client, and notes what becomes of it. Fails with `isQueueFull` where the queue stands still.
     private func handOver(
         _ report: @escaping @Sendable (Producer.Delivery) -> Void,
         by produce: (Producer, @escaping @Sendable (Producer.Delivery) -> Void) throws(KafkaError) -> Void
@@ -166,14 +131,12 @@ final class RequestProducer: Sendable {
             defer { state.isStopped = true }
             return (state.producer, state.isStarted && !state.isStopped)
         }
-        if isToWait { _ = ended.wait(timeout: .now() + .seconds(2)) }
+        if isToWait { thread.waitForEnd(until: .now() + .seconds(2)) }
         producer.close(timeout: .seconds(1))
     }
 
     /// Lets another producer take the place of this one, as after a fatal error.
-    func openAgain() {
-        state.withLock { $0.isToOpenAgain = true }
-    }
+    func openAgain() { state.withLock { $0.isToOpenAgain = true } }
 
     /// A producer that knows the topics, so that the first look fetches where the partitions of all of them are.
     private static func open(_ configuration: KafkaConfiguration, topics: RequestTopics) throws(KafkaError) -> Producer {

@@ -80,10 +80,7 @@ public struct SendOutcome: Sendable {
         return ids.isEmpty ? .answer(outcomePending(nil)) : .ask(ids)
     }
 
-    /// The answer after the hub was asked.
-    ///
-    /// - Parameter telemetry: What the hub told of the notifications that `step` named; one that is missing was not told of.
-    /// - Returns: The answer to the app.
+    /// The answer after the hub was asked. A notification that is missing in `telemetry` was not reported.
     public func answer(telemetry: [String: NotificationTelemetry]) -> APIAnswer {
         guard let result = conclusion else { return resultPending }
         var ends = known(in: result)
@@ -233,10 +230,7 @@ extension APIProblem {
     public static let recordUnread = APIProblem(
         503, code: .brokerUnavailable, detail: "What is asked for could not be read from Kafka.", retry: .safe, retryAfter: 1000)
 
-    /// 504: Kafka may have the request.
-    ///
-    /// - Parameter requestID: The request's id.
-    /// - Returns: The problem, which names the request.
+    /// 504: Kafka may have the request, which the problem names.
     public static func perhapsWritten(_ requestID: String) -> APIProblem {
         var problem = APIProblem(
             504, code: .ackUnknown,

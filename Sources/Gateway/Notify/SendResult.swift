@@ -2,7 +2,6 @@ internal import PushModel
 
 /// What a result says that the answer to a send depends on (page Results).
 struct SendResult: Sendable, Equatable {
-    /// One call to the hub.
     struct Call: Sendable, Equatable {
         /// Its place in the request's plan, from 0.
         var index: Int64
@@ -21,9 +20,7 @@ struct SendResult: Sendable, Equatable {
     let replaySafety: ReplaySafety
     let calls: [Call]
 
-    /// Reads a result; nil for what is no JSON.
-    ///
-    /// - Parameter json: The record's value.
+    /// Reads the value of a result's record, or returns nil for what is no JSON.
     init?(reading json: [UInt8]) {
         var document = JSONDocument()
         do { try document.read(json.span) } catch { return nil }

@@ -14,7 +14,6 @@ final class Sending: Sendable {
     /// The source of the requests (CloudEvents, `source`).
     static let source = "/pushfan/gateway"
 
-    /// Writes the requests.
     let producer: RequestProducer
     private let results: ResultFollower.Configuration
     private let follower = Mutex<ResultFollower?>(nil)
@@ -29,13 +28,7 @@ final class Sending: Sendable {
     /// Whether Kafka could be used when it was looked at last; nil before.
     private let wasWell = Mutex<Bool?>(nil)
 
-    /// Makes one that sends nothing yet.
-    ///
-    /// - Parameters:
-    ///   - configuration: The gateway's configuration.
-    ///   - lanes: Where the hub is asked for telemetry.
-    ///   - services: Log, metrics, health and clock.
-    /// - Throws: A configuration that Kafka's client refuses.
+    /// Makes one that sends nothing yet. `lanes` ask the hub for telemetry. Kafka's client may refuse the configuration.
     init(_ configuration: GatewayConfiguration, lanes: HubLanes, services: GatewayServices) throws(KafkaError) {
         producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics, now: services.now)
         results = ResultFollower.Configuration(configuration.kafka, topic: configuration.resultsTopic)
@@ -48,11 +41,8 @@ final class Sending: Sendable {
         check = services.health.check("kafka", for: .ready, until: "Kafka was not asked yet")
     }
 
-    /// Begins to read results, whether or not Kafka is there. To be called once.
-    ///
-    /// - Parameters:
-    ///   - lookup: Hears the results of the requests that it knows, and waits for them there.
-    ///   - turn: Called several times a second, in the producer's thread; must not block.
+    /// Begins to read results, once, whether or not Kafka is there. `turn` is called several times a second in the producer's
+    /// thread, and must not block.
     func start(_ lookup: RequestLookup, turn: @escaping @Sendable () -> Void) {
         let reader = ResultFollower(results, listener: lookup)
         lookup.follow(reader)
@@ -79,12 +69,7 @@ final class Sending: Sendable {
     /// When a call that comes now is answered at the latest.
     var deadline: MonotonicTime { MonotonicTime.now().advanced(by: wait) }
 
-    /// Writes a request and answers once it is known what became of it, or time is over; waits for nothing.
-    ///
-    /// - Parameters:
-    ///   - reply: Takes the answer.
-    ///   - deadline: When time is over.
-    ///   - makeRequest: Makes the request of its id and the present moment.
+    /// Writes the request that `makeRequest` makes, and answers with its outcome, or at the deadline. Waits for nothing.
     func send(
         _ reply: Reply, until deadline: MonotonicTime, making makeRequest: (_ id: String, _ moment: Timestamp) -> NotifyRequest
     ) {
@@ -187,11 +172,7 @@ private final class RecordReport: Sendable {
 }
 
 extension GatewayServices {
-    /// Counts what became of a record.
-    ///
-    /// - Parameters:
-    ///   - delivery: What Kafka has said.
-    ///   - started: The time at which the record was given to the client.
+    /// Counts what became of a record that was given to the client then.
     func countAck(_ delivery: Producer.Delivery, since started: MonotonicTime) {
         metrics.ack.series([delivery.label]).observe(nanoseconds: now().nanoseconds(since: started))
     }

@@ -4,13 +4,8 @@ internal import Publishing
 internal import PushModel
 
 extension APIAnswer {
-    /// 200 with the report on a request, also where a worker with these settings would refuse it.
-    ///
-    /// - Parameters:
-    ///   - publication: The request.
-    ///   - now: When it would be written.
-    ///   - newID: The id that was made for it. It says nothing about another call.
-    ///   - reporter: Plans and formats.
+    /// 200 with the report on a request, also where a worker with these settings would refuse it. `newID` was made for it, and
+    /// says nothing about another call.
     init(explaining publication: Publication, at now: Timestamp, without newID: String, by reporter: inout RequestReporter) {
         let outgoing = publication.outgoing
         let headers = outgoing.headers + (outgoing.source.map { [("ce_source", $0)] } ?? [])

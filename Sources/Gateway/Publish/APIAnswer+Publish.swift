@@ -3,8 +3,6 @@ internal import PushModel
 
 extension APIAnswer {
     /// The answer for a request that came alone.
-    ///
-    /// - Parameter outcome: What became of it.
     init(_ outcome: PublishOutcome) {
         switch outcome {
         case .written(let request):

@@ -16,10 +16,7 @@ extension APIProblem {
         415, code: .unsupportedMediaType,
         detail: "The Content-Type must be application/json, or application/x-ndjson for a request on each line.")
 
-    /// 429: a batch that the key's rate never allows.
-    ///
-    /// - Parameter limit: The most requests that it allows at once.
-    /// - Returns: The problem.
+    /// 429 for a batch with more requests than the key's rate ever allows at once.
     static func batchBeyondRate(_ limit: Int) -> APIProblem {
         APIProblem(
             429, code: .rateLimited,
@@ -52,13 +49,8 @@ extension APIProblem {
     private static let requestsOnLines =
         "Requests on lines of their own go to POST /v1/requests:batch, with Content-Type: application/x-ndjson."
 
-    /// 400 for what is no JSON, with line and column; 422 for another value than an object.
-    ///
-    /// - Parameters:
-    ///   - reason: Why it cannot be read.
-    ///   - body: The body, or the part of it that is read.
-    ///   - line: The line of the whole body on which that begins.
-    /// - Returns: The problem.
+    /// 400 for what is no JSON, with line and column, and 422 for another value than an object. `line` is that of the whole body
+    /// on which `body` begins.
     static func unreadable(_ reason: UnreadableRecord, in body: [UInt8], from line: Int = 1) -> APIProblem {
         switch reason {
         case .noValue: return APIProblem(400, code: .notJSON, detail: "The body is empty; it must be a request.")
@@ -102,10 +94,7 @@ extension APIProblem {
     static let failedBeforeWriting = APIProblem(
         500, code: Code.internal, detail: "The id could not be made from the key; nothing is sent.", retry: .safe)
 
-    /// 503: Kafka certainly does not have the request.
-    ///
-    /// - Parameter wait: When to try again, in milliseconds.
-    /// - Returns: The problem.
+    /// 503: Kafka certainly does not have the request. `wait` is milliseconds.
     static func brokerUnavailable(after wait: Int64) -> APIProblem {
         APIProblem(
             503, code: .brokerUnavailable, detail: "Kafka did not take the request; it is not written, and nothing is sent.",
@@ -113,10 +102,7 @@ extension APIProblem {
             retryAfter: wait)
     }
 
-    /// 503: too many records wait for Kafka, or it confirms none in time.
-    ///
-    /// - Parameter wait: When to try again, in milliseconds.
-    /// - Returns: The problem.
+    /// 503: too many records wait for Kafka, or it confirms none in time. `wait` is milliseconds.
     static func brokerSlow(after wait: Int64) -> APIProblem {
         APIProblem(
             503, code: .brokerSlow,
@@ -124,10 +110,7 @@ extension APIProblem {
             retry: .safe, retryAfter: wait)
     }
 
-    /// 504: Kafka may have the request.
-    ///
-    /// - Parameter id: The request's id, under which the call may be made again.
-    /// - Returns: The problem.
+    /// 504: Kafka may have the request. The call may be made again under its id.
     static func ackUnknown(_ id: String) -> APIProblem {
         var problem = APIProblem(
             504, code: .ackUnknown,
@@ -139,12 +122,7 @@ extension APIProblem {
         return problem
     }
 
-    /// The answer for a record that the client did not take.
-    ///
-    /// - Parameters:
-    ///   - error: Why.
-    ///   - wait: When to try again, in milliseconds.
-    /// - Returns: The problem.
+    /// The answer for a record that the client did not take. `wait` is milliseconds.
     static func notTaken(_ error: KafkaError, retryAfter wait: Int64) -> APIProblem {
         if error.refusesRecords { return .recordRefused }
         if error.isQueueFull { return .brokerSlow(after: wait) }
@@ -152,9 +130,6 @@ extension APIProblem {
     }
 
     /// The answer to an app whose record the client did not take, or Kafka certainly does not have.
-    ///
-    /// - Parameter error: Why.
-    /// - Returns: The problem.
     static func textNotTaken(_ error: KafkaError) -> APIProblem {
         error.refusesRecords ? .textTooLong : .notTaken(error, retryAfter: 1000)
     }

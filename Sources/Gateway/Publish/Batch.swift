@@ -12,12 +12,8 @@ struct Batch: Sendable {
     /// The line of the body on which each begins, from 1; none where faults of JSON are not the items' own.
     let lines: [Int]
 
-    /// Reads a batch as far as it is not about single requests.
-    ///
-    /// - Parameters:
-    ///   - body: The body.
-    ///   - form: How it holds them.
-    /// - Throws: 400 for what is no JSON; 413; 422 for another value than a batch, for an empty batch and one of more than 1,000 items.
+    /// Reads a batch as far as it is not about single requests. 400 for what is no JSON, 413, and 422 for another value than a
+    /// batch, for an empty batch and one of more than 1,000 items.
     init(_ body: [UInt8], form: BatchForm) throws(APIProblem) {
         guard body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
         switch form {
@@ -49,7 +45,6 @@ struct Batch: Sendable {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n")
     }
 
-    /// The elements of the list.
     private static func elements(of body: [UInt8], in form: BatchForm) throws(APIProblem) -> [[UInt8]] {
         var document = JSONDocument()
         do throws(JSONError) {
@@ -84,7 +79,8 @@ struct Batch: Sendable {
                 found = value
             } else if faults.count < 32 {
                 faults.append(
-                    RequestFault(.schemaInvalid, at: document.pointer(to: key), message: "A batch has one member, once: requests."))
+                    RequestFault(
+                        .schemaInvalid, at: document.pointer(to: key), message: "A batch has one member, once: requests."))
             }
         }
         guard faults.isEmpty else { throw .refused(faults) }

@@ -26,11 +26,7 @@ struct BatchVerdicts: Sendable {
     /// Whether all are there.
     var isComplete: Bool { missingCount == 0 }
 
-    /// Notes what became of one request, once.
-    ///
-    /// - Parameters:
-    ///   - outcome: What became of it.
-    ///   - index: Its place in the batch, from 0.
+    /// Notes what became of the request at `index` in the batch, once.
     mutating func note(_ outcome: PublishOutcome, at index: Int) {
         var json = ByteWriter()
         json.append("{\"index\":")
@@ -94,11 +90,7 @@ final class BatchTally: Sendable {
     private let verdicts: Mutex<BatchVerdicts>
     private let then: @Sendable (BatchVerdicts) -> Void
 
-    /// Waits for so many verdicts, at least one.
-    ///
-    /// - Parameters:
-    ///   - count: How many.
-    ///   - then: Called once, with all of them, in the thread of the last one.
+    /// Waits for `count` verdicts, at least one. `then` is called once, with all of them, in the thread of the last one.
     init(count: Int, then: @escaping @Sendable (BatchVerdicts) -> Void) {
         verdicts = Mutex(BatchVerdicts(count: count))
         self.then = then

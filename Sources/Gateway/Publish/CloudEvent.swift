@@ -12,11 +12,7 @@ enum PublishForm: Sendable, Equatable {
     /// It is the request, and headers `ce-…` make it an event (section 3.1).
     case binaryEvent
 
-    /// The form of a body; nil for one that is not admitted.
-    ///
-    /// - Parameters:
-    ///   - mediaType: Its media type.
-    ///   - headers: The request's header fields.
+    /// The form of a body. Nil for one that is not admitted.
     init?(_ mediaType: String?, headers: HTTPFields) {
         switch mediaType {
         case RequestWriter.eventContentType: self = .structuredEvent
@@ -35,7 +31,6 @@ struct CloudEvent: Sendable, Equatable {
     /// The values by the attributes' names.
     private let values: [String: String]
 
-    /// The event's source.
     var source: String? { values["source"] }
 
     /// Reads the headers of a binary event, whose values are percent-encoded (HTTP binding, section 3.1.3.2).
@@ -69,10 +64,7 @@ struct CloudEvent: Sendable, Equatable {
         ["id", "source"].compactMap { name in values[name].map { ("ce_" + name, $0) } } + recordHeaders
     }
 
-    /// What is wrong with the attributes.
-    ///
-    /// - Parameter form: Decides how an attribute is named: by its place in the body, or by its header.
-    /// - Returns: A fault for each.
+    /// The faults of the attributes, each named by its place in the body, or by its header.
     func faults(in form: PublishForm) -> [RequestFault] {
         var faults: [RequestFault] = []
         func add(_ name: String, rule: String) {

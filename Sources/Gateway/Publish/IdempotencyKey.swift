@@ -9,11 +9,7 @@ struct IdempotencyKey: Sendable, Equatable {
     /// The key, without quotes and escapes.
     let text: String
 
-    /// Reads the header.
-    ///
-    /// - Parameter headers: The request's.
-    /// - Returns: The key; nil without one.
-    /// - Throws: 400 `idempotency_key_invalid`.
+    /// Reads the header, or fails with 400 `idempotency_key_invalid`. Returns nil without one.
     static func read(_ headers: HTTPFields) throws(APIProblem) -> IdempotencyKey? {
         guard let value = headers["Idempotency-Key"] else { return nil }
         guard headers.count(of: "Idempotency-Key") == 1, let key = IdempotencyKey(value) else { throw .idempotencyKeyInvalid }
@@ -28,13 +24,8 @@ struct IdempotencyKey: Sendable, Equatable {
         text = String(decoding: key, as: UTF8.self)
     }
 
-    /// The id of a request that has none of its own: whoever repeats the key gets the same id, at any gateway.
-    ///
-    /// - Parameters:
-    ///   - publisher: Whose key it is.
-    ///   - index: The request's place in its batch, from 0; nil for one that comes alone.
-    /// - Returns: `k` and 32 hexadecimal digits.
-    /// - Throws: The library for digests fails.
+    /// The id of a request that has none of its own: `k` and 32 hexadecimal digits. Whoever repeats the key gets the same id, at
+    /// any gateway. `index` is the request's place in its batch, from 0.
     func requestID(of publisher: Publisher, at index: Int? = nil) throws(CryptoError) -> String {
         var bytes = Array((publisher.tenant ?? "").utf8) + [0] + Array(publisher.keyID.utf8) + [0] + Array(text.utf8)
         if let index { bytes += [0] + Array(String(index).utf8) }

@@ -30,15 +30,8 @@ struct Publication: Sendable {
     /// The tenant that it is for, or nil for none.
     let tenant: String?
 
-    /// Reads and checks a request.
-    ///
-    /// - Parameters:
-    ///   - submission: The request as it came.
-    ///   - publisher: Who publishes it.
-    ///   - now: When it is written.
-    ///   - buffers: What it is read and checked in.
-    ///   - newID: Makes an id, for a request that has none and whose call has no key.
-    /// - Throws: All that is wrong with it.
+    /// Reads and checks a request, and fails with all that is wrong with it. `newID` serves a request that has no id and whose
+    /// call has no key.
     init(
         _ submission: Submission, by publisher: Publisher, at now: Timestamp, buffers: inout Buffers, newID: () -> String
     ) throws(APIProblem) {
@@ -70,9 +63,8 @@ struct Publication: Sendable {
         tenant = publisher.tenant ?? request.tenant.map { request.document.string($0) }
     }
 
-    /// Reads the body in place of what `request` held.
-    ///
-    /// - Returns: The event that holds the request, if one does, and whether the event is the body.
+    /// Reads the body in place of what `request` held. Returns the event that holds the request, if one does, and whether the
+    /// event is the body.
     private static func read(
         _ submission: Submission, at now: Timestamp, into request: inout PushRequest
     ) throws(APIProblem) -> (event: CloudEvent?, isEnvelope: Bool) {

@@ -28,16 +28,10 @@ final class PublicationWriter: Sendable {
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Sending.source))
     }
 
-    /// A new id.
     func newID(at now: Timestamp) -> String { writer.withLock { $0.newID(at: now) } }
 
-    /// Checks a request, and writes it unless something is wrong with it.
-    ///
-    /// - Parameters:
-    ///   - submission: The request.
-    ///   - publisher: Who publishes it.
-    ///   - now: The present moment.
-    ///   - then: Called once, before this returns or later: with what became of it, and where a look-up finds it if it was written.
+    /// Checks a request, and writes it unless something is wrong with it. `then` is called once, before this returns or later,
+    /// with what became of it, and where a look-up finds it if it was written.
     func write(
         _ submission: Submission, by publisher: Publisher, at now: Timestamp,
         then: @escaping @Sendable (PublishOutcome, PublishedRequests.Key?) -> Void

@@ -9,11 +9,9 @@ typealias BatchCheck = @Sendable (_ count: Int, _ publisher: Publisher) -> KeyUs
 
 /// A call of `/v1` that brings requests, and whose caller has shown a key.
 struct PublishCall: Sendable {
-    /// What it asks for.
     let kind: PublishKind
     /// The call, whole.
     let request: HTTPServerRequest
-    /// The caller.
     let publisher: Publisher
     /// Counts the requests of a batch.
     let checkBatch: BatchCheck

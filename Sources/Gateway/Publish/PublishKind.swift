@@ -9,11 +9,7 @@ enum PublishKind: Sendable, Equatable {
     /// One is checked, and nothing is written.
     case trial(PublishForm)
 
-    /// The kind of a call; nil for another route, and for a media type that the route does not take.
-    ///
-    /// - Parameters:
-    ///   - route: Where it leads.
-    ///   - headers: Its header fields.
+    /// The kind of a call. Nil for another route, and for a media type that the route does not take.
     init?(_ route: Route, headers: HTTPFields) {
         switch route {
         case .publish:
@@ -58,9 +54,7 @@ enum BatchForm: Sendable, Equatable {
     /// The media type of a list of events, at `POST /v1/requests`.
     static let eventsType = "application/cloudevents-batch+json"
 
-    /// The form of a body of `POST /v1/requests:batch`; nil for one that is not admitted.
-    ///
-    /// - Parameter headers: The call's.
+    /// The form of a body of `POST /v1/requests:batch`. Nil for one that is not admitted.
     init?(_ headers: HTTPFields) {
         switch headers.mediaType {
         case "application/json": self = .list

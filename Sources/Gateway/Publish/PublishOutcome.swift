@@ -3,18 +3,11 @@ import PushModel
 
 /// What became of one request, whether it came alone or in a batch.
 enum PublishOutcome: Sendable, Equatable {
-    /// Kafka has it.
     case written(WrittenRequest)
     /// It cannot be published, or Kafka does not have it for certain.
     case refused(APIProblem)
 
-    /// What became of a record.
-    ///
-    /// - Parameters:
-    ///   - delivery: What Kafka has said of it.
-    ///   - request: The record's request.
-    ///   - topic: The topic of the record.
-    ///   - wait: When to try again where that helps, in milliseconds.
+    /// The outcome of a record by what Kafka has said of it. `wait` is milliseconds, where another try helps.
     init(
         _ delivery: Producer.Delivery, of request: PublishedRequest, in topic: String, retryAfter wait: Int64
     ) {
@@ -30,13 +23,9 @@ enum PublishOutcome: Sendable, Equatable {
     }
 }
 
-/// A request that Kafka has.
 struct WrittenRequest: Sendable, Equatable {
-    /// Its id.
     let id: String
-    /// The topic of its record.
     let topic: String
-    /// The partition of its record.
     let partition: Int32
     /// The place there; nil where Kafka does not say it.
     let offset: Int64?

@@ -19,9 +19,7 @@ final class PublishRoute: Sendable {
     private let lookups: LookupEndpoints
     private let reporter: RequestReporter
 
-    /// Makes a route whose requests go to `producer`.
-    ///
-    /// - Throws: ``GatewayFailure/configuration(_:)``: a hub of the worker whose calls are shown cannot be called.
+    /// Makes a route whose requests go to `producer`. It fails where a hub of the worker whose calls are shown cannot be called.
     init(
         _ configuration: GatewayConfiguration, producer: RequestProducer, idempotency: Idempotency,
         lookups: LookupEndpoints, services: GatewayServices
@@ -75,7 +73,6 @@ final class PublishRoute: Sendable {
         }
     }
 
-    /// Carries out a call.
     private func carryOut(_ call: PublishCall, with key: IdempotencyKey?, noting note: @escaping Noting) {
         let now = Timestamp(milliseconds: WallClock.millisecondsSince1970())
         do throws(APIProblem) {
@@ -104,9 +101,7 @@ final class PublishRoute: Sendable {
         }
     }
 
-    /// Publishes each request of a batch as if it came alone, in their order.
-    ///
-    /// - Throws: A fault of the batch itself; nothing is written then.
+    /// Publishes each request of a batch as if it came alone, in their order. For a fault of the batch itself nothing is written.
     private func publishAll(
         _ call: PublishCall, in form: BatchForm, with key: IdempotencyKey?, at now: Timestamp, noting note: @escaping Noting
     ) throws(APIProblem) {

@@ -1,9 +1,7 @@
 import Basics
 import Kafka
 
-/// Where a record stands.
 struct RecordPlace: Sendable, Hashable {
-    /// The topic and the partition.
     var partition: TopicPartition
     /// The offset there, from 0.
     var offset: Int64
@@ -22,7 +20,6 @@ struct RecordPlace: Sendable, Hashable {
 struct RecordPlaces: Sendable {
     /// A number that says which places there are.
     enum Bound: Sendable, Hashable {
-        /// The number of a topic's partitions.
         case partitionCount(topic: String)
         /// The offset behind a partition's last record.
         case end(TopicPartition)
@@ -53,12 +50,8 @@ struct RecordPlaces: Sendable {
     /// Nothing is known.
     init() {}
 
-    /// What is known of a place. Asks for bounds of partitions alone that are there.
-    ///
-    /// - Parameters:
-    ///   - place: The place, of a topic that the gateway works with: what is known of a topic is never forgotten for good.
-    ///   - shown: When a caller brought it.
-    /// - Returns: What to do.
+    /// The verdict on a place that a caller showed then. Asks for bounds of partitions alone that are there. Its topic is one
+    /// that the gateway works with: what is known of a topic is never forgotten for good.
     func verdict(on place: RecordPlace, shown: MonotonicTime) -> Verdict {
         for bound in Self.bounds(of: place.partition) {
             guard let answer = answers[bound] else { return .unknown(bound) }
@@ -67,12 +60,7 @@ struct RecordPlaces: Sendable {
         return .present
     }
 
-    /// Notes what a broker has answered, unless a later answer is known.
-    ///
-    /// - Parameters:
-    ///   - value: The answer.
-    ///   - bound: The question.
-    ///   - time: When the question was sent, or before.
+    /// Notes what a broker has answered to a question sent at `time` or later, unless a later answer is known.
     mutating func note(_ value: Int64, for bound: Bound, askedAt time: MonotonicTime) {
         if let known = answers[bound], known.time > time { return }
         answers[bound] = (value, time)

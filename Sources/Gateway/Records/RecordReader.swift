@@ -1,7 +1,6 @@
 import Basics
 import Dispatch
 import EventLoop
-import Foundation
 import Kafka
 import Observability
 import Synchronization
@@ -45,17 +44,12 @@ final class RecordReader: Sendable {
     private let turns = Mutex(
         UserTurns<Question>(
             lineLimit: RecordReader.threadsOfAsker, userLimit: RecordReader.limitOfAsker, limit: RecordReader.limit))
-    /// What is in line.
     private let questions = BoundedQueue<Question>(limit: RecordReader.limit)
     private let places = Mutex(RecordPlaces())
-    private let ended = DispatchSemaphore(value: 0)
+    private let threads = (0..<RecordReader.threadCount).map { _ in ServiceThread() }
 
-    /// Makes one whose threads do not run yet.
-    ///
-    /// - Parameters:
-    ///   - log: The program's log.
-    ///   - patience: How long a call waits for Kafka, the time before its turn included; default 5 s.
-    ///   - open: Makes what a thread asks; called in that thread.
+    /// Makes one whose threads do not run yet. `patience` is the wait of a call for Kafka, the time before its turn included.
+    /// Each thread opens a source.
     init(
         _ log: Log, patience: Duration = .seconds(5), open: @escaping @Sendable () throws(KafkaError) -> any RecordSource
     ) {
@@ -66,13 +60,8 @@ final class RecordReader: Sendable {
 
     /// Starts the threads; they hold `self` until ``stop()``. To be called once.
     func start() {
-        for number in 1...Self.threadCount {
-            let thread = Thread { [self] in
-                work()
-                ended.signal()
-            }
-            thread.name = "pushfan-records-\(number)"
-            thread.start()
+        for (index, thread) in threads.enumerated() {
+            thread.start(named: "pushfan-records-\(index + 1)") { [self] in work() }
         }
     }
 
@@ -80,15 +69,10 @@ final class RecordReader: Sendable {
     func stop() {
         questions.close()
         let deadline = DispatchTime.now() + .seconds(1)
-        for _ in 0..<Self.threadCount { _ = ended.wait(timeout: deadline) }
+        for thread in threads { thread.waitForEnd(until: deadline) }
     }
 
-    /// Reads a record; waits for nothing.
-    ///
-    /// - Parameters:
-    ///   - place: Where it is.
-    ///   - asker: Who asks; takes turns with others.
-    ///   - answer: Called once, in any thread; never after ``stop()``.
+    /// Reads a record. Waits for nothing. Askers take turns. `answer` is called once, in any thread, and never after ``stop()``.
     func read(_ place: RecordPlace, for asker: String, then answer: @escaping @Sendable (Answer) -> Void) {
         let now = MonotonicTime.now()
         let question = Question(

@@ -2,22 +2,11 @@ import Kafka
 
 /// Asks brokers for single records, as ``RecordReader`` needs it. Belongs to one thread.
 protocol RecordSource: AnyObject {
-    /// The value of a bound as the brokers know it now.
-    ///
-    /// - Parameters:
-    ///   - bound: Which one; that of a partition only if it is there.
-    ///   - timeout: How long to wait.
-    /// - Returns: The value, from 0.
-    /// - Throws: The topic is missing or not allowed, or no broker answered in time.
+    /// The value of a bound as the brokers know it now, from 0. The partition is there. It fails where the topic is missing or
+    /// not allowed, or no broker answered in time.
     func value(of bound: RecordPlaces.Bound, timeout: Duration) throws(KafkaError) -> Int64
 
-    /// The record at a place.
-    ///
-    /// - Parameters:
-    ///   - place: The place, which is there.
-    ///   - timeout: How long to wait.
-    /// - Returns: The record; nil when it is gone.
-    /// - Throws: As ``value(of:timeout:)`` does.
+    /// The record at a place that is there, or nil when it is gone. It fails as ``value(of:timeout:)`` does.
     func record(at place: RecordPlace, timeout: Duration) throws(KafkaError) -> StoredRecord?
 }
 
@@ -27,11 +16,9 @@ struct StoredRecord: Sendable {
     let timestamp: Int64?
     /// The value; nil for a tombstone.
     let value: [UInt8]?
-    /// The headers, in order.
     var headers: [(name: [UInt8], value: [UInt8]?)] = []
 }
 
-/// Reads records in Kafka.
 final class KafkaRecords: RecordSource {
     /// Never reached while records are fetched in small portions, and it must not be: the client would pause for 1 s.
     private static let readAhead = 64 << 20
@@ -43,10 +30,7 @@ final class KafkaRecords: RecordSource {
 
     private let fetcher: RecordFetcher
 
-    /// Makes a client; nothing is sent yet.
-    ///
-    /// - Parameter kafka: The brokers and the user's properties.
-    /// - Throws: A configuration that was refused.
+    /// Makes a client. Nothing is sent yet.
     init(_ kafka: KafkaConfiguration) throws(KafkaError) {
         var configuration = kafka
         configuration.properties = Self.defaults + kafka.properties

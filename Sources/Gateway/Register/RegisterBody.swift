@@ -46,17 +46,13 @@ public struct RegisterBody: Sendable, Equatable {
         self.init(platform: platform, handle: handle, tags: tags)
     }
 
-    /// The platform that an app means by a word; nil for one that it cannot register with.
-    ///
-    /// - Parameter word: `apns`, `fcm`, `gcm`, `fcmv1`, `wns` or `browser`, in any case. The three words for Android are one: the hub's
-    ///   `gcm` is a format whose service has ended.
-    /// - Returns: The platform; nil for one that an app cannot register with.
+    /// The platform that an app means by `apns`, `fcm`, `gcm`, `fcmv1`, `wns` or `browser`, in any case, or nil for one that it
+    /// cannot register with. The three words for Android are one: the hub's `gcm` is a format whose service has ended.
     public static func platform(_ word: String) -> Platform? {
         let word = word.lowercased()
         return platforms.first { $0.key == word }?.value
     }
 
-    /// The words of platforms.
     static let platforms: KeyValuePairs<String, Platform> = [
         "apns": .apple, "fcm": .fcmv1, "gcm": .fcmv1, "fcmv1": .fcmv1, "wns": .windows, "browser": .browser,
     ]

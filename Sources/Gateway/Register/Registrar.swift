@@ -82,39 +82,19 @@ public struct Registrar: Sendable {
         self.users = users
     }
 
-    /// `POST /api/register`: finds the id that a device has, or gives it a new one.
-    ///
-    /// - Parameters:
-    ///   - handle: The device's handle, if the app told it.
-    ///   - newID: A random UUID, for a device that has none yet.
-    ///   - user: Who is logged in.
-    ///   - users: How users' tags are made.
-    /// - Returns: The call at its beginning.
+    /// `POST /api/register`: finds the id that a device has by its handle, or gives it a new one, a random UUID.
     public static func creating(
         for handle: LookUpHandle?, newID: String, user: UserTag, users: UserTag.Pattern
     ) -> Registrar {
         Registrar(.create(newID: newID, handle), user: user, users: users)
     }
 
-    /// `PUT /api/register/{id}`: registers a device, or changes it.
-    ///
-    /// - Parameters:
-    ///   - id: The id, with its percent escapes decoded.
-    ///   - body: The device.
-    ///   - user: Who is logged in.
-    ///   - users: How users' tags are made.
-    /// - Returns: The call at its beginning.
+    /// `PUT /api/register/{id}`: registers a device, or changes it. The id has its percent escapes decoded.
     public static func writing(_ id: String, body: RegisterBody, user: UserTag, users: UserTag.Pattern) -> Registrar {
         Registrar(.put(id: id, body), user: user, users: users)
     }
 
-    /// `DELETE /api/register/{id}`.
-    ///
-    /// - Parameters:
-    ///   - id: The id, with its percent escapes decoded.
-    ///   - user: Who is logged in.
-    ///   - users: How users' tags are made.
-    /// - Returns: The call at its beginning.
+    /// `DELETE /api/register/{id}`. The id has its percent escapes decoded.
     public static func removing(_ id: String, user: UserTag, users: UserTag.Pattern) -> Registrar {
         Registrar(.remove(id: id), user: user, users: users)
     }
@@ -130,10 +110,7 @@ public struct Registrar: Sendable {
         }
     }
 
-    /// The next step.
-    ///
-    /// - Parameter reply: What the hub said to the call of the step before.
-    /// - Returns: What to ask the hub next, or how the call ends.
+    /// The next step after the hub's reply to the call of the step before.
     public mutating func next(after reply: Reply) -> Step {
         if case .failed(let failure) = reply {
             // A registration that was changed since it was listed is not the one that was to be removed.
@@ -192,13 +169,8 @@ extension Registrar {
         isPossible(id) && id.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
     }
 
-    /// What of a handle's registrations makes the device ring twice: other installations, and the native registrations of an older back
-    /// end. Templates that an app registered itself stay.
-    ///
-    /// - Parameters:
-    ///   - list: All registrations of the handle.
-    ///   - id: The installation that stays; nil leaves all of them.
-    /// - Returns: The calls that remove them.
+    /// The calls that remove what of a handle's registrations makes the device ring twice: other installations than `id`, and the
+    /// native registrations of an older back end. Templates that an app registered itself stay.
     private static func removals(_ list: [DeviceRegistration], beside id: String?) -> [Call] {
         var calls: [Call] = []
         for registration in list {

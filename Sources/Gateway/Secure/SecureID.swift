@@ -66,7 +66,6 @@ struct SecureID: Sendable, Equatable {
 }
 
 extension SecureID: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says what it is.
     var description: String { "SecureID(redacted)" }
     var debugDescription: String { description }
     var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -11,12 +11,7 @@ final class SecureMessages: Sendable {
     private let producer: RequestProducer
     private let reader: RecordReader
 
-    /// Makes one.
-    ///
-    /// - Parameters:
-    ///   - topic: The topic of the texts.
-    ///   - producer: Writes the texts.
-    ///   - reader: Reads them.
+    /// Makes one that writes texts to `topic` by `producer`, and reads them by `reader`.
     init(_ topic: String, producer: RequestProducer, reader: RecordReader) {
         self.topic = topic
         self.producer = producer
@@ -25,12 +20,8 @@ final class SecureMessages: Sendable {
 
     // MARK: Writing
 
-    /// Writes a text; waits for nothing.
-    ///
-    /// - Parameters:
-    ///   - text: The text and its user.
-    ///   - reply: Is answered when the text is not written; nothing was sent then.
-    ///   - send: Is called once the text is written, in the producer's thread; must not block.
+    /// Writes a text. Waits for nothing. `send` is called once it is written, in the producer's thread, and must not block. Else
+    /// `reply` is answered.
     func keep(_ text: SecureText, reply: Reply, then send: @escaping @Sendable (SecureID) -> Void) {
         let secret: [UInt8]
         let value: [UInt8]
@@ -57,12 +48,7 @@ final class SecureMessages: Sendable {
 
     // MARK: Reading
 
-    /// Answers a text, or 404 where there is none for this user; waits for nothing.
-    ///
-    /// - Parameters:
-    ///   - id: The id as the caller has it.
-    ///   - user: Who asks.
-    ///   - reply: Takes the answer.
+    /// Answers a text, or 404 where there is none for this user. Waits for nothing.
     func read(_ id: String, for user: UserTag, reply: Reply) {
         guard let id = SecureID(id) else { return reply.answer(APIProblem.notFound) }
         let place = RecordPlace(topic: topic, partition: id.partition, offset: id.offset)

@@ -12,10 +12,8 @@ struct SecureText: Sendable, Equatable {
 
     /// The user's tag in lower case.
     let user: String
-    /// The text.
     let text: String
 
-    /// A text for a user.
     init(_ text: String, for user: UserTag) {
         self.init(user: user.folded, text: text)
     }
@@ -25,23 +23,15 @@ struct SecureText: Sendable, Equatable {
         self.text = text
     }
 
-    /// Encrypts user and text.
-    ///
-    /// - Parameter secret: The random bytes of an id that was never used before: key and nonce come from them alone.
-    /// - Returns: A record's value.
-    /// - Throws: `CryptoError`.
+    /// Encrypts user and text to a record's value. `secret` is the random bytes of an id that was never used before: key and
+    /// nonce come from them alone.
     func sealed(by secret: [UInt8]) throws(CryptoError) -> [UInt8] {
         let (key, nonce) = try Self.key(secret)
         return try AES256GCM.seal(Array(user.utf8) + [Self.separator] + Array(text.utf8), key: key, nonce: nonce)
     }
 
-    /// Decrypts a record's value.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - secret: The random bytes of the id by which it is asked for.
-    /// - Returns: User and text; nil when the value was sealed by others, or is not one of these records at all.
-    /// - Throws: `CryptoError`.
+    /// Decrypts a record's value by the random bytes of the id by which it is asked for. Nil when it was sealed by others, or is
+    /// no such record at all.
     static func opened(_ value: [UInt8], by secret: [UInt8]) throws(CryptoError) -> SecureText? {
         let (key, nonce) = try Self.key(secret)
         guard let bytes = try AES256GCM.open(value, key: key, nonce: nonce), let end = bytes.firstIndex(of: separator)

@@ -28,12 +28,8 @@ struct UserTurns<Work: Sendable>: Sendable {
     /// What is not done yet, of all users.
     private(set) var count = 0
 
-    /// No user has work.
-    ///
-    /// - Parameters:
-    ///   - lineLimit: How much of one user may be in line or being done at a time, at least 1.
-    ///   - userLimit: How much of one user may be there in all, at least as much.
-    ///   - limit: How much of all users may be there.
+    /// No user has work. `lineLimit`, at least 1, is how much of one user may be in line or being done at a time, `userLimit` how
+    /// much of one user may be there in all, and `limit` of all.
     init(lineLimit: Int, userLimit: Int, limit: Int) {
         self.lineLimit = lineLimit
         self.userLimit = userLimit
@@ -60,10 +56,7 @@ struct UserTurns<Work: Sendable>: Sendable {
         return .inLine
     }
 
-    /// Notes that a piece of a user's work is done.
-    ///
-    /// - Parameter user: Who had it in line.
-    /// - Returns: The user's oldest that was kept, which is in line now; nil when there is none.
+    /// Notes that a piece of a user's work in line is done. Returns the user's oldest that was kept, which is in line now.
     mutating func finish(of user: String) -> Work? {
         guard let present = users[user]?.count else { return nil }
         count -= 1

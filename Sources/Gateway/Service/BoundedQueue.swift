@@ -31,9 +31,7 @@ final class BoundedQueue<Element: Sendable>: Sendable {
     /// Whether nothing waits at this moment.
     var isEmpty: Bool { state.withLock { $0.elements.isEmpty } }
 
-    /// Puts one in behind the others; never waits.
-    ///
-    /// - Returns: False when the queue is full or closed; then nothing is kept.
+    /// Puts one in behind the others. Never waits. Returns false, and keeps nothing, when the queue is full or closed.
     func put(_ element: Element) -> Bool {
         let isKept = state.withLock { state -> Bool in
             guard !state.isClosed, state.elements.count < limit else { return false }
@@ -51,9 +49,6 @@ final class BoundedQueue<Element: Sendable>: Sendable {
     }
 
     /// Takes the oldest, and waits for one.
-    ///
-    /// - Parameter deadline: How long to wait.
-    /// - Returns: What there was.
     func take(until deadline: DispatchTime) -> Taken {
         guard arrivals.wait(timeout: deadline) == .success else { return .nothing }
         let element = state.withLock { state -> Element? in

@@ -8,7 +8,6 @@ import Users
 struct APICall: Sendable {
     /// Where it leads; a route below `/api`.
     let route: Route
-    /// The request, whole.
     let request: HTTPServerRequest
     /// Who asks.
     let caller: Caller
@@ -56,9 +55,8 @@ struct APIEndpoints: Endpoints {
     private let lookups: LookupEndpoints
     private let reach: RetryReachMonitor
 
-    /// Makes endpoints that send nothing yet.
-    ///
-    /// - Throws: ``GatewayFailure/configuration(_:)``: settings with which no device can be registered, or Kafka's client refuses.
+    /// Makes endpoints that send nothing yet. It fails for settings with which no device can be registered, or that Kafka's
+    /// client refuses.
     init(
         _ configuration: GatewayConfiguration, lanes: HubLanes, users: UsersSource?, services: GatewayServices
     ) throws(GatewayFailure) {

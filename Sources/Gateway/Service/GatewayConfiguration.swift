@@ -61,7 +61,6 @@ public struct GatewayConfiguration: Sendable {
     /// The texts of secure push are kept here, encrypted.
     public var secureTopic = "push.secure.v1"
 
-    /// The topics of requests by priority.
     var requestTopics: RequestTopics {
         RequestTopics(high: requestsHighTopic, normal: requestsTopic, bulk: requestsBulkTopic)
     }

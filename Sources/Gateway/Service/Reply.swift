@@ -14,11 +14,6 @@ final class Reply: Sendable {
     private let isAnswered = Atomic(false)
 
     /// The reply to a request that has just come.
-    ///
-    /// - Parameters:
-    ///   - responder: The server's.
-    ///   - route: The route's label.
-    ///   - services: Metrics and clock.
     init(_ responder: Responder, route: String, services: GatewayServices) {
         self.responder = responder
         self.route = route
@@ -43,12 +38,7 @@ final class Reply: Sendable {
 }
 
 extension GatewayServices {
-    /// Counts an answer.
-    ///
-    /// - Parameters:
-    ///   - response: The answer.
-    ///   - route: The route's label.
-    ///   - started: The time of its request.
+    /// Counts an answer to a request that came at `started`.
     func count(_ response: HTTPServerResponse, on route: String, since started: MonotonicTime) {
         metrics.requests.series([route, String(response.status)]).increment()
         metrics.requestDuration.series([route]).observe(nanoseconds: now().nanoseconds(since: started))

@@ -38,7 +38,6 @@ enum Route: Sendable, Equatable {
     /// Where a request leads.
     enum Match: Sendable, Equatable {
         case route(Route)
-        /// The path has other methods.
         case otherMethods([String])
         case nowhere
 
@@ -61,12 +60,7 @@ enum Route: Sendable, Equatable {
         }
     }
 
-    /// Finds the route of a request.
-    ///
-    /// - Parameters:
-    ///   - method: The method as sent; methods have a case (RFC 9110, 9.1).
-    ///   - path: The path as sent, escapes and all.
-    /// - Returns: The route; or that there is none, or none with this method.
+    /// Finds the route of a request. Methods have a case (RFC 9110, 9.1), and the path has its escapes.
     static func match(_ method: String, path: Substring) -> Match {
         guard let routes = routes(of: path) else { return .nowhere }
         if let found = routes.first(where: { $0.method == method }) { return .route(found.route) }

@@ -13,12 +13,9 @@ struct TrustedProxies: Sendable {
 
     private let ranges: [Range]
 
-    /// Trusts no one.
     init() { ranges = [] }
 
-    /// Reads addresses, and ranges of them (RFC 4632, section 3.1).
-    ///
-    /// - Throws: ``GatewayFailure/configuration(_:)``: one of them is neither.
+    /// Reads addresses, and ranges of them (RFC 4632, section 3.1), and fails where one is neither.
     init(_ texts: [String]) throws(GatewayFailure) {
         var ranges: [Range] = []
         for text in texts {

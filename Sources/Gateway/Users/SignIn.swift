@@ -2,7 +2,6 @@ import Basics
 import Crypto
 import Dispatch
 import EventLoop
-import Foundation
 import Observability
 import Synchronization
 import Users
@@ -12,9 +11,7 @@ import Users
 /// A password takes a processor for some 50 ms. So one thread checks them, a right one is remembered, those who failed wait before they
 /// are checked again, and those who wait take turns. Any thread may ask, and none waits.
 final class SignIn: Sendable {
-    /// What came of it.
     enum Outcome: Sendable, Equatable {
-        /// A user has signed in.
         case signedIn(Caller)
         /// There are no credentials, or they are wrong.
         case refused
@@ -36,7 +33,6 @@ final class SignIn: Sendable {
         }
     }
 
-    /// What waits, and who has to.
     private struct Waiting {
         var limits = SignInLimits()
         var turns = CheckTurns<Check>()
@@ -51,15 +47,10 @@ final class SignIn: Sendable {
     private let waiting = Mutex(Waiting())
     /// Counts what waits, and one for the end.
     private let arrivals = DispatchSemaphore(value: 0)
-    private let ended = DispatchSemaphore(value: 0)
+    private let thread = ServiceThread()
 
-    /// Makes one whose thread does not run yet; passwords wait until it does.
-    ///
-    /// - Parameters:
-    ///   - users: Who may sign in; nil for no one.
-    ///   - allowsDemo: Whether everybody may whose password is the name.
-    ///   - services: Log, metrics and clock.
-    /// - Throws: `CryptoError.openSSL` when there is no entropy.
+    /// Makes one whose thread does not run yet. Passwords wait until it does. Nobody may sign in without `users`, and with
+    /// `allowsDemo` everybody whose password is the name. It fails when there is no entropy.
     init(_ users: UsersSource?, allowsDemo: Bool, services: GatewayServices) throws(CryptoError) {
         self.users = users
         self.allowsDemo = allowsDemo
@@ -69,12 +60,9 @@ final class SignIn: Sendable {
 
     /// Starts the thread that checks passwords; it holds `self` until ``stop()``.
     func start() {
-        let thread = Thread { [self] in
+        thread.start(named: "pushfan-sign-in") { [self] in
             while let check = take() { check.then(outcome(of: check)) }
-            ended.signal()
         }
-        thread.name = "pushfan-sign-in"
-        thread.start()
     }
 
     /// Ends the thread, and waits up to 1 s for the check that is running; those that wait hear nothing any more.
@@ -86,15 +74,11 @@ final class SignIn: Sendable {
             return waiting.turns
         }
         arrivals.signal()
-        _ = ended.wait(timeout: .now() + .seconds(1))
+        thread.waitForEnd(until: .now() + .seconds(1))
     }
 
-    /// Looks at the value of an `Authorization` header.
-    ///
-    /// - Parameters:
-    ///   - authorization: The value; nil when there is none.
-    ///   - address: The client's address; nil when it is not known.
-    ///   - then: Gets what came of it, once: before this returns where no password has to be checked, else on the thread that checks.
+    /// Checks the value of an `Authorization` header. `then` gets what came of it, once: before this returns where no password
+    /// has to be checked, else on the thread that checks.
     func check(_ authorization: String?, from address: NumericAddress?, then: @escaping @Sendable (Outcome) -> Void) {
         guard let authorization, let credentials = BasicCredentials(authorization: authorization) else {
             return then(count(.refused, as: "refused"))
@@ -114,9 +98,7 @@ final class SignIn: Sendable {
         arrivals.signal()
     }
 
-    /// Lets a check wait for its turn.
-    ///
-    /// - Returns: Nil, or why it must not wait.
+    /// Lets a check wait for its turn, or returns why it must not wait.
     private func put(_ check: Check, knowing users: KnownUsers) -> Outcome? {
         let (attempt, now) = (check.attempt(users), services.now())
         return waiting.withLock { waiting -> Outcome? in

@@ -9,12 +9,9 @@ struct ByteQueue {
         self.capacity = capacity
     }
 
-    /// Bytes in it.
     var count: Int { bytes.count - readCount }
 
-    /// Puts bytes behind all others, all of them or none.
-    ///
-    /// - Returns: Whether there was room.
+    /// Puts bytes behind all others, if there is room for all of them.
     mutating func append(_ more: [UInt8]) -> Bool {
         guard more.count <= capacity - count else { return false }
         // An empty queue takes them as they are, so that many queues of the same bytes have them once.
@@ -22,9 +19,7 @@ struct ByteQueue {
         return true
     }
 
-    /// Moves the first bytes into `room`.
-    ///
-    /// - Returns: The number of bytes, or 0 when there are none.
+    /// Moves the first bytes into `room`, and returns their number.
     mutating func read(into room: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(self.count, room.count)
         guard count > 0 else { return 0 }

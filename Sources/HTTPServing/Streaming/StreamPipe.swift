@@ -64,8 +64,6 @@ final class StreamPipe: Sendable {
     // MARK: The writer
 
     /// Takes the next bytes. If there is no room, the reader was too slow, and is ended.
-    ///
-    /// - Returns: Whether they were taken.
     func write(_ bytes: [UInt8]) -> Bool {
         state.withLock { state -> Bool in
             guard state.ending == nil else { return false }
@@ -99,8 +97,6 @@ final class StreamPipe: Sendable {
     // MARK: The connection's thread
 
     /// Takes a connection, once.
-    ///
-    /// - Returns: Whether it had none before.
     func open(_ connection: ConnectionHandle, socket: Int32) -> Bool {
         state.withLock { state -> Bool in
             guard case .unsent = state.phase else { return false }

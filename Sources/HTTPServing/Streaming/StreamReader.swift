@@ -22,9 +22,8 @@ final class StreamReader {
         core.streams.remove(pipe)
     }
 
-    /// Reads the next bytes. Its client has the time of an answer to take them. While there are none, no time counts.
-    ///
-    /// - Returns: The number of bytes, 0 for none yet, or a negative number of the library for the end.
+    /// Reads the next bytes. Returns their number, 0 for none yet, or a negative number of the library for the end. Its client
+    /// has the time of an answer to take them. While there are none, no time counts.
     func read(into room: UnsafeMutableRawBufferPointer) -> Int {
         let next = pipe.read(into: room)
         if next == .later { core.deadlines?.end(socket) } else { core.deadlines?.begin(socket) }
@@ -65,9 +64,7 @@ final class OpenStreams: Sendable {
         if isClosed { pipe.cut() }
     }
 
-    func remove(_ pipe: StreamPipe) {
-        state.withLock { $0.pipes[ObjectIdentifier(pipe)] = nil }
-    }
+    func remove(_ pipe: StreamPipe) { state.withLock { $0.pipes[ObjectIdentifier(pipe)] = nil } }
 
     /// Cuts all of them, and those that come from now on. None is suspended afterwards.
     func close() {

@@ -4,12 +4,8 @@ import PushModel
 import Synchronization
 
 extension EmulatedHub {
-    /// The devices that are registered or were sent to, with what rang on them.
-    ///
-    /// - Parameters:
-    ///   - handle: Only the devices with this handle, or `nil` for all.
-    ///   - tag: Only the devices with a registration that has this tag, in any case, or `nil` for all.
-    /// - Returns: The devices, in the order in which the hub met them.
+    /// The devices that are registered or were sent to, with what rang on them, in the order in which the hub met them: all,
+    /// those with this handle, or those with a registration that has this tag, in any case.
     public func devices(handle: String? = nil, tag: String? = nil) -> [DeviceReport] {
         let now = clock()
         return state.withLock { state in
@@ -23,12 +19,7 @@ extension EmulatedHub {
         }
     }
 
-    /// The recorded calls, in the order of their arrival.
-    ///
-    /// - Parameters:
-    ///   - after: Only calls with higher ids. Default 0: all that are kept.
-    ///   - limit: At most so many. Default: all.
-    /// - Returns: The calls.
+    /// The recorded calls, in the order of their arrival, with ids higher than `after`, and at most `limit` of them.
     public func calls(after: Int = 0, limit: Int = .max) -> [RecordedCall] {
         state.withLock { $0.calls.calls(after: after, limit: limit) }
     }
@@ -42,11 +33,7 @@ extension EmulatedHub {
         }
     }
 
-    /// Arms faults.
-    ///
-    /// - Parameters:
-    ///   - faults: Tried in this order.
-    ///   - replacing: Whether the faults that were armed before are removed. Otherwise the new faults are tried after them.
+    /// Arms faults, which are tried in this order, in place of those armed before or after them.
     public func arm(_ faults: [Fault], replacing: Bool = true) {
         state.withLock { state in
             if replacing { state.faults = FaultScript() }
@@ -54,11 +41,8 @@ extension EmulatedHub {
         }
     }
 
-    /// Scripts what telemetry shows of the notifications that come, and whom push services refuse.
-    ///
-    /// - Parameters:
-    ///   - scripts: Tried in this order.
-    ///   - replacing: Whether the lines that were present before are removed. Otherwise the new lines are tried after them.
+    /// Scripts what telemetry shows of the notifications that come, and whom push services refuse. The lines are tried in this
+    /// order, in place of those present before or after them.
     public func script(_ scripts: [TelemetryScript], replacing: Bool = true) {
         state.withLock { state in
             if replacing { state.plan = TelemetryPlan() }

@@ -100,11 +100,7 @@ struct ReportWriter {
         member("collapse", value: call.collapseKey)
     }
 
-    /// Appends a line of the journal.
-    ///
-    /// - Parameters:
-    ///   - call: The call.
-    ///   - fingerprint: Stands for the device handle of a direct send.
+    /// Appends a line of the journal. The fingerprint stands for the device handle of a direct send.
     mutating func appendLine(_ call: RecordedCall, fingerprint: String?) {
         object { report in
             report.member("id", value: call.id)

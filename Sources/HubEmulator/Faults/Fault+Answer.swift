@@ -11,12 +11,8 @@ extension Fault.Effect {
 }
 
 extension Fault {
-    /// The answer in place of the hub's own, or `nil` when the fault makes none.
-    ///
-    /// - Parameters:
-    ///   - request: The call, whose api-version decides the answer to throttling.
-    ///   - moment: Now.
-    /// - Returns: The answer.
+    /// The answer in place of the hub's own, or `nil` when the fault makes none. The call's api-version decides the answer to
+    /// throttling.
     func answer(to request: HTTPServerRequest, at moment: Moment) -> HubAnswer? {
         switch effect {
         case .status(let status), .outage(_, .some(let status)):

@@ -3,19 +3,13 @@ struct FaultDice: Sendable {
     private static let step: UInt64 = 0x9e37_79b9_7f4a_7c15
     private var state: UInt64
 
-    /// Dice of their own for each fault.
-    ///
-    /// - Parameters:
-    ///   - seed: Begins the numbers.
-    ///   - place: The place of the fault among the armed ones: two faults with one seed strike independently.
+    /// Dice of their own for each fault: two faults with one seed, but different places among the armed ones, strike
+    /// independently.
     init(seed: UInt64, place: Int) {
         state = Self.mixed(seed &+ Self.step &* UInt64(truncatingIfNeeded: place + 1))
     }
 
-    /// Throws once.
-    ///
-    /// - Parameter chance: The probability of a strike, 0 to 1.
-    /// - Returns: Whether the fault strikes.
+    /// Throws once, and returns whether the fault strikes. `chance` is 0 to 1.
     mutating func strikes(chance: Double) -> Bool {
         state &+= Self.step
         return Double(Self.mixed(state) >> 11) * 0x1p-53 < chance

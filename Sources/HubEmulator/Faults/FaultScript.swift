@@ -14,11 +14,7 @@ struct FaultScript: Sendable {
         /// Milliseconds since 1970 at which a running outage ends.
         var outageEnd: Int64?
 
-        /// A fault that has struck nothing yet.
-        ///
-        /// - Parameters:
-        ///   - fault: The fault.
-        ///   - place: The place of the fault among the armed ones, from 0 on.
+        /// A fault that has struck nothing yet, with its place among the armed ones, from 0 on.
         init(_ fault: Fault, place: Int) {
             self.fault = fault
             dice = FaultDice(seed: fault.seed, place: place)
@@ -35,12 +31,7 @@ struct FaultScript: Sendable {
         for fault in faults { entries.append(Entry(fault, place: entries.count)) }
     }
 
-    /// The fault for a call, if any.
-    ///
-    /// - Parameters:
-    ///   - request: The call.
-    ///   - now: Milliseconds since 1970.
-    /// - Returns: The first fault that strikes.
+    /// The first fault that strikes a call, if any. `now` is milliseconds since 1970.
     mutating func strike(_ request: HTTPServerRequest, now: Int64) -> Fault? {
         for index in entries.indices where entries[index].strikes(request, now: now) {
             entries[index].struckCount += 1

@@ -28,14 +28,10 @@ struct Installation: Sendable {
     var pushVariables: [(name: String, value: String)] = []
     var target: InstallationTarget
     var secondaryTiles: [(name: String, target: InstallationTarget)] = []
-    /// The registrations that stand for it.
     var registrationIDs: [String] = []
 
-    /// The registrations that stand for the installation: for each target one native, and one for every template. A device whose handle
-    /// is gone has none.
-    ///
-    /// - Parameter makeID: Gives a new registration id.
-    /// - Returns: The registrations, the native one of the device first.
+    /// The registrations that stand for the installation, with new ids: for each target one native, that of the device first, and
+    /// one for every template. A device whose handle is gone has none.
     func registrations(makeID: () -> String) -> [Registration] {
         var registrations: [Registration] = []
         for (tile, target) in [(nil, target)] + secondaryTiles.map({ (Optional($0.name), $0.target) })

@@ -21,12 +21,7 @@ enum InstallationPatch {
         var unknownPath: Refusal { Refusal(400, detail: "A patch cannot change '/\(path.joined(separator: "/"))'") }
     }
 
-    /// Applies every operation of a patch, in order, or none.
-    ///
-    /// - Parameters:
-    ///   - body: The patch.
-    ///   - installation: The installation that it changes.
-    /// - Throws: An answer with 400 naming the first operation that cannot be applied.
+    /// Applies every operation of a patch, in order, or none: 400 names the first that cannot be applied.
     static func apply(_ body: [UInt8], to installation: inout Installation) throws(Refusal) {
         var patched = installation
         for operation in try InstallationReader(body).operations() {

@@ -6,25 +6,19 @@ import PushModel
 struct InstallationReader {
     private let document: JSONDocument
 
-    /// Reads a JSON text.
-    ///
-    /// - Throws: An answer with 400 when it is not JSON.
+    /// Reads a JSON text, or refuses it with 400.
     init(_ bytes: [UInt8]) throws(Refusal) {
         var document = JSONDocument()
         do { try document.read(bytes.span) } catch { throw Refusal(400, detail: "The body is not valid JSON. \(error.sentence)") }
         self.document = document
     }
 
-    /// The installation that the whole text describes.
-    ///
-    /// - Parameter id: The id in the path, which the body must not contradict. With `nil`, the body's id counts.
-    /// - Returns: The installation.
-    /// - Throws: An answer with 400 naming the fault.
+    /// The installation that the whole text describes, or 400 naming the fault. The id in the path must not be contradicted by
+    /// the body. With `nil`, the body's id counts.
     func installation(id: String?) throws(Refusal) -> Installation {
         try installation(at: document.root, id: id)
     }
 
-    /// The installations of an array.
     func installations() throws(Refusal) -> [Installation] {
         guard document.kind(of: document.root) == .array else { throw Refusal(400, detail: "The text is not a JSON array") }
         var installations: [Installation] = []

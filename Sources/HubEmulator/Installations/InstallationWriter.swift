@@ -8,7 +8,6 @@ struct InstallationWriter {
 
     private var writer = ByteWriter(capacity: 512)
 
-    /// The installation's JSON.
     static func json(_ installation: Installation) -> [UInt8] {
         var writer = InstallationWriter()
         writer.write(installation)

@@ -11,9 +11,7 @@ struct BoundedQueue<Element: Sendable>: Sendable {
 
     var count: Int { queue.count }
 
-    /// Adds a value behind the others.
-    ///
-    /// - Returns: The oldest value, if it had to go.
+    /// Adds a value behind the others, and returns the oldest if it had to go.
     @discardableResult
     mutating func append(_ element: Element) -> Element? {
         let dropped = count == capacity ? popFirst() : nil
@@ -30,9 +28,7 @@ struct BoundedQueue<Element: Sendable>: Sendable {
         set { queue[position] = newValue }
     }
 
-    mutating func removeAll() {
-        queue = FIFO()
-    }
+    mutating func removeAll() { queue = FIFO() }
 
     /// Every value, the oldest first.
     var elements: [Element] { Array(queue) }

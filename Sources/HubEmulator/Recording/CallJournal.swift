@@ -32,12 +32,8 @@ final class CallJournal: Sendable {
     private let lost = Atomic<Int>(0)
     private let hasComplained = Atomic<Bool>(false)
 
-    /// Opens the file, or makes it, and starts the thread that writes.
-    ///
-    /// - Parameters:
-    ///   - path: The file. Its content stays.
-    ///   - complain: Takes one sentence at the first write that fails.
-    /// - Throws: `unwritableFile`.
+    /// Opens the file, or makes it, and starts the thread that writes. The file's content stays. `complain` takes one sentence at
+    /// the first write that fails.
     init(path: String, complain: @escaping @Sendable (String) -> Void) throws(HubEmulatorError) {
         let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw .unwritableFile(path: path, reason: String(cString: strerror(errno))) }

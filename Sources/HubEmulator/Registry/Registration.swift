@@ -13,12 +13,10 @@ struct DeviceKey: Hashable, Sendable {
 
 /// One registration: a handle, its tags and, in a template registration, the template.
 struct Registration: Sendable {
-    /// The template of a template registration.
     struct Template: Sendable {
         var name: String?
         /// The body as it was registered.
         var text: String
-        /// The body as it is filled in.
         var body: BodyTemplate
         var headers: HTTPFields = [:]
         var expiry: String?

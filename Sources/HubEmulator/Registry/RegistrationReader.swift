@@ -2,9 +2,7 @@ import HTTPServing
 
 /// Reads a registration from an Atom entry. Both spellings of its type are understood, the element's name and `i:type`.
 enum RegistrationReader {
-    /// The registration that `body` describes, without id and version.
-    ///
-    /// - Throws: An answer with 400 naming the fault.
+    /// The registration that `body` describes, without id and version, or 400 naming the fault.
     static func read(_ body: [UInt8]) throws(Refusal) -> Registration {
         guard let root = Markup.read(body) else { throw Refusal(400, detail: "The body is not well-formed XML") }
         guard let description = root.first(where: { $0.hasSuffix("RegistrationDescription") }) else {
@@ -61,7 +59,6 @@ enum RegistrationReader {
 }
 
 extension Registration {
-    /// A handle as the hub keeps it.
     static func normalized(_ handle: String, on platform: HubPlatform) -> String {
         platform == .windows || platform == .windowsphone ? normalizedChannel(handle) : handle
     }

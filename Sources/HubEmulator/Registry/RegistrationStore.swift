@@ -34,9 +34,7 @@ struct RegistrationStore: Sendable {
         slots.append(slot)
     }
 
-    /// Removes the registration called `id`.
-    ///
-    /// - Returns: The removed registration.
+    /// Removes and returns the registration called `id`.
     @discardableResult
     mutating func remove(_ id: String) -> Registration? {
         guard let position = slotOfID.removeValue(forKey: id) else { return nil }
@@ -46,19 +44,12 @@ struct RegistrationStore: Sendable {
         return removed
     }
 
-    /// The registrations of one device.
     func registrations(of device: DeviceKey) -> [Registration] {
         (slotsOfDevice[device] ?? []).compactMap { slots[$0]?.registration }
     }
 
-    /// A page of the registrations that satisfy `condition`, in the order of their last write.
-    ///
-    /// - Parameters:
-    ///   - devices: The devices whose registrations count, or `nil` for all.
-    ///   - cursor: The beginning of the page, or 0 for the first page.
-    ///   - limit: Most registrations on the page.
-    ///   - condition: The condition that registrations must meet.
-    /// - Returns: The page, and where the next one begins if there is one.
+    /// A page of the registrations, of these devices or all, that satisfy `condition`, in the order of their last write, and
+    /// where the next one begins if there is one. The first page is at 0.
     func page(
         of devices: [DeviceKey]? = nil, from cursor: Int, limit: Int, where condition: (Registration) -> Bool
     ) -> (page: [Registration], next: Int?) {

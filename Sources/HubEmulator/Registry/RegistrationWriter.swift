@@ -9,21 +9,13 @@ struct RegistrationWriter {
     /// The query behind every link.
     let query: String
 
-    /// One registration.
     func entry(_ registration: Registration) -> [UInt8] {
         var writer = XMLWriter()
         write(registration, isInFeed: false, to: &writer)
         return Array(Self.declaration.utf8) + writer.bytes
     }
 
-    /// A list of registrations.
-    ///
-    /// - Parameters:
-    ///   - page: The registrations.
-    ///   - path: The list's own path in the hub.
-    ///   - moment: Now.
-    ///   - nextLink: The address of the next page, if there is one.
-    /// - Returns: The feed.
+    /// The feed of a list of registrations. `path` is the list's own in the hub.
     func feed(_ page: [Registration], path: String, at moment: Moment, nextLink: String?) -> [UInt8] {
         var writer = XMLWriter()
         writer.element("feed", attributes: [("xmlns", XMLWriter.atom)]) { writer in

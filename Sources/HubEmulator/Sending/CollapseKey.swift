@@ -3,16 +3,9 @@ import PushModel
 
 /// The key by which one notification on a device replaces another.
 enum CollapseKey {
-    /// The key of a notification as its push service gets it, or `nil` when nothing replaces it.
-    ///
-    /// APNs: `apns-collapse-id`. WNS: `X-WNS-Tag` with its group. Android: the notification's `tag`. A `collapse_key` merges only
+    /// The key of a notification as its push service gets it, or `nil` when nothing replaces it. Only equality counts. APNs:
+    /// `apns-collapse-id`. WNS: `X-WNS-Tag` with its group. Android: the notification's `tag`. A `collapse_key` merges only
     /// notifications that wait for an offline device, and does not count on the screen.
-    ///
-    /// - Parameters:
-    ///   - platform: The push service.
-    ///   - headers: The header fields for it.
-    ///   - document: The body, if it was read as JSON.
-    /// - Returns: The key. Only equality counts.
     static func of(_ platform: HubPlatform, headers: HTTPFields, document: JSONDocument?) -> String? {
         switch platform {
         case .apple:

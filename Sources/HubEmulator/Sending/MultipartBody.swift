@@ -11,11 +11,7 @@ struct MultipartBody {
 
     let parts: [Part]
 
-    /// Reads a body.
-    ///
-    /// - Parameters:
-    ///   - body: The message's body.
-    ///   - contentType: Its content type, which must be multipart and name a boundary.
+    /// Reads a body, if its content type is multipart and names a boundary.
     init?(_ body: [UInt8], contentType: String) {
         guard contentType.lowercased().hasPrefix("multipart/"), let boundary = Self.parameter("boundary", of: contentType),
             !boundary.isEmpty

@@ -4,7 +4,6 @@ import PushModel
 
 /// A notification on its way to devices.
 struct Notification: Sendable {
-    /// The content of a notification.
     enum Content: Sendable {
         /// A body for one platform, passed through.
         case native(HubPlatform)
@@ -52,12 +51,8 @@ struct Delivery: Sendable {
 }
 
 extension Notification {
-    /// The devices that it reaches, in the order of the registrations, each handle once.
-    ///
-    /// A device with several templates gets each of them. The same template twice on one handle is one delivery.
-    ///
-    /// - Parameter store: The hub's registrations.
-    /// - Returns: The deliveries to each device.
+    /// The devices that it reaches, in the order of the registrations, each handle once. A device with several templates gets
+    /// each of them. The same template twice on one handle is one delivery.
     func reach(in store: RegistrationStore) -> Reach {
         var seen: Set<DeliveryKey> = []
         var reach = Reach()

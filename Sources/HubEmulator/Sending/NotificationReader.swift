@@ -14,8 +14,6 @@ struct NotificationReader {
     let body: [UInt8]
 
     /// Reads everything but the audience.
-    ///
-    /// - Throws: The answer that refuses it.
     func notification(to audience: Notification.Audience) throws(Refusal) -> Notification {
         guard body.count <= Self.maximumByteCount else {
             throw Refusal(413, detail: "The message is \(body.count) bytes long; the limit is \(Self.maximumByteCount)")

@@ -15,14 +15,7 @@ struct BlobAccess: Sendable {
         key = (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
-    /// Signs a link to the content of `path`, valid for an hour.
-    ///
-    /// - Parameters:
-    ///   - path: A path of the emulator.
-    ///   - origin: Scheme and authority.
-    ///   - moment: Now.
-    ///   - isContainer: Whether it opens everything below `path`, to be listed and read.
-    /// - Returns: The link, or `nil` when OpenSSL cannot sign.
+    /// Signs a link to the content of `path`, valid for an hour, or to all below it. Returns `nil` when OpenSSL cannot sign.
     func link(to path: String, at origin: String, from moment: Moment, isContainer: Bool = false) -> String? {
         let expiry = Moment(milliseconds: moment.milliseconds / 1000 * 1000 + Self.lifetime).dotNet
         guard let signature = signature(of: path, expiry: expiry) else { return nil }

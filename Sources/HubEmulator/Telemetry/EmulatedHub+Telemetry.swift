@@ -50,12 +50,7 @@ extension EmulatedHub {
 
     private static let feedbackPath = "/blobs/feedback"
 
-    /// Puts a blob into the feedback container, in place of one with that name, or adds to one that is there.
-    ///
-    /// - Parameters:
-    ///   - name: The blob's name.
-    ///   - bytes: The content, of any form.
-    ///   - isAppended: Whether it is added to what is there.
+    /// Puts a blob of any content into the feedback container, in place of one with that name, or adds to one that is there.
     public func putFeedback(_ name: String, bytes: [UInt8], isAppended: Bool = false) {
         let now = clock()
         state.withLock { $0.scriptedFeedback.put(name, bytes: bytes, isAppended: isAppended, at: now) }

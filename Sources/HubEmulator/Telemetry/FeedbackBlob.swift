@@ -1,4 +1,3 @@
-/// A blob of the feedback container.
 struct FeedbackBlob: Sendable {
     let name: String
     var bytes: [UInt8]

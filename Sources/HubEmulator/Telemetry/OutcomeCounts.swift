@@ -19,7 +19,6 @@ struct OutcomeCounts: Sendable, Equatable {
     /// True if any device ended with anything but a success.
     var hasFailure: Bool { entries.contains { $0.count > 0 && $0.name != Self.success } }
 
-    /// Adds to the count of one name.
     mutating func add(_ name: String, on platform: HubPlatform, count: Int = 1) {
         if let index = entries.firstIndex(where: { $0.platform == platform && $0.name == name }) {
             entries[index].count += count

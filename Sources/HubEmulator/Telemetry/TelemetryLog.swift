@@ -18,7 +18,6 @@ struct TelemetryLog: Sendable {
         ordinals[record.id] = droppedCount + records.count - 1
     }
 
-    /// The record of a notification.
     subscript(_ id: String) -> TelemetryRecord? {
         ordinals[id].map { records[$0 - droppedCount] }
     }

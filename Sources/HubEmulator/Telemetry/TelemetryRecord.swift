@@ -21,7 +21,6 @@ struct TelemetryRecord: Sendable {
     let tags: String?
     /// The platform of a native notification, or `nil` for a template's.
     let platform: HubPlatform?
-    /// The api-version of the send.
     let apiVersion: APIVersion
     let progress: TelemetryScript.Progress
     /// The time of the answer to the send, in milliseconds since 1970.
@@ -33,13 +32,7 @@ struct TelemetryRecord: Sendable {
     /// The devices that a push service refused.
     private(set) var refused: [PNSFeedback] = []
 
-    /// The record of a notification that has reached no device yet.
-    ///
-    /// - Parameters:
-    ///   - notification: The notification, with its id.
-    ///   - call: The send.
-    ///   - progress: The telemetry to show over time.
-    ///   - due: The time of a scheduled notification.
+    /// The record of a notification, with its id, that has reached no device yet. `due` is the time of a scheduled one.
     init(_ notification: Notification, call: HubCall, progress: TelemetryScript.Progress, due: Int64? = nil) {
         id = notification.id
         body = notification.body

@@ -3,7 +3,6 @@
 /// Written as fields joined by commas, on the command line and at run time alike: `hidden=10s,state=Processing/20s` or
 /// `refuse=ExpiredChannel,device=abc`. ``TelemetryParser`` lists the fields.
 public struct TelemetryScript: Sendable, Equatable {
-    /// The effect of the line.
     enum Effect: Sendable, Equatable {
         /// The progress of a notification's telemetry.
         case progress(Progress)

@@ -11,9 +11,7 @@ struct BodyTemplate: Sendable {
     let isXML: Bool
     private let segments: [Segment]
 
-    /// Reads a body. A body that begins with `<` is XML, any other JSON.
-    ///
-    /// - Throws: The first fault of the text or of an expression in it.
+    /// Reads a body, or throws its first fault. A body that begins with `<` is XML, any other JSON.
     init(_ text: String) throws(TemplateError) {
         let bytes = Array(text.utf8)
         let values: [ValueRange]
@@ -29,10 +27,7 @@ struct BodyTemplate: Sendable {
         segments = try Self.segments(of: bytes, values: values, isXML: isXML)
     }
 
-    /// The body for a notification.
-    ///
-    /// - Parameter properties: The notification's properties by lower-cased name.
-    /// - Returns: The body's bytes.
+    /// The body for a notification with these properties by lower-cased name.
     func rendered(_ properties: [String: String]) -> [UInt8] {
         var writer = ByteWriter(capacity: 256)
         for segment in segments {

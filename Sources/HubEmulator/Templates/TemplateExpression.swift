@@ -15,7 +15,6 @@ enum TemplateExpression: Equatable, Sendable {
         case encoded(name: String, fallback: String)
     }
 
-    /// The value of an expression.
     enum Value: Equatable, Sendable {
         case text(String)
         /// A number's text, written without quotes.
@@ -27,9 +26,7 @@ enum TemplateExpression: Equatable, Sendable {
     /// `#(name)`
     case numeric(name: String, fallback: String)
 
-    /// Reads the complete value of a JSON string, XML attribute or XML text.
-    ///
-    /// - Throws: The first thing that is wrong with it.
+    /// Reads the complete value of a JSON string, XML attribute or XML text, or throws its first fault.
     init(parsing text: String) throws(TemplateError) {
         switch text.first {
         case "$", ".", "%":
@@ -47,10 +44,8 @@ enum TemplateExpression: Equatable, Sendable {
         }
     }
 
-    /// The value for a notification.
-    ///
-    /// - Parameter properties: The notification's properties by lower-cased name.
-    /// - Returns: `nil` for a literal, which stays as it stands in the template.
+    /// The value for a notification with these properties by lower-cased name, or `nil` for a literal, which stays as it is in
+    /// the template.
     func value(_ properties: [String: String]) -> Value? {
         switch self {
         case .literal:

@@ -19,17 +19,11 @@ struct HubAnswer: Sendable {
     /// An error with a body of code and detail.
     static func error(_ status: Int, detail: String) -> HubAnswer { HubAnswer(status: status, detail: detail) }
 
-    /// An answer with a body of the given type.
     static func body(_ status: Int, bytes body: [UInt8], contentType: String) -> HubAnswer {
         HubAnswer(status: status, headers: ["Content-Type": contentType], body: body)
     }
 
-    /// The complete response: the service's own header fields, and the error's body.
-    ///
-    /// - Parameters:
-    ///   - moment: Now.
-    ///   - trackingID: The id that header and error detail name.
-    /// - Returns: The response for the client.
+    /// The complete response: the service's own header fields, and the error's body. Both name the tracking id.
     func response(at moment: Moment, trackingID: String) -> HTTPServerResponse {
         var fields = HTTPFields(capacity: headers.all.count + 4)
         if headers["Content-Type"] == nil { fields.append("Content-Type", value: "application/xml; charset=utf-8") }

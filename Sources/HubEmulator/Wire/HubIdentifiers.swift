@@ -43,9 +43,7 @@ struct HubIdentifiers: RandomNumberGenerator, Sendable {
     }
 
     /// `{digits}-{digits}-{small number}`
-    mutating func registrationID() -> String {
-        "\(next() >> 1)-\(next() >> 1)-\(next() % 3 + 1)"
-    }
+    mutating func registrationID() -> String { "\(next() >> 1)-\(next() >> 1)-\(next() % 3 + 1)" }
 
     /// `8-4-4-4-12` hexadecimal digits, marked as a random UUID (RFC 9562, 5.4).
     mutating func trackingID() -> String {

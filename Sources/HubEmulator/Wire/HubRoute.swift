@@ -39,7 +39,6 @@ enum HubOperation: Sendable, Equatable {
         }
     }
 
-    /// The name in the records.
     var name: StaticString {
         if isProbe { return "probe" }
         return switch self {
@@ -86,12 +85,8 @@ enum HubRoute: Sendable, Equatable {
     /// The path belongs to another hub, or to none.
     case otherHub
 
-    /// Finds the route. Paths are compared without regard to case, and one trailing slash does not count.
-    ///
-    /// - Parameters:
-    ///   - method: The request's method.
-    ///   - rawPath: The path as sent. Every segment is decoded by itself.
-    ///   - hubName: The hub.
+    /// Finds the route. Paths are compared without regard to case, one trailing slash does not count, and every segment is
+    /// decoded by itself.
     init(method: String, rawPath: Substring, hubName: String) {
         var segments = rawPath.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
             .map { PercentEncoding.decoded(String(Substring($0))) }

@@ -19,9 +19,8 @@ final class Markup {
         self.attributes = attributes
     }
 
-    /// Reads an XML text and gives its root.
-    ///
-    /// - Returns: `nil` when it is not well formed, too deep, or declares a document type (so that no entity is ever defined).
+    /// Reads an XML text and gives its root, or `nil` when it is not well formed, too deep, or declares a document type (so that
+    /// no entity is ever defined).
     static func read(_ bytes: [UInt8]) -> Markup? {
         let document = withoutDeclaration(bytes)
         guard !containsDocumentType(document) else { return nil }
@@ -106,9 +105,7 @@ private final class MarkupBuilder: NSObject, XMLParserDelegate {
         if !open.isEmpty { open.removeLast() }
     }
 
-    func parser(_ parser: XMLParser, foundCharacters string: String) {
-        open.last?.text += string
-    }
+    func parser(_ parser: XMLParser, foundCharacters string: String) { open.last?.text += string }
 
     func parser(_ parser: XMLParser, foundCDATA block: Data) {
         open.last?.text += String(decoding: block, as: UTF8.self)

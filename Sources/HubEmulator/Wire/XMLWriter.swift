@@ -9,7 +9,6 @@ struct XMLWriter {
 
     private var writer = ByteWriter(capacity: 512)
 
-    /// The written bytes.
     var bytes: [UInt8] { writer.bytes }
 
     /// Writes an element, closed at once without content.

@@ -6,12 +6,8 @@ enum HandleFilter {
     /// As in every part of a URI: nothing but the unreserved characters stays (RFC 3986, 2.3).
     static let encoding = PercentEncoding.unreserved
 
-    /// The filter, percent-encoded.
-    ///
-    /// - Parameters:
-    ///   - handle: The handle as the platform's installations have it.
-    ///   - platform: Its platform; nil asks for `ChannelUri`, which hubs compare with the handles of every platform.
-    /// - Returns: ASCII.
+    /// The filter, percent-encoded. Without a platform it asks for `ChannelUri`, which hubs compare with the handles of every
+    /// platform.
     static func encoded(_ handle: String, on platform: Platform?) -> [UInt8] {
         let terms = terms(handle, on: platform).map { name, value in "\(name) eq '\(quoted(value))'" }
         return encoding.encode(terms.joined(separator: " and ").utf8)

@@ -59,25 +59,17 @@ extension Installation {
             }
             writer.append("]")
         }
-        if let userID {
-            writer.append(",\"userId\":")
-            writer.append(json: userID)
+        let texts: [(StaticString, String?)] = [(",\"userId\":", userID), (",\"expirationTime\":", expirationTime)]
+        for case (let name, let text?) in texts {
+            writer.append(name)
+            writer.append(json: text)
         }
-        if let expirationTime {
-            writer.append(",\"expirationTime\":")
-            writer.append(json: expirationTime)
-        }
-        if let templates {
-            writer.append(",\"templates\":")
-            writer.append(templates.text)
-        }
-        if let secondaryTiles {
-            writer.append(",\"secondaryTiles\":")
-            writer.append(secondaryTiles.text)
-        }
-        if let pushVariables {
-            writer.append(",\"pushVariables\":")
-            writer.append(pushVariables.text)
+        let objects: [(StaticString, JSONObjectText?)] = [
+            (",\"templates\":", templates), (",\"secondaryTiles\":", secondaryTiles), (",\"pushVariables\":", pushVariables),
+        ]
+        for case (let name, let object?) in objects {
+            writer.append(name)
+            writer.append(object.text)
         }
         writer.append("}")
     }

@@ -41,11 +41,7 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
     /// True if the same call may succeed later.
     public var isWorthRetrying: Bool
 
-    /// The failure that the hub's refusal stands for.
-    ///
-    /// - Parameters:
-    ///   - answer: The hub's answer.
-    ///   - now: Milliseconds since 1970, for a Retry-After that is a date.
+    /// The failure that the hub's refusal stands for. `now` is milliseconds since 1970, for a Retry-After that is a date.
     init(refusal answer: Answer, now: Int64) {
         let said = HubAnswer(answer, now: now)
         let verdict = Verdict(of: said.result)

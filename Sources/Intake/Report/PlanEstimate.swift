@@ -37,16 +37,13 @@ public struct PlanEstimate: Sendable, Equatable {
         self.mayReachTwice = mayReachTwice
     }
 
-    /// Adds a call.
     mutating func add(callOf byteCount: Int) {
         callCount += 1
         self.byteCount += byteCount
     }
 
     /// Notes that the calls are made by parts.
-    mutating func divide(into count: Int) {
-        partCount += count
-    }
+    mutating func divide(into count: Int) { partCount += count }
 
     /// Adds the calls of another request.
     public mutating func add(_ other: PlanEstimate) {

@@ -156,7 +156,6 @@ public struct RequestReporter: Sendable {
 }
 
 extension PushRequest.Priority {
-    /// The lane that it chooses.
     fileprivate var lane: String {
         switch self {
         case .high: "high"

@@ -60,16 +60,10 @@ public final class Health: Sendable {
     }
 
     /// Makes the process not ready, for good: it finishes what is in flight and then ends.
-    public func beginDraining() {
-        state.withLock { $0.isDraining = true }
-    }
+    public func beginDraining() { state.withLock { $0.isDraining = true } }
 
-    /// Answers a probe. Readiness includes the start: a process that has not started is not ready.
-    ///
-    /// - Parameters:
-    ///   - probe: The kind of the probe.
-    ///   - now: Monotonic nanoseconds.
-    /// - Returns: The state of every check of the probe.
+    /// The state of every check of a probe. Readiness includes the start: a process that has not started is not ready. `now` is
+    /// monotonic nanoseconds.
     public func report(_ probe: HealthProbe, now: Int64) -> HealthReport {
         let state = state.withLock { $0 }
         switch probe {
@@ -103,9 +97,7 @@ public struct HealthCheck: Sendable {
     fileprivate let health: Health
     fileprivate let index: Int
 
-    /// Sets the check to passing.
-    ///
-    /// - Returns: Whether the check failed before, so that the change can be logged once.
+    /// Sets the check to passing. Returns whether it failed before, so that the change can be logged once.
     @discardableResult
     public func pass() -> Bool { health.set(index, failing: nil) }
 
@@ -129,12 +121,8 @@ public final class Heartbeat: Sendable {
         self.last = Atomic(now)
     }
 
-    /// Notes a turn of the loop.
-    ///
-    /// - Parameter now: Monotonic nanoseconds.
-    public func noteTurn(at now: Int64) {
-        last.store(now, ordering: .relaxed)
-    }
+    /// Notes a turn of the loop at so many monotonic nanoseconds.
+    public func noteTurn(at now: Int64) { last.store(now, ordering: .relaxed) }
 
     func failure(at now: Int64) -> String? {
         let (elapsed, overflow) = now.subtractingReportingOverflow(last.load(ordering: .relaxed))

@@ -5,11 +5,7 @@ enum Timestamp {
     /// The latest moment that has a year of four digits. Later moments are written as this one, earlier than 1970 as 1970.
     private static let latest: Int64 = 253_402_300_799_999
 
-    /// Appends a moment.
-    ///
-    /// - Parameters:
-    ///   - milliseconds: Since 1970-01-01T00:00:00Z, leap seconds not counted.
-    ///   - bytes: Grows by 24 bytes.
+    /// Appends the 24 bytes of a time in milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
     static func append(_ milliseconds: Int64, to bytes: inout [UInt8]) {
         let moment = min(max(milliseconds, 0), latest)
         let (days, rest) = moment.quotientAndRemainder(dividingBy: 86_400_000)

@@ -10,9 +10,7 @@ public final class Counter: Instrument {
     public init() {}
 
     /// Adds `amount` events, one unless told otherwise.
-    public func increment(by amount: UInt64 = 1) {
-        count.wrappingAdd(amount, ordering: .relaxed)
-    }
+    public func increment(by amount: UInt64 = 1) { count.wrappingAdd(amount, ordering: .relaxed) }
 
     /// The number of events so far.
     public var value: UInt64 { count.load(ordering: .relaxed) }
@@ -21,10 +19,6 @@ public final class Counter: Instrument {
     public static var typeName: String { "counter" }
 
     /// Appends the one sample of this counter.
-    ///
-    /// - Parameters:
-    ///   - writer: Takes the sample.
-    ///   - series: The name and labels of the sample.
     public func write(to writer: inout ExpositionWriter, series: SeriesName) {
         writer.sample(series, value: String(value))
     }
@@ -52,10 +46,6 @@ public final class SecondsCounter: Instrument {
     public static var typeName: String { "counter" }
 
     /// Appends the one sample of this counter, in seconds.
-    ///
-    /// - Parameters:
-    ///   - writer: Takes the sample.
-    ///   - series: The name and labels of the sample.
     public func write(to writer: inout ExpositionWriter, series: SeriesName) {
         writer.sample(series, value: ExpositionWriter.seconds(nanoseconds))
     }

@@ -21,9 +21,7 @@ public struct SeriesName: Sendable {
         self.labels = labels
     }
 
-    func suffixed(_ suffix: String) -> SeriesName {
-        SeriesName(name + suffix, labels: labels)
-    }
+    func suffixed(_ suffix: String) -> SeriesName { SeriesName(name + suffix, labels: labels) }
 
     func suffixed(_ suffix: String, label: String, value: String) -> SeriesName {
         SeriesName(name + suffix, labels: labels + [(label, value)])
@@ -64,9 +62,7 @@ public struct ExpositionWriter: Sendable {
         text("\n")
     }
 
-    private mutating func text(_ text: String) {
-        bytes.append(contentsOf: text.utf8)
-    }
+    private mutating func text(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     /// Backslash and line feed are escaped everywhere, the double quote in label values only.
     private mutating func escaped(_ text: String, quotes: Bool) {

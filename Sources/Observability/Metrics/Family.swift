@@ -35,10 +35,8 @@ public final class Family<Kind: Instrument, let labelCount: Int>: Sendable {
         self.make = make
     }
 
-    /// The instrument for these label values, made on first use.
-    ///
-    /// - Parameter values: One value for each label, in the order in which the labels were declared.
-    /// - Returns: The same instrument for the same values, or the shared `other` instrument when the family is full.
+    /// The instrument for these label values, in the order in which the labels were declared, made on first use. New values share
+    /// the `other` instrument when the family is full.
     public func series(_ values: InlineArray<labelCount, String>) -> Kind {
         let key = Self.array(values)
         return state.withLock { state in
@@ -55,9 +53,8 @@ public final class Family<Kind: Instrument, let labelCount: Int>: Sendable {
         }
     }
 
-    /// Takes a series out of the exposition, for a partition or a topic that this worker no longer reads.
-    ///
-    /// - Parameter values: The label values. Unknown ones change nothing.
+    /// Takes a series out of the exposition, for a partition or a topic that this worker no longer reads. Unknown label values
+    /// change nothing.
     public func remove(_ values: InlineArray<labelCount, String>) {
         let key = Self.array(values)
         state.withLock { state in

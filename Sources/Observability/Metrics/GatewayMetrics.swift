@@ -30,12 +30,7 @@ public struct GatewayMetrics: Sendable {
     /// 1 while the file of answers can be used, else 0. Without a file there is no series.
     public let idempotencyFile: Family<Gauge, 0>
 
-    /// Declares every metric.
-    ///
-    /// - Parameters:
-    ///   - registry: The registry that declares them, once.
-    ///   - build: The facts of the running program.
-    ///   - process: Reads the process's own figures, for each exposition.
+    /// Declares every metric, once, and reads the process's own figures for each exposition.
     public init(
         registry: MetricsRegistry = MetricsRegistry(), build: BuildFacts, process: @escaping @Sendable () -> ProcessReadings
     ) {
@@ -65,28 +60,22 @@ public struct GatewayMetrics: Sendable {
         PushfanMetrics.declare(process, in: registry)
     }
 
-    /// Declares, once, the number of requests that wait for their answers.
-    ///
-    /// - Parameter read: Gives the number, for each exposition, or nil for none.
+    /// Declares, once, the number of requests that wait for their answers, read for each exposition.
     public func readWaiting(_ read: @escaping @Sendable () -> Int?) {
         registry.reading("pushfan_gateway_waiting_requests", help: "Requests that wait for their answers.", type: .gauge) {
             read().map { Double($0) }
         }
     }
 
-    /// Declares, once, the number of sends that wait for their results.
-    ///
-    /// - Parameter read: Gives the number, for each exposition, or nil for none.
+    /// Declares, once, the number of sends that wait for their results, read for each exposition.
     public func readWaitingSends(_ read: @escaping @Sendable () -> Int?) {
         registry.reading("pushfan_gateway_waiting_sends", help: "Sends that wait for their results.", type: .gauge) {
             read().map { Double($0) }
         }
     }
 
-    /// Declares, once, the age and the refusals of the queue of records to Kafka.
-    ///
-    /// - Parameter read: Gives, for each exposition, for how many nanoseconds no record was confirmed in time although one waited, and
-    ///   how many records were refused for that.
+    /// Declares, once, for how many nanoseconds no record to Kafka was confirmed in time although one waited, and how many
+    /// records were refused for that, read for each exposition.
     public func readQueue(_ read: @escaping @Sendable () -> (age: Int64, refusedCount: Int)) {
         registry.reading(
             "pushfan_gateway_queue_age_seconds", help: "Since when Kafka has confirmed no record in time.", type: .gauge

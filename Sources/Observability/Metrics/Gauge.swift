@@ -10,14 +10,10 @@ public final class Gauge: Instrument {
     public init() {}
 
     /// Replaces the value.
-    public func set(_ value: Double) {
-        bits.store(value.bitPattern, ordering: .relaxed)
-    }
+    public func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
 
     /// Replaces the value with a whole number, exact up to 2^53.
-    public func set(_ value: Int) {
-        set(Double(value))
-    }
+    public func set(_ value: Int) { set(Double(value)) }
 
     /// Adds `amount`, which may be negative.
     public func add(_ amount: Double) {
@@ -37,10 +33,6 @@ public final class Gauge: Instrument {
     public static var typeName: String { "gauge" }
 
     /// Appends the one sample of this gauge.
-    ///
-    /// - Parameters:
-    ///   - writer: Takes the sample.
-    ///   - series: The name and labels of the sample.
     public func write(to writer: inout ExpositionWriter, series: SeriesName) {
         writer.sample(series, value: ExpositionWriter.number(value))
     }

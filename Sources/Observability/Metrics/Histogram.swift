@@ -22,10 +22,8 @@ public final class Histogram: Instrument {
     private let buckets: [Counter]
     private let sum = SecondsCounter()
 
-    /// Makes an empty histogram.
-    ///
-    /// - Parameter bounds: Inclusive upper bounds, sorted here, without repeats. One more bucket holds the durations above the
-    ///   last.
+    /// Makes an empty histogram with inclusive upper bounds, sorted here, without repeats. One more bucket holds the durations
+    /// above.
     public init(bounds: [Duration]) {
         let sorted = Set(bounds.map(\.wholeNanoseconds)).sorted()
         self.bounds = sorted
@@ -39,9 +37,7 @@ public final class Histogram: Instrument {
     }
 
     /// Counts one duration.
-    public func observe(_ duration: Duration) {
-        observe(nanoseconds: duration.wholeNanoseconds)
-    }
+    public func observe(_ duration: Duration) { observe(nanoseconds: duration.wholeNanoseconds) }
 
     /// The number of observations so far.
     public var count: UInt64 { buckets.reduce(0) { $0 &+ $1.value } }
@@ -60,10 +56,6 @@ public final class Histogram: Instrument {
     public static var typeName: String { "histogram" }
 
     /// Appends cumulative buckets, the sum in seconds and the count.
-    ///
-    /// - Parameters:
-    ///   - writer: Takes the samples.
-    ///   - series: The name and labels of the samples.
     public func write(to writer: inout ExpositionWriter, series: SeriesName) {
         var cumulative: UInt64 = 0
         for (index, bucket) in buckets.enumerated() {

@@ -65,8 +65,6 @@ public final class MetricsRegistry: Sendable {
     }
 
     /// Appends every metric in the Prometheus text format, in the order of declaration.
-    ///
-    /// - Parameter bytes: The buffer to which the text is appended.
     public func write(into bytes: inout [UInt8]) {
         var writer = ExpositionWriter(continuing: bytes)
         bytes = []

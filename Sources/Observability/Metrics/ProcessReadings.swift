@@ -5,11 +5,7 @@ public struct BuildFacts: Sendable {
     /// The compiler's version.
     public let swift: String
 
-    /// Names a build.
-    ///
-    /// - Parameters:
-    ///   - version: The program's version.
-    ///   - swift: The compiler's version.
+    /// Names a build by the versions of program and compiler.
     public init(version: String, swift: String) {
         self.version = version
         self.swift = swift

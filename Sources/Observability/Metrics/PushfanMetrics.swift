@@ -75,12 +75,7 @@ public struct PushfanMetrics: Sendable {
     /// Fields of requests that this version does not know.
     public let unknownFields: Counter
 
-    /// Declares every metric.
-    ///
-    /// - Parameters:
-    ///   - registry: The registry that declares them, once.
-    ///   - build: The facts of the running program.
-    ///   - process: Reads the process's own figures, for each exposition, never on the hot path.
+    /// Declares every metric, once, and reads the process's own figures for each exposition, never on the hot path.
     public init(
         registry: MetricsRegistry = MetricsRegistry(), build: BuildFacts, process: @escaping @Sendable () -> ProcessReadings
     ) {

@@ -11,7 +11,7 @@ struct DemoApps {
     init(_ stage: DemoStage, text: DemoText) {
         self.stage = stage
         self.text = text
-        calls = DemoCalls(stage, text: text)
+        calls = DemoCalls(stage: stage, text: text)
     }
 
     func play() throws {
@@ -31,7 +31,7 @@ struct DemoApps {
             "nothing rang: the hub gives up, on purpose"
         }
         try text.heading("   Breaking news: apps register templates at the hub, and news go to categories")
-        let news = DemoNews(stage, calls: calls)
+        let news = DemoNews(stage: stage, calls: calls)
         for device in DemoDevice.subscribers { try news.subscribe(device) }
         try news.send("Breaking Politics News : it works", to: "Politics")
         try news.send("Breaking News : in one expression", to: "Politics || Science")

@@ -9,17 +9,10 @@ struct DemoCalls {
     private static let userWidth = 5
     private static let callWidth = 40
 
-    private let stage: DemoStage
-    private let text: DemoText
+    let stage: DemoStage
+    let text: DemoText
 
-    init(_ stage: DemoStage, text: DemoText) {
-        self.stage = stage
-        self.text = text
-    }
-
-    /// Makes a user's call, and shows it as `shown`.
-    ///
-    /// `comment` makes the text beside the status of the answer's body. Without it, the rings are named.
+    /// Makes a user's call, and shows it as `shown`, with a comment on the answer's body beside the status, by default the rings.
     @discardableResult
     func make(
         _ who: String, shown: String, method: String, url: String, fields: [(name: String, value: String)],
@@ -45,8 +38,6 @@ struct DemoCalls {
 
 extension PlainRequest {
     /// Makes a call to a URL that begins with `http://`.
-    ///
-    /// - Throws: `Failure`.
     static func call(
         _ method: String, url: String, fields: [(name: String, value: String)] = [], body: [UInt8] = [], timeout: Duration
     ) throws -> (status: Int, body: String) {

@@ -36,7 +36,7 @@ struct Demo {
         streams = invocation.streams
         path = invocation.surroundings.environment["PATH"]
         self.keeps = keeps
-        text = DemoText(streams)
+        text = DemoText(streams: streams)
     }
 
     func run() throws -> ExitCode {
@@ -50,12 +50,12 @@ struct Demo {
         try text.step("gateway", meaning: "\(stage.gateway.url); anyone signs in whose password is the name")
         try text.step("worker", meaning: "demo-1 joins its consumer group, for which this broker takes 3 s")
         try stage.waitUntilReady()
-        try DemoRequests(stage, text: text).play()
-        let kill = try DemoKill(stage, text: text).play()
-        let outage = try DemoOutage(stage, text: text).play()
+        try DemoRequests(stage: stage, text: text).play()
+        let kill = try DemoKill(stage: stage, text: text).play()
+        let outage = try DemoOutage(stage: stage, text: text).play()
         try DemoApps(stage, text: text).play()
         try sumUp(kill, outage: outage)
-        if keeps { try DemoKeeping(stage, streams: streams).wait() }
+        if keeps { try DemoKeeping(stage: stage, streams: streams).wait() }
         return .done
     }
 

@@ -4,22 +4,10 @@ import Synchronization
 
 /// Runs commands of pushfan's inside this process, and shows their output.
 struct DemoConsole {
-    private let environment: [String: String]
-    private let text: DemoText
+    let environment: [String: String]
+    let text: DemoText
 
-    init(_ environment: [String: String], text: DemoText) {
-        self.environment = environment
-        self.text = text
-    }
-
-    /// Runs a command.
-    ///
-    /// - Parameters:
-    ///   - words: The words behind the program's name.
-    ///   - path: A file's path among them.
-    ///   - name: The name that is shown in place of the path.
-    ///   - lines: The most lines of its output that are shown.
-    /// - Throws: The command failed.
+    /// Runs a command of the words behind the program's name, and shows `name` in place of a path among them.
     func run(_ words: [String], path: String = "", shownAs name: String = "", lines: Int = .max) throws {
         let (output, messages) = (Sink(), Sink())
         var traits = Streams.Traits()

@@ -48,7 +48,6 @@ struct DemoDevice {
         DemoDevice("ivy-phone", platform: "apns", handle: String(repeating: "1F", count: 32), tags: ["Science"]),
     ]
 
-    /// The user of the device.
     var user: String { String(name.prefix { $0 != "-" }) }
 
     /// The name of the device with `handle`.

@@ -45,12 +45,8 @@ final class DemoGateway {
     /// The address in front of `/api`.
     var url: String { "http://\(address)" }
 
-    /// Waits until hub and Kafka have answered it.
-    ///
-    /// - Throws: `temporary` when that takes too long.
-    func waitUntilReady() throws {
-        try DemoPatience.wait(for: "the gateway") { health.missing }
-    }
+    /// Waits until hub and Kafka have answered it, or throws `temporary` when that takes too long.
+    func waitUntilReady() throws { try DemoPatience.wait(for: "the gateway") { health.missing } }
 
     func stop() {
         service.stop(within: .seconds(1))

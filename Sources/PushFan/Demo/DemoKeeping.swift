@@ -6,13 +6,8 @@ import Kafka
 
 /// Leaves everything running until a signal comes, and prints the possible next steps.
 struct DemoKeeping {
-    private let stage: DemoStage
-    private let streams: Streams
-
-    init(_ stage: DemoStage, streams: Streams) {
-        self.stage = stage
-        self.streams = streams
-    }
+    let stage: DemoStage
+    let streams: Streams
 
     func wait() throws {
         let ended = DispatchSemaphore(value: 0)

@@ -18,13 +18,8 @@ struct DemoKill {
         var lost: Int { DemoKill.count - results }
     }
 
-    private let stage: DemoStage
-    private let text: DemoText
-
-    init(_ stage: DemoStage, text: DemoText) {
-        self.stage = stage
-        self.text = text
-    }
+    let stage: DemoStage
+    let text: DemoText
 
     func play() throws -> Ending {
         try text.heading("3  \(Self.count) requests, two workers, and one is killed in the middle, on purpose")

@@ -5,13 +5,8 @@ import HubEmulator
 
 /// The steps of the breaking-news tutorial: calls of the hub itself, signed with its keys.
 struct DemoNews {
-    private let stage: DemoStage
-    private let calls: DemoCalls
-
-    init(_ stage: DemoStage, calls: DemoCalls) {
-        self.stage = stage
-        self.calls = calls
-    }
+    let stage: DemoStage
+    let calls: DemoCalls
 
     /// Registers a device's template with the device's categories as tags, as its app does.
     func subscribe(_ device: DemoDevice) throws {
@@ -43,14 +38,8 @@ struct DemoNews {
             body: #"{"messageParam":"\#(text)"}"#)
     }
 
-    /// The value of an `Authorization` header for the demo's hub.
-    ///
-    /// - Parameters:
-    ///   - hubURL: The address of the emulator.
-    ///   - policy: The policy whose key signs.
-    ///   - lifetime: The lifetime, in seconds.
-    /// - Returns: The value, a secret like the key. The demo's values are none.
-    /// - Throws: `HubAuthError` when OpenSSL cannot sign.
+    /// The value of an `Authorization` header for the demo's hub. It is a secret like the key. The demo's values are none.
+    /// `lifetime` is seconds.
     static func token(_ hubURL: String, policy: HubEmulatorPolicy, lifetime: Int64) throws -> String {
         let token = try SASToken.sign(
             resource: "\(hubURL)/demo", policy: policy.name, key: SecretKey(policy.key),

@@ -15,13 +15,8 @@ struct DemoOutage {
         var repaired = 0
     }
 
-    private let stage: DemoStage
-    private let text: DemoText
-
-    init(_ stage: DemoStage, text: DemoText) {
-        self.stage = stage
-        self.text = text
-    }
+    let stage: DemoStage
+    let text: DemoText
 
     func play() throws -> Ending {
         try text.heading("4  The hub is out for a second, on purpose, and a replay repairs what failed")
@@ -53,13 +48,11 @@ struct DemoOutage {
         }
     }
 
-    /// Runs the commands as an operator would.
-    ///
-    /// - Returns: The number of requests that were sent again with success.
+    /// Runs the commands as an operator would. Returns the number of requests that were sent again with success.
     private func repair() throws -> Int {
         let path = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString).ndjson"
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let console = DemoConsole(stage.environment, text: text)
+        let console = DemoConsole(environment: stage.environment, text: text)
         try console.run(["failed"])
         // They are ambiguous: the worker that was killed before may have begun them.
         try console.run(

@@ -9,12 +9,7 @@ enum DemoPatience {
     /// The longest wait. Nothing takes nearly as long.
     static let limit = Duration.seconds(60)
 
-    /// Checks every 20 ms, until nothing is missing any more.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the awaited thing.
-    ///   - missing: The reason for which it is not there yet, or nil when it is.
-    /// - Throws: `temporary` after the longest wait.
+    /// Checks every 20 ms, until nothing is missing any more. Throws `temporary` with the last reason after the longest wait.
     static func wait(for name: String, missing: () throws -> String?) throws {
         let deadline = ContinuousClock.now + limit
         while let reason = try missing() {

@@ -4,13 +4,8 @@ import HubEmulator
 
 /// Publishes requests one by one, and shows on whose screens they ring.
 struct DemoRequests {
-    private let stage: DemoStage
-    private let text: DemoText
-
-    init(_ stage: DemoStage, text: DemoText) {
-        self.stage = stage
-        self.text = text
-    }
+    let stage: DemoStage
+    let text: DemoText
 
     func play() throws {
         try text.heading("1  A person's phone")

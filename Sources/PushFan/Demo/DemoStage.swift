@@ -69,13 +69,9 @@ final class DemoStage {
         try gateway.waitUntilReady()
     }
 
-    /// Adds a worker that is a process of its own, and waits until it has partitions.
-    ///
-    /// It comes after the first one: the embedded broker takes the session's length from who joins last, which then is the first worker,
-    /// as it joins again. Where two join an empty group at once, this broker now and then takes 13 s.
-    ///
-    /// - Returns: The process.
-    /// - Throws: It cannot be started, or gets no partitions.
+    /// Adds a worker that is a process of its own, and waits until it has partitions. It comes after the first one: the embedded
+    /// broker takes the session's length from who joins last, which then is the first worker, as it joins again. Where two join
+    /// an empty group at once, this broker now and then takes 13 s.
     func addWorker() throws -> DemoWorkerProcess {
         let added = try DemoWorkerProcess(environment)
         secondWorker = added

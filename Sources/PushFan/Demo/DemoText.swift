@@ -8,11 +8,7 @@ struct DemoText {
     /// Columns of the word that a step begins with.
     private static let wordWidth = 11
 
-    private let streams: Streams
-
-    init(_ streams: Streams) {
-        self.streams = streams
-    }
+    let streams: Streams
 
     /// A scene's title, with a blank line before it.
     func heading(_ text: String) throws {
@@ -26,7 +22,6 @@ struct DemoText {
         try show(DisplayWidth.wrap(text, to: Self.width - Self.indent.count))
     }
 
-    /// A word, and beside it its meaning.
     func step(_ word: String, meaning text: String) throws {
         let lines = DisplayWidth.wrap(text, to: Self.width - Self.indent.count - Self.wordWidth)
         try show(lines.enumerated().map { index, line in Self.padded(index == 0 ? word : "", to: Self.wordWidth) + line })

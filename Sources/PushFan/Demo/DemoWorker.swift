@@ -1,6 +1,6 @@
 import Console
 import Dispatch
-import Foundation
+import EventLoop
 import HTTPServing
 import Observability
 import WorkerRuntime
@@ -8,7 +8,7 @@ import WorkerRuntime
 /// The first worker, on a thread of this process.
 final class DemoWorker {
     private let worker: Worker
-    private let hasEnded = DispatchSemaphore(value: 0)
+    private let thread = ServiceThread()
     private let health = Health()
     private let metrics: PushfanMetrics
     private let status: @Sendable () -> [UInt8]
@@ -21,12 +21,8 @@ final class DemoWorker {
         let (version, hubName) = (configuration.version, configuration.hubName)
         status = { [board = services.status] in board.json(version: version, hub: hubName) }
         worker = try Worker(configuration, services: services)
-        let thread = Thread { [worker, hasEnded] in
-            // A worker that cannot go on shows as a result that never comes, and the wait for that ends.
-            try? worker.run()
-            hasEnded.signal()
-        }
-        thread.start()
+        // A worker that cannot go on shows as a result that never comes, and the wait for that ends.
+        thread.start(named: "pushfan-demo") { [worker] in try? worker.run() }
     }
 
     /// Waits until it is in its group, and its hub has answered.
@@ -43,6 +39,6 @@ final class DemoWorker {
     func stop() {
         probes?.stop()
         worker.stop()
-        _ = hasEnded.wait(timeout: .now() + .seconds(5))
+        thread.waitForEnd(until: .now() + .seconds(5))
     }
 }

@@ -10,10 +10,7 @@ final class DemoWorkerProcess {
     /// Its output goes to a file that has no name any more, so nothing of it is left.
     private let log: FileHandle
 
-    /// Starts it.
-    ///
-    /// - Parameter environment: Its whole environment.
-    /// - Throws: It cannot be started.
+    /// Starts it with this as its whole environment.
     init(_ environment: [String: String]) throws {
         let path = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString).log"
         guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
@@ -35,9 +32,7 @@ final class DemoWorkerProcess {
 
     var pid: Int32 { process.processIdentifier }
 
-    /// Waits until its log has a text.
-    ///
-    /// - Throws: It has ended before, or it takes too long.
+    /// Waits until its log has a text. Throws if it has ended before, or it takes too long.
     func wait(until text: String) throws {
         try DemoPatience.wait(for: "the second worker") {
             let said = said

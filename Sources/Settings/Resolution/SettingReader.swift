@@ -4,7 +4,6 @@ import Observability
 struct SettingReader: Sendable {
     /// The names of the sections that the file names.
     let named: NamedSettings
-    /// The name of this machine.
     let hostName: String
     /// Every key that was read, in that order.
     private(set) var definitions: [SettingDefinition] = []
@@ -22,18 +21,8 @@ struct SettingReader: Sendable {
         self.hostName = hostName
     }
 
-    /// Reads a key that has a default.
-    ///
-    /// - Parameters:
-    ///   - name: The dotted name.
-    ///   - type: The reading of its value.
-    ///   - text: The default, as it would be written.
-    ///   - base: The value of a key that is not set, in place of the default.
-    ///   - unit: The unit of a number.
-    ///   - status: The part of the key in documents.
-    ///   - summary: One sentence.
-    /// - Returns: The value. A value with a fault, which is now among `problems`, counts as not set.
-    /// - Throws: `SettingsError` for a default that is not legal.
+    /// Reads a key that has a default (`text`, as it would be written, or `base` in its place). A value with a fault, which is
+    /// now among `problems`, counts as not set. It throws for a default that is not legal.
     mutating func callAsFunction<Value>(
         _ name: String, as type: SettingType<Value>, default text: String, like base: Value? = nil, unit: String? = nil,
         status: SettingDefinition.Status = .current, summary: String
@@ -50,13 +39,7 @@ struct SettingReader: Sendable {
         ])
     }
 
-    /// Reads a key that may have no value.
-    ///
-    /// - Parameters:
-    ///   - name: The dotted name.
-    ///   - type: The reading of its value.
-    ///   - summary: One sentence.
-    /// - Returns: The value, or nil for none, or for one with a fault, which is now among `problems`.
+    /// Reads a key that may have no value. Nil for none, or for one with a fault, which is now among `problems`.
     mutating func optional<Value>(_ name: String, as type: SettingType<Value>, summary: String) -> Value? {
         read(name, as: type, default: nil, unit: nil, status: .current, summary: summary)
     }

@@ -7,12 +7,7 @@ public struct SettingFlag: Sendable {
     /// The flag as it was spelled, such as `--log-level`, for messages.
     public let spelling: String
 
-    /// Names a flag.
-    ///
-    /// - Parameters:
-    ///   - key: The dotted name of the key.
-    ///   - value: The text as it was given.
-    ///   - spelling: The flag as it was spelled.
+    /// Names a flag as it was spelled, with its text and the dotted name of its key.
     public init(key: String, value: String, spelling: String) {
         self.key = key
         self.value = value

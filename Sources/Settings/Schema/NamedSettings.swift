@@ -10,18 +10,12 @@ struct NamedSettings: Sendable {
     /// The spreads, in the file's order.
     private(set) var spreads: [String] = []
 
-    /// The section of hubs, and that of spreads.
     static let sections = ["hubs", "spreads"]
 
     /// True if a key belongs to a name in one of them.
     static func isKey(_ name: String) -> Bool { sections.contains { name.hasPrefix($0 + ".") } }
 
-    /// Takes a name in.
-    ///
-    /// - Parameters:
-    ///   - name: The name as the file has it.
-    ///   - section: One of `sections`.
-    /// - Returns: The fault of the name, or nil when there is none.
+    /// Takes in a name of one of `sections`, and returns its fault if there is one.
     mutating func add(_ name: String, to section: String) -> String? {
         guard name.wholeMatch(of: #/[a-z0-9][a-z0-9._-]{0,62}/#) != nil else {
             return "is not a name that requests can have: 1 to 63 small letters, digits, '.', '_' and '-'"

@@ -23,13 +23,8 @@ enum SettingText {
         return words.dropLast().joined(separator: ", ") + " or " + last
     }
 
-    /// The known name that a mistyped one most likely means, if one is near enough.
-    ///
-    /// - Parameters:
-    ///   - name: As it was typed.
-    ///   - known: Every name of the same kind.
-    ///   - separator: The text between a section and a key.
-    /// - Returns: A name that differs in few letters, or the only one that ends with what was typed.
+    /// The known name that a mistyped one most likely means: one that differs in few letters, or the only one that ends with what
+    /// was typed. `separator` is the text between a section and a key.
     static func nearest(to name: String, among known: [String], separator: String) -> String? {
         let endings = known.filter { $0.hasSuffix(separator + name) }
         if endings.count == 1 { return endings[0] }

@@ -108,7 +108,6 @@ extension SettingType where Value == Redacted<String> {
 }
 
 extension SettingType where Value == ListenAddress {
-    /// The address to listen on.
     static var address: SettingType {
         text("host:port, such as 127.0.0.1:9464 or [::1]:0") { (text) throws(SettingFault) -> ListenAddress in
             guard let address = ListenAddress(text) else { throw SettingFault("is not an address") }

@@ -59,7 +59,6 @@ struct SettingType<Value: Sendable>: Sendable {
         }
     }
 
-    /// One of a few words.
     static func word(_ words: [(word: String, value: Value)]) -> SettingType {
         text(SettingText.choice(words.map(\.word))) { (text) throws(SettingFault) -> Value in
             guard let match = words.first(where: { $0.word == text }) else { throw SettingFault("is none of the words") }
@@ -69,7 +68,6 @@ struct SettingType<Value: Sendable>: Sendable {
 }
 
 extension SettingType where Value: CaseIterable & RawRepresentable<String> {
-    /// One of the words of an enumeration.
     static var choice: SettingType { word(Value.allCases.map { ($0.rawValue, $0) }) }
 }
 

@@ -17,11 +17,8 @@ struct YAMLReader: ~Copyable {
         self.parser = parser
     }
 
-    /// Reads one document.
-    ///
-    /// - Parameter bytes: UTF-8, with or without a byte-order mark.
-    /// - Returns: The root. An empty file is an empty mapping.
-    /// - Throws: `YAMLError` with the place and a plain sentence.
+    /// Reads one document of UTF-8, with or without a byte-order mark. An empty file is an empty mapping. An error has the place
+    /// and a plain sentence.
     static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode {
         guard bytes.count <= byteLimit else {
             throw YAMLError(
