@@ -175,7 +175,7 @@ public final class ConnectionPool {
         spareAnswers.append(answer)
     }
 
-    /// Ends an exchange with `TransportFailure.Reason.cancelled`. Nothing happens when it has ended already.
+    /// Ends an exchange with `TransportFailure.Cause.cancelled`. Nothing happens when it has ended already.
     ///
     /// - Parameter id: The caller's number.
     public func cancel(id: Int) {

@@ -7,14 +7,14 @@ enum KeyLine {
     static let maximumByteCount = 1024
 
     /// Reads a line. Throws the first fault, without any part of the line.
-    static func read(_ line: ArraySlice<UInt8>) throws(KeysFileError.Reason) -> APIKey {
+    static func read(_ line: ArraySlice<UInt8>) throws(KeysFileError.KeysFault) -> APIKey {
         let values = try fields(line)
-        func value<Value>(_ field: KeyField, as make: (String) -> Value?) throws(KeysFileError.Reason) -> Value? {
+        func value<Value>(_ field: KeyField, as make: (String) -> Value?) throws(KeysFileError.KeysFault) -> Value? {
             guard let text = values[field] else { return nil }
             guard let value = make(text) else { throw .illegal(field) }
             return value
         }
-        func needed<Value>(_ field: KeyField, as make: (String) -> Value?) throws(KeysFileError.Reason) -> Value {
+        func needed<Value>(_ field: KeyField, as make: (String) -> Value?) throws(KeysFileError.KeysFault) -> Value {
             guard let value = try value(field, as: make) else { throw .missing(field) }
             return value
         }
@@ -51,7 +51,7 @@ enum KeyLine {
         }
     }
 
-    private static func fields(_ line: ArraySlice<UInt8>) throws(KeysFileError.Reason) -> [KeyField: String] {
+    private static func fields(_ line: ArraySlice<UInt8>) throws(KeysFileError.KeysFault) -> [KeyField: String] {
         guard line.count <= maximumByteCount else { throw .lineTooLong }
         guard let text = String(validating: line, as: UTF8.self) else { throw .noText }
         var values: [KeyField: String] = [:]

@@ -32,7 +32,7 @@ public struct KeysFile: FileContent {
             rest = rest.dropFirst(whole.count + 1)
             let line = whole.last == UInt8(ascii: "\r") ? whole.dropLast() : whole
             guard !line.isEmpty else { continue }
-            do throws(KeysFileError.Reason) {
+            do throws(KeysFileError.KeysFault) {
                 try put(try KeyLine.read(line))
             } catch {
                 throw KeysFileError(line: number, reason: error)
@@ -55,7 +55,7 @@ public struct KeysFile: FileContent {
     /// - Throws: Its id is there already, a term is none that a key may have, or there are too many keys.
     public mutating func add(_ key: APIKey) throws(KeysFileError) {
         if let fault = key.terms.fault { throw KeysFileError(line: nil, reason: .illegal(fault)) }
-        do throws(KeysFileError.Reason) { try put(key) } catch { throw KeysFileError(line: nil, reason: error) }
+        do throws(KeysFileError.KeysFault) { try put(key) } catch { throw KeysFileError(line: nil, reason: error) }
     }
 
     /// Revokes a key. A revoked key stays as it is.
@@ -71,7 +71,7 @@ public struct KeysFile: FileContent {
         return before
     }
 
-    private mutating func put(_ key: APIKey) throws(KeysFileError.Reason) {
+    private mutating func put(_ key: APIKey) throws(KeysFileError.KeysFault) {
         guard keys.count < Self.maximumKeyCount else { throw .tooManyKeys }
         guard places.updateValue(keys.count, forKey: key.id) == nil else { throw .repeatedID }
         keys.append(key)
@@ -87,7 +87,7 @@ public typealias KeysError = FileError<KeysFileError>
 /// A fault of a keys file, without any part of its content.
 public struct KeysFileError: Error, Sendable, Equatable {
     /// The kind of fault.
-    public enum Reason: Error, Sendable, Equatable {
+    public enum KeysFault: Error, Sendable, Equatable {
         /// The file has more than 12 MiB.
         case tooLarge
         /// There are more than 10,000 keys.
@@ -111,9 +111,9 @@ public struct KeysFileError: Error, Sendable, Equatable {
     /// The line, from 1, or nil for a fault of the whole file.
     public let line: Int?
     /// The kind of fault.
-    public let reason: Reason
+    public let reason: KeysFault
 
-    init(line: Int?, reason: Reason) {
+    init(line: Int?, reason: KeysFault) {
         self.line = line
         self.reason = reason
     }

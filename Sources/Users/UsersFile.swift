@@ -116,7 +116,7 @@ public struct UsersFile: FileContent {
 /// A fault of a users file. No name and no hash is in it.
 public struct UsersFileError: Error, Sendable, Equatable {
     /// The possible faults.
-    public enum Reason: Sendable, Equatable {
+    public enum UsersFault: Sendable, Equatable {
         /// The file has more than 8 MiB.
         case tooLarge
         /// There are more than 10,000 users.
@@ -136,9 +136,9 @@ public struct UsersFileError: Error, Sendable, Equatable {
     /// The line, from 1, or nil where it is none's.
     public let line: Int?
     /// The fault.
-    public let reason: Reason
+    public let reason: UsersFault
 
-    init(line: Int?, reason: Reason) {
+    init(line: Int?, reason: UsersFault) {
         self.line = line
         self.reason = reason
     }

@@ -151,7 +151,7 @@ extension JobAction {
     }
 }
 
-extension PeerTrouble {
+extension PeerFailure {
     fileprivate var code: ExitCode {
         switch self {
         case .misconfigured: .configuration

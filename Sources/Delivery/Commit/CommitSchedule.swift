@@ -33,7 +33,7 @@ public struct CommitSchedule: Sendable, Equatable {
     }
 
     /// Notes that a commit begins at `now`.
-    public mutating func began(at now: MonotonicTime) { last = now }
+    public mutating func noteStart(at now: MonotonicTime) { last = now }
 
     /// The moment at which the next commit begins.
     ///

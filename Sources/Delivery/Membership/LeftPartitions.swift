@@ -33,9 +33,9 @@ public struct LeftPartitions: Sendable, Equatable {
     /// The reason why the first of them is left.
     public let cause: LeaveCause
 
-    /// Some partitions. Nil when there are none.
+    /// Keeps a list of partitions, or is nil if the list is empty.
     ///
-    /// - Parameter partitions: Their names, each with the cause; the first of them is explained.
+    /// - Parameter partitions: The names, each with its cause. The text explains the first.
     public init?(_ partitions: [(name: String, cause: LeaveCause)]) {
         guard let first = partitions.first else { return nil }
         names = partitions.map(\.name)

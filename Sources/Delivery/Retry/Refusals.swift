@@ -25,7 +25,7 @@ struct Refusals: Sendable, Equatable {
             acceptingUntil = now + Self.recent
             return false
         }
-        row.failed()
+        row.noteFailure()
         return now >= acceptingUntil || row.isUnlikely
     }
 }

@@ -14,14 +14,14 @@ protocol ResultWaiting: Sendable {
     /// - Returns: Ends the wait without a word.
     /// - Throws: Waiting is refused now.
     func wait(
-        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Reason) -> Void
-    ) throws(ResultFollower.Refusal) -> @Sendable () -> Void
+        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
+    ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void
 }
 
 extension ResultFollower: ResultWaiting {
     func wait(
-        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Reason) -> Void
-    ) throws(ResultFollower.Refusal) -> @Sendable () -> Void {
+        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
+    ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void {
         let ticket = try expect(id, until: deadline) { then($0.reason) }
         return { [self] in forget(ticket) }
     }

@@ -27,7 +27,7 @@ struct BrokerFindings {
     ///   - demands: The demands of our settings.
     ///   - tool: Writes the remedies.
     /// - Returns: The faults, or one finding that there are none.
-    static func of(_ settings: Result<[String: String], Refusal>, demands: BrokerDemands, tool: KafkaTool) -> [Finding] {
+    static func of(_ settings: Result<[String: String], QueryFailure>, demands: BrokerDemands, tool: KafkaTool) -> [Finding] {
         switch settings {
         case .success(let settings):
             var judge = BrokerFindings(settings: settings, tool: tool)
@@ -91,6 +91,6 @@ struct BrokerFindings {
     }
 
     private mutating func fail(_ key: String, _ text: String, _ remedy: String) {
-        findings.append(.failed("limits", of: key, text: text, mend: remedy, cause: .configuration))
+        findings.append(.failure("limits", of: key, text: text, mend: remedy, cause: .configuration))
     }
 }

@@ -41,7 +41,7 @@ public struct BrokerSilence: Sendable {
     /// Notes that none answers.
     ///
     /// - Parameter cause: Why, if that is known; else what is known stays.
-    public mutating func failed(_ cause: BrokerFailure.Cause?) {
+    public mutating func noteFailure(_ cause: BrokerFailure.Cause?) {
         isProven = true
         self.cause = cause ?? self.cause
     }

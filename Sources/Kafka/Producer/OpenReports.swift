@@ -51,7 +51,7 @@ final class OpenReports: Sendable {
     }
 
     /// Tells a report what the library says, unless it was told already.
-    func tell(_ number: UInt, delivery: Producer.Delivery) {
+    func complete(_ number: UInt, delivery: Producer.Delivery) {
         take(number)?(delivery)
     }
 
@@ -61,9 +61,9 @@ final class OpenReports: Sendable {
     ///   - number: The report's number.
     ///   - partition: Where the record is.
     ///   - offset: What the library gives for its offset.
-    func tell(_ number: UInt, persistedIn partition: TopicPartition, at offset: Int64) {
+    func complete(_ number: UInt, persistedIn partition: TopicPartition, at offset: Int64) {
         let known = state.withLock { state -> Int64? in state.offsets.known(offset, in: partition) }
-        tell(number, delivery: .persisted(partition: partition.partition, offset: known))
+        complete(number, delivery: .persisted(partition: partition.partition, offset: known))
     }
 
     /// Reports the rest as possibly persisted, in the order of their records. None is taken from here on.

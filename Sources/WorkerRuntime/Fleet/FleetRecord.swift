@@ -38,7 +38,7 @@ enum FleetRecord {
     ///   - value: The record's value.
     ///   - document: Room for it.
     ///   - hub: The hub whose announcements are wanted.
-    /// - Returns: Nil for anything else than an announcement about `hub` that can be understood; one of another version can not.
+    /// - Returns: The announcement, or nil if the record is about another hub or in a version that is not known.
     static func announcement(in value: Span<UInt8>, using document: inout JSONDocument, hub: String) -> FleetShare.Announcement? {
         do { try document.read(value) } catch { return nil }
         let root = document.root

@@ -15,7 +15,7 @@ struct NameWatch: Sendable {
         /// Take the name.
         case take
         /// Look again, but not sooner.
-        case look(at: MonotonicTime)
+        case check(at: MonotonicTime)
     }
 
     /// The first wait: 500 ms. Each is twice the one before.
@@ -31,18 +31,18 @@ struct NameWatch: Sendable {
     /// A worker that has not looked yet.
     init() {}
 
-    /// A look has told who has the name.
+    /// A probe has shown who has the name.
     ///
     /// - Parameters:
-    ///   - sighting: Who has it.
+    ///   - holder: Who has it.
     ///   - now: The present moment.
     ///   - jitter: By chance, 0 – 1.
-    /// - Returns: `look` while another has it.
-    mutating func seen(_ sighting: NameHolder, now: MonotonicTime, jitter: Double) -> Action {
+    /// - Returns: `check` while another has it.
+    mutating func noteHolder(_ holder: NameHolder, now: MonotonicTime, jitter: Double) -> Action {
         unseenSince = nil
-        switch sighting {
+        switch holder {
         case .nobody, .own, .ended: return .take
-        case .other, .unnamed: return lookLater(now, jitter: jitter)
+        case .other, .unnamed: return checkLater(now, jitter: jitter)
         }
     }
 
@@ -51,15 +51,15 @@ struct NameWatch: Sendable {
     /// - Parameters:
     ///   - now: The present moment.
     ///   - jitter: By chance, 0 – 1.
-    /// - Returns: `look`, or `take` when that has lasted for `patience`.
+    /// - Returns: `check`, or `take` when that has lasted for `patience`.
     mutating func noteNoAnswer(now: MonotonicTime, jitter: Double) -> Action {
         let since = unseenSince ?? now
         unseenSince = since
-        return now.nanoseconds(since: since) >= Self.patience ? .take : lookLater(now, jitter: jitter)
+        return now.nanoseconds(since: since) >= Self.patience ? .take : checkLater(now, jitter: jitter)
     }
 
-    private mutating func lookLater(_ now: MonotonicTime, jitter: Double) -> Action {
+    private mutating func checkLater(_ now: MonotonicTime, jitter: Double) -> Action {
         defer { wait = min(wait * 2, Self.longestWait) }
-        return .look(at: now.advanced(byNanoseconds: wait / 2 + Int64(Double(wait / 2) * min(max(jitter, 0), 1))))
+        return .check(at: now.advanced(byNanoseconds: wait / 2 + Int64(Double(wait / 2) * min(max(jitter, 0), 1))))
     }
 }

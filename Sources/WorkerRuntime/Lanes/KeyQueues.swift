@@ -109,7 +109,7 @@ struct KeyQueues<Record> {
     }
 
     /// Notes that the key's request in work has its end.
-    mutating func ended(_ key: Key) {
+    mutating func finish(_ key: Key) {
         let change = change(key) { queue -> (request: Request, isLast: Bool)? in
             guard queue.isBusy, let request = queue.requests.popFirst() else { return nil }
             queue.isBusy = false
@@ -203,12 +203,13 @@ struct KeyQueues<Record> {
         }
     }
 
-    /// Takes out what follows requests that wait for their moment and lies where it was published, the oldest first: it must be held.
+    /// Takes the requests that must be held: they follow one that is not due, and are only in the topic that they were published to.
+    /// The oldest come first.
     ///
     /// - Parameters:
     ///   - now: The present moment.
-    ///   - limit: How many at most, and how many bytes.
-    /// - Returns: The requests, with their records. They move.
+    ///   - limit: The most requests, and the most bytes.
+    /// - Returns: The requests, each with its key. They count as moving from now on.
     mutating func removeFollowers(now: Timestamp, limit: (count: Int, bytes: Int)) -> [(key: Key, request: Request)] {
         var found: [(key: Key, offset: Int64, origin: Origin)] = []
         for (key, queue) in queues where !queue.isBusy && !queue.isListed {

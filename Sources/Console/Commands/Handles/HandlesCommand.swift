@@ -63,7 +63,7 @@ enum HandlesCommand {
             invocation.streams.note("interrupted; the same command goes on where it stopped")
             return Interruption.exitCode
         }
-        return collection.rows.contains { $0.trouble != nil } ? .partlyFailed : .done
+        return collection.rows.contains { $0.problem != nil } ? .partlyFailed : .done
     }
 
     private static func since(_ invocation: Invocation, _ now: Int64) throws(CommandFailure) -> Int64 {
@@ -104,14 +104,14 @@ enum HandlesCommand {
         var objects: [[UInt8]] = []
         for row in collection.rows {
             table.add(
-                row.blob, "\(row.byteCount)", "\(row.entries)", "\(row.handles)", "\(row.unreadable)", row.trouble ?? "-")
+                row.blob, "\(row.byteCount)", "\(row.entries)", "\(row.handles)", "\(row.unreadable)", row.problem ?? "-")
             var object = JSONObject()
             object.add("blob", value: row.blob)
             object.add("bytes", value: Int(row.byteCount))
             object.add("entries", value: row.entries)
             object.add("handles", value: row.handles)
             object.add("unreadable", value: row.unreadable)
-            object.add("trouble", value: row.trouble)
+            object.add("trouble", value: row.problem)
             objects.append(object.bytes)
         }
         let format = invocation.arguments.format()

@@ -73,16 +73,16 @@ extension Command {
         readOn: "pushfan help replay pause, pushfan help replay leftovers", run: JobCommands.status)
 
     /// `pushfan replay pause`.
-    static let replayPause = telling(
+    static let replayPause = announce(
         "pause", "Let a running replay wait", "pushfan help replay resume", JobCommands.pause)
     /// `pushfan replay resume`.
-    static let replayResume = telling(
+    static let replayResume = announce(
         "resume", "Let a replay that waits go on", "pushfan help replay pause", JobCommands.resume)
     /// `pushfan replay stop`.
-    static let replayStop = telling(
+    static let replayStop = announce(
         "stop", "End a replay for good; what it has not done is left", "pushfan help replay leftovers", JobCommands.stop)
 
-    private static func telling(
+    private static func announce(
         _ word: String, _ summary: String, _ readOn: String,
         _ run: @escaping @Sendable (Invocation) throws(CommandFailure) -> ExitCode
     ) -> Command {

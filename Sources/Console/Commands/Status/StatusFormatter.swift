@@ -197,7 +197,7 @@ extension StatusReport {
         return object.bytes
     }
 
-    private func json(_ reason: Reason) -> [UInt8] {
+    private func json(_ reason: WaitCause) -> [UInt8] {
         var object = JSONObject()
         object.add("stuck", value: reason.isStuck)
         object.add("text", value: reason.text)
