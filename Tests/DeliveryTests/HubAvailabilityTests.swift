@@ -22,7 +22,7 @@ struct HubAvailabilityTests {
         var standing = HubAvailability(of: "h", isAsked: true)
         #expect(standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(0)))
         #expect(!standing.isWell(isClosed: true))
-        #expect(standing.trouble(isClosed: true, reason: nil) == "the hub h is being asked whether it takes the key")
+        #expect(standing.problem(isClosed: true, reason: nil) == "the hub h is being asked whether it takes the key")
         standing.asked()
         #expect(!standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(9)), "one question at a time")
         standing.mustAskAgain()
@@ -31,7 +31,7 @@ struct HubAvailabilityTests {
 
     @Test func aHubThatIsNeverAskedIsGoodUntilCallsFail() {
         var standing = HubAvailability(of: "h", isAsked: false)
-        #expect(standing.isWell(isClosed: true) && standing.trouble(isClosed: true, reason: nil) == nil)
+        #expect(standing.isWell(isClosed: true) && standing.problem(isClosed: true, reason: nil) == nil)
         for _ in 0..<3 { standing.noteFailure("timeout") }
         #expect(!standing.isWell(isClosed: true))
         #expect(!standing.isDue(isClosed: true, isIdle: true, now: Self.moment(100)))
@@ -39,7 +39,7 @@ struct HubAvailabilityTests {
 
     @Test func aGoodHubIsNotAskedAgain() {
         let standing = Self.asked(Self.good)
-        #expect(standing.isWell(isClosed: true) && standing.trouble(isClosed: true, reason: nil) == nil)
+        #expect(standing.isWell(isClosed: true) && standing.problem(isClosed: true, reason: nil) == nil)
         #expect(!standing.isDue(isClosed: true, isIdle: true, now: Self.moment(1_000_000)))
     }
 
@@ -48,8 +48,8 @@ struct HubAvailabilityTests {
     ])
     func aBadFindingIsTheReason(finding: HubFinding, sentence: String) {
         let standing = Self.asked(finding)
-        #expect(standing.trouble(isClosed: true, reason: nil) == sentence)
-        let both = standing.trouble(isClosed: false, reason: .failuresInRow)
+        #expect(standing.problem(isClosed: true, reason: nil) == sentence)
+        let both = standing.problem(isClosed: false, reason: .failuresInRow)
         #expect(both?.hasPrefix(sentence + "; the circuit of the hub h is open (failures_in_row)") == true)
     }
 
@@ -130,7 +130,7 @@ struct HubAvailabilityTests {
     func aHubWhoseCircuitIsOpenIsNotWellAndIsAskedInPlaceOfCalls(isIdle: Bool, isDue: Bool) {
         let standing = Self.asked(Self.good)
         #expect(!standing.isWell(isClosed: false))
-        #expect(standing.trouble(isClosed: false, reason: .failureShare)?.contains("failure_share") == true)
+        #expect(standing.problem(isClosed: false, reason: .failureShare)?.contains("failure_share") == true)
         #expect(standing.isDue(isClosed: false, isIdle: isIdle, now: Self.moment(1)) == isDue)
     }
 
@@ -151,7 +151,7 @@ struct HubAvailabilityTests {
             standing.answered()
         }
         for _ in 0..<3 { standing.noteFailure("timeout") }
-        #expect(standing.trouble(isClosed: true, reason: nil) == "calls to the hub h fail: timeout")
+        #expect(standing.problem(isClosed: true, reason: nil) == "calls to the hub h fail: timeout")
         #expect(standing.isDue(isClosed: true, isIdle: true, now: Self.moment(1)))
     }
 
