@@ -240,7 +240,7 @@ let package = Package(
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests(
             "SettingsTests",
-            ["Settings", "Observability", "WorkerRuntime", "Gateway", "FanOut", "HubREST", "HubAuth", "CurlHTTP", "Intake"]),
+            ["Settings", "Delivery", "Observability", "WorkerRuntime", "Gateway", "FanOut", "HubREST", "HubAuth", "CurlHTTP", "Intake"]),
         tests(
             "ConsoleTests",
             [
@@ -249,7 +249,7 @@ let package = Package(
                 "HubEmulator", "HubAuth", "Delivery", "Outcomes", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
                 "Crypto", "Publishing", "Gateway", "Intake", "Jobs", "GroupPositions",
             ]),
-        tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
+        tests("BenchTests", ["Bench", "Console", "Delivery", "Kafka", "Observability", "Settings"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -5,9 +5,7 @@ internal import Glibc
 
 /// The way libcurl is to connect.
 extension CurlConnector {
-    /// Sets every option of a new handle.
-    ///
-    /// - Returns: False when libcurl has no memory or refuses one.
+    /// Sets every option of a new handle. Returns false when libcurl has no memory or refuses one.
     func prepare(_ easy: UnsafeMutableRawPointer, slot: Int, errorText: UnsafeMutablePointer<CChar>) -> Bool {
         errorText.pointee = 0
         let context = Unmanaged.passUnretained(self).toOpaque()

@@ -127,9 +127,8 @@ final class CurlConnector {
         return nil
     }
 
-    /// Takes over a connection that libcurl has opened.
-    ///
-    /// - Returns: Its descriptor; nil when libcurl or the peer has closed it meanwhile, or the peer has spoken first.
+    /// Takes over a connection that libcurl has opened. Nil when libcurl or the peer has closed it meanwhile, or the peer has
+    /// spoken first.
     func claim(_ easy: UnsafeMutableRawPointer) -> Int32? {
         var descriptor: curl_socket_t = -1
         guard push_curl_get_active_socket(easy, &descriptor) == CURLE_OK, descriptor >= 0 else { return nil }
@@ -210,9 +209,7 @@ final class CurlConnector {
         return Int(watches[Int(descriptor)].slot)
     }
 
-    /// Watches a descriptor for a slot, or for libcurl (-1).
-    ///
-    /// - Returns: False when the kernel refuses.
+    /// Watches a descriptor for a slot, or for libcurl (-1). Returns false when the kernel refuses.
     @discardableResult
     func watch(_ descriptor: Int32, for interest: Poller.Interest, slot: Int) -> Bool {
         let index = Int(descriptor)

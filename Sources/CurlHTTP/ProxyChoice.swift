@@ -9,14 +9,9 @@ public struct ProxyChoice: Hashable, Sendable {
     /// The variable that names it, or nil when the settings do, or there is none.
     public let variable: String?
 
-    /// Chooses.
-    ///
-    /// - Parameters:
-    ///   - setting: The proxy of the settings; empty for none at all, nil to leave it to the environment.
-    ///   - scheme: How the host is called.
-    ///   - host: The host; `no_proxy` may exempt it from either proxy.
-    ///   - environment: The value of a variable; nil where it is not set. An empty one is as good as none.
-    /// - Throws: `ConnectionPoolConfiguration.Problem` for a proxy whose URL cannot be read; it names where it is from and not what it is.
+    /// Chooses. The setting is empty for no proxy at all, and nil to leave it to the environment, where an empty variable is as
+    /// good as none. `no_proxy` may exempt the host from either. Throws for a proxy whose URL cannot be read, and names where it
+    /// is from and not what it is.
     init(
         setting: String?, scheme: ConnectionPoolConfiguration.Scheme, host: String, environment: (String) -> String?
     ) throws(ConnectionPoolConfiguration.Problem) {

@@ -27,13 +27,8 @@ final class LogProber {
         return made
     }
 
-    /// The ends of partitions of a topic: all are asked at once, and each by itself where that fails.
-    ///
-    /// - Parameters:
-    ///   - partitions: Their numbers.
-    ///   - topic: The topic's name.
-    /// - Returns: The next offset of each, in order; nil where the leader did not answer in time.
-    /// - Throws: The question failed for another reason.
+    /// The next offsets of partitions of a topic, in order: all are asked at once, and each by itself where that fails. Nil where
+    /// the leader did not answer in time.
     func ends(of partitions: [Int32], in topic: String) throws(KafkaError) -> [Int64?] {
         let admin = try connected()
         do throws(KafkaError) {
@@ -50,12 +45,8 @@ final class LogProber {
         }
     }
 
-    /// Asks for what a probe needs beside its end: the first offset that is retained, and the first one since a time.
-    ///
-    /// - Parameters:
-    ///   - probes: Probes of one topic, whose ends are known.
-    ///   - time: Milliseconds since 1970; nil if it does not matter.
-    /// - Throws: The question failed.
+    /// Asks for what probes of one topic, whose ends are known, need beside: the first offset that is retained, and the first one
+    /// since a time in milliseconds since 1970, if it matters.
     func complete(_ probes: inout [PartitionProbe], since time: Int64?) throws(KafkaError) {
         guard let topic = probes.first?.partition.topic else { return }
         let admin = try connected()

@@ -110,22 +110,15 @@ public struct PartitionProbe: Sendable {
 }
 
 extension PartitionProbe {
-    /// Takes the retained part of the partition for what has to be read.
-    ///
-    /// - Parameter progress: The offset up to which it was read before; nil if it was not.
+    /// Takes the retained part of the partition for what has to be read, behind what was read before.
     mutating func beginReading(from progress: Int64?) {
         guard !isAnswered, let low, let end else { return }
         next = min(max(low, progress ?? low), max(low, end))
         if next >= end { mayHaveGoneOn = false }
     }
 
-    /// Takes a record in.
-    ///
-    /// - Parameters:
-    ///   - record: The next record that can be read at `next` or behind it; or before it, where the partition ends before.
-    ///   - group: The name of the group whose records matter.
-    ///   - now: The present moment.
-    /// - Returns: Whether reading has to go back to `next`.
+    /// Takes a record in: the next that can be read at `next` or behind it, or before it, where the partition ends before.
+    /// Returns whether reading has to go back to `next`.
     mutating func take(_ record: borrowing ConsumedRecord, of group: String, now: Timestamp) -> Bool {
         if let marks { return take(mark: record.offset == next ? RecordMark(record) : nil, of: marks) }
         let headers = WaitingHeaders(record, group: group)
@@ -143,9 +136,7 @@ extension PartitionProbe {
         return false
     }
 
-    /// Notes that there is no record at `next`, nor behind it.
-    ///
-    /// - Returns: Whether reading has to go back to `next`.
+    /// Notes that there is no record at `next`, nor behind it. Returns whether reading has to go back to `next`.
     mutating func reachedEnd() -> Bool {
         guard let marks else {
             mayHaveGoneOn = false

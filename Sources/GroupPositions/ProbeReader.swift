@@ -30,12 +30,7 @@ public struct ProbeReader {
         self.now = now
     }
 
-    /// Reads for a while.
-    ///
-    /// - Parameters:
-    ///   - probes: The probes; those that have their answers are not read.
-    ///   - limit: How long the brokers may take in all.
-    /// - Throws: The library refused.
+    /// Reads for a while, in partitions whose probes have no answers. The brokers may take `limit` in all.
     mutating func read(_ probes: inout [PartitionProbe], within limit: Duration) throws(KafkaError) {
         let open = probes.indices.filter { !probes[$0].isAnswered }
         let deadline = MonotonicTime.now().advanced(by: limit)
@@ -91,9 +86,7 @@ public struct ProbeReader {
         return try PartitionReader(terms.kafka, room: room, wakeUpFileDescriptor: -1)
     }
 
-    /// Reads one record of a partition.
-    ///
-    /// - Returns: Whether there was one, or the partition's end.
+    /// Reads one record of a partition. Returns whether there was one, or the partition's end.
     private func readOn(_ reader: PartitionReader, slot: Int, into probe: inout PartitionProbe) throws(KafkaError) -> Bool {
         var goesBack = false
         switch reader.read(slot: slot, perform: { goesBack = probe.take($0, of: terms.group, now: now()) }) {

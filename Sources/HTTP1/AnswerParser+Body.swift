@@ -1,9 +1,7 @@
 import Basics
 
 extension AnswerParser {
-    /// Takes what has come of a body that is not chunked.
-    ///
-    /// - Returns: Whether the body is whole.
+    /// Takes what has come of a body that is not chunked. Returns whether the body is whole.
     mutating func takeBody() throws(AnswerFault) -> Bool {
         let first = answer.bodyRange.lowerBound
         if phase == .closeDelimitedBody {
@@ -20,9 +18,7 @@ extension AnswerParser {
         return true
     }
 
-    /// Takes the next part of a chunked body (RFC 9112, section 7.1).
-    ///
-    /// - Returns: Whether there may be more to take.
+    /// Takes the next part of a chunked body (RFC 9112, section 7.1). Returns whether there may be more to take.
     mutating func takeChunkedPart() throws(AnswerFault) -> Bool {
         switch phase {
         case .chunkSize:

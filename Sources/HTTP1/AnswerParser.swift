@@ -157,13 +157,8 @@ public struct AnswerParser: Sendable {
         guard phase == .complete else { throw .truncated }
     }
 
-    /// Takes the line at `read`, when it has come.
-    ///
-    /// - Parameters:
-    ///   - limit: Where it must end at the latest. Looked at first, so that the fault does not depend on how much came at once.
-    ///   - fault: What a line that ends later is.
-    /// - Returns: The line without its CRLF; nil when it has not come.
-    /// - Throws: `fault` or `bareLineFeed`.
+    /// Takes the line at `read` without its CRLF, or nil when it has not come. It must end before `limit`, which is checked
+    /// first, so that the fault does not depend on how much came at once. Throws `fault` or `bareLineFeed`.
     mutating func nextLine(before limit: Int, otherwise fault: AnswerFault) throws(AnswerFault) -> Range<Int>? {
         let end = answer.bytes.span.extracting(first: filled).firstPlace(of: ByteClass.lineFeed, from: scanned)
         guard end <= limit else { throw fault }

@@ -6,10 +6,7 @@ struct EndpointAuthority {
     let host: String
     let port: Int?
 
-    /// Reads `host`, `host:port`, `[address]` or `[address]:port`.
-    ///
-    /// - Parameter text: What stands between `//` and the next `/`.
-    /// - Throws: `HubAuthError.endpoint`.
+    /// Reads `host`, `host:port`, `[address]` or `[address]:port`: what stands between `//` and the next `/`.
     init(parsing text: ArraySlice<UInt8>) throws(HubAuthError) {
         guard !text.contains(UInt8(ascii: "@")) else { throw .endpoint(.userInfo) }
         let isBracketed = text.first == UInt8(ascii: "[")

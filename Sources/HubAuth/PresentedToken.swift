@@ -10,10 +10,7 @@ struct PresentedToken {
     /// Decoded and raw: some clients encode the name and some do not.
     private let policyNames: [[UInt8]]
 
-    /// Takes a header's value apart.
-    ///
-    /// - Parameter header: The value; nil when there is no header.
-    /// - Throws: `SASRefusal.missingToken` or `.malformedToken`.
+    /// Takes a header's value apart. Throws `SASRefusal.missingToken`, as when there is none, or `.malformedToken`.
     init(parsing header: String?) throws(SASRefusal) {
         guard let header, let (scheme, rest) = Array(header.utf8)[...].trimmed.split(atFirst: 0x20),
             scheme.lowercased.elementsEqual("sharedaccesssignature".utf8)

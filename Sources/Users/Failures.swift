@@ -16,13 +16,8 @@ struct Failures: Sendable {
         last = now
     }
 
-    /// The time that the next try has to wait: 0 for some failures, then 1 s, 2 s, 4 s and so on, from the last failure on.
-    ///
-    /// - Parameters:
-    ///   - free: How many failures cost nothing.
-    ///   - longest: The longest wait, in seconds; default 300.
-    ///   - now: The present.
-    /// - Returns: Milliseconds, rounded up; 0 when the next try may be made.
+    /// The time that the next try has to wait, in milliseconds, rounded up: 0 for some failures, then 1 s, 2 s, 4 s and so on,
+    /// from the last failure on, and `longest` seconds at most.
     func wait(after free: Int, longest: Int = 300, at now: MonotonicTime) -> Int64 {
         let paid = count(at: now) - free
         guard paid > 0 else { return 0 }
@@ -49,10 +44,7 @@ struct FailureTable: Sendable {
 
     private var places = [Place](repeating: Place(), count: setCount * setSize)
 
-    /// The failures of a key. None where it has no place.
-    ///
-    /// - Parameter key: A hash that no client can foresee.
-    /// - Returns: What counts of them depends on the time.
+    /// The failures of a key, which is a hash that no client can foresee. None where it has no place.
     subscript(key: UInt64) -> Failures {
         for index in set(of: key) where places[index].key == key { return places[index].failures }
         return Failures()

@@ -169,9 +169,7 @@ public final class Worker: Sendable {
         }
     }
 
-    /// Runs a loop to its end.
-    ///
-    /// - Returns: Why it could not go on, if it could not, and whether it ever had a place in the group.
+    /// Runs a loop to its end. Returns why it could not go on, if it could not, and whether it ever had a place in the group.
     private func runLoop(
         _ configuration: WorkerConfiguration, metrics: WorkerMetrics, health: WorkerHealth, control: WorkerControl
     ) throws -> (failure: WorkerFailure?, hasServed: Bool) {

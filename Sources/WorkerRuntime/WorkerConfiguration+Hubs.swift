@@ -47,12 +47,7 @@ extension WorkerConfiguration {
         }
     }
 
-    /// The destinations of the names.
-    ///
-    /// - Parameters:
-    ///   - numbers: The number of each hub, where it is not its place.
-    ///   - start: When they begin to count.
-    /// - Returns: The routes.
+    /// The destinations of the names. `numbers` has the number of each hub where it is not its place.
     func routes(numbers: [Int]? = nil, since start: MonotonicTime) -> HubRoutes {
         var routes = HubRoutes(
             hubs: Array(zip(hubs.map(\.name), numbers ?? Array(hubs.indices))), spreads: spreads.map { ($0.name, $0.hubs) },

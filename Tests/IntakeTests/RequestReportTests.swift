@@ -66,7 +66,7 @@ import Testing
 
     @Test func aHubThatTheWorkerDoesNotKnowIsRefused() throws {
         let report = try report("{\"hub\":\"other\",\(Self.users),\(Self.message)}")
-        #expect(report.fate == .refused(RequestFault(.unknownHub, at: "/hub", "The only hub is shop.")))
+        #expect(report.fate == .refused(RequestFault(.unknownHub, at: "/hub", message: "The only hub is shop.")))
         #expect(try sending("{\"hub\":\"shop\",\(Self.users),\(Self.message)}").hub == "shop")
     }
 

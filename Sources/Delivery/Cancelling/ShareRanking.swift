@@ -8,12 +8,7 @@ struct ShareRanking<Owner: Hashable & Sendable>: Sendable {
     /// One of those that have the most; nil where none has any.
     var first: Owner? { owners[most]?.first }
 
-    /// Notes that an owner has one more, or one fewer.
-    ///
-    /// - Parameters:
-    ///   - owner: The owner.
-    ///   - old: How many it had.
-    ///   - new: How many it has: `old` and 1, or `old` less 1.
+    /// Notes that an owner has one more, or one fewer: `new` is `old` and 1, or `old` less 1.
     mutating func move(_ owner: Owner, from old: Int, to new: Int) {
         owners[old]?.remove(owner)
         if owners[old]?.isEmpty == true { owners[old] = nil }

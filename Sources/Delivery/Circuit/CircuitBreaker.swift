@@ -188,7 +188,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     /// Calls that hang are not waited for longer than the longest wait: then it starts again with one probe.
     private var patienceEnd: MonotonicTime { lastMove + configuration.longestWait }
 
-    /// - Returns: Whether the call has a say.
+    /// Notes the end of a call. Returns whether it has a say.
     private mutating func noteEnd(_ call: Call, now: MonotonicTime) -> Bool {
         guard call.turn == turn else { return false }
         if call.series == series {

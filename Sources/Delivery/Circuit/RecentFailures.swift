@@ -25,9 +25,7 @@ struct RecentFailures: Sendable, Equatable {
         row = FailureRow(longest: longestRow)
     }
 
-    /// Notes a call that ended at `now`.
-    ///
-    /// - Returns: What is bad now, if anything is.
+    /// Notes a call that ended at `now`. Returns what is bad now, if anything is.
     mutating func noteEnd(isFailure: Bool, now: MonotonicTime) -> CircuitBreaker.OpenCause? {
         if calls == 0 || now - periodStart > Self.period.upperBound {
             periodStart = now

@@ -56,14 +56,8 @@ public struct CommitSelection: Sendable, Equatable {
         return slots.flatMap { bySlot[$0] ?? [] }
     }
 
-    /// True if a position can say that a unit is finished and some before it are not.
-    ///
-    /// - Parameters:
-    ///   - unit: The unit.
-    ///   - first: The first offset before it that is left; nil for none.
-    ///   - count: How many are left before it.
-    ///   - isInOrder: Whether positions can say nothing of that kind.
-    /// - Returns: Whether one can.
+    /// True if a position can say that a unit is finished and some before it are not: `count` of them, from `first` on.
+    /// `isInOrder` if positions can say nothing of that kind.
     static func mayFollow(_ unit: CommitUnit, first: Int64?, count: Int, isInOrder: Bool) -> Bool {
         guard let first else { return true }
         if isInOrder { return false }

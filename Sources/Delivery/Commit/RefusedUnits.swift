@@ -60,7 +60,7 @@ struct RefusedUnits: Sendable, Equatable {
     private var pausedUntil = MonotonicTime.past
     private var pause: Int64 = 0
 
-    /// - Parameter patience: How long a unit is rejected before it is given up, nanoseconds.
+    /// A unit is rejected for `patience` nanoseconds before it is given up.
     init(patience: Int64) {
         self.patience = max(0, patience)
     }
@@ -84,27 +84,16 @@ struct RefusedUnits: Sendable, Equatable {
     /// True if a unit is not offered with others.
     func holdsBack(_ id: CommitUnit.ID) -> Bool { refusals[id].map { !$0.isReleased } ?? false }
 
-    /// True if a unit is given up if it is rejected now. A dead letter is not: nothing could stand for it.
-    ///
-    /// - Parameters:
-    ///   - unit: The unit.
-    ///   - isInOrder: Whether it holds up all behind it.
-    ///   - now: The present moment.
-    /// - Returns: Whether it is.
+    /// True if a unit is given up if it is rejected now. A dead letter is not: nothing could stand for it. `isInOrder` if it
+    /// holds up all behind it.
     func isHopeless(_ unit: CommitUnit, isInOrder: Bool, now: MonotonicTime) -> Bool {
         guard unit.topics != [.deadLetters], let refusal = refusals[unit.id] else { return false }
         guard now - refusal.since >= patience else { return false }
         return refusal.silentTopics.isEmpty || isInOrder && trial == nil && now >= nextTrial
     }
 
-    /// The moment at which a unit will be offered by itself.
-    ///
-    /// - Parameters:
-    ///   - unit: The unit.
-    ///   - isInOrder: Whether it holds up all behind it.
-    ///   - now: The present moment.
-    ///   - isHurried: Whether it does not wait for its turn.
-    /// - Returns: A moment; `past` for at once, `never` for one that was not rejected.
+    /// The moment at which a unit will be offered by itself: `past` for at once, `never` for one that was not rejected. One that
+    /// `isHurried` does not wait for its turn.
     func moment(of unit: CommitUnit, isInOrder: Bool, now: MonotonicTime, isHurried: Bool) -> MonotonicTime {
         guard let refusal = refusals[unit.id] else { return .never }
         if isHopeless(unit, isInOrder: isInOrder, now: now) { return .past }

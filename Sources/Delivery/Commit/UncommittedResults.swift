@@ -129,9 +129,7 @@ public struct UncommittedResults<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Counts one more in, after what was lost the longest ago has made room for it.
-    ///
-    /// - Returns: Whether there is room.
+    /// Counts one more in, after what was lost the longest ago has made room for it. Returns whether there is room.
     private mutating func makeRoom(for entry: Entry) -> Bool {
         guard entry.byteCount <= Self.greatestByteCount else { return false }
         while count >= Self.greatestCount || byteCount + entry.byteCount > Self.greatestByteCount {

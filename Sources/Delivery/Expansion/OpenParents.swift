@@ -43,7 +43,7 @@ public struct OpenParents: Sendable {
         /// A bit for each part that was counted.
         var counted: [UInt64]
 
-        /// - Returns: Whether the part was not counted before.
+        /// Counts a part in. Returns false if it was counted before.
         mutating func count(_ tally: PartTally) -> Bool {
             guard (0..<chunks).contains(tally.chunk) else { return false }
             let (word, bit) = (tally.chunk / 64, UInt64(1) << UInt64(tally.chunk % 64))

@@ -59,9 +59,7 @@ public struct ReadMarks: Sendable, Equatable {
         (first, last) = (record, record)
     }
 
-    /// Reads the text form.
-    ///
-    /// - Parameter text: Two marks, the words of which commas divide.
+    /// Reads the text form: two marks, the words of which commas divide.
     init?(_ text: Substring) {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)
         guard words.count == 6, let first = RecordMark(words[0], time: words[1], digest: words[2]),

@@ -20,11 +20,7 @@ struct FleetSilence: Sendable {
     private var recovered: Int64 = 0
     private var lastCheck: MonotonicTime?
 
-    /// Lets time pass.
-    ///
-    /// - Parameters:
-    ///   - hasShare: Whether there is a share, or none is wanted.
-    ///   - now: The present moment.
+    /// Lets time pass. `hasShare` if there is a share, or none is wanted.
     mutating func advance(hasShare: Bool, now: MonotonicTime) {
         let step = lastCheck.map { min(max(0, now - $0), Self.longestStep) } ?? 0
         lastCheck = now

@@ -38,12 +38,8 @@ struct LossBaseline: Sendable, Equatable {
         return Double(calls - lost) / Double(calls) >= Self.comparable * (1 - share) - error
     }
 
-    /// Takes in calls that lost nothing out of the ordinary.
-    ///
-    /// - Parameters:
-    ///   - lost: Those that were lost.
-    ///   - calls: All of them.
-    ///   - areFew: Whether they were fewer at once than usual: then loss that is lower than before is believed sooner.
+    /// Takes in calls that lost nothing out of the ordinary. If they were fewer at once than usual, loss that is lower than
+    /// before is believed sooner.
     mutating func follow(_ lost: Int, of calls: Int, areFew: Bool) {
         restart()
         guard share > 0, calls > 0 else { return }

@@ -29,13 +29,8 @@ struct RateDemand: Sendable {
     /// Notes that calls wait for the rate.
     mutating func waited(now: MonotonicTime) { waitedAt = now }
 
-    /// The most that there is use for, in parts of `FleetShare.whole`.
-    ///
-    /// - Parameters:
-    ///   - limit: The limit of which it is a part, thousandths of a call per second.
-    ///   - before: What was said last; it is kept until much less would do.
-    ///   - now: The present moment.
-    /// - Returns: 1/64 of the whole at least.
+    /// The most that there is use for, in parts of `FleetShare.whole`, 1/64 of it at least. `limit` is that of which it is a
+    /// part, thousandths of a call per second. What was said `before` is kept until much less would do.
     mutating func most(of limit: Int64, before: Int, now: MonotonicTime) -> Int {
         turn(now)
         guard now - waitedAt >= Int64(Self.windowCount) * Self.window, limit > 0 else { return FleetShare.whole }

@@ -52,10 +52,8 @@ struct SlowCalls: Sendable, Equatable {
         answeringUntil = now + patience
     }
 
-    /// Notes that a call is not in flight any more.
-    ///
-    /// - Parameter startedAt: When it began; nil when that is not known. Then the oldest are taken to be one fewer, which is put right when
-    ///   those end.
+    /// Notes that a call is not in flight any more. If its beginning is not known, the oldest are taken to be one fewer, which is
+    /// put right when those end.
     mutating func noteEnd(startedAt: MonotonicTime?) {
         if let startedAt, startedAt >= youngestStart, youngest > 0 {
             youngest -= 1

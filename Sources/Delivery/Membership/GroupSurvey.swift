@@ -40,18 +40,14 @@ struct GroupSurvey: Sendable {
         isAwaited = false
     }
 
-    /// Starts a survey if it is time. The answer goes to `noteUnread`.
-    ///
-    /// - Returns: True if the group must be asked.
+    /// Starts a survey if it is time, and returns whether it is. The answer goes to `noteUnread`.
     mutating func startSurvey(_ now: MonotonicTime) -> Bool {
         guard let next, now >= next, !isAsking else { return false }
         isAsking = true
         return true
     }
 
-    /// Takes the number of partitions without a consumer.
-    ///
-    /// - Returns: Whether to rejoin the group.
+    /// Takes the number of partitions without a consumer. Returns whether to rejoin the group.
     mutating func noteUnread(_ unreadCount: Int, at now: MonotonicTime) -> Bool {
         isAsking = false
         guard next != nil else { return false }

@@ -21,12 +21,8 @@ public struct StartedRange: Sendable, Equatable {
     /// Nothing was begun.
     public init() { (end, limit, most, isOverlapping) = (0, 0, 0, false) }
 
-    /// The reach that a position gives.
-    ///
-    /// - Parameters:
-    ///   - position: Where the group stands.
-    ///   - begun: How far above it requests may have been begun; nil if its owner did not say.
-    ///   - partitionEnd: Where the partition ended as it was assigned; nil if that is not known.
+    /// The reach that a group's position gives. `begun` is how far above it requests may have been begun, and `partitionEnd`
+    /// where the partition ended as it was assigned, if these are known.
     init(from position: Int64, begun: Int64?, partitionEnd: Int64?) {
         let bound = max(position, partitionEnd ?? .max)
         most = begun.map { position.addingSaturated($0) }

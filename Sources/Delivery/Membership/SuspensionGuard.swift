@@ -17,12 +17,8 @@ struct SuspensionGuard: Sendable {
     /// True if the group may have gone on without the worker.
     var isDoubtful: Bool { awaited > 0 }
 
-    /// The worker has turned.
-    ///
-    /// - Parameters:
-    ///   - now: The present moment.
-    ///   - isOffering: Whether a commit is offered: its confirmation may be from before.
-    ///   - hasRead: Whether there is a position to commit, asked for only where it counts; without one nothing was read.
+    /// The worker has turned. While a commit is offered, its confirmation may be from before. Without a position to commit,
+    /// nothing was read.
     mutating func noteTurn(_ now: MonotonicTime, isOffering: Bool, hasRead: () -> Bool) {
         if let lastTurn, now - lastTurn > patience, hasRead() { awaited = isOffering ? 2 : 1 }
         lastTurn = now

@@ -13,12 +13,7 @@ struct Refusals: Sendable, Equatable {
     private var row = FailureRow(longest: Refusals.longestRow)
     private var acceptingUntil = MonotonicTime.past
 
-    /// Notes an answer.
-    ///
-    /// - Parameters:
-    ///   - isRefusal: Whether the hub throttled the call.
-    ///   - now: The present moment.
-    /// - Returns: Whether the hub refuses as a whole.
+    /// Notes an answer, a refusal if the hub throttled the call. Returns whether the hub refuses as a whole.
     mutating func answered(isRefusal: Bool, now: MonotonicTime) -> Bool {
         guard isRefusal else {
             row.succeeded()

@@ -66,16 +66,12 @@ final class FoundFile {
 }
 
 extension FileContent {
-    /// Opens a file of this content.
-    ///
-    /// - Throws: `.missing` or `.unreadable`.
+    /// Opens a file of this content. Throws `.missing` or `.unreadable`.
     static func find(_ path: String) throws(FileError<Fault>) -> FoundFile {
         do throws(FoundFile.Failure) { return try FoundFile(path) } catch { throw FileError(error) }
     }
 
-    /// Reads a file that was opened.
-    ///
-    /// - Throws: `.unreadable` or `.fault`.
+    /// Reads a file that was opened. Throws `.unreadable` or `.fault`.
     init(_ file: FoundFile) throws(FileError<Fault>) {
         let bytes: [UInt8]
         do throws(FoundFile.Failure) { bytes = try file.bytes(atMost: Self.maximumByteCount) } catch { throw FileError(error) }

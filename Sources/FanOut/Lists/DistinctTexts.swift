@@ -10,9 +10,7 @@ struct DistinctTexts: Sendable {
     private var slots: [UInt64] = []
     private let ignoresCase: Bool
 
-    /// No texts.
-    ///
-    /// - Parameter ignoresCase: Whether ASCII letters are the same in both cases.
+    /// No texts. ASCII letters may be the same in both cases.
     init(ignoringCase ignoresCase: Bool) {
         self.ignoresCase = ignoresCase
     }
@@ -23,13 +21,8 @@ struct DistinctTexts: Sendable {
         slots = []
     }
 
-    /// Adds a text.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - document: Where it stands.
-    ///   - isExact: Whether its case counts although the list ignores case. Texts that differ in case alone must have the same.
-    /// - Returns: Whether it is new.
+    /// Adds a text, and returns whether it is new. If it `isExact`, its case counts although the list ignores case. Texts that
+    /// differ in case alone must have the same.
     mutating func insert(
         _ text: JSONDocument.Text, in document: borrowing JSONDocument, exactly isExact: Bool = false
     ) -> Bool {

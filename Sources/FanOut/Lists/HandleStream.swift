@@ -45,7 +45,7 @@ public struct HandleStream: Sendable {
         return true
     }
 
-    /// - Throws: The fault of what is no handle, which it does not repeat.
+    /// Checks a handle. Throws the fault of what is none, which it does not repeat.
     static func check(_ handle: Span<UInt8>) throws(RequestFault) {
         guard (1...maxHandleLength).contains(handle.count) else {
             throw RequestFault(.schemaInvalid, at: "", message: "A handle has 1 to \(maxHandleLength) characters.")

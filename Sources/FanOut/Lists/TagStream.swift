@@ -66,9 +66,8 @@ public struct TagStream: Sendable {
 }
 
 extension TagPattern {
-    /// Checks a name: what stands in a header must not be able to say more than a name.
-    ///
-    /// - Throws: The fault of a name that makes no tag.
+    /// Checks a name: what stands in a header must not be able to say more than a name. Throws the fault of one that makes no
+    /// tag.
     func check(_ name: Span<UInt8>) throws(RequestFault) {
         guard !name.isEmpty else { throw RequestFault(.tagExpressionInvalid, at: "", message: HubTag.Problem.empty.sentence) }
         for index in name.indices where !name[index].isTagCharacter {

@@ -11,10 +11,8 @@ extension TagFormula {
     /// The number of tags that are tried in each step, those that occur most often.
     private static let maxTagsTried = 3
 
-    /// Leaves out of each part what another one reaches, if there is room to say so.
-    ///
-    /// - Parameter parts: Parts that fit.
-    /// - Returns: Parts that fit, mean together what those meant, and do not overlap; nil where there is no room.
+    /// Leaves out of each part what another one reaches. The parts fit, mean together what those meant, and do not overlap. Nil
+    /// where there is no room to say so.
     static func separated(_ parts: [TagFormula]) -> [TagFormula]? {
         var parts = parts
         for later in parts.indices {
@@ -40,9 +38,7 @@ extension TagFormula {
         return rest.fits ? rest : nil
     }
 
-    /// Parts that fit and do not overlap: those with a tag and those without, again and again.
-    ///
-    /// - Returns: The parts, or nil where none are found.
+    /// Parts that fit and do not overlap: those with a tag and those without, again and again. Nil where none are found.
     func partsApart() -> [TagFormula]? {
         guard size <= Self.maxSize else { return nil }
         var steps = Self.maxSteps

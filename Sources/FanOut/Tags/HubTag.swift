@@ -48,10 +48,7 @@ public struct HubTag: Sendable, Hashable, CustomStringConvertible {
         try HubTag("$UserId:{\(id)}")
     }
 
-    /// Checks a tag given in bytes.
-    ///
-    /// - Parameter bytes: UTF-8.
-    /// - Throws: `HubTag.Problem`.
+    /// Checks a tag given in UTF-8.
     init(bytes: ArraySlice<UInt8>) throws(Problem) {
         let lower = bytes.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
         let body = try Self.body(of: lower[...])

@@ -40,9 +40,7 @@ public struct TagExpression: Sendable, Hashable {
         nodes = try parser.parse()
     }
 
-    /// An expression that is known to be within the limits.
-    ///
-    /// - Parameter nodes: The steps in postfix order.
+    /// An expression, in postfix order, that is known to be within the limits.
     init(nodes: [Node]) {
         self.nodes = nodes
     }

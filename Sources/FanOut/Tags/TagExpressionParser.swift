@@ -16,20 +16,15 @@ struct TagExpressionParser {
         self.bytes = bytes
     }
 
-    /// Reads the whole text and checks the hub's limits.
-    ///
-    /// - Returns: The expression in postfix order.
-    /// - Throws: `TagExpressionError`, for the leftmost fault; limits on the number of tags come last.
+    /// Reads the whole text, in postfix order, and checks the hub's limits. Throws the leftmost fault. Limits on the number of
+    /// tags come last.
     mutating func parse() throws(TagExpressionError) -> [TagExpression.Node] {
         let nodes = try read()
         if let excess = excess(of: nodes) { throw excess }
         return nodes
     }
 
-    /// Reads the whole text, however many tags are in it.
-    ///
-    /// - Returns: The expression in postfix order.
-    /// - Throws: `TagExpressionError`, for the leftmost fault.
+    /// Reads the whole text, in postfix order, however many tags are in it. Throws the leftmost fault.
     mutating func read() throws(TagExpressionError) -> [TagExpression.Node] {
         guard bytes.count <= TagExpression.maxByteCount else {
             throw TagExpressionError(.tooLong(byteCount: bytes.count), at: TagExpression.maxByteCount)

@@ -10,12 +10,7 @@ import PushModel
 ///
 /// The case of a name counts in the second, so a name is given as it was registered.
 enum UserForm {
-    /// True if a name is its own form.
-    ///
-    /// - Parameters:
-    ///   - name: The name's UTF-8.
-    ///   - longest: The most characters that the tag has room for.
-    /// - Returns: Whether it fits, and has the characters of a tag alone.
+    /// True if a name is its own form: it fits into `longest` characters, and has those of a tag alone.
     static func isOwn(_ name: Span<UInt8>, longest: Int) -> Bool {
         guard (1...max(1, longest)).contains(name.count) else { return false }
         for index in name.indices where !name[index].isTagCharacter { return false }
@@ -57,11 +52,8 @@ enum UserForm {
 }
 
 extension TagPattern {
-    /// The form of a name in its tag.
-    ///
-    /// - Parameter name: The name's bytes, whatever they are.
-    /// - Returns: The form of a user that is not the name itself; nil where the name stands in the tag as it is.
-    /// - Throws: The fault of a name that makes no tag, without a pointer. It does not repeat the name.
+    /// The form of a name in its tag, or nil where the name is not changed. Throws the fault of a name that makes no tag,
+    /// without a pointer. It does not repeat the name.
     func form(of name: Span<UInt8>) throws(RequestFault) -> [UInt8]? {
         if UserForm.isOwn(name, longest: longestName) { return nil }
         guard areUsers else {

@@ -17,13 +17,8 @@ public struct GroupMember: Sendable, Equatable {
         self.partitions = partitions
     }
 
-    /// A member as a broker tells of it.
-    ///
-    /// - Parameters:
-    ///   - memberID: The name with a UUID behind it, as brokers make it (Kafka, `ConsumerGroup.generateMemberId`), or something else.
-    ///   - host: Kafka writes "/10.0.0.7".
-    ///   - assignment: What the group's leader gave it.
-    ///   - clientID: The id of its client.
+    /// A member as a broker tells of it. Its name has a UUID behind it, as brokers make it (Kafka,
+    /// `ConsumerGroup.generateMemberId`), or is something else. Kafka writes the host as "/10.0.0.7".
     init(memberID: String, host: String, assignment: [UInt8], clientID: String = "") {
         let ending = memberID.suffix(37)
         let parts = ending.dropFirst().split(separator: "-", omittingEmptySubsequences: false).map(\.count)

@@ -23,11 +23,8 @@ public struct BrokerFailure: Sendable, Equatable {
     /// The broker, `host:port`.
     public let broker: String
 
-    /// The trouble that an error reports of a connection. Nil where it is about none, or its words are not known.
-    ///
-    /// - Parameters:
-    ///   - name: The error's name, such as `_TRANSPORT`.
-    ///   - sentence: What the library says, which for a connection begins with `host:port/id: `.
+    /// The trouble of a connection that an error reports by its name, such as `_TRANSPORT`, and a sentence that begins with
+    /// `host:port/id: `. Nil where it is about none, or its words are not known.
     init?(name: String, sentence: String) {
         guard let end = sentence.firstRange(of: ": ")?.lowerBound,
             let slash = sentence[..<end].lastIndex(of: "/"), let cause = Cause(name: name, sentence: sentence)

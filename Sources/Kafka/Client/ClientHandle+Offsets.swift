@@ -59,10 +59,9 @@ extension ClientHandle {
         return KafkaError(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, message: "cannot read the offsets of \(topic): no leader")
     }
 
-    /// Asks the brokers who leads partitions now, so that the library knows. Where none answers, nothing changes. The question
-    /// for its offsets shows what is wrong with the topic.
-    ///
-    /// - Returns: Whether each has a leader, or nil if that is not known, or a partition does not exist.
+    /// Asks the brokers who leads partitions now, so that the library knows. Where none answers, nothing changes, and the
+    /// question for its offsets shows what is wrong with the topic. Returns whether each has a leader, or nil if that is not
+    /// known, or a partition does not exist.
     private func hasLeaders(_ partitions: some Collection<Int32>, of topic: String, timeout: Duration) -> Bool? {
         guard timeout > .zero, let index = try? addTopic(topic) else { return nil }
         var answer: UnsafePointer<rd_kafka_metadata>?
@@ -77,15 +76,7 @@ extension ClientHandle {
         return known.count == asked.count ? known.allSatisfy { $0.1 >= 0 } : nil
     }
 
-    /// The same for partitions of several topics, asked once.
-    ///
-    /// - Parameters:
-    ///   - partitions: The partitions, each once.
-    ///   - name: What errors call them.
-    ///   - time: Milliseconds since 1970, or one of the logical offsets.
-    ///   - timeout: How long to wait.
-    /// - Returns: One offset for each partition, in order, with `LogicalOffset.end` for a time after the last record.
-    /// - Throws: The call failed, or one of the partitions did.
+    /// The same for partitions of several topics, each once, asked once. Errors call them `name`.
     func offsetsAtOnce(
         of partitions: [TopicPartition], called name: String, at time: Int64, timeout: Duration
     ) throws(KafkaError) -> [Int64] {

@@ -15,13 +15,8 @@ final class ClientHandle: @unchecked Sendable {
     /// The topics whose leaders are asked for before their offsets are. Nothing else is locked while it is held.
     private let doubtful = Mutex<Set<String>>([])
 
-    /// Makes the client that `settings` describe.
-    ///
-    /// - Parameters:
-    ///   - type: Whether it reads or writes.
-    ///   - settings: Its conf, which is used up.
-    ///   - inbox: Receives what the library reports by callback; nil for a client that is read by events.
-    /// - Throws: The library refused the settings as a whole.
+    /// Makes the client that `settings` describe, which are used up. What the library reports by callback goes to `inbox`, if it
+    /// is not read by events. Throws where the library refused the settings as a whole.
     init(_ type: rd_kafka_type_t, settings: ClientSettings, inbox: ClientInbox?) throws(KafkaError) {
         // Whatever the library would print before anybody reads its queue must not reach the standard error stream.
         settings.withConf { conf in

@@ -9,9 +9,7 @@ final class ClientLease: Sendable {
         self.client = Mutex(client)
     }
 
-    /// The client.
-    ///
-    /// - Throws: An error with `isClosed` after `end()`.
+    /// The client. Throws an error with `isClosed` after `end()`.
     func current() throws(KafkaError) -> ClientHandle {
         guard let client = client.withLock({ $0 }) else { throw .closed }
         return client

@@ -11,13 +11,8 @@ final class ClientSettings {
     private let brokers: String
     private var conf: OpaquePointer?
 
-    /// Fills a conf from `configuration`.
-    ///
-    /// - Parameters:
-    ///   - configuration: What the user wants.
-    ///   - defaults: Set before the user's properties, which win.
-    ///   - fixed: Set last; the user's properties may not name them.
-    /// - Throws: An error that names the property which is unknown, refused, or has an unacceptable value.
+    /// Fills a conf from `configuration`, whose properties win over `defaults` and may not name what is `fixed`. Throws an error
+    /// that names the property which is unknown, refused, or has an unacceptable value.
     init(_ configuration: KafkaConfiguration, defaults: [Setting], fixed: [Setting]) throws(KafkaError) {
         diagnosis = Diagnosis(configuration)
         brokers = configuration.bootstrapServers

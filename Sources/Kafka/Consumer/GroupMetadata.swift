@@ -38,12 +38,9 @@ public final class GroupMetadata: @unchecked Sendable {
         memberID = ""
     }
 
-    /// Takes over `pointer` and checks what it says.
-    ///
-    /// - Parameters:
-    ///   - pointer: What the library handed out; destroyed here in any case.
-    ///   - currentMemberID: The member's name by another way, for metadata in an unknown format.
-    /// - Throws: An error that `requiresAbort` if the metadata would not be fenced.
+    /// Takes over `pointer`, which is destroyed here in any case, and checks what it says. `currentMemberID` is the member's name
+    /// by another way, for metadata in an unknown format. Throws an error that `requiresAbort` if the metadata would not be
+    /// fenced.
     init(consuming pointer: OpaquePointer, currentMemberID: String) throws(KafkaError) {
         self.pointer = pointer
         let identity = Identity(serialized: Self.serialize(pointer).span)

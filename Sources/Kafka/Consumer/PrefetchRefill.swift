@@ -113,12 +113,8 @@ struct PrefetchWatch: Equatable {
     /// True if a queue is full, or was and has not run low.
     var hasSeenFullQueue: Bool { queues.contains { $0.wasFull } }
 
-    /// Looks at all queues.
-    ///
-    /// - Parameters:
-    ///   - queueCount: How many queues there are; when it changes, nothing is known of any.
-    ///   - sample: What one of them has.
-    /// - Returns: Whether one that was full has fallen below half of it; said once, until it was full again.
+    /// Looks at all queues. Returns whether one that was full has fallen below half of it, said once, until it was full again.
+    /// Nothing is known of any after their number changes.
     mutating func runsLow(queues queueCount: Int, sample: (Int) -> Sample) -> Bool {
         if queues.count != queueCount { queues = Array(repeating: Queue(), count: queueCount) }
         var runsLow = false

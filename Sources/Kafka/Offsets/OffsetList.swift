@@ -12,9 +12,8 @@ struct OffsetList: ~Copyable {
         rd_kafka_topic_partition_list_destroy(pointer)
     }
 
-    /// Adds a partition with an offset, and the metadata of a commit.
-    ///
-    /// - Throws: A metadata text with a zero byte, which the library would cut there.
+    /// Adds a partition with an offset, and the metadata of a commit. Throws for a text with a zero byte, where the library would
+    /// cut it.
     func add(_ partition: TopicPartition, offset: Int64, metadata: String = "") throws(KafkaError) {
         guard let element = rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition) else { return }
         element.pointee.offset = offset

@@ -8,12 +8,8 @@ struct BatchOffsets {
     /// The count of each partition whose last batch had no offset.
     private var counts: [TopicPartition: Int64] = [:]
 
-    /// The offset of a record that is written.
-    ///
-    /// - Parameters:
-    ///   - offset: What the library gives for it.
-    ///   - partition: The partition, whose records are asked for in order.
-    /// - Returns: The same; nil if the broker did not say it.
+    /// The offset of a record that is written, or nil if the broker did not say it. The records of a partition are asked for in
+    /// order.
     mutating func known(_ offset: Int64, in partition: TopicPartition) -> Int64? {
         guard offset < 0 || !counts.isEmpty else { return offset }
         if offset < 0 || counts[partition] == offset - 1 {

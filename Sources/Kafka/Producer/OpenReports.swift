@@ -22,13 +22,8 @@ final class OpenReports: Sendable {
     /// Protects all of it. Nothing else is locked while it is held, and no report is passed on.
     private let state = Mutex(State())
 
-    /// Keeps a report.
-    ///
-    /// - Parameters:
-    ///   - report: The report of a record that is yet to be handed over.
-    ///   - sentCount: The requests with records that the client has sent by now.
-    /// - Returns: Its number, never 0.
-    /// - Throws: An error with `isClosed` after `end()`.
+    /// Keeps a report of a record that is yet to be handed over. Returns its number, never 0. Throws an error with `isClosed`
+    /// after `end()`. `sentCount` are the requests with records that the client has sent by now.
     func add(_ report: @escaping Report, sentCount: UInt64 = 0) throws(KafkaError) -> UInt {
         let number = state.withLock { state -> UInt? in
             guard !state.hasEnded else { return nil }
@@ -55,12 +50,7 @@ final class OpenReports: Sendable {
         take(number)?(delivery)
     }
 
-    /// Tells a report that its record is written, unless it was told already.
-    ///
-    /// - Parameters:
-    ///   - number: The report's number.
-    ///   - partition: Where the record is.
-    ///   - offset: What the library gives for its offset.
+    /// Tells a report that its record is written, unless it was told already. `offset` is what the library gives.
     func complete(_ number: UInt, persistedIn partition: TopicPartition, at offset: Int64) {
         let known = state.withLock { state -> Int64? in state.offsets.known(offset, in: partition) }
         complete(number, delivery: .persisted(partition: partition.partition, offset: known))

@@ -240,12 +240,8 @@ extension Producer {
         return reason.saying("a record for '\(topic.name)' was not taken: \(reason.message)")
     }
 
-    /// Gives the full queue a moment to get shorter.
-    ///
-    /// - Parameters:
-    ///   - client: Whose queue it is.
-    ///   - deadline: When to give up; set by the first call.
-    /// - Returns: Whether to try again.
+    /// Gives the full queue of a client a moment to get shorter, until a deadline that the first call sets. Returns whether to
+    /// try again.
     func waitForRoom(_ client: ClientHandle, until deadline: inout ContinuousClock.Instant?) -> Bool {
         guard enqueueTimeout > .zero else { return false }
         let now = ContinuousClock.now

@@ -30,7 +30,7 @@ public struct FeedbackPiece: Sendable, Equatable {
         } catch {}
     }
 
-    /// - Throws: Reading cannot go on: the end of the document is unknown.
+    /// Reads an entry. Throws where reading cannot go on: the end of the document is unknown.
     private mutating func readEntry(_ name: Range<Int>, from scanner: inout XMLScanner) throws(TelemetryFault) {
         do throws(TelemetryFault) {
             guard scanner.isName(name, equalTo: "PnsFeedback") else { throw .otherEntry }

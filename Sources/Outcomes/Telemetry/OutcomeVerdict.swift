@@ -68,11 +68,8 @@ public struct OutcomeVerdict: Sendable, Equatable {
         }
     }
 
-    /// The verdict when no time is left.
-    ///
-    /// - Parameters:
-    ///   - telemetry: The last that was told, if anything was.
-    ///   - wasAnswered: Whether the hub ever answered at all, if only that it knows nothing yet.
+    /// The verdict when no time is left, from the last that was told. `wasAnswered` if the hub ever answered, if only that it
+    /// knows nothing yet.
     init(late telemetry: NotificationTelemetry?, wasAnswered: Bool) {
         let cause: Cause
         switch telemetry?.state {

@@ -133,9 +133,7 @@ package struct XMLScanner: ~Escapable {
         return .start(name: name)
     }
 
-    /// Passes over the attributes and the end of a start tag.
-    ///
-    /// - Returns: Whether the element is empty.
+    /// Passes over the attributes and the end of a start tag. Returns whether the element is empty.
     private mutating func attributes() throws(TelemetryFault) -> Bool {
         while index < text.count {
             let isSeparated = skipBlanks()

@@ -22,10 +22,9 @@ struct NativeHeaders {
     private(set) var mayAlert = true
     private(set) var wnsType: WNSType?
 
-    /// Checks the headers in `object` and appends them to `lines` as they are.
-    ///
-    /// - Throws: `PayloadError` for a name that is no token (RFC 9110, section 5.6.2), that stands twice or that only the hub call itself
-    ///   may set; for a value with anything but printable ASCII, blanks and tabs.
+    /// Checks the headers in `object` and appends them to `lines` as they are. Throws `PayloadError` for a name that is no token
+    /// (RFC 9110, section 5.6.2), that stands twice or that only the hub call itself may set, and for a value with anything but
+    /// printable ASCII, blanks and tabs.
     mutating func read(
         _ object: JSONDocument.Node, of request: PushRequest, into lines: inout ByteWriter
     ) throws(PayloadError) {

@@ -27,14 +27,9 @@ struct JSONReader {
     /// The objects in which a key may stand twice, in the order in which they end.
     private(set) var objectsToSearch: [Int] = []
 
-    /// Reads `source`, or goes on where there was no room for more.
-    ///
-    /// - Parameters:
-    ///   - source: The text; always the same.
-    ///   - tokens: Takes the tokens; with those that were written before.
-    ///   - content: The text, too; takes the strings that have to be decoded.
-    /// - Returns: Whether all was read; if not, there is no room for another value and its key.
-    /// - Throws: The first fault; `index` is where it is.
+    /// Reads `source`, or goes on where there was no room for more. `source` and `content`, which takes the strings that have to
+    /// be decoded, are the same in each call. Returns false if there is no room for another value and its key. Throws the first
+    /// fault, at `index`.
     mutating func read(
         _ source: Span<UInt8>, into tokens: inout MutableSpan<Token>, decoding content: inout ByteWriter
     ) throws(Fault) -> Bool {

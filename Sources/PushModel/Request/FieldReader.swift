@@ -37,12 +37,7 @@ struct FieldReader {
     }
 
     /// Counts a field that the contract does not know. To a strict reader it is a fault, with the name that was probably meant.
-    ///
-    /// - Parameters:
-    ///   - key: The field's name.
-    ///   - document: Where it stands.
-    ///   - known: The names that there are; asked for by a strict reader alone.
-    ///   - home: The object that the name belongs to, if it is known elsewhere; asked for as `known` is.
+    /// `home` is the object that the name belongs to, if it is known elsewhere.
     mutating func unknown(
         _ key: Node, in document: borrowing JSONDocument, beside known: @autoclosure () -> [String],
         home: @autoclosure () -> String? = nil

@@ -113,13 +113,8 @@ public struct SettledResult: Sendable {
         return codes.contains(nil) ? .pointless : ReplaySafety(ofFaults: codes.compactMap(\.self))
     }
 
-    /// Files sends under what became of them. What a later version calls by a new word may have reached a device.
-    ///
-    /// - Parameters:
-    ///   - sends: The sends.
-    ///   - outcome: The class of what became of them.
-    ///   - code: The reason.
-    ///   - said: What a replay can do where more is known than class and reason say.
+    /// Files sends under what became of them, and what a replay can do where more is known than class and reason say. What a
+    /// later version calls by a new word may have reached a device.
     private mutating func add(_ sends: SendSet, outcome: Outcome?, code: ErrorCode?, saying said: ReplaySafety? = nil) {
         let safety = said ?? outcome.map { ReplaySafety(of: $0, code: code) } ?? .ambiguous
         switch (safety, outcome) {

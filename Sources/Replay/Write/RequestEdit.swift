@@ -74,15 +74,8 @@ extension RequestEdit {
         return Array("{".utf8) + members.bytes.dropFirst() + Array("}".utf8)
     }
 
-    /// Writes the members of an object, comma in front of each, with the changes that concern it.
-    ///
-    /// - Parameters:
-    ///   - node: The object; nil for one that is not there.
-    ///   - document: Holds it.
-    ///   - edits: The changes.
-    ///   - depth: The number of names that lead to the object.
-    ///   - omitted: Members to leave out in any case.
-    ///   - json: Gets the members.
+    /// Writes the members of an object, if it is there, comma in front of each, with the changes that concern it, and without
+    /// those omitted. `depth` is the number of names that lead to the object.
     static func appendMembers(
         of node: JSONDocument.Node?, in document: borrowing JSONDocument, edits: [RequestEdit], depth: Int = 0,
         omitting omitted: [String] = [], to json: inout ByteWriter

@@ -32,13 +32,8 @@ enum FleetRecord {
         return text.bytes
     }
 
-    /// Reads a record of the topic for shares.
-    ///
-    /// - Parameters:
-    ///   - value: The record's value.
-    ///   - document: Room for it.
-    ///   - hub: The hub whose announcements are wanted.
-    /// - Returns: The announcement, or nil if the record is about another hub or in a version that is not known.
+    /// Reads a record of the topic for shares. Nil for anything else than an announcement about `hub` that can be understood, as
+    /// one of another version can not.
     static func announcement(in value: Span<UInt8>, using document: inout JSONDocument, hub: String) -> FleetShare.Announcement? {
         do { try document.read(value) } catch { return nil }
         let root = document.root

@@ -11,12 +11,7 @@ extension Flight {
     /// True if calls were made that the next owner of its partition would not know of, and none has to end first.
     var hasAttemptsToHandOver: Bool { wasSent && !hasCallInFlight && cancellation == nil }
 
-    /// The moment when the first of its calls may be made.
-    ///
-    /// - Parameters:
-    ///   - now: The present moment.
-    ///   - time: The same by the wall clock.
-    /// - Returns: That moment; nil when all have their outcome.
+    /// The moment when the first of its calls may be made, or nil when all have their outcome. `time` is `now` by the wall clock.
     func nextMoment(now: MonotonicTime, at time: Timestamp) -> Timestamp? {
         var earliest: Timestamp?
         for call in calls where call.phase != .done {
@@ -26,13 +21,8 @@ extension Flight {
         return earliest
     }
 
-    /// The history of its calls, of which none is in flight.
-    ///
-    /// - Parameters:
-    ///   - isInDoubt: Whether a worker before this one may have made any of them.
-    ///   - now: The present moment.
-    ///   - time: The same by the wall clock.
-    /// - Returns: The text of a `DeliveryHistory`.
+    /// The history of its calls, of which none is in flight, as the text of a `DeliveryHistory`. `isInDoubt` if a worker before
+    /// this one may have made any of them.
     func history(isInDoubt: Bool, now: MonotonicTime, at time: Timestamp) -> ByteWriter {
         let states = calls.map { call in
             DeliveryHistory.CallState(

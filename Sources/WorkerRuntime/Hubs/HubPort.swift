@@ -123,9 +123,7 @@ final class HubPort {
         log.warning(.kafkaError, "the shares topic is not heeded", [.hub: .string(name), .reason: .string(fleetProblem)])
     }
 
-    /// Closes what is open.
-    ///
-    /// - Parameter keepsMetrics: Whether another port has the same name, whose gauges show the present.
+    /// Closes what is open. `keepsMetrics` if another port has the same name, whose gauges show the present.
     func close(keepsMetrics: Bool) {
         guard !isClosed else { return }
         isClosed = true

@@ -14,13 +14,7 @@ public struct Incarnation: Sendable, Hashable {
     /// A number by chance, for what the others do not tell apart.
     var number: UInt64
 
-    /// A run.
-    ///
-    /// - Parameters:
-    ///   - place: The words for its place; nil where they are not known.
-    ///   - process: The process's number, more than 0.
-    ///   - start: When the process began.
-    ///   - number: A number by chance.
+    /// A run. `place` has the words for its place where they are known, `process` is more than 0, and `number` is by chance.
     init(place: String?, process: Int32, start: UInt64?, number: UInt64) {
         self.place = place.map { FNV1a.hash(of: $0.utf8) }
         self.process = process
@@ -37,9 +31,7 @@ public struct Incarnation: Sendable, Hashable {
             place: ProcessMark.place, process: process.id, start: process.start, number: UInt64.random(in: 0 ... .max))
     }
 
-    /// Reads it off a client id.
-    ///
-    /// - Returns: Nil if none is present.
+    /// Reads it off a client id. Nil if none is present.
     init?(clientID: String) {
         guard let last = clientID.split(separator: ".", omittingEmptySubsequences: false).last else { return nil }
         let words = last.split(separator: "-", omittingEmptySubsequences: false)
@@ -52,10 +44,7 @@ public struct Incarnation: Sendable, Hashable {
         self.number = number
     }
 
-    /// The client id of this run.
-    ///
-    /// - Parameter name: What it begins with; 30 characters of it are kept.
-    /// - Returns: At most 100 characters.
+    /// The client id of this run, at most 100 characters. It begins with 30 characters of `name`.
     func clientID(_ name: String) -> String {
         func text(_ number: UInt64?) -> String { number.map { String($0, radix: 16) } ?? "" }
         return "\(name.prefix(30)).\(Self.mark)-\(text(place))-\(String(process, radix: 16))-\(text(start))-\(text(number))"
@@ -88,13 +77,8 @@ enum NameHolder: Sendable, Equatable, CaseIterable {
     /// A member whose client id tells nothing.
     case unnamed
 
-    /// Judges what a look has found.
-    ///
-    /// - Parameters:
-    ///   - holder: The run that has the name; nil for one that does not say.
-    ///   - own: The run that looks.
-    ///   - isGone: Whether the holder's process is known to have ended.
-    ///   - hasLeft: Whether positions say that the holder has finished its work.
+    /// Judges what was found: `isGone` if the holder's process is known to have ended, `hasLeft` if positions say that it has
+    /// finished its work. No holder stands for one that does not say.
     init(holder: Incarnation?, own: Incarnation, isGone: Bool, hasLeft: Bool) {
         if holder == own {
             self = .own

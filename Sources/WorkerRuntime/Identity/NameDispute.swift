@@ -35,17 +35,11 @@ struct NameDispute: Sendable {
     private var wait = Self.firstWait
     private var fencedAt: MonotonicTime?
 
-    /// A worker that was not fenced yet.
-    ///
-    /// - Parameter session: How long the group keeps a member that is silent.
+    /// A worker that was not fenced yet. The group keeps a silent member for `session`.
     init(session: Int64) { self.session = session }
 
-    /// The worker was fenced, and its client is closed.
-    ///
-    /// - Parameters:
-    ///   - now: The present moment.
-    ///   - jitter: By chance, 0 – 1.
-    /// - Returns: `check`, half a wait to a whole one later.
+    /// The worker was fenced, and its client is closed. Returns `check`, half a wait to a whole one later. `jitter` is by chance,
+    /// 0 – 1.
     mutating func fenced(now: MonotonicTime, jitter: Double) -> Action {
         if let fencedAt, now.nanoseconds(since: fencedAt) >= Self.calm { wait = Self.firstWait }
         fencedAt = now
@@ -53,21 +47,14 @@ struct NameDispute: Sendable {
         return .check(at: now.advanced(byNanoseconds: wait / 2 + Int64(Double(wait / 2) * min(max(jitter, 0), 1))))
     }
 
-    /// A probe has shown who has the name.
-    ///
-    /// - Parameters:
-    ///   - holder: Who has it.
-    ///   - now: The present moment.
-    /// - Returns: `rejoin` once no member has it, `end` if one has it for longer than a session, else `check`.
+    /// A probe has shown who has the name. Returns `rejoin` once no member has it, `end` if one has it for longer than a session,
+    /// else `check`.
     func noteHolder(_ holder: NameHolder, now: MonotonicTime) -> Action {
         guard holder != .nobody else { return .rejoin }
         return isOver(now) ? .end : .check(at: now.advanced(byNanoseconds: Self.checkInterval))
     }
 
-    /// A look has told nothing.
-    ///
-    /// - Parameter now: The present moment.
-    /// - Returns: `check`, or `rejoin` when that has lasted longer than a session.
+    /// A probe has shown nothing. Returns `check`, or `rejoin` when that has lasted longer than a session.
     func noteNoAnswer(now: MonotonicTime) -> Action {
         isOver(now) ? .rejoin : .check(at: now.advanced(byNanoseconds: Self.checkInterval))
     }

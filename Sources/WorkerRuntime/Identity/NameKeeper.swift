@@ -36,9 +36,7 @@ struct NameKeeper {
         dispute = NameDispute(session: configuration.sessionTimeout.wholeNanoseconds)
     }
 
-    /// Waits until the name is free.
-    ///
-    /// - Returns: False if the worker was asked to stop meanwhile.
+    /// Waits until the name is free. Returns false if the worker was asked to stop meanwhile.
     mutating func awaitName() -> Bool {
         var watch = NameWatch()
         var reported: NameHolder?
@@ -65,13 +63,8 @@ struct NameKeeper {
         }
     }
 
-    /// Finds out why the loop was fenced, and waits until it may join again.
-    ///
-    /// - Parameters:
-    ///   - reason: What the brokers said.
-    ///   - hasServed: Whether the loop had a place in the group before.
-    /// - Throws: Why the worker ends: `takenOver` if another process has its name, or it was asked to stop; `fenced` if the other had it
-    ///   from the start.
+    /// Finds out why the loop was fenced, and waits until it may join again. Throws `takenOver` if another process has its name,
+    /// or it was asked to stop, and `fenced` if the other had it before the loop `hasServed`.
     mutating func regain(after reason: String, hasServed: Bool) throws(WorkerFailure) {
         health.lostName("the brokers take this worker for an outdated one; finding out whether another process has its name")
         var action = dispute.fenced(now: clock.monotonic, jitter: jitter())
@@ -86,9 +79,7 @@ struct NameKeeper {
             [.worker: .string(name), .reason: .string(reason)])
     }
 
-    /// Looks once.
-    ///
-    /// - Returns: Nil if brokers did not say; `lastError` is why.
+    /// Looks once. Returns nil if brokers did not say, and `lastError` is why.
     private mutating func sight() -> NameHolder? {
         turn()
         defer { turn() }
@@ -102,9 +93,7 @@ struct NameKeeper {
         }
     }
 
-    /// Lets time pass.
-    ///
-    /// - Returns: False if the worker was asked to stop meanwhile.
+    /// Lets time pass. Returns false if the worker was asked to stop meanwhile.
     private func pause(until moment: MonotonicTime) -> Bool {
         while control.request == .none, clock.monotonic < moment {
             turn()

@@ -12,11 +12,8 @@ struct NameProbe {
         self.own = own
     }
 
-    /// Looks once, for some 6 s at most.
-    ///
-    /// - Parameter isAlone: Whether no other process beside this one holds the name.
-    /// - Returns: Who has the name.
-    /// - Throws: Brokers did not say.
+    /// Finds out who has the name, for some 6 s at most. `isAlone` if no other process beside this one holds it. Throws where
+    /// brokers did not say.
     func callAsFunction(isAlone: Bool) throws(KafkaError) -> NameHolder {
         let admin = try TopicAdmin(configuration.kafka)
         let group = try admin.describe(group: configuration.groupID, timeout: .seconds(2))

@@ -31,13 +31,7 @@ struct NameWatch: Sendable {
     /// A worker that has not looked yet.
     init() {}
 
-    /// A probe has shown who has the name.
-    ///
-    /// - Parameters:
-    ///   - holder: Who has it.
-    ///   - now: The present moment.
-    ///   - jitter: By chance, 0 – 1.
-    /// - Returns: `check` while another has it.
+    /// A probe has shown who has the name. Returns `check` while another has it. `jitter` is by chance, 0 – 1.
     mutating func noteHolder(_ holder: NameHolder, now: MonotonicTime, jitter: Double) -> Action {
         unseenSince = nil
         switch holder {
@@ -46,12 +40,7 @@ struct NameWatch: Sendable {
         }
     }
 
-    /// A look has told nothing.
-    ///
-    /// - Parameters:
-    ///   - now: The present moment.
-    ///   - jitter: By chance, 0 – 1.
-    /// - Returns: `check`, or `take` when that has lasted for `patience`.
+    /// A probe has shown nothing. Returns `check`, or `take` when that has lasted for `patience`.
     mutating func noteNoAnswer(now: MonotonicTime, jitter: Double) -> Action {
         let since = unseenSince ?? now
         unseenSince = since

@@ -66,9 +66,7 @@ struct ControlReading {
         gate.reachedEnd()
     }
 
-    /// Lets time pass. To be said once a second.
-    ///
-    /// - Returns: What is in the way, in words; nil if nothing is, or not for long.
+    /// Lets time pass, once a second. Returns what is in the way, in words, or nil if nothing is, or not for long.
     mutating func advance(now: MonotonicTime, isBrokerDoubtful: Bool, topic: String) -> String? {
         gate.advance(now: now, isBrokerDoubtful: isBrokerDoubtful)
         switch gate.failure {

@@ -69,14 +69,8 @@ final class DelayedRecord {
         }
     }
 
-    /// Reads the headers of a record.
-    ///
-    /// - Parameters:
-    ///   - record: A record of a delay lane.
-    ///   - group: This worker's group.
-    ///   - delay: The delay lane, by its place in `DelayLanes.lengths`; nil for the topic of held requests.
-    ///   - now: The present moment.
-    /// - Returns: What it is.
+    /// Reads the headers of a record of a delay lane, by its place in `DelayLanes.lengths`, or nil for the topic of held
+    /// requests.
     static func read(_ record: borrowing ConsumedRecord, group: String, in delay: Int?, now: Timestamp) -> Reading {
         let poll = WaitingHeaders(record, group: group)
         if poll.isPoll {

@@ -60,7 +60,7 @@ struct KeyQueues<Record> {
     /// Keys whose first request waits for its moment.
     private var waits = MomentHeap<Timestamp, Key>()
 
-    /// - Parameter isComplete: Whether nothing can be held of this partition's keys.
+    /// It is complete if nothing can be held of this partition's keys.
     init(isComplete: Bool) {
         self.isComplete = isComplete
     }
@@ -77,9 +77,8 @@ struct KeyQueues<Record> {
         count += 1
     }
 
-    /// Adds a request that waits for its turn.
-    ///
-    /// - Returns: Whether it is here; false for a copy of one that is here already, of which only one is to go on.
+    /// Adds a request that waits for its turn. Returns false for a copy of one that is here already, of which only one is to go
+    /// on.
     mutating func add(_ key: Key, request: Request) -> Bool {
         let before = change(key) { queue -> Request? in
             guard let index = queue.index(of: request.origin) else {
@@ -136,8 +135,6 @@ struct KeyQueues<Record> {
     }
 
     /// Notes that a request that moves will not be read where it went.
-    ///
-    /// - Parameter offset: Where it was published.
     mutating func neverArrives(publishedAt offset: Int64) {
         for key in Array(queues.keys) {
             let change = change(key) { queue -> (request: Request, isLast: Bool)? in
@@ -191,8 +188,6 @@ struct KeyQueues<Record> {
     }
 
     /// Lets requests go on whose keys wait for their moments.
-    ///
-    /// - Parameter isMeant: Whether a record is one of these.
     mutating func hurry(_ isMeant: (Record) -> Bool) {
         let keys = queues.compactMap { key, queue in
             !queue.isBusy && queue.first.due > .past && queue.first.record.map(isMeant) ?? false ? key : nil
@@ -203,13 +198,8 @@ struct KeyQueues<Record> {
         }
     }
 
-    /// Takes the requests that must be held: they follow one that is not due, and are only in the topic that they were published to.
-    /// The oldest come first.
-    ///
-    /// - Parameters:
-    ///   - now: The present moment.
-    ///   - limit: The most requests, and the most bytes.
-    /// - Returns: The requests, each with its key. They count as moving from now on.
+    /// Takes out what follows requests that wait for their moment and lies where it was published, the oldest first: it must be
+    /// held. They move.
     mutating func removeFollowers(now: Timestamp, limit: (count: Int, bytes: Int)) -> [(key: Key, request: Request)] {
         var found: [(key: Key, offset: Int64, origin: Origin)] = []
         for (key, queue) in queues where !queue.isBusy && !queue.isListed {
@@ -230,12 +220,7 @@ struct KeyQueues<Record> {
         return taken
     }
 
-    /// Takes out what waits and is held: it must be written again.
-    ///
-    /// - Parameters:
-    ///   - limit: How many at most.
-    ///   - isMeant: Whether to do that with a record, which stands at an offset.
-    /// - Returns: The requests, with their records. They move.
+    /// Takes out what waits and is held, of records at an offset that `isMeant` accepts: it must be written again. They move.
     mutating func removeHeld(limit: Int, where isMeant: (Int64, Record) -> Bool) -> [(key: Key, request: Request)] {
         var found: [(key: Key, offset: Int64, origin: Origin)] = []
         for (key, queue) in queues {

@@ -5,10 +5,8 @@ import Kafka
 /// The loop's knowledge of ordering keys: the queues of each partition of requests, and which partition of the topic of held
 /// requests belongs to it.
 struct OrderedPartitions {
-    /// The topic of held requests has one partition for each lane's partition of a number, so three for each number. Only the owner of
-    /// that partition of requests reads and writes it.
-    ///
-    /// - Returns: The partition; nil for one of our own lane.
+    /// The partition of held requests, or nil for one of our own lane. Their topic has one for each lane's partition of a number,
+    /// so three for each number. Only the owner of that partition of requests reads and writes it.
     static func heldPartition(of partition: Int32, in lane: Lane) -> Int32? {
         guard lane != .own else { return nil }
         let (held, overflow) = partition.multipliedReportingOverflow(by: Int32(Topics.heldLanes))
@@ -64,10 +62,7 @@ struct OrderedPartitions {
 
     init() {}
 
-    /// - Parameters:
-    ///   - partitions: All that are assigned.
-    ///   - slots: Those of held requests.
-    ///   - lane: Of a slot, the lane of its requests; nil for one of another kind.
+    /// Of all partitions that are assigned, `slots` are those of held requests. `lane` has the lane of a slot's requests.
     init(_ partitions: [TopicPartition], held slots: Range<Int>, lane: (Int) -> Lane?) {
         self.slots = slots
         mayHaveRecords = !slots.isEmpty

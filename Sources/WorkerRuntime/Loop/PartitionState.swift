@@ -217,10 +217,8 @@ struct PartitionState {
         return ledger?.received(offset)
     }
 
-    /// Takes the record that waits, once window and reserve let it begin.
-    ///
-    /// - Returns: The record, and whether it was finished before: possible after the window was made smaller, because the restored map
-    ///   reaches further than the window. Nil if none waits, or it must wait on.
+    /// Takes the record that waits, once window and reserve let it begin, or nil. It may be finished before, because the restored
+    /// map reaches further than a window that was made smaller.
     mutating func takeParked() -> (flight: Flight, isFinished: Bool)? {
         guard let flight = parked, reserve.allows(flight.offset) else { return nil }
         let reception = ledger?.received(flight.offset)
@@ -246,9 +244,8 @@ struct PartitionState {
     /// Behind which offset nothing is known of the records of a delay lane.
     var lookedUpTo: Int64? { unread.map { $0.offset + 1 } ?? ledger?.position }
 
-    /// Records that a record is read, which may be the one that was unread again.
-    ///
-    /// - Returns: When that one was read first; nil for any other.
+    /// Records that a record is read, which may be the one that was unread again. Returns when that one was read first, or nil
+    /// for any other.
     mutating func readAgain(_ offset: Int64) -> Timestamp? {
         defer { unread = nil }
         return unread.flatMap { $0.offset == offset ? $0.readAt : nil }
@@ -265,10 +262,8 @@ struct PartitionState {
         mayHaveRecords && !isBlocked && head == nil && (unread?.isWanted ?? true) && refusal == nil && left == nil
     }
 
-    /// Leaves the partition if a newer version wrote a record that is not finished: nothing more is read, and the position stays in front
-    /// of it. Publishers may give theirs any header, so theirs are never newer.
-    ///
-    /// - Returns: Whether it is left.
+    /// Leaves the partition if a newer version wrote a record that is not finished: nothing more is read, and the position stays
+    /// in front of it. Publishers may give theirs any header, so theirs are never newer. Returns whether it is left.
     mutating func leaves(at record: borrowing ConsumedRecord, group: String) -> Bool {
         guard !NextFormat.isOn, !role.isOpen, !(ledger?.isKnown(record.offset) ?? false) else { return false }
         var format = RecordFormat(of: role.namesGroup ? group : nil)

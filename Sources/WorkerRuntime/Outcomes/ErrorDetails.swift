@@ -30,14 +30,8 @@ struct ErrorDetails {
         self.tokenBase = tokenBase
     }
 
-    /// Begins to read a list.
-    ///
-    /// - Parameters:
-    ///   - link: Where it is.
-    ///   - hub: How connections to the hub are made that has told of it.
-    ///   - id: Comes back with the completion.
-    ///   - deadline: When it is given up.
-    /// - Returns: Whether its completion is to come; if not, the list is not read.
+    /// Begins to read a list. `hub` says how connections to the hub are made that has told of it, and `id` comes back with the
+    /// completion. Returns false if none is to come, and the list is not read.
     mutating func read(
         _ link: ErrorDetailsLink, like hub: ConnectionPoolConfiguration, id: Int, deadline: MonotonicTime
     ) -> Bool {

@@ -30,13 +30,7 @@ final class OutcomePoll {
     /// The outcome of the call, while the list of refused devices is being read.
     var outcome: CallOutcome?
 
-    /// Reads a record. Nil for one that pushfan has not written.
-    ///
-    /// - Parameters:
-    ///   - record: A record of a delay lane.
-    ///   - due: When its headers say to poll the hub.
-    ///   - delay: The delay lane, by its place in `DelayLanes.lengths`.
-    ///   - now: The present moment.
+    /// Reads a record of a delay lane, by its place in `DelayLanes.lengths`. Nil for one that pushfan has not written.
     init?(_ record: borrowing ConsumedRecord, due: Int64?, in delay: Int, now: Timestamp) {
         guard let due, due < now.adding(seconds: Self.longestWait).milliseconds, let value = record.value,
             let call = try? TrackedCall(value)

@@ -6,14 +6,8 @@ import PushModel
 struct DelayRecorder {
     let group: String
 
-    /// Adds the request that `flight` carries.
-    ///
-    /// - Parameters:
-    ///   - flight: The request; its calls wait or have their outcome, or none was made yet.
-    ///   - destination: The delay lane, or the partition of held requests.
-    ///   - due: When it is to go on.
-    ///   - history: What has happened to its calls, as `DeliveryHistory` writes it.
-    ///   - batch: Gets the record.
+    /// Adds the request that `flight` carries, for a delay lane or a partition of held requests. `history` is the text of a
+    /// `DeliveryHistory`.
     func record(
         _ flight: Flight, to destination: OutcomeBatch.Destination, due: Timestamp, history: borrowing ByteWriter,
         into batch: inout OutcomeBatch

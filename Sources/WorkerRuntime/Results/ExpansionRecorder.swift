@@ -5,18 +5,9 @@ import PushModel
 
 /// Puts large requests into a batch: their parts step by step, the record by which these are counted, and what became of each of them.
 struct ExpansionRecorder {
-    /// Adds parts of a request, and its record in the topic of parents if they are the first: one step of `RemainingParts`.
-    ///
-    /// - Parameters:
-    ///   - flight: The request, planned; or the continuation of one.
-    ///   - body: The object of its document that holds its fields.
-    ///   - planner: What planned it.
-    ///   - spread: The hubs that it goes to, when they are several: each part names its own.
-    ///   - partitionCount: The partitions of the topic of parents.
-    ///   - room: The bytes that its records should have together; see `RemainingParts.stepCount`.
-    ///   - batch: Gets the records.
-    /// - Returns: The number of parts of the whole.
-    /// - Throws: `recordTooLarge` when too much would stand in every part; nothing was added then.
+    /// Adds parts of a request, and its record in the topic of parents if they are the first: one step of `RemainingParts`, in
+    /// about `room` bytes. Returns the number of parts of the whole. Throws `recordTooLarge`, with nothing added, when too much
+    /// would stand in every part.
     func record(
         _ flight: Flight, body: JSONDocument.Node, using planner: FanOutPlanner, over spread: HubSpread?, partitionCount: Int32,
         room: Int, into batch: inout OutcomeBatch

@@ -21,16 +21,13 @@ struct GroupReader {
         finder = StartFinder(configuration.groupTerms, group: group) { clock.wallTime }
     }
 
-    /// The committed positions.
-    ///
-    /// - Throws: They could not be learnt within 10 s; `isTimeout` also when an open transaction holds them back.
+    /// The committed positions, asked for 10 s at most. Throws an error with `isTimeout` also when an open transaction holds them
+    /// back.
     func positions(of partitions: [TopicPartition]) throws(KafkaError) -> [CommittedOffset] {
         try group.committed(partitions, timeout: .seconds(10))
     }
 
-    /// Asks the group for anything.
-    ///
-    /// - Returns: Nil if it answered, or else why it did not.
+    /// Asks the group for anything. Returns nil if it answered, or else why it did not.
     func probe(_ partitions: [TopicPartition]) -> KafkaError? {
         do throws(KafkaError) {
             _ = try group.committed(partitions, timeout: .seconds(5))
@@ -40,11 +37,8 @@ struct GroupReader {
         }
     }
 
-    /// The partitions without a consumer. The group is asked when numbers have changed only, so that it costs an idle fleet little.
-    ///
-    /// - Parameter awaiting: Partitions of this worker that wait for a leader.
-    /// - Returns: Those, if one that they wait for is back; else what has no consumer.
-    /// - Throws: It could not be learnt.
+    /// The partitions without a consumer, or `awaiting` if one that waits for a leader is back. The group is asked when numbers
+    /// have changed only, so that it costs an idle fleet little.
     mutating func survey(awaiting: [TopicPartition]) throws(KafkaError) -> [TopicPartition] {
         if !awaiting.isEmpty, try isOneBack(of: away.isEmpty ? awaiting : away) { return awaiting }
         let topics = configuration.topics.shared
@@ -76,12 +70,7 @@ struct GroupReader {
         away = []
     }
 
-    /// The partitions of held requests that belong to partitions of requests, as far as they are there.
-    ///
-    /// - Parameters:
-    ///   - partitions: Partitions of requests, and others.
-    ///   - count: The partitions of the topic of held requests; 0 if it is not there.
-    /// - Returns: Partitions of held requests.
+    /// The partitions of held requests that belong to partitions of requests, among the `count` that are there.
     func heldPartitions(of partitions: [TopicPartition], count: Int32) -> [TopicPartition] {
         partitions.compactMap { partition in
             guard let lane = Lane.allCases.first(where: { configuration.topics.requests(of: $0) == partition.topic }) else {
@@ -92,16 +81,8 @@ struct GroupReader {
         }
     }
 
-    /// Finds out where partitions begin, and where topics end.
-    ///
-    /// - Parameters:
-    ///   - positions: The group's positions.
-    ///   - partitionsBehindCommit: Partitions that were seen to end before their position, whatever they end at now.
-    ///   - held: The partitions of held requests among them.
-    ///   - progress: How far partitions without a position were read before.
-    ///   - producer: Tells whether the control topic is there.
-    /// - Returns: The ends, and the beginnings of partitions.
-    /// - Throws: It could not be learnt, of a partition that cannot be read before.
+    /// Finds out where partitions begin, and where topics end. Throws where that could not be learnt of a partition that cannot
+    /// be read before.
     mutating func ends(
         of positions: [CommittedOffset], behindCommit partitionsBehindCommit: Set<TopicPartition>, held: [TopicPartition],
         progress: [TopicPartition: Int64], using producer: Producer

@@ -38,11 +38,8 @@ struct HangingTransactions {
         self.group = group
     }
 
-    /// True if the end of a transaction took no longer than one does unless its coordinator goes away meanwhile. What is slow
-    /// without a cause is checked in vain, and no more.
-    ///
-    /// - Parameter start: When the end was asked for.
-    /// - Returns: Whether it came within 1 s.
+    /// True if the end of a transaction came within 1 s: it took no longer than one does unless its coordinator goes away
+    /// meanwhile. A slow one without a cause is checked in vain, and no more.
     static func isPrompt(since start: MonotonicTime) -> Bool {
         MonotonicTime.now().nanoseconds(since: start) < 1_000_000_000
     }
@@ -50,17 +47,15 @@ struct HangingTransactions {
     /// Notes that the broker has confirmed a commit.
     mutating func commitConfirmed(_ job: CommitJob) { latest = Confirmed(job) }
 
-    /// Notes that a transaction was not committed, or that it is unknown whether it was.
-    ///
-    /// - Parameter mayHang: Whether no abort has surely ended it.
+    /// Notes that a transaction was not committed, or that it is unknown whether it was. It may hang if no abort has surely ended
+    /// it.
     mutating func transactionFailed(mayHang: Bool) {
         suspectsLostCommit = true
         if mayHang { mayHaveHangingTransaction = true }
     }
 
-    /// After trouble, finds out whether the latest confirmed commit took place.
-    ///
-    /// - Returns: False if it did not. Nothing of it is left then, and its requests must be redelivered from the group's positions.
+    /// After trouble, finds out whether the latest confirmed commit took place. Returns false if it did not. Nothing of it is
+    /// left then, and its requests must be redelivered from the group's positions.
     mutating func settleLatest(_ writer: OutcomeWriter) throws(KafkaError) -> Bool {
         guard suspectsLostCommit, configuration.guarantee == .exactlyOnce else { return true }
         if let latest {

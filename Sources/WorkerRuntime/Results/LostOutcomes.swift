@@ -3,11 +3,7 @@ import Kafka
 import PushModel
 
 extension OfferedBatch {
-    /// Keeps what is known and not committed of partitions that are forgotten.
-    ///
-    /// - Parameters:
-    ///   - outbox: What is not offered yet.
-    ///   - partitions: The partitions; what is offered belongs to them, if there are any.
+    /// Keeps what is known and not committed of partitions that are forgotten. If there are any, what is offered belongs to them.
     mutating func keep(_ outbox: borrowing OutcomeBatch, of partitions: [PartitionState]) {
         guard !partitions.isEmpty else { return }
         var entries = outbox.knownEntries()
@@ -30,17 +26,13 @@ extension OfferedBatch {
         }
     }
 
-    /// Says of partitions that begin up to where outcomes are known.
-    ///
-    /// - Returns: How many are.
+    /// Says of partitions that begin up to where outcomes are known. Returns how many are.
     mutating func begin(_ partitions: inout [PartitionState]) -> Int {
         partitions.indices.reduce(0) { $0 + begin(&partitions[$1]) }
     }
 
-    /// Says of one partition that begins up to where outcomes are known. Of one that waits for its records, it says so when it
-    /// begins.
-    ///
-    /// - Returns: How many are.
+    /// Says of one partition that begins up to where outcomes are known, and returns how many are. Of one that waits for its
+    /// records, it says so when it begins.
     mutating func begin(_ partition: inout PartitionState) -> Int {
         guard known.count > 0, partition.role.hasRequests, partition.left != .unanswered else { return 0 }
         let found = known.noteStart(Membership.Partition(partition.id), at: partition.recorded)
@@ -50,11 +42,9 @@ extension OfferedBatch {
 }
 
 extension OutcomeBatch {
-    /// The outcomes of requests that a device may have heard of, as far as each is its result and what goes with it. What was on its way to
-    /// a delay lane, to the held requests or into parts is read again and begun again.
-    ///
-    /// - Parameter isWritten: Whether the records are written, and only the positions are missing: then nothing is left to write.
-    /// - Returns: The outcomes by their partitions' slots.
+    /// The outcomes of requests that a device may have heard of, by their partitions' slots, as far as each is its result and
+    /// what goes with it. Nothing if all are written, and only the positions are missing. What was on its way to a delay lane, to
+    /// the held requests or into parts is read again and begun again.
     func knownEntries(isWritten: Bool = false) -> [Int: [UncommittedResults<OutcomeBatch>.Entry]] {
         var entries: [Int: [UncommittedResults<OutcomeBatch>.Entry]] = [:]
         guard records.contains(where: { $0.source != nil }) else { return entries }

@@ -140,9 +140,7 @@ struct OutcomeBatch: Sendable {
         if current == pieces.count { pieces.append(ByteWriter(capacity: Self.pieceSize)) }
     }
 
-    /// Appends a record, whose parts `write` adds.
-    ///
-    /// - Returns: What `write` returns.
+    /// Appends a record, whose parts `write` adds. Returns what `write` does.
     mutating func add<Result>(_ destination: Destination, of origin: Origin, write: (inout Builder) -> Result) -> Result {
         var builder = begin()
         let result = write(&builder)
@@ -179,8 +177,7 @@ struct OutcomeBatch: Sendable {
     }
 
     /// Leaves of each large dead letter only what says where its record stands, because the broker finds the whole too large.
-    ///
-    /// - Returns: How many were cut.
+    /// Returns how many were cut.
     @discardableResult
     mutating func cutLargeDeadLetters() -> Int {
         var count = 0
@@ -236,10 +233,7 @@ struct OutcomeBatch: Sendable {
         return units
     }
 
-    /// Takes records out.
-    ///
-    /// - Parameter places: Places in `records`.
-    /// - Returns: What was taken out.
+    /// Takes records out by their places in `records`, and returns them.
     mutating func remove(_ places: Set<Int>) -> OutcomeBatch {
         var taken = OutcomeBatch()
         var rest = OutcomeBatch()
@@ -250,10 +244,7 @@ struct OutcomeBatch: Sendable {
         return taken
     }
 
-    /// Copies some of the records.
-    ///
-    /// - Parameter places: Places in `records`.
-    /// - Returns: A batch of these.
+    /// Copies some of the records by their places in `records`.
     func copy(of places: [Int]) -> OutcomeBatch {
         var copy = OutcomeBatch()
         for place in places { copy.append(records[place], of: self) }

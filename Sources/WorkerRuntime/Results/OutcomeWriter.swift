@@ -30,13 +30,8 @@ final class OutcomeWriter {
     /// The topic of dead handles, if it is there.
     private let handles: Producer.Topic?
 
-    /// Makes a producer that is ready to write.
-    ///
-    /// - Parameters:
-    ///   - configuration: The brokers and the topics.
-    ///   - transactionalID: The name under which the broker fences earlier producers, and settles what they left open; nil for a producer
-    ///     without transactions.
-    /// - Throws: The brokers did not answer, a topic is missing, or the broker fences this producer.
+    /// Makes a producer that is ready to write. By a transactional id the broker fences earlier producers, and settles what they
+    /// left open. Throws where the brokers did not answer, a topic is missing, or the broker fences this producer.
     init(_ configuration: WorkerConfiguration, transactionalID: String?) throws(KafkaError) {
         var kafka = configuration.kafka
         kafka.properties.insert(contentsOf: Self.defaults, at: 0)
@@ -100,9 +95,8 @@ final class OutcomeWriter {
         }
     }
 
-    /// Looks whether a batch can go where it is for. Without any delay lane, what waits stays in memory.
-    ///
-    /// - Throws: `noDelayLane`.
+    /// Checks that a batch can go where it is for, and throws `noDelayLane` if not. Without any delay lane, what waits stays in
+    /// memory.
     func checkLanes(for batch: borrowing OutcomeBatch) throws(KafkaError) {
         guard lanes.available.isEmpty else { return }
         for record in batch.records {
@@ -110,13 +104,8 @@ final class OutcomeWriter {
         }
     }
 
-    /// Hands all records of a batch to the producer.
-    ///
-    /// - Parameters:
-    ///   - batch: The records.
-    ///   - timestamp: Theirs, milliseconds since 1970.
-    ///   - turn: Says which partition of a delay lane the polls go to, 0 or more.
-    /// - Throws: A record was not taken, or has no topic to go to.
+    /// Hands all records of a batch to the producer. `turn` says which partition of a delay lane the polls go to, 0 or more.
+    /// Throws where a record was not taken, or has no topic to go to.
     func write(_ batch: borrowing OutcomeBatch, timestamp: Int64, turn: Int32) throws(KafkaError) {
         for record in batch.records {
             guard let (topic, partition) = try place(of: record.destination, turn: turn) else { continue }
@@ -131,9 +120,7 @@ final class OutcomeWriter {
         if let error = producer.failedDeliveries.first { throw error }
     }
 
-    /// Discards the producer. A second call does nothing.
-    ///
-    /// - Parameter timeout: How long to wait for records that are not written yet.
+    /// Discards the producer, after waiting for records that are not written yet. A second call does nothing.
     func close(timeout: Duration) {
         producer.close(timeout: timeout)
         isClosed = true
@@ -224,9 +211,7 @@ extension LaneTopics.Answer {
 }
 
 extension Producer {
-    /// Makes topics known that may be missing, and asks for them.
-    ///
-    /// - Throws: No broker answered.
+    /// Makes topics known that may be missing, and asks for them. Throws where no broker answered.
     func laneAnswers(on topics: [String], timeout: Duration) throws(KafkaError) -> [String: LaneTopics.Answer] {
         let counts = try partitionCounts(of: topics, timeout: timeout)
         var answers: [String: LaneTopics.Answer] = [:]
@@ -234,10 +219,7 @@ extension Producer {
         return answers
     }
 
-    /// Makes a topic known that may be missing.
-    ///
-    /// - Returns: The topic; nil if it is not there, or not allowed.
-    /// - Throws: No broker answered.
+    /// Makes a topic known that may be missing. Returns nil if it is not there, or not allowed. Throws where no broker answered.
     func warmUp(optional name: String) throws(KafkaError) -> Topic? {
         do throws(KafkaError) {
             return try warmUp(topics: [name], timeout: .seconds(5)).first

@@ -35,9 +35,8 @@ struct Publisher {
         hanging = HangingTransactions(configuration, group: group)
     }
 
-    /// The producer with its topics, or a new one when there is none, or the last one was discarded.
-    ///
-    /// - Throws: The brokers did not answer, a topic is missing, or another process has this worker's transactional id.
+    /// The producer with its topics, or a new one when there is none, or the last one was discarded. Throws where the brokers did
+    /// not answer, a topic is missing, or another process has this worker's transactional id.
     mutating func prepare() throws(KafkaError) -> OutcomeWriter {
         if let writer, !writer.isClosed { return writer }
         let id = configuration.guarantee == .exactlyOnce ? configuration.transactionalID : nil
@@ -74,10 +73,8 @@ struct Publisher {
         writer = nil
     }
 
-    /// Asks brokers again for the topics that a commit needs, if it is time.
-    ///
-    /// - Returns: The producer, or a new one where a topic is not as it found it.
-    /// - Throws: No producer could be made, or it is not clear yet whether a partition was deleted that a position is for.
+    /// Asks brokers again for the topics that a commit needs, if it is time. Returns the producer, or a new one where a topic is
+    /// not as it found it. Throws, too, while it is not clear whether a partition was deleted that a position is for.
     private mutating func askForTopics(of job: CommitJob) throws(KafkaError) -> OutcomeWriter {
         let writer = try prepare()
         let positions = job.offsets.map { Membership.Partition($0.partition) }
@@ -91,10 +88,8 @@ struct Publisher {
         return try prepare()
     }
 
-    /// The course of a commit: what earlier transactions left is settled, the transaction is filled and committed, and where it is in
-    /// doubt whether that took place, the group's positions tell.
-    ///
-    /// - Returns: Whether the batch is published; false when another member or tool has moved the group's positions.
+    /// Publishes a batch: what earlier transactions left is settled, the transaction is filled and committed, and where it is in
+    /// doubt whether that took place, the group's positions tell. Returns false when another member or tool has moved these.
     private mutating func publish(
         _ job: CommitJob, standing: inout CommitJob.Standing, with writer: OutcomeWriter
     ) throws(KafkaError) -> Bool {
@@ -157,11 +152,9 @@ struct Publisher {
         }
     }
 
-    /// Finds out whether a commit of the batch took place that was not confirmed, or so late that it may have been lost.
-    ///
-    /// - Returns: True if it did; false when the group's positions do not tell, or are another worker's by now.
-    /// - Throws: `lostTransaction` if it did not. None of it is left then; the loop offers it again, and less at a time if it took too
-    ///   long.
+    /// Finds out whether a commit of the batch took place that was not confirmed, or so late that it may have been lost. Returns
+    /// false when the group's positions do not tell, or are another worker's by now. Throws `lostTransaction` if it did not: none
+    /// of it is left then, and the loop offers it again, less at a time if it took too long.
     private mutating func resolveDoubt(
         about job: CommitJob, standing: inout CommitJob.Standing, with writer: OutcomeWriter
     ) throws(KafkaError) -> Bool {

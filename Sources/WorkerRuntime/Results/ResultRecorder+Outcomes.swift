@@ -21,15 +21,8 @@ extension ResultRecorder {
 }
 
 extension DelayRecorder {
-    /// Adds a call whose outcome must be polled.
-    ///
-    /// - Parameters:
-    ///   - lane: The delay lane, by its place in `DelayLanes.lengths`.
-    ///   - due: When to poll the hub.
-    ///   - requestID: The request's id.
-    ///   - place: The record that this one follows from.
-    ///   - batch: Gets the record.
-    ///   - write: Writes the call, as `TrackedCall` reads it.
+    /// Adds a call whose outcome must be polled at `due`, for a delay lane by its place in `DelayLanes.lengths`. `place` is the
+    /// record that this one follows from, and `write` writes the call as `TrackedCall` reads it.
     func recordPoll(
         in lane: Int, due: Timestamp, requestID: Span<UInt8>, for place: OutcomeBatch.Origin, into batch: inout OutcomeBatch,
         write: (inout ByteWriter) -> Void

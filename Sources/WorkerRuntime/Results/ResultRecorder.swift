@@ -16,14 +16,7 @@ struct ResultRecorder {
         names = ResultHeaders(workerID: workerID)
     }
 
-    /// Adds the final result of what `flight` carries.
-    ///
-    /// - Parameters:
-    ///   - flight: The request and what became of it.
-    ///   - hub: The member that names its hub.
-    ///   - now: The present moment.
-    ///   - batch: Gets the result.
-    /// - Returns: How it ended.
+    /// Adds the final result of what `flight` carries, and returns how it ended. `hub` is the member that names its hub.
     mutating func record(
         _ flight: Flight, hub: borrowing ByteWriter, now: Timestamp, into batch: inout OutcomeBatch
     ) -> Conclusion {
@@ -44,17 +37,8 @@ struct ResultRecorder {
         }
     }
 
-    /// Adds the final result of a request that was sent in parts.
-    ///
-    /// - Parameters:
-    ///   - parent: What is known of it.
-    ///   - totals: What its parts came to.
-    ///   - hub: The member that names its hub, or spread.
-    ///   - origin: Where it was published.
-    ///   - source: The record with which its last part ended.
-    ///   - now: The present moment.
-    ///   - batch: Gets the result.
-    /// - Returns: How it ended.
+    /// Adds the final result of a request that was sent in parts, and returns how it ended. `hub` is the member that names its
+    /// hub, or spread, `origin` where it was published, and `source` the record with which its last part ended.
     mutating func record(
         _ parent: ParentRecord, totals: PartTotals, hub: ByteWriter, origin: RecordOrigin, from source: OutcomeBatch.Origin,
         now: Timestamp,
@@ -141,13 +125,8 @@ struct ResultHeaders {
         self.text = text
     }
 
-    /// Adds the headers that every result has.
-    ///
-    /// - Parameters:
-    ///   - id: Where in the record's value the result's id stands.
-    ///   - moment: Where its moment stands.
-    ///   - record: The record.
-    /// - Returns: Where the shared text begins.
+    /// Adds the headers that every result has. `id` and `moment` are places in the record's value. Returns where the shared text
+    /// begins.
     @inline(__always) func add(
         id: Range<Int>, at moment: Range<Int>, to record: inout OutcomeBatch.Builder
     ) -> Int {

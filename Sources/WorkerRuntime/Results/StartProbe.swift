@@ -84,9 +84,8 @@ final class StartProbe: Sendable {
     /// The pause before going on after a failure: 50 ms in seconds.
     private static let pause = 0.05
 
-    /// Takes in how far a probe is, and what its answer leads to.
-    ///
-    /// - Returns: Whether that could be learnt, if there is an answer.
+    /// Takes in how far a probe is, and what its answer leads to. Returns false if there is an answer, and that could not be
+    /// learnt.
     private func take(_ probe: PartitionProbe, lateStarts: LateStarts) -> Bool {
         guard probe.isAnswered else {
             state.withLock { $0.open[probe.partition] = probe }

@@ -9,13 +9,8 @@ struct BacklogAge: Equatable {
     /// The time when something unread was seen first. With nothing else known, it has been waiting for at least as long.
     private var seenAt: Timestamp?
 
-    /// Takes in how many records are unread.
-    ///
-    /// - Parameters:
-    ///   - unreadCount: The records that were not taken yet.
-    ///   - lastTaken: When the last record that was taken was published; nil when none was.
-    ///   - now: The present moment.
-    /// - Returns: Since when the oldest of them waits, never after `now`; nil when nothing does.
+    /// Takes in how many records are unread, and when the last record that was taken was published. Returns since when the oldest
+    /// of them waits, never after `now`, or nil when nothing does.
     mutating func oldest(unreadCount: Int64, lastTaken: Timestamp?, now: Timestamp) -> Timestamp? {
         guard unreadCount > 0 else {
             emptyAt = now

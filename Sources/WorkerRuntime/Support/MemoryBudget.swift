@@ -16,34 +16,23 @@ struct MemoryBudget: Sendable {
     var flights: Int { total / 8 * 3 }
     /// The shares of several hubs in three quarters of that. The rest is for what cannot be deferred, and for the last record of
     /// each.
-    ///
-    /// - Parameter count: The number of hubs.
-    /// - Returns: Their shares.
     func hubs(_ count: Int) -> HubShares { HubShares(budget: flights / 4 * 3, hubs: count) }
     /// Results that wait for a commit. As much again is being committed.
     var outcomes: Int { min(total / 16, 64 << 20) }
     /// The part that is buffered of one lane, because its tenants or hubs have no room.
     var buffered: Int { min(total / 32 * 3, BufferedRecords.maximumBytes) }
 
-    /// The room of the library for each partition of requests: all of them a quarter of the budget, beside it.
-    ///
-    /// - Parameter partitions: Those that the loop has to read when it is alone.
-    /// - Returns: The share of each.
+    /// The share of each partition of requests in the room of the library: all that the loop has to read when it is alone have a
+    /// quarter of the budget, beside it.
     func requestQueues(of partitions: PartitionCounts) -> QueueRoom {
         QueueRoom(sharing: total / 4, among: partitions.requests, atMost: .large)
     }
 
     /// The same for the other partitions, which lie unread for long: all of them an eighth of the budget, beside it.
-    ///
-    /// - Parameter partitions: As above.
-    /// - Returns: The share of each.
     func otherQueues(of partitions: PartitionCounts) -> QueueRoom {
         QueueRoom(sharing: total / 8, among: partitions.others, atMost: .small)
     }
 
-    /// The part that waits for the ordering keys of one partition.
-    ///
-    /// - Parameter partitions: The partitions of requests that the loop owns.
-    /// - Returns: Bytes, 1 MiB at least.
+    /// The part that waits for the ordering keys of one of the loop's partitions of requests: 1 MiB at least.
     func keys(of partitions: Int) -> Int { min(max(total / 8 / max(partitions, 1), 1 << 20), OrderedPartitions.maximumBytes) }
 }

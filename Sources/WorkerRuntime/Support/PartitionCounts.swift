@@ -12,11 +12,7 @@ struct PartitionCounts: Sendable, Equatable {
     /// The partitions of a topic where the brokers did not say: what `topics create` makes by default.
     static let usual = 12
 
-    /// Counts the partitions of topics.
-    ///
-    /// - Parameters:
-    ///   - topics: The worker's topics.
-    ///   - count: The partitions of one that the group's members divide; nil where that is unknown.
+    /// Counts the partitions of topics. `count` has those of one that the group's members divide, or nil where that is unknown.
     init(_ topics: Topics, count: (String) -> Int?) {
         var most = 0
         for lane in Lane.allCases {

@@ -48,11 +48,8 @@ final class WorkerHealth {
         }
     }
 
-    /// Notes that these partitions are left as they are. Nil when none is. Logged when it has changed.
-    ///
-    /// - Parameters:
-    ///   - partitions: The partitions.
-    ///   - progress: How far the records are read that say where some of them begin; nil where none are.
+    /// Notes that these partitions are left as they are, and how far the records are read that say where some of them begin.
+    /// Logged when it has changed.
     func left(_ partitions: LeftPartitions?, progress: String? = nil) {
         let isNew = partitions?.reason != leaving
         guard isNew || progress != self.progress else { return }
