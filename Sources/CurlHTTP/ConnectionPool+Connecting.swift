@@ -96,7 +96,7 @@ extension ConnectionPool {
         let said = String(cString: connection.errorText)
         var text = said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
         if let proxy = connector.proxy { text = "through the proxy \(proxy): \(proxy.redacting(text))" }
-        let reason = TransportFailure.Reason(connecting: code, usesProxy: connector.proxy != nil)
+        let reason = TransportFailure.Cause(connecting: code, usesProxy: connector.proxy != nil)
         drop(connection)
         if let exchange = waiting.popFirst() { fail(exchange, because: reason, code: code, text: text) }
     }

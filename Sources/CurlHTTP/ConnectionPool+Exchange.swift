@@ -158,7 +158,7 @@ extension ConnectionPool {
     // MARK: Failures
 
     /// Fails the exchange of a busy connection and closes it.
-    func fail(_ connection: Connection, because reason: TransportFailure.Reason, code: CURLcode = CURLE_OK, text: String) {
+    func fail(_ connection: Connection, because reason: TransportFailure.Cause, code: CURLcode = CURLE_OK, text: String) {
         let (bytesSent, bodySent) = (connection.requestBytesSent, connection.isRequestSent)
         let exchange = endExchange(connection)
         drop(connection)
@@ -166,7 +166,7 @@ extension ConnectionPool {
     }
 
     func fail(
-        _ exchange: consuming Exchange, because reason: TransportFailure.Reason, code: CURLcode = CURLE_OK,
+        _ exchange: consuming Exchange, because reason: TransportFailure.Cause, code: CURLcode = CURLE_OK,
         bytesSent: Bool = false,
         bodySent: Bool = false, text: String
     ) {

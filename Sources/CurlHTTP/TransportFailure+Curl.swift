@@ -1,6 +1,6 @@
 internal import CCurl
 
-extension TransportFailure.Reason {
+extension TransportFailure.Cause {
     /// The failure that libcurl's error means while it connects (libcurl-errors(3)).
     init(connecting code: CURLcode, usesProxy: Bool) {
         switch code {

@@ -5,7 +5,7 @@ public import HTTP1
 /// Holds no byte of a request or an answer.
 public struct TransportFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The cause. Its `label` is bounded, so it may label a metric.
-    public enum Reason: Hashable, Sendable {
+    public enum Cause: Hashable, Sendable {
         /// The host's name has no address.
         case resolve
         /// The proxy cannot be found or refuses.
@@ -54,7 +54,7 @@ public struct TransportFailure: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     /// The cause.
-    public let reason: Reason
+    public let reason: Cause
     /// libcurl's error number (libcurl-errors(3)), or 0 when the fault was not found by libcurl.
     public let curlCode: Int32
     /// True if any byte of this request may have reached the peer. False: it is safe to send it again.
@@ -65,8 +65,7 @@ public struct TransportFailure: Error, Hashable, Sendable, CustomStringConvertib
     public let detail: String
 
     /// A failure. Tests of other modules make them too.
-    public init(reason: Reason, curlCode: Int32 = 0, requestBytesSent: Bool = false, bodySent: Bool = false, detail: String = "")
-    {
+    public init(reason: Cause, curlCode: Int32 = 0, requestBytesSent: Bool = false, bodySent: Bool = false, detail: String = "") {
         self.reason = reason
         self.curlCode = curlCode
         self.requestBytesSent = requestBytesSent

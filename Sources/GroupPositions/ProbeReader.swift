@@ -5,7 +5,7 @@ import Foundation
 public import Kafka
 public import PushModel
 
-/// Reads partitions until their probes have their answers, so many at once as `LookTurns` says.
+/// Reads partitions until their probes have their answers, so many at once as `ProbeTurns` says.
 ///
 /// Belongs to one thread. Nothing of a record is kept.
 public struct ProbeReader {
@@ -35,7 +35,7 @@ public struct ProbeReader {
         let open = probes.indices.filter { !probes[$0].isAnswered }
         let deadline = MonotonicTime.now().advanced(by: limit)
         defer { reader = nil }
-        var turns = LookTurns(count: open.count)
+        var turns = ProbeTurns(count: open.count)
         while !turns.isDone, MonotonicTime.now() < deadline {
             turns.begin(.now())
             try readTurn(&turns, of: open, into: &probes, until: { MonotonicTime.now() >= deadline }) { _ in true }
@@ -52,7 +52,7 @@ public struct ProbeReader {
     ///   - onRead: Takes a probe of which more was read; false, of one with its answer, puts it off to the next round.
     /// - Throws: The library refused.
     public mutating func readTurn(
-        _ turns: inout LookTurns, of open: [Int], into probes: inout [PartitionProbe], until isStopped: () -> Bool,
+        _ turns: inout ProbeTurns, of open: [Int], into probes: inout [PartitionProbe], until isStopped: () -> Bool,
         onRead: (PartitionProbe) -> Bool
     ) throws(KafkaError) {
         let slots = turns.present
@@ -82,7 +82,7 @@ public struct ProbeReader {
     }
 
     private func makeReader(among count: Int) throws(KafkaError) -> PartitionReader {
-        let room = QueueRoom(sharing: Self.budget, among: min(count, LookTurns.mostAtOnce), atMost: .large)
+        let room = QueueRoom(sharing: Self.budget, among: min(count, ProbeTurns.mostAtOnce), atMost: .large)
         return try PartitionReader(terms.kafka, room: room, wakeUpFileDescriptor: -1)
     }
 

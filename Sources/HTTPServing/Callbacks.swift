@@ -92,7 +92,7 @@ func headerFound(
     value: UnsafePointer<CChar>?, valueByteCount: Int
 ) -> MHD_Result {
     guard let context, let name else { return .NO }
-    context.assumingMemoryBound(to: HeadReader.self).pointee.found(
+    context.assumingMemoryBound(to: HeadReader.self).pointee.addField(
         name: UnsafeRawBufferPointer(start: name, count: nameByteCount),
         value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueByteCount))
     return .YES

@@ -124,6 +124,6 @@ final class ConnectionDeadlines: Sendable {
             state.isWatched = true
             return true
         }
-        if isFirst { timer.look(after: self, every: interval) }
+        if isFirst { timer.check(self, every: interval) }
     }
 }

@@ -18,7 +18,7 @@ final class DelayTimer: @unchecked Sendable {
         /// Write the next piece of a raw answer to the socket. Resume after the last.
         case drip(socket: Int32, bytes: [UInt8], written: Int, pieceByteCount: Int, interval: UInt64)
         /// End the late connections. Check again while there are any others.
-        case look(ConnectionDeadlines, every: UInt64)
+        case check(ConnectionDeadlines, every: UInt64)
     }
 
     private struct Entry {
@@ -76,10 +76,10 @@ final class DelayTimer: @unchecked Sendable {
     }
 
     /// Begins to check `deadlines`. After the stop, does nothing.
-    func look(after deadlines: ConnectionDeadlines, every interval: UInt64) {
+    func check(_ deadlines: ConnectionDeadlines, every interval: UInt64) {
         pthread_mutex_lock(mutex)
         if !isStopped {
-            waiting.add(Entry(connection: nil, duty: .look(deadlines, every: interval)), at: Self.now() &+ interval)
+            waiting.add(Entry(connection: nil, duty: .check(deadlines, every: interval)), at: Self.now() &+ interval)
             pthread_cond_signal(wakeUp)
         }
         pthread_mutex_unlock(mutex)
@@ -139,7 +139,7 @@ final class DelayTimer: @unchecked Sendable {
                     socket: socket, bytes: bytes, written: written + max(sent, 0), pieceByteCount: piece, interval: interval)
                 return (Entry(connection: entry.connection, duty: duty), now() &+ interval)
             }
-        case .look(let deadlines, let interval):
+        case .check(let deadlines, let interval):
             let goesOn = deadlines.endLate()
             return goesOn ? (entry, now() &+ interval) : nil
         }

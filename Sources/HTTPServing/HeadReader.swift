@@ -20,7 +20,7 @@ struct HeadReader {
     var announcesBody: Bool { codingCount > 0 || lengthCount > 0 && contentLength != 0 }
 
     /// Takes one field as the library gives it.
-    mutating func found(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    mutating func addField(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         byteCount += name.count + value.count + 4
         if !name.allSatisfy(Self.isTokenCharacter) || value.contains(where: { $0 < 32 && $0 != 9 || $0 == 127 }) {
             hasForbiddenCharacter = true

@@ -60,7 +60,7 @@ struct HubState: Sendable {
         let now = call.moment.milliseconds
         let reach = deliver(notification, now: now)
         remember(notification, of: call)
-        tell(reach, of: notification, now: now)
+        completeTelemetry(reach, of: notification, now: now)
         forgetExpired(reach)
         return reach.rung.count
     }
@@ -89,7 +89,7 @@ struct HubState: Sendable {
         scheduled.removeFirst(ready.count)
         for message in ready {
             let reach = deliver(message.notification, now: message.due)
-            tell(reach, of: message.notification, now: message.due)
+            completeTelemetry(reach, of: message.notification, now: message.due)
             forgetExpired(reach)
         }
     }
@@ -107,7 +107,7 @@ struct HubState: Sendable {
     }
 
     /// Completes the telemetry of a notification.
-    private mutating func tell(_ reach: Reach, of notification: Notification, now: Int64) {
+    private mutating func completeTelemetry(_ reach: Reach, of notification: Notification, now: Int64) {
         guard keepsRecords else { return }
         let feedback = reach.refused.map { refusal in
             PNSFeedback(

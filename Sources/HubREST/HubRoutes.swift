@@ -57,7 +57,7 @@ public struct HubRoutes: Sendable {
     /// The way of a request. One for the users of one hub is that hub's.
     ///
     /// - Throws: Why it has none.
-    public func way(of request: borrowing PushRequest, tenant: TenantID) throws(HubRouter.Fault) -> Route {
+    public func route(of request: borrowing PushRequest, tenant: TenantID) throws(HubRouter.Fault) -> Route {
         switch try router.route(of: request, tenant: tenant) {
         case .hub(let number): return .hub(number)
         case .spread(let number):

@@ -74,7 +74,7 @@ public struct RequestTrial: Sendable {
     public mutating func findings(in request: PushRequest, now: Timestamp) -> [Finding] {
         var findings: [Finding] = []
         do throws(RequestFault) {
-            _ = try way(of: request)
+            _ = try route(of: request)
         } catch {
             findings.append(Finding(fault: error, isBySettings: true))
         }
@@ -93,10 +93,10 @@ public struct RequestTrial: Sendable {
     /// - Parameter request: Only its hub and tenant matter.
     /// - Returns: The way.
     /// - Throws: A hub that there is not, where several are known.
-    public func way(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Route {
+    public func route(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Route {
         guard let routes else { return .hub(0) }
         do throws(HubRouter.Fault) {
-            return try routes.way(of: request, tenant: Self.tenant(of: request))
+            return try routes.route(of: request, tenant: Self.tenant(of: request))
         } catch {
             guard knowsHubs else { return .hub(0) }
             let names = hubNames.compactMap { $0 } + routes.spreads.map(\.name)

@@ -19,12 +19,12 @@ public struct KafkaError: Error, Sendable, Equatable {
     /// The open transaction must be aborted before anything else.
     public let requiresAbort: Bool
     /// The reason that a connection has failed, if that is what went wrong and the reason is known.
-    public let trouble: BrokerFailure?
+    public let brokerFailure: BrokerFailure?
 
     /// An error with a code of the library and, if given, a message in place of the library's.
     init(
         _ code: rd_kafka_resp_err_t, message: String? = nil, property: String? = nil, isFatal: Bool = false,
-        isRetriable: Bool = false, requiresAbort: Bool = false, trouble: BrokerFailure? = nil
+        isRetriable: Bool = false, requiresAbort: Bool = false, brokerFailure: BrokerFailure? = nil
     ) {
         self.code = code.rawValue
         name = String(cString: rd_kafka_err2name(code))
@@ -33,7 +33,7 @@ public struct KafkaError: Error, Sendable, Equatable {
         self.isFatal = isFatal
         self.isRetriable = isRetriable
         self.requiresAbort = requiresAbort
-        self.trouble = trouble
+        self.brokerFailure = brokerFailure
     }
 
     /// The error that `error` holds, which is destroyed. Nil if there is none.
@@ -90,10 +90,10 @@ public struct KafkaError: Error, Sendable, Equatable {
     }
 
     /// The same error with another sentence, and the reason for a connection's failure if one is given.
-    func saying(_ message: String, trouble: BrokerFailure? = nil) -> KafkaError {
+    func saying(_ message: String, brokerFailure: BrokerFailure? = nil) -> KafkaError {
         KafkaError(
             rd_kafka_resp_err_t(code), message: message, property: property, isFatal: isFatal, isRetriable: isRetriable,
-            requiresAbort: requiresAbort, trouble: trouble ?? self.trouble)
+            requiresAbort: requiresAbort, brokerFailure: brokerFailure ?? self.brokerFailure)
     }
 }
 
@@ -191,5 +191,5 @@ extension KafkaError {
 
 extension KafkaError: CustomStringConvertible {
     /// The message with the error's name, unless the message says it all.
-    public var description: String { trouble != nil || isAllBrokersDown ? message : "\(message) (\(name))" }
+    public var description: String { brokerFailure != nil || isAllBrokersDown ? message : "\(message) (\(name))" }
 }

@@ -63,10 +63,10 @@ public final class KeySource: Sendable {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - now: The present moment.
-    ///   - tell: Gets the reports of later readings, on the calling thread.
+    ///   - report: Gets the reports of later readings, on the calling thread.
     /// - Throws: The file is missing or not right.
-    public init(_ path: String, now: MonotonicTime, tell: @escaping @Sendable (Report) -> Void) throws(KeysError) {
-        file = try WatchedFile(path, now: now, make: Self.make, tell: tell)
+    public init(_ path: String, now: MonotonicTime, report: @escaping @Sendable (Report) -> Void) throws(KeysError) {
+        file = try WatchedFile(path, now: now, make: Self.make, report: report)
     }
 
     /// The keys that count now.

@@ -29,7 +29,7 @@ extension ResultFollower {
     /// The end of a wait.
     public struct Ending: Sendable {
         /// The reason of the end.
-        public enum Reason: Sendable, Equatable {
+        public enum Kind: Sendable, Equatable {
             /// The goal is reached. A final result that is a `duplicate` is the only one that came.
             case complete
             /// Time was over.
@@ -39,13 +39,13 @@ extension ResultFollower {
         }
 
         /// The reason of the end.
-        public let reason: Reason
+        public let reason: Kind
         /// The results that have come.
         public let awaited: Awaited
     }
 
     /// The reason for which waiting is refused.
-    public enum Refusal: Error, Sendable, Equatable {
+    public enum WaitRefusal: Error, Sendable, Equatable {
         /// The results topic was not read yet.
         case notReading
         /// The most waiters are reached.

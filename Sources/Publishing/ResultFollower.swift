@@ -30,7 +30,7 @@ public final class ResultFollower: Sendable {
     /// The longest wait for a record, so that a new deadline, or the end, is seen in time.
     private static let step: Int64 = 100_000_000
     /// The interval at which the client's events are polled.
-    private static let lookInterval: Duration = .seconds(1)
+    private static let pollInterval: Duration = .seconds(1)
     /// The time limit of the query for new partitions. Deadlines are late by as much.
     private static let refreshTimeout: Duration = .seconds(1)
 
@@ -108,8 +108,8 @@ public final class ResultFollower: Sendable {
     public func expect(
         _ id: String, awaiting awaited: Awaited = Awaited(.finalResult), until deadline: MonotonicTime,
         then: @escaping @Sendable (Ending) -> Void
-    ) throws(Refusal) -> Ticket {
-        let result = state.withLock { state -> Result<Ticket, Refusal> in
+    ) throws(WaitRefusal) -> Ticket {
+        let result = state.withLock { state -> Result<Ticket, WaitRefusal> in
             if state.isClosed { return .failure(.closed) }
             if !state.isReading { return .failure(.notReading) }
             if state.waiters.count >= configuration.maximumWaiterCount { return .failure(.full) }
@@ -132,7 +132,7 @@ public final class ResultFollower: Sendable {
             return (state.waiters.removeAll(), state.attempted, state.phase == .reading)
         }
         closing.signal()
-        for waiter in told { waiter.tell() }
+        for waiter in told { waiter.call() }
         for semaphore in attempted { semaphore.signal() }
         if isToWait { thread.waitForEnd() }
     }
@@ -187,7 +187,7 @@ extension ResultFollower {
             if isBroken(by: found) { return }
             if now >= nextLook {
                 if isBroken(byEventsOf: source) { return }
-                nextLook = now.advanced(by: Self.lookInterval)
+                nextLook = now.advanced(by: Self.pollInterval)
             }
             if now >= nextRefresh {
                 if isBroken(byRefreshing: source) { return }
@@ -206,7 +206,7 @@ extension ResultFollower {
             state.isToOpenAgain = false
             return (told, isToEnd ? nil : state.waiters.nextDeadline)
         }
-        for waiter in told { waiter.tell() }
+        for waiter in told { waiter.call() }
         return next
     }
 
@@ -222,7 +222,7 @@ extension ResultFollower {
         if isWanted { listener?.take(result) }
         let now = MonotonicTime.now()
         let told = state.withLock { $0.waiters.take(result, at: now, patience: configuration.patience) }
-        for waiter in told { waiter.tell() }
+        for waiter in told { waiter.call() }
     }
 
     private func isBroken(by found: ReadResult) -> Bool {

@@ -10,7 +10,7 @@ struct Waiters {
         fileprivate let ending: ResultFollower.Ending
 
         /// Calls the waiter.
-        func tell() { then(ending) }
+        func call() { then(ending) }
     }
 
     private struct Waiter {
@@ -22,7 +22,7 @@ struct Waiters {
         var awaited: Awaited
         let then: Then
 
-        func told(_ reason: ResultFollower.Ending.Reason) -> Notice {
+        func notice(_ reason: ResultFollower.Ending.Kind) -> Notice {
             Notice(then: then, ending: ResultFollower.Ending(reason: reason, awaited: awaited))
         }
     }
@@ -68,7 +68,7 @@ struct Waiters {
             let due: MonotonicTime
             switch waiter.awaited.take(result) {
             case .complete:
-                told.append(waiter.told(.complete))
+                told.append(waiter.notice(.complete))
                 continue
             case .settling: due = min(waiter.due, now.advanced(by: patience))
             case .incomplete: due = waiter.until
@@ -89,7 +89,7 @@ struct Waiters {
         var told: [Notice] = []
         while let due = deadlines.first, let ticket = deadlines.removeDue(now) {
             guard let waiter = remove(ticket, due: due) else { continue }
-            told.append(waiter.told(waiter.awaited.standing == .settling ? .complete : .timeOver))
+            told.append(waiter.notice(waiter.awaited.standing == .settling ? .complete : .timeOver))
         }
         return told
     }
@@ -98,7 +98,7 @@ struct Waiters {
     mutating func forget(_ ticket: ResultFollower.Ticket) { _ = remove(ticket, due: nil) }
 
     mutating func removeAll() -> [Notice] {
-        let told = waiters.values.flatMap(\.values).map { $0.told(.closed) }
+        let told = waiters.values.flatMap(\.values).map { $0.notice(.closed) }
         waiters.removeAll()
         deadlines = MomentHeap()
         count = 0

@@ -94,7 +94,7 @@ struct GatewayProgram {
         }
         let timer = RepeatingTimer(every: .seconds(5)) { [log = services.log] in
             log.flushSuppressed()
-            service.lookAtHub()
+            service.probeHub()
         }
         defer { timer.cancel() }
         let ended = DispatchSemaphore(value: 0)

@@ -39,7 +39,7 @@ public struct SignInLimits: Sendable {
     /// for 30 s at most, because one guesser may share the address with many users.
     public static let freeFailuresAtUsers = 20
     /// Of how many users and addresses it is known that the one signed in from the other.
-    private static let wayLimit = 20_000
+    private static let knownAddressLimit = 20_000
 
     /// All failures of an address.
     private var addresses = FailureTable()
@@ -47,8 +47,8 @@ public struct SignInLimits: Sendable {
     private var addressesAtUsers = FailureTable()
     private var names = FailureTable()
     /// Failures of users at addresses from which they signed in before.
-    private var ways: [UInt64: Failures] = [:]
-    /// The keys of `ways`, the oldest first.
+    private var knownAddresses: [UInt64: Failures] = [:]
+    /// The keys of `knownAddresses`, the oldest first.
     private var order = FIFO<UInt64>()
 
     /// No one has failed.
@@ -61,7 +61,7 @@ public struct SignInLimits: Sendable {
     ///   - now: The present.
     /// - Returns: Whether to check the password. What waits for its turn must be decided again then.
     public func decision(on attempt: Attempt, now: MonotonicTime) -> Decision {
-        if let own = way(of: attempt) {
+        if let own = knownFailures(of: attempt) {
             let wait = own.wait(after: Self.freeFailures, at: now)
             return wait > 0 ? .wait(milliseconds: wait) : .check(own.count(at: now) == 0 ? .expected : .user)
         }
@@ -79,8 +79,8 @@ public struct SignInLimits: Sendable {
 
     /// Counts a wrong password.
     public mutating func noteFailure(of attempt: Attempt, now: MonotonicTime) {
-        if way(of: attempt) != nil {
-            ways[Self.key(attempt), default: Failures()].add(at: now)
+        if knownFailures(of: attempt) != nil {
+            knownAddresses[Self.key(attempt), default: Failures()].add(at: now)
             return
         }
         addresses.add(Self.key(attempt.network), at: now)
@@ -92,15 +92,15 @@ public struct SignInLimits: Sendable {
     /// users, too.
     public mutating func noteSuccess(of attempt: Attempt) {
         let key = Self.key(attempt)
-        guard attempt.isUser, ways[key] == nil else { return }
-        if ways.count >= Self.wayLimit, let oldest = order.popFirst() { ways[oldest] = nil }
-        ways[key] = Failures()
+        guard attempt.isUser, knownAddresses[key] == nil else { return }
+        if knownAddresses.count >= Self.knownAddressLimit, let oldest = order.popFirst() { knownAddresses[oldest] = nil }
+        knownAddresses[key] = Failures()
         order.append(key)
     }
 
     /// The failures of the user at an address from which that user signed in, or nil for any other attempt.
-    private func way(of attempt: Attempt) -> Failures? {
-        attempt.isUser ? ways[Self.key(attempt)] : nil
+    private func knownFailures(of attempt: Attempt) -> Failures? {
+        attempt.isUser ? knownAddresses[Self.key(attempt)] : nil
     }
 
     private static func key(_ attempt: Attempt) -> UInt64 { key(Pair(network: attempt.network, name: attempt.name)) }

@@ -52,10 +52,10 @@ public final class UsersSource: Sendable {
     /// - Parameters:
     ///   - path: Where it is.
     ///   - now: The present moment.
-    ///   - tell: Gets what later readings came to, on the thread that asked.
+    ///   - report: Gets what later readings came to, on the thread that asked.
     /// - Throws: The file is missing or not right.
-    public init(_ path: String, now: MonotonicTime, tell: @escaping @Sendable (Report) -> Void) throws(UsersError) {
-        file = try WatchedFile(path, now: now, make: Self.make, tell: tell)
+    public init(_ path: String, now: MonotonicTime, report: @escaping @Sendable (Report) -> Void) throws(UsersError) {
+        file = try WatchedFile(path, now: now, make: Self.make, report: report)
     }
 
     /// The users that count now.

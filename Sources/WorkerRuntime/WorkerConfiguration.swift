@@ -123,7 +123,7 @@ public struct WorkerConfiguration: Sendable {
     /// The spellings of dead-letter headers.
     public var deadLetterHeaders: DeadLetterHeaders = .native
 
-    /// A worker with the defaults.
+    /// A configuration with the defaults for everything else.
     public init(
         workerID: String, version: String, kafka: KafkaConfiguration, hub: HubConfiguration,
         connections: ConnectionPoolConfiguration
@@ -149,7 +149,7 @@ extension WorkerConfiguration {
     var membershipTerms: Membership.Terms {
         Membership.Terms(
             drainTimeout: drainTimeout.wholeNanoseconds, transactionTimeout: transactionTimeout.wholeNanoseconds,
-            looksForUnread: guarantee == .exactlyOnce, sessionTimeout: sessionTimeout.wholeNanoseconds)
+            checksForUnread: guarantee == .exactlyOnce, sessionTimeout: sessionTimeout.wholeNanoseconds)
     }
 }
 

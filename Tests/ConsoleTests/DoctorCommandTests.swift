@@ -128,11 +128,11 @@ import Testing
 
     @Test func aFailureDecidesTheExitCodeAndAWarningOnlyWhenStrict() {
         let warning = Finding.warning("a", of: "", text: "", mend: nil)
-        let failure = Finding.failed("a", of: "", text: "", mend: nil, cause: .notAllowed)
+        let failure = Finding.failure("a", of: "", text: "", mend: nil, cause: .notAllowed)
         #expect([Finding]().exitCode(isStrict: true) == .done)
         #expect([warning].exitCode(isStrict: false) == .done)
         #expect([warning].exitCode(isStrict: true) == .failed)
-        #expect([warning, failure, .failed("b", of: "", text: "", mend: nil)].exitCode(isStrict: true) == .notAllowed)
+        #expect([warning, failure, .failure("b", of: "", text: "", mend: nil)].exitCode(isStrict: true) == .notAllowed)
         #expect([warning, failure].summary == "0 ok, 1 warning, 1 failed, 0 not asked")
     }
 

@@ -124,7 +124,7 @@ import Testing
 
     @Test func beginningsThatCannotBeLearntAreNoFindingAboutPartitions() {
         var facts = Self.facts([Self.position(committed: 90)])
-        facts.starts = .failure(Refusal(.unreachable, text: "no broker"))
+        facts.starts = .failure(QueryFailure(.unreachable, text: "no broker"))
         let findings = GroupFindings.of(facts, tool: Self.tool).filter { $0.state != .ok }
         #expect(findings.map(\.state) == [.unasked])
     }
@@ -144,16 +144,16 @@ import Testing
     }
 
     @Test func aMissingRightToTransactionsIsToldUnlessTheWorkerRuns() {
-        func findings(_ answer: Result<Void, Refusal>, isRunning: Bool = false) -> [Finding] {
+        func findings(_ answer: Result<Void, QueryFailure>, isRunning: Bool = false) -> [Finding] {
             TransactionFindings.of(TransactionFacts(prefix: "g:w", answer: answer, isRunning: isRunning), tool: Self.tool)
         }
         #expect(findings(.success(())).isEmpty)
-        let missing = findings(.failure(Refusal(.rights, text: "x")))
+        let missing = findings(.failure(QueryFailure(.rights, text: "x")))
         #expect(missing.map(\.state) == [.warning])
         let remedy = "--operation Write --operation Describe --transactional-id g:w --resource-pattern-type prefixed"
         #expect(missing.first?.remedy?.hasSuffix(remedy) == true, "\(missing)")
-        #expect(findings(.failure(Refusal(.rights, text: "x")), isRunning: true).isEmpty)
-        #expect(findings(.failure(Refusal(.unreachable, text: "x"))).map(\.state) == [.unasked])
+        #expect(findings(.failure(QueryFailure(.rights, text: "x")), isRunning: true).isEmpty)
+        #expect(findings(.failure(QueryFailure(.unreachable, text: "x"))).map(\.state) == [.unasked])
     }
 
     @Test func whatIsDelayedIsToldApartAndEachTopicIsSharedOutByItself() {
@@ -196,12 +196,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (Refusal.Kind.rights, Finding.State.failed, "--operation Read --operation Describe --group pushfan"),
+        (QueryFailure.Kind.rights, Finding.State.failed, "--operation Read --operation Describe --group pushfan"),
         (.unreachable, .failed, "kafka-transactions.sh"), (.missing, .unasked, ""), (.other, .unasked, ""),
     ])
-    func positionsThatCannotBeReadSayWhy(kind: Refusal.Kind, state: Finding.State, remedy: String) {
+    func positionsThatCannotBeReadSayWhy(kind: QueryFailure.Kind, state: Finding.State, remedy: String) {
         var facts = Self.facts([])
-        facts.positions = .failure(Refusal(kind, text: "x"))
+        facts.positions = .failure(QueryFailure(kind, text: "x"))
         let findings = GroupFindings.of(facts, tool: Self.tool).filter { $0.state != .ok }
         #expect(findings.map(\.state) == [state])
         #expect(remedy.isEmpty || findings.first?.remedy?.contains(remedy) == true)
@@ -209,7 +209,7 @@ import Testing
 
     @Test func aGroupWithoutPositionsIsNotSaidToHaveNoRequests() {
         var facts = Self.facts([])
-        facts.positions = .failure(Refusal(.missing, text: "the requests topic is not there"))
+        facts.positions = .failure(QueryFailure(.missing, text: "the requests topic is not there"))
         #expect(
             GroupFindings.of(facts, tool: Self.tool)
                 == [.unasked("group", of: "pushfan", text: "it has no positions to read: the requests topic is not there")])

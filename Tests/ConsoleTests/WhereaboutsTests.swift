@@ -14,7 +14,7 @@ import Testing
         let request = WaitingRequest(
             id: "a", origin: RecordOrigin(topic: "lane", partition: 0, offset: 3, timestamp: Timestamp(milliseconds: 7)),
             due: Timestamp(milliseconds: 1_042_000), attempts: 0, cancelledAt: Self.now)
-        let sighting = RequestSighting(
+        let sighting = FoundRequest(
             kind: .delayed, partition: TopicPartition(topic: "delayed", partition: 0), offset: 4, request: request, position: 4,
             reading: .unread)
         let refusal = KafkaError.invalidArgument("not allowed")

@@ -174,7 +174,7 @@ import Testing
         let proxy = try ScriptedServer { _ in steps }
         let stage = try Stage(way, proxy: proxy.port)
         let failure = try #require(try stage.exchange()?.failure)
-        let reasons: [TransportFailure.Reason] = [.proxy, .connect, .tls]
+        let reasons: [TransportFailure.Cause] = [.proxy, .connect, .tls]
         #expect(reasons.contains(failure.reason))
         #expect(!failure.requestBytesSent && !failure.bodySent)
     }

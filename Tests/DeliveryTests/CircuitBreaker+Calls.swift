@@ -16,7 +16,7 @@ extension CircuitBreaker {
     mutating func call(fails: Bool, at now: Int64) {
         var least = ConstantRandom.least
         let call = started(now: .at(now))
-        if fails { failed(call, now: .at(now), using: &least) } else { succeeded(call, now: .at(now)) }
+        if fails { noteFailure(call, now: .at(now), using: &least) } else { succeeded(call, now: .at(now)) }
     }
 
     mutating func expectStart(at now: Int64, _ location: SourceLocation = #_sourceLocation) {

@@ -50,8 +50,8 @@ struct CircuitBreakerTests {
     }
 
     /// Every second call of many succeeds, every fifth, or only every tenth: all but the last are borne.
-    @Test(arguments: [(2, nil), (5, nil), (10, .failureShare)] as [(Int, CircuitBreaker.Reason?)])
-    func aShareOfFailuresOpensItWhenNearlyNothingSucceeds(every: Int, reason: CircuitBreaker.Reason?) {
+    @Test(arguments: [(2, nil), (5, nil), (10, .failureShare)] as [(Int, CircuitBreaker.OpenCause?)])
+    func aShareOfFailuresOpensItWhenNearlyNothingSucceeds(every: Int, reason: CircuitBreaker.OpenCause?) {
         var breaker = CircuitBreaker()
         for place in 1...3000 where breaker.state == .closed {
             breaker.call(fails: place % every != 0, at: Int64(place) * 10 * Self.millisecond)
@@ -78,7 +78,7 @@ struct CircuitBreakerTests {
             let isSecondAllowed = breaker.mayStart(now: .at(now))
             #expect(!isSecondAllowed)
             now += 20 * Self.millisecond
-            breaker.failed(probe, now: .at(now), using: &least)
+            breaker.noteFailure(probe, now: .at(now), using: &least)
             #expect(breaker.state == .open(until: .at(now + Int64(wait) * Self.millisecond)))
             now += Int64(wait) * Self.millisecond
         }
@@ -91,7 +91,7 @@ struct CircuitBreakerTests {
             var random = random
             for place in 1...5 {
                 let call = breaker.started(now: .at(Int64(place) * Self.second))
-                breaker.failed(call, now: .at(Int64(place) * Self.second), using: &random)
+                breaker.noteFailure(call, now: .at(Int64(place) * Self.second), using: &random)
             }
             #expect(breaker.nextChange == .at(5 * Self.second) + Int64(wait) * Self.millisecond)
         }
@@ -143,12 +143,12 @@ struct CircuitBreakerTests {
         let old = (0..<12).map { _ in breaker.started(now: 0) }
         for place in 1...5 { breaker.call(fails: true, at: Int64(place) * 200 * Self.millisecond) }
         let open = breaker
-        for call in old[..<4] { breaker.failed(call, now: .at(Self.second), using: &least) }
+        for call in old[..<4] { breaker.noteFailure(call, now: .at(Self.second), using: &least) }
         for call in old[4..<8] { breaker.succeeded(call, now: .at(Self.second)) }
         #expect(breaker == open)
         breaker.expectStart(at: 2 * Self.second)
         let halfOpen = breaker
-        breaker.failed(old[8], now: .at(2 * Self.second), using: &least)
+        breaker.noteFailure(old[8], now: .at(2 * Self.second), using: &least)
         breaker.succeeded(old[9], now: .at(2 * Self.second))
         breaker.abandoned(old[10], now: .at(2 * Self.second), using: &least)
         #expect(breaker == halfOpen)
@@ -188,7 +188,7 @@ struct CircuitBreakerTests {
         for wait in [nil, 1, 2, 4, 8, 16, 30, 30] as [Int64?] {
             breaker.expectStart(at: now)
             let call = breaker.started(now: .at(now))
-            breaker.failed(call, now: .at(now), using: &least)
+            breaker.noteFailure(call, now: .at(now), using: &least)
             // The first failure begins the row, the second one ends it.
             guard let wait else {
                 now += Self.rowDuration
@@ -282,7 +282,7 @@ struct CircuitBreakerOutageTests {
                 case 1: breaker.abandoned(call, now: .at(now), using: &random)
                 // Lost for ever, as if its end were never told.
                 case 2: break
-                default: breaker.failed(call, now: .at(now), using: &random)
+                default: breaker.noteFailure(call, now: .at(now), using: &random)
                 }
             }
             if case .open(let until) = breaker.state { longestWait = max(longestWait, until - .at(now)) }

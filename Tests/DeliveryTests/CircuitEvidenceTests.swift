@@ -31,7 +31,7 @@ struct CircuitEvidenceTests {
         let hanging = (0..<40).map { breaker.started(now: .at(Int64($0) * Self.millisecond)) }
         breaker.call(fails: false, at: Self.second)
         for (place, hung) in hanging.enumerated() {
-            breaker.failed(hung, now: .at(30 * Self.second) + Int64(place) * 50 * Self.millisecond, using: &least)
+            breaker.noteFailure(hung, now: .at(30 * Self.second) + Int64(place) * 50 * Self.millisecond, using: &least)
         }
         #expect(breaker.state == .closed)
         #expect(breaker.hasSucceeded(since: .at(Self.second)) && !breaker.hasSucceeded(since: .at(Self.second + 1)))
@@ -42,13 +42,14 @@ struct CircuitEvidenceTests {
         var least = ConstantRandom.least
         for place in 1...40 {
             let now = Int64(place) * 100 * Self.millisecond
-            breaker.failed(breaker.started(now: .at(now)), isOwnFault: true, now: .at(now), using: &least)
+            breaker.noteFailure(breaker.started(now: .at(now)), isOwnFault: true, now: .at(now), using: &least)
         }
         #expect(breaker.state == .closed)
         // As a probe it leaves everything as it is, and the next probe is due after the same wait.
         breaker = CircuitBreaker.opened
         breaker.expectStart(at: 2 * Self.second)
-        breaker.failed(breaker.started(now: .at(2 * Self.second)), isOwnFault: true, now: .at(2 * Self.second), using: &least)
+        breaker.noteFailure(
+            breaker.started(now: .at(2 * Self.second)), isOwnFault: true, now: .at(2 * Self.second), using: &least)
         #expect(breaker.state == .open(until: .at(3 * Self.second)))
     }
 

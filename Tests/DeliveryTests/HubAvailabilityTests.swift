@@ -14,7 +14,7 @@ struct HubAvailabilityTests {
     private static func asked(_ finding: HubFinding, at seconds: Int64 = 0) -> HubAvailability {
         var standing = HubAvailability(of: "h", isAsked: true)
         standing.asked()
-        standing.found(finding, now: moment(seconds))
+        standing.note(finding, now: moment(seconds))
         return standing
     }
 
@@ -22,7 +22,7 @@ struct HubAvailabilityTests {
         var standing = HubAvailability(of: "h", isAsked: true)
         #expect(standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(0)))
         #expect(!standing.isWell(isClosed: true))
-        #expect(standing.trouble(isClosed: true, reason: nil) == "the hub h is being asked whether it takes the key")
+        #expect(standing.problem(isClosed: true, reason: nil) == "the hub h is being asked whether it takes the key")
         standing.asked()
         #expect(!standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(9)), "one question at a time")
         standing.mustAskAgain()
@@ -31,15 +31,15 @@ struct HubAvailabilityTests {
 
     @Test func aHubThatIsNeverAskedIsGoodUntilCallsFail() {
         var standing = HubAvailability(of: "h", isAsked: false)
-        #expect(standing.isWell(isClosed: true) && standing.trouble(isClosed: true, reason: nil) == nil)
-        for _ in 0..<3 { standing.failed("timeout") }
+        #expect(standing.isWell(isClosed: true) && standing.problem(isClosed: true, reason: nil) == nil)
+        for _ in 0..<3 { standing.noteFailure("timeout") }
         #expect(!standing.isWell(isClosed: true))
         #expect(!standing.isDue(isClosed: true, isIdle: true, now: Self.moment(100)))
     }
 
     @Test func aGoodHubIsNotAskedAgain() {
         let standing = Self.asked(Self.good)
-        #expect(standing.isWell(isClosed: true) && standing.trouble(isClosed: true, reason: nil) == nil)
+        #expect(standing.isWell(isClosed: true) && standing.problem(isClosed: true, reason: nil) == nil)
         #expect(!standing.isDue(isClosed: true, isIdle: true, now: Self.moment(1_000_000)))
     }
 
@@ -48,8 +48,8 @@ struct HubAvailabilityTests {
     ])
     func aBadFindingIsTheReason(finding: HubFinding, sentence: String) {
         let standing = Self.asked(finding)
-        #expect(standing.trouble(isClosed: true, reason: nil) == sentence)
-        let both = standing.trouble(isClosed: false, reason: .failuresInRow)
+        #expect(standing.problem(isClosed: true, reason: nil) == sentence)
+        let both = standing.problem(isClosed: false, reason: .failuresInRow)
         #expect(both?.hasPrefix(sentence + "; the circuit of the hub h is open (failures_in_row)") == true)
     }
 
@@ -62,12 +62,12 @@ struct HubAvailabilityTests {
             now += wait
             #expect(standing.isDue(isClosed: true, isIdle: true, now: Self.moment(now)))
             standing.asked()
-            standing.found(Self.out, now: Self.moment(now))
+            standing.note(Self.out, now: Self.moment(now))
         }
         standing.answered()
         #expect(standing.isWell(isClosed: true))
         standing.asked()
-        standing.found(Self.out, now: Self.moment(now))
+        standing.note(Self.out, now: Self.moment(now))
         #expect(
             standing.isDue(isClosed: true, isIdle: true, now: Self.moment(now + 1)), "a new trouble begins with the first wait")
     }
@@ -90,7 +90,7 @@ struct HubAvailabilityTests {
         var standing = Self.asked(finding)
         #expect(standing.hold == hold && standing.hold?.allowsJoining ?? true == allowsJoining)
         standing.asked()
-        standing.found(Self.good, now: Self.moment(1))
+        standing.note(Self.good, now: Self.moment(1))
         #expect(standing.hold == nil)
     }
 
@@ -102,14 +102,14 @@ struct HubAvailabilityTests {
         var standing = byCall ? Self.asked(Self.out) : Self.asked(Self.good)
         if byCall { standing.answered() }
         standing.asked()
-        standing.found(Self.refused, now: Self.moment(1))
+        standing.note(Self.refused, now: Self.moment(1))
         #expect(standing.hold == nil && !standing.isWell(isClosed: true))
     }
 
     @Test func aHubThatWasOutAndThenRefusesTheKeyHoldsCalls() {
         var standing = Self.asked(Self.out)
         standing.asked()
-        standing.found(Self.refused, now: Self.moment(1))
+        standing.note(Self.refused, now: Self.moment(1))
         #expect(standing.hold == .keyRefused)
         #expect(standing.isDue(isClosed: false, isIdle: false, now: Self.moment(100)), "no call can be the circuit's probe")
     }
@@ -122,7 +122,7 @@ struct HubAvailabilityTests {
             now += wait
             #expect(standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(now)))
             standing.asked()
-            standing.found(Self.refused, now: Self.moment(now))
+            standing.note(Self.refused, now: Self.moment(now))
         }
     }
 
@@ -130,7 +130,7 @@ struct HubAvailabilityTests {
     func aHubWhoseCircuitIsOpenIsNotWellAndIsAskedInPlaceOfCalls(isIdle: Bool, isDue: Bool) {
         let standing = Self.asked(Self.good)
         #expect(!standing.isWell(isClosed: false))
-        #expect(standing.trouble(isClosed: false, reason: .failureShare)?.contains("failure_share") == true)
+        #expect(standing.problem(isClosed: false, reason: .failureShare)?.contains("failure_share") == true)
         #expect(standing.isDue(isClosed: false, isIdle: isIdle, now: Self.moment(1)) == isDue)
     }
 
@@ -138,20 +138,20 @@ struct HubAvailabilityTests {
         var standing = HubAvailability(of: "h", isAsked: true)
         standing.asked()
         standing.answered()
-        standing.found(Self.out, now: Self.moment(1))
+        standing.note(Self.out, now: Self.moment(1))
         #expect(standing.isWell(isClosed: true))
     }
 
     @Test func threeCallsInARowTellAndFewerDoNot() {
         var standing = Self.asked(Self.good)
         for _ in 0..<2 {
-            standing.failed("timeout")
-            standing.failed("timeout")
+            standing.noteFailure("timeout")
+            standing.noteFailure("timeout")
             #expect(standing.isWell(isClosed: true))
             standing.answered()
         }
-        for _ in 0..<3 { standing.failed("timeout") }
-        #expect(standing.trouble(isClosed: true, reason: nil) == "calls to the hub h fail: timeout")
+        for _ in 0..<3 { standing.noteFailure("timeout") }
+        #expect(standing.problem(isClosed: true, reason: nil) == "calls to the hub h fail: timeout")
         #expect(standing.isDue(isClosed: true, isIdle: true, now: Self.moment(1)))
     }
 
@@ -164,7 +164,7 @@ struct HubAvailabilityTests {
         var now = Self.moment(1)
         for _ in 0..<20 {
             while circuit.state == .closed {
-                circuit.failed(circuit.started(now: now), now: now, using: &random)
+                circuit.noteFailure(circuit.started(now: now), now: now, using: &random)
                 now += 30_000_000
             }
             let end = now + Int64.random(in: 1...200, using: &random) * Self.second
@@ -176,9 +176,9 @@ struct HubAvailabilityTests {
                     standing.asked()
                     let isOut = now < end
                     if isOut { questions += 1 }
-                    if let probe, isOut { circuit.failed(probe, now: now, using: &random) }
+                    if let probe, isOut { circuit.noteFailure(probe, now: now, using: &random) }
                     if let probe, !isOut { circuit.succeeded(probe, now: now) }
-                    standing.found(isOut ? Self.out : Self.good, now: now)
+                    standing.note(isOut ? Self.out : Self.good, now: now)
                 }
                 now += 200_000_000
             }

@@ -69,7 +69,7 @@ struct HubOutage {
         for flight in flights where flight.end <= now {
             let isClosed = breaker.state == .closed
             if flight.isFailure {
-                breaker.failed(flight.call, now: .at(now), using: &random)
+                breaker.noteFailure(flight.call, now: .at(now), using: &random)
             } else {
                 breaker.succeeded(flight.call, now: .at(now))
             }

@@ -99,8 +99,8 @@ struct SplitExpressionTests {
             ("(a && b && c && d && e && f && g) || h", .cannotBeSplit(size: 7)),
             ("a && b && c && d && e && f && (g || h)", .cannotBeSplit(size: 7)),
             ("a && !a && b && c && d && e && f", .reachesNobody), ("(a || b || c) && !a && !b && !c && d", .reachesNobody),
-        ] as [(String, TagExpressionError.Reason)])
-    func whatCannotBeSplitExactlyIsRefusedWithTheReason(_ text: String, reason: TagExpressionError.Reason) throws {
+        ] as [(String, TagExpressionError.SyntaxFault)])
+    func whatCannotBeSplitExactlyIsRefusedWithTheReason(_ text: String, reason: TagExpressionError.SyntaxFault) throws {
         let error = try #require(throws: TagExpressionError.self) { try split(text) }
         #expect(error.reason == reason)
     }

@@ -28,8 +28,8 @@ struct TagExpressionTests {
             ("a\0", .invalidCharacter, 1), ("'a'", .invalidCharacter, 0), ("(a;b)", .invalidCharacter, 2),
             ("a || $x", .tag(.malformedReservedTag), 5), ("$UserId:{x", .tag(.malformedReservedTag), 0),
             ("a || $UserId:{b$}", .tag(.invalidCharacter(offset: 10)), 15),
-        ] as [(String, TagExpressionError.Reason, Int)])
-    func faultsAreFoundWhereTheyStand(_ text: String, reason: TagExpressionError.Reason, position: Int) {
+        ] as [(String, TagExpressionError.SyntaxFault, Int)])
+    func faultsAreFoundWhereTheyStand(_ text: String, reason: TagExpressionError.SyntaxFault, position: Int) {
         #expect(throws: TagExpressionError(reason, at: position)) { try TagExpression(parsing: text) }
     }
 
@@ -90,7 +90,7 @@ struct TagExpressionTests {
     }
 
     @Test func everyReasonHasItsOwnSentence() {
-        let reasons: [TagExpressionError.Reason] = [
+        let reasons: [TagExpressionError.SyntaxFault] = [
             .empty, .tooLong(byteCount: 5000), .expectedTag, .expectedOperator, .singleOperatorCharacter,
             .unmatchedClosingParenthesis, .unclosedParenthesis, .invalidCharacter, .tag(.malformedReservedTag), .tooDeep,
             .tooManyTags(count: 21, limit: 20), .tooManyTags(count: 7, limit: 6), .cannotBeSplit(size: 7), .tooManyParts,

@@ -109,7 +109,7 @@ import Testing
             #expect(eventually { gateway.services.readiness.contains("the hub answers 500") })
             #expect(
                 eventually {
-                    gateway.service.lookAtHub()
+                    gateway.service.probeHub()
                     return gateway.services.readiness.isEmpty
                 })
             #expect(eventually { gateway.services.log.text.contains("the hub answers\"") })
@@ -125,12 +125,12 @@ import Testing
         let words = "the hub has not answered yet"
         watch.noteSilence()
         #expect(!services.log.text.contains(words), "it was not asked")
-        #expect(watch.beginLook())
+        #expect(watch.beginProbe())
         watch.noteSilence()
         #expect(services.log.text.contains(words))
         let answered = TestServices()
         let other = HubWatch(answered.services)
-        #expect(other.beginLook())
+        #expect(other.beginProbe())
         other.note(nil)
         other.noteSilence()
         #expect(!answered.log.text.contains(words))
@@ -139,7 +139,7 @@ import Testing
     @Test func aHubThatIsWellIsAskedOnce() throws {
         try serving { hub, gateway in
             #expect(eventually { gateway.services.readiness.isEmpty })
-            for _ in 0..<5 { gateway.service.lookAtHub() }
+            for _ in 0..<5 { gateway.service.probeHub() }
             gateway.service.stop(within: .zero)
             #expect(hub.calls().count == 1)
         }

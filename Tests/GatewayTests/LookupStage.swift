@@ -26,13 +26,13 @@ final class ManualResults: ResultWaiting {
     private struct Wait {
         let id: String
         let deadline: MonotonicTime
-        let then: @Sendable (ResultFollower.Ending.Reason) -> Void
+        let then: @Sendable (ResultFollower.Ending.Kind) -> Void
     }
 
     private struct State {
         var waits: [Int: Wait] = [:]
         var lastNumber = 0
-        var refusal: ResultFollower.Refusal?
+        var refusal: ResultFollower.WaitRefusal?
         var before: (@Sendable () -> Void)?
     }
 
@@ -41,14 +41,14 @@ final class ManualResults: ResultWaiting {
     /// How many wait.
     var count: Int { state.withLock { $0.waits.count } }
 
-    func refuse(_ refusal: ResultFollower.Refusal) { state.withLock { $0.refusal = refusal } }
+    func refuse(_ refusal: ResultFollower.WaitRefusal) { state.withLock { $0.refusal = refusal } }
 
     /// Does something once, just before the next wait begins.
     func beforeNextWait(_ before: @escaping @Sendable () -> Void) { state.withLock { $0.before = before } }
 
     func wait(
-        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Reason) -> Void
-    ) throws(ResultFollower.Refusal) -> @Sendable () -> Void {
+        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
+    ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void {
         state.withLock { $0.before.take() }?()
         if let refusal = state.withLock({ $0.refusal }) { throw refusal }
         let number = state.withLock { state -> Int in
@@ -68,7 +68,7 @@ final class ManualResults: ResultWaiting {
     /// Ends the waits whose time is over.
     func expire(at now: MonotonicTime) { end(.timeOver) { _, deadline in deadline <= now } }
 
-    private func end(_ reason: ResultFollower.Ending.Reason, where isMeant: (String, MonotonicTime) -> Bool) {
+    private func end(_ reason: ResultFollower.Ending.Kind, where isMeant: (String, MonotonicTime) -> Bool) {
         let ended = state.withLock { state -> [Wait] in
             let found = state.waits.filter { isMeant($0.value.id, $0.value.deadline) }
             for number in found.keys { state.waits[number] = nil }

@@ -93,19 +93,19 @@ struct RegisterBodyTests {
             ("handle=6f2", "6f2", nil),
         ] as [(String, String, Platform?)])
     func handlesAreReadFromTheQuery(_ query: String, text: String, platform: Platform?) throws {
-        let handle = try #require(try LookUpHandle.read(items(query)))
+        let handle = try #require(try HandleQuery.read(items(query)))
         #expect(handle.text == text && handle.platform == platform)
     }
 
     @Test func anEmptyHandleCountsAsNone() throws {
-        for query in ["", "handle", "handle=", "x=1"] { #expect(try LookUpHandle.read(items(query)) == nil) }
+        for query in ["", "handle", "handle=", "x=1"] { #expect(try HandleQuery.read(items(query)) == nil) }
     }
 
     @Test(arguments: [
         "handle=%7BLENGTH=32,BYTES=0XCAFE...E6A1%7D", "handle=a%20CAFE", "handle=CAFE&handle=CAFE", "handle=%3C%3E%20",
     ])
     func impossibleHandlesAreRefusedWithoutBeingRepeated(_ query: String) throws {
-        let problem = try #require(throws: APIProblem.self) { try LookUpHandle.read(items(query)) }
+        let problem = try #require(throws: APIProblem.self) { try HandleQuery.read(items(query)) }
         #expect(problem.status == 400 && !problem.detail.contains("CAFE"))
     }
 }

@@ -18,7 +18,7 @@ struct RegistrarTests {
     }
 
     private func create(_ handle: String?, as user: UserTag, newID: String = "new") throws -> Registrar {
-        let known = try handle.map { try LookUpHandle($0) }
+        let known = try handle.map { try HandleQuery($0) }
         return .creating(for: known, newID: newID, user: user, users: people.users)
     }
 
@@ -234,7 +234,7 @@ struct RegistrarTests {
         let canary = "CAFEBABE"
         let registrar = put("a", body(canary), as: people.alice)
         let call = Registrar.Call.find(handle: canary, platform: .apple)
-        let handle = try LookUpHandle(canary)
+        let handle = try HandleQuery(canary)
         for value in [registrar, body(canary), call, Registrar.Step.ask(call), handle] as [any Sendable] {
             var dumped = ""
             dump(value, to: &dumped)

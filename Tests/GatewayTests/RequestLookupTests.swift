@@ -114,8 +114,8 @@ import Testing
 
     @Test(
         arguments: [(.full, 503, "overloaded"), (.notReading, 503, "broker_unavailable"), (.closed, 200, "accepted")]
-            as [(ResultFollower.Refusal, Int, String)])
-    func whereNobodyMayWaitThatIsAnswered(refusal: ResultFollower.Refusal, status: Int, code: String) {
+            as [(ResultFollower.WaitRefusal, Int, String)])
+    func whereNobodyMayWaitThatIsAnswered(refusal: ResultFollower.WaitRefusal, status: Int, code: String) {
         let stage = LookupStage()
         stage.publish("a")
         stage.results.refuse(refusal)

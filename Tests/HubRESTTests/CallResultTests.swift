@@ -6,13 +6,13 @@ import PushModel
 import Testing
 
 struct CallResultTests {
-    private static let reasons: [TransportFailure.Reason] =
+    private static let reasons: [TransportFailure.Cause] =
         [
             .resolve, .proxy, .connect, .connectTimeout, .tls, .certificate, .sendFailed, .timeout, .reset, .closedBeforeAnswer,
             .answerTooLarge, .cancelled,
         ] + AnswerFault.allCases.map { .invalidAnswer($0) }
 
-    private func verdict(_ reason: TransportFailure.Reason, code: Int32 = 0, bodySent: Bool) -> Verdict {
+    private func verdict(_ reason: TransportFailure.Cause, code: Int32 = 0, bodySent: Bool) -> Verdict {
         Verdict(of: CallResult(TransportFailure(reason: reason, curlCode: code, requestBytesSent: bodySent, bodySent: bodySent)))
     }
 
@@ -26,8 +26,8 @@ struct CallResultTests {
             (.answerTooLarge, .transient, .responseInvalid), (.invalidAnswer(.truncated), .transient, .connectFailed),
             (.invalidAnswer(.invalidStatusLine), .transient, .responseInvalid),
             (.invalidAnswer(.headTooLarge), .transient, .responseInvalid),
-        ] as [(TransportFailure.Reason, Outcome, ErrorCode)])
-    func aFailureBeforeTheBodyLeftMeans(reason: TransportFailure.Reason, outcome: Outcome, code: ErrorCode) {
+        ] as [(TransportFailure.Cause, Outcome, ErrorCode)])
+    func aFailureBeforeTheBodyLeftMeans(reason: TransportFailure.Cause, outcome: Outcome, code: ErrorCode) {
         let verdict = verdict(reason, bodySent: false)
         #expect(verdict.outcome == outcome)
         #expect(verdict.code == code)
@@ -40,13 +40,13 @@ struct CallResultTests {
             (.cancelled, .hubUnavailable),
             (.invalidAnswer(.truncated), .hubUnavailable), (.invalidAnswer(.invalidStatusLine), .responseInvalid),
             (.invalidAnswer(.bytesAfterAnswer), .responseInvalid), (.answerTooLarge, .responseInvalid),
-        ] as [(TransportFailure.Reason, ErrorCode)])
-    func aFailureAfterTheBodyLeftMeans(reason: TransportFailure.Reason, code: ErrorCode) {
+        ] as [(TransportFailure.Cause, ErrorCode)])
+    func aFailureAfterTheBodyLeftMeans(reason: TransportFailure.Cause, code: ErrorCode) {
         #expect(verdict(reason, bodySent: true).code == code)
     }
 
     @Test(arguments: reasons)
-    func everyReasonHasAVerdictThatDependsOnTheBody(reason: TransportFailure.Reason) {
+    func everyReasonHasAVerdictThatDependsOnTheBody(reason: TransportFailure.Cause) {
         #expect(verdict(reason, bodySent: true).outcome == .ambiguous)
         #expect(verdict(reason, bodySent: true).retry == .ifAmbiguityAllowed)
         #expect(verdict(reason, bodySent: false).outcome == .transient)

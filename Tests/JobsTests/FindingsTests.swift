@@ -7,15 +7,15 @@ import Testing
 
 @Suite struct FindingsTests {
     private static let tool = KafkaTool(brokers: "b:9092")
-    private static let refused = Refusal(.rights, text: "not allowed")
+    private static let refused = QueryFailure(.rights, text: "not allowed")
 
     @Test(arguments: [
-        (Refusal.Kind.unreachable, Finding.Cause.unreachable, "--bootstrap"), (.login, .notAllowed, "sasl.password"),
+        (QueryFailure.Kind.unreachable, Finding.Cause.unreachable, "--bootstrap"), (.login, .notAllowed, "sasl.password"),
         (.tls, .notAllowed, "ssl.ca.location"), (.configuration, .configuration, "config show"),
         (.other, .unreachable, "--bootstrap"),
     ])
-    func aBrokerThatCannotBeAskedHasItsOwnRemedy(kind: Refusal.Kind, cause: Finding.Cause, remedy: String) {
-        let refusal = Refusal(kind, text: "said")
+    func aBrokerThatCannotBeAskedHasItsOwnRemedy(kind: QueryFailure.Kind, cause: Finding.Cause, remedy: String) {
+        let refusal = QueryFailure(kind, text: "said")
         let findings = ConnectionFindings.of(
             ConnectionFacts(brokers: "b:9092"), brokerCount: .failure(refusal), brokerSettings: .failure(refusal))
         #expect(findings.first?.state == .failed)
@@ -49,7 +49,8 @@ import Testing
         facts.securityProtocol = "SASL_SSL"
         facts.saslMechanism = mechanism
         facts.supportsScramOnKafka4 = isSupported
-        let cluster: Result<Int, Refusal> = loginFails ? .failure(Refusal(.login, text: "invalid credentials")) : .success(1)
+        let cluster: Result<Int, QueryFailure> =
+            loginFails ? .failure(QueryFailure(.login, text: "invalid credentials")) : .success(1)
         let findings = ConnectionFindings.of(facts, brokerCount: cluster, brokerSettings: .failure(Self.refused))
         let library = findings.dropFirst(2).first
         #expect(library?.state == state)
@@ -199,12 +200,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (Refusal.Kind.missing, "pushfan topics create", Finding.Cause.other),
+        (QueryFailure.Kind.missing, "pushfan topics create", Finding.Cause.other),
         (.rights, "--operation Describe --topic push.requests.v1", .notAllowed),
     ])
-    func aTopicThatCannotBeSeenSaysWhatToDo(kind: Refusal.Kind, remedy: String, cause: Finding.Cause) throws {
+    func aTopicThatCannotBeSeenSaysWhatToDo(kind: QueryFailure.Kind, remedy: String, cause: Finding.Cause) throws {
         var facts = try Self.topic("requests")
-        facts.partitions = .failure(Refusal(kind, text: "x"))
+        facts.partitions = .failure(QueryFailure(kind, text: "x"))
         let findings = TopicFindings.of(facts, brokerCount: 3, tool: Self.tool)
         #expect(findings.map(\.state) == [.failed])
         #expect(findings.first?.remedy?.contains(remedy) == true)

@@ -11,26 +11,26 @@ import Testing
     private static let now = Timestamp(milliseconds: 1_000_000)
 
     private static func sighting(
-        _ kind: AssignmentPlan.Kind, _ reading: RequestSighting.Reading, due: Int64? = nil, published: Int64 = 7,
+        _ kind: AssignmentPlan.Kind, _ reading: FoundRequest.Reading, due: Int64? = nil, published: Int64 = 7,
         attempts: Int64 = 0,
         offset: Int64 = 4
-    ) -> RequestSighting {
+    ) -> FoundRequest {
         let origin = RecordOrigin(topic: "lane", partition: 0, offset: 3, timestamp: Timestamp(milliseconds: published))
         let request = WaitingRequest(
             id: "a", origin: origin, due: due.map { Timestamp(milliseconds: $0) }, attempts: attempts,
             cancelledAt: nil)
-        return RequestSighting(
+        return FoundRequest(
             kind: kind, partition: TopicPartition(topic: "\(kind)", partition: 0), offset: offset, request: request, position: 4,
             reading: reading)
     }
 
     /// Records that were found, where the request is, and the offset of the record that says so.
     struct Row: Sendable {
-        let sightings: [RequestSighting]
+        let sightings: [FoundRequest]
         let state: RequestWhereabouts.State
         let offset: Int64?
 
-        init(_ state: RequestWhereabouts.State, _ offset: Int64?, _ sightings: RequestSighting...) {
+        init(_ state: RequestWhereabouts.State, _ offset: Int64?, _ sightings: FoundRequest...) {
             (self.sightings, self.state, self.offset) = (sightings, state, offset)
         }
     }
@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: rows) func theRecordsSayWhereARequestIs(row: Row) {
         for sightings in [row.sightings, row.sightings.reversed()] {
             let whereabouts = RequestWhereabouts(sightings, now: Self.now)
-            #expect(whereabouts.state == row.state && whereabouts.sighting?.offset == row.offset)
+            #expect(whereabouts.state == row.state && whereabouts.found?.offset == row.offset)
         }
     }
 
@@ -64,7 +64,7 @@ import Testing
         finished.insert(2)
         let position = GroupPosition(
             TopicPartition(topic: "t", partition: 0), low: 0, high: 9, committed: 4, metadata: finished.encoded())
-        let readings: [RequestSighting.Reading] = (3..<8).map { position.reading(of: $0) }
+        let readings: [FoundRequest.Reading] = (3..<8).map { position.reading(of: $0) }
         #expect(readings == [.done, .unread, .unread, .done, .unread])
         let none = GroupPosition(TopicPartition(topic: "t", partition: 0), low: 2, high: 9, committed: nil)
         #expect(none.reading(of: 2) == .unread)

@@ -103,7 +103,7 @@ import Testing
                     "sasl_ssl://b:1/bootstrap: SASL authentication error: user 'CANARY' is not known (after 0ms in state AUTH_REQ)"
             ))
         #expect(error.description == "b:1: login refused")
-        #expect(error.isAuthentication && error.trouble?.cause == .loginRefused)
+        #expect(error.isAuthentication && error.brokerFailure?.cause == .loginRefused)
         let down = diagnosis.explain(KafkaError(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, message: "1/1 brokers are down"))
         #expect(down.description == "no broker answers" && down.isAllBrokersDown)
         #expect(diagnosis.explain(error) == error)

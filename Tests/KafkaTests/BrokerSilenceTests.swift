@@ -12,7 +12,7 @@ import Testing
         let isFirst = silence.asked(at: Self.start)
         let isSecond = silence.asked(at: Self.start + .seconds(1))
         #expect(isFirst && !isSecond)
-        silence.failed(.connectionRefused)
+        silence.noteFailure(.connectionRefused)
         var moments: [Duration] = []
         for tenth in 0..<3000 {
             let moment = Duration.milliseconds(100 * tenth)
@@ -26,10 +26,10 @@ import Testing
     @Test func nothingIsSaidOfABrokerThatAnswersInTime() {
         var silence = BrokerSilence()
         _ = silence.asked(at: Self.start)
-        silence.failed(.nameUnknown)
+        silence.noteFailure(.nameUnknown)
         let early = silence.notice(at: Self.start + .seconds(1))
         let answered = silence.answered()
-        silence.failed(.nameUnknown)
+        silence.noteFailure(.nameUnknown)
         let late = silence.notice(at: Self.start + .seconds(100))
         #expect(early == nil && answered == nil && late == nil)
     }
@@ -38,7 +38,7 @@ import Testing
         var silence = BrokerSilence()
         _ = silence.asked(at: Self.start)
         let unproven = silence.notice(at: Self.start + .seconds(5))
-        silence.failed(nil)
+        silence.noteFailure(nil)
         let proven = silence.notice(at: Self.start + .seconds(6))
         #expect(unproven == nil && proven == .silent(nil))
     }
@@ -46,9 +46,9 @@ import Testing
     @Test func anAnswerIsSaidOnceAfterASilenceThatWasSaid() {
         var silence = BrokerSilence()
         _ = silence.asked(at: Self.start)
-        silence.failed(.timedOut)
+        silence.noteFailure(.timedOut)
         // A question without an answer does not make the cause unknown.
-        silence.failed(nil)
+        silence.noteFailure(nil)
         let said = silence.notice(at: Self.start + .seconds(2))
         let first = silence.answered()
         let second = silence.answered()
@@ -59,7 +59,7 @@ import Testing
         var silence = BrokerSilence()
         silence.end()
         let isFirst = silence.asked(at: Self.start)
-        silence.failed(.timedOut)
+        silence.noteFailure(.timedOut)
         let notice = silence.notice(at: Self.start + .seconds(9))
         let answer = silence.answered()
         #expect(!isFirst && notice == nil && answer == nil)
@@ -106,7 +106,7 @@ import Testing
         let admin = try TopicAdmin(away)
         let isSaid = eventually {
             let error = #expect(throws: KafkaError.self) { try admin.describe(topics: [], timeout: .milliseconds(300)) }
-            #expect(error?.isUnreachable == true && error?.trouble?.cause == .connectionRefused)
+            #expect(error?.isUnreachable == true && error?.brokerFailure?.cause == .connectionRefused)
             return !stage.lines.isEmpty
         }
         try #require(isSaid)

@@ -241,10 +241,10 @@ struct OpenReportsTests {
         let told = Told(3)
         let numbers = try (0..<3).map { try reports.add(told.report($0)) }
         #expect(!numbers.contains(0) && Set(numbers).count == 3)
-        reports.tell(numbers[1], persistedIn: TopicPartition(topic: "t", partition: 2), at: 7)
+        reports.complete(numbers[1], persistedIn: TopicPartition(topic: "t", partition: 2), at: 7)
         reports.end()
         reports.end()
-        for number in numbers { reports.tell(number, persistedIn: TopicPartition(topic: "t", partition: 2), at: 8) }
+        for number in numbers { reports.complete(number, persistedIn: TopicPartition(topic: "t", partition: 2), at: 8) }
         let all = told.all
         #expect(all.map(\.count) == [1, 1, 1])
         #expect(all[1] == [.persisted(partition: 2, offset: 7)])

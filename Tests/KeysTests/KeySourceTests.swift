@@ -59,7 +59,7 @@ import Testing
         let (one, two) = (try newKey(), try newKey())
         var keys = try file(one, two)
         try folder.put(keys.bytes)
-        let source = try KeySource(folder.file, now: second(10), tell: reports.add)
+        let source = try KeySource(folder.file, now: second(10), report: reports.add)
         func verdict(at moment: Int64) throws -> KeyVerdict {
             try source.keys(now: second(moment)).verdict(on: presented(one.text), at: 1000)
         }
@@ -76,7 +76,7 @@ import Testing
         let reports = Reports()
         let new = try newKey()
         try folder.put(file(new).bytes)
-        let source = try KeySource(folder.file, now: second(0), tell: reports.add)
+        let source = try KeySource(folder.file, now: second(0), report: reports.add)
         try folder.put(Array("\(new.text)\n".utf8))
         for moment in [2, 4, 6] as [Int64] {
             #expect(try source.keys(now: second(moment)).verdict(on: presented(new.text), at: 1000) == .right(new.key))

@@ -44,11 +44,13 @@ import Testing
                 written += 1
                 told += suppressed
             }
-            if Int.random(in: 0..<40, using: &random) == 0 { told += sampler.ended(now: now).reduce(0) { $0 + $1.suppressed } }
+            if Int.random(in: 0..<40, using: &random) == 0 {
+                told += sampler.takeEnded(now: now).reduce(0) { $0 + $1.suppressed }
+            }
         }
-        told += sampler.ended(now: now + 50).reduce(0) { $0 + $1.suppressed }
+        told += sampler.takeEnded(now: now + 50).reduce(0) { $0 + $1.suppressed }
         #expect(written + told == offered)
         #expect(written < offered && told > 0)
-        #expect(sampler.ended(now: .max).isEmpty)
+        #expect(sampler.takeEnded(now: .max).isEmpty)
     }
 }

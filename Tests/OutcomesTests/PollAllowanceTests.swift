@@ -10,11 +10,11 @@ struct PollAllowanceTests {
         var allowance = PollAllowance()
         var count = 0
         while allowance.mayPoll(limit: limit.0, now: 0) {
-            allowance.began()
+            allowance.noteStart()
             count += 1
         }
         #expect(count == limit.1)
-        allowance.ended()
+        allowance.noteEnd()
         let mayAgain = allowance.mayPoll(limit: limit.0, now: 0)
         #expect(mayAgain)
     }
@@ -26,8 +26,8 @@ struct PollAllowanceTests {
         for millisecond in 0..<seconds * 1000 {
             if calls > 0, millisecond % Int64(1000 / calls) == 0 { allowance.tracked() }
             while allowance.mayPoll(limit: 4096, now: .at(millisecond * 1_000_000)) {
-                allowance.began()
-                allowance.ended()
+                allowance.noteStart()
+                allowance.noteEnd()
                 count += 1
             }
         }
@@ -48,7 +48,7 @@ struct PollAllowanceTests {
         var allowance = PollAllowance()
         var next = allowance.nextPoll(now: 5)
         #expect(next == nil)
-        for _ in 0..<PollAllowance.burst { allowance.began() }
+        for _ in 0..<PollAllowance.burst { allowance.noteStart() }
         next = allowance.nextPoll(now: 5)
         #expect(next == .at(5 + Self.second / PollAllowance.perSecond))
         let before = allowance.mayPoll(limit: 4096, now: (next ?? 0) + -1)

@@ -157,7 +157,7 @@ import Testing
         let stage = try Stage { $0.maximumWaiterCount = 1 }
         defer { stage.close() }
         let ticket = try stage.follower.expect("a", until: far, then: stage.endings.note("a"))
-        #expect(throws: ResultFollower.Refusal.full) {
+        #expect(throws: ResultFollower.WaitRefusal.full) {
             try stage.follower.expect("b", until: far, then: stage.endings.note("b"))
         }
         stage.follower.forget(ticket)
@@ -177,7 +177,7 @@ import Testing
         stage.follower.close()
         #expect(stage.endings.count == 100)
         #expect(stage.follower.waiterCount == 0)
-        #expect(throws: ResultFollower.Refusal.closed) {
+        #expect(throws: ResultFollower.WaitRefusal.closed) {
             try stage.follower.expect("late", until: far, then: stage.endings.note("late"))
         }
         #expect(stage.endings.of("late").isEmpty)
@@ -193,7 +193,7 @@ import Testing
         #expect(follower.problem?.isUnreachable == true)
         #expect(!follower.isReading)
         let endings = Endings()
-        #expect(throws: ResultFollower.Refusal.notReading) {
+        #expect(throws: ResultFollower.WaitRefusal.notReading) {
             try follower.expect("a", until: .never, then: endings.note("a"))
         }
         follower.close()

@@ -16,13 +16,13 @@ import Testing
         }
         _ = waiters.add("never", awaiting: Awaited(.finalResult), until: .never, then: endings.note("never"))
         #expect(waiters.nextDeadline == at(10))
-        for waiter in waiters.expire(at: at(20)) { waiter.tell() }
+        for waiter in waiters.expire(at: at(20)) { waiter.call() }
         #expect(endings.of("early").map(\.reason) == [.timeOver])
         #expect(endings.of("middle").map(\.reason) == [.timeOver])
         #expect(endings.idCount == 2)
         #expect(waiters.count == 2)
         #expect(waiters.nextDeadline == at(30))
-        for waiter in waiters.removeAll() { waiter.tell() }
+        for waiter in waiters.removeAll() { waiter.call() }
         #expect(endings.of("late").map(\.reason) == [.closed])
         #expect(endings.of("never").map(\.reason) == [.closed])
         #expect(waiters.count == 0 && waiters.nextDeadline == .never)
@@ -38,7 +38,7 @@ import Testing
         #expect(waiters.take(try Results.record("sameID", of: "a"), at: at(5), patience: .nanoseconds(10)).isEmpty)
         #expect(waiters.take(try Results.record("sent1", of: "a"), at: at(6), patience: .nanoseconds(10)).isEmpty)
         #expect(waiters.expire(at: at(999)).isEmpty)
-        for waiter in waiters.expire(at: at(1000)) { waiter.tell() }
+        for waiter in waiters.expire(at: at(1000)) { waiter.call() }
         #expect(endings.of("a").map(\.reason) == [.timeOver])
         #expect(endings.states("a") == ["sent"])
     }
@@ -51,7 +51,7 @@ import Testing
         #expect(waiters.take(try Results.record("sameID", of: "a"), at: at(0), patience: .nanoseconds(patience)).isEmpty)
         let end = min(patience, deadline)
         #expect(waiters.expire(at: at(end - 1)).isEmpty)
-        for waiter in waiters.expire(at: at(end)) { waiter.tell() }
+        for waiter in waiters.expire(at: at(end)) { waiter.call() }
         #expect(endings.of("a").map(\.reason) == [.complete])
         #expect(endings.states("a") == ["duplicate"])
         #expect(waiters.expire(at: .never).isEmpty)
@@ -66,7 +66,7 @@ import Testing
         waiters.forget(first)
         #expect(waiters.count == 1)
         #expect(waiters.expire(at: at(10)).isEmpty)
-        for waiter in waiters.take(try Results.record("sent1", of: "a"), at: at(11), patience: .zero) { waiter.tell() }
+        for waiter in waiters.take(try Results.record("sent1", of: "a"), at: at(11), patience: .zero) { waiter.call() }
         #expect(endings.of("first").isEmpty)
         #expect(endings.of("second").map(\.reason) == [.complete])
         #expect(!waiters.contain("a") && waiters.count == 0)

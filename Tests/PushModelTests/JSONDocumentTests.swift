@@ -115,8 +115,8 @@ import Testing
             ("[{\"\":", 100_000, .nestedTooDeeply), (" ", 1 << 20, .unexpectedEnd), ("\"", 500 << 10, .trailingBytes),
             ("\\", 500 << 10, .unexpectedByte), ("-", 1 << 20, .invalidNumber),
             ("\u{0}", JSONDocument.maximumByteCount + 1, .tooLarge),
-        ] as [(String, Int, JSONError.Reason)])
-    func hostileMegabytesAreRefused(piece: String, count: Int, reason: JSONError.Reason) {
+        ] as [(String, Int, JSONError.Fault)])
+    func hostileMegabytesAreRefused(piece: String, count: Int, reason: JSONError.Fault) {
         let text = [[UInt8]](repeating: Array(piece.utf8), count: count).flatMap { $0 }
         #expect(failure(of: text)?.reason == reason)
     }

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func anErrorOfAnotherTextHasAPlaceAllTheSame() {
-        for reason in JSONError.Reason.allCases {
+        for reason in JSONError.Fault.allCases {
             let mistake = JSONError(reason: reason, offset: 99, pointer: "").mistake(in: Array("{\"a".utf8).span)
             #expect(mistake.line == 1 && (1...4).contains(mistake.column))
         }

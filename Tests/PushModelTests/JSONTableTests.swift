@@ -3,15 +3,15 @@ import Testing
 
 struct RefusedText: Sendable, CustomTestStringConvertible {
     let bytes: [UInt8]
-    let reason: JSONError.Reason
+    let reason: JSONError.Fault
     let offset: Int
     let pointer: String
 
-    init(_ text: String, _ reason: JSONError.Reason, _ offset: Int, _ pointer: String = "") {
+    init(_ text: String, _ reason: JSONError.Fault, _ offset: Int, _ pointer: String = "") {
         self.init(bytes: Array(text.utf8), reason, offset, pointer)
     }
 
-    init(bytes: [UInt8], _ reason: JSONError.Reason, _ offset: Int, _ pointer: String = "") {
+    init(bytes: [UInt8], _ reason: JSONError.Fault, _ offset: Int, _ pointer: String = "") {
         self.bytes = bytes
         self.reason = reason
         self.offset = offset
@@ -126,8 +126,8 @@ struct RefusedText: Sendable, CustomTestStringConvertible {
     }
 
     @Test func everyReasonHasASentenceOfItsOwn() {
-        let sentences = JSONError.Reason.allCases.map { JSONError(reason: $0, offset: 7, pointer: "/x").sentence }
-        #expect(Set(sentences).count == JSONError.Reason.allCases.count)
+        let sentences = JSONError.Fault.allCases.map { JSONError(reason: $0, offset: 7, pointer: "/x").sentence }
+        #expect(Set(sentences).count == JSONError.Fault.allCases.count)
     }
 
     @Test func sixtyFourLevelsAreReadAndOneMoreIsNot() throws {

@@ -22,7 +22,7 @@ import Users
         let folder = try Folder()
         let reports = Reports()
         try folder.put(userLine("alice"))
-        let source = try UsersSource(folder.file, now: second(10), tell: reports.add)
+        let source = try UsersSource(folder.file, now: second(10), report: reports.add)
         let first = source.users(now: second(10))
         try folder.put(userLine("alice") + userLine("bob"))
         #expect(names(source.users(now: second(11))) == ["alice"])
@@ -37,7 +37,7 @@ import Users
         let folder = try Folder()
         let reports = Reports()
         try folder.put(userLine("alice", "hunter2"))
-        let source = try UsersSource(folder.file, now: second(0), tell: reports.add)
+        let source = try UsersSource(folder.file, now: second(0), report: reports.add)
         let first = source.users(now: second(0))
         try folder.put(userLine("bob") + "hunter2\n")
         for moment in [2, 4, 6] as [Int64] {

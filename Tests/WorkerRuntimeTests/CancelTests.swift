@@ -214,7 +214,7 @@ struct CancelTests {
             eventually {
                 worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains(words) == true }
             })
-        #expect(eventually { bench.status.statuses.contains { $0.trouble == words } })
+        #expect(eventually { bench.status.statuses.contains { $0.problem == words } })
         #expect(bench.logLines.all.count { $0.contains("the control topic is not read") } == 1)
         cluster.setLeader(of: control, to: 1)
         #expect(eventually { bench.metric("pushfan_cancellations") == 1 && worker.report(.ready).passes })
@@ -225,7 +225,7 @@ struct CancelTests {
         let results = try bench.resultsByRequest()
         #expect(results["unseen"]?.summary == "sent success - 1")
         #expect(results["seen"]?.summary == "cancelled cancelled cancelled 0")
-        #expect(bench.status.statuses.allSatisfy { $0.trouble == nil })
+        #expect(bench.status.statuses.allSatisfy { $0.problem == nil })
     }
 
     @Test func withoutTheTopicRequestsAreSentAsEver() throws {

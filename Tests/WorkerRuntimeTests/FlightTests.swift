@@ -134,7 +134,7 @@ struct FlightTests {
     func thePartsOfABudgetAreNoMoreThanAll(total: Int) {
         let budget = MemoryBudget(total)
         for partitions in [1, 2, 16] {
-            let sum = budget.flights + 2 * budget.outcomes + 3 * budget.aside + partitions * budget.keys(of: partitions)
+            let sum = budget.flights + 2 * budget.outcomes + 3 * budget.buffered + partitions * budget.keys(of: partitions)
             #expect(sum <= max(budget.total, partitions << 20 + budget.total / 8 * 7))
         }
         #expect(budget.flights >= 6 << 20 && budget.outcomes >= 1 << 20)

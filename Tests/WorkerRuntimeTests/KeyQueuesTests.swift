@@ -53,7 +53,7 @@ import Testing
         for record in [5, 6] {
             let next = queues.next(now: 0)
             #expect(next?.request.record == record)
-            queues.ended(key)
+            queues.finish(key)
         }
         #expect(queues.count == 0 && queues.byteCount == 0 && queues.heldCount == 0 && queues.heldByteCount == 0)
     }
@@ -266,7 +266,7 @@ struct OrderModel {
         work.remove(at: index)
         newResults.append(one.origin)
         ended.insert(one.origin)
-        if one.key > 0 { queues.ended(identity(one.key)) }
+        if one.key > 0 { queues.finish(identity(one.key)) }
         finish(one)
     }
 

@@ -102,7 +102,7 @@ struct LimitTests {
         try bench.publish(all: Self.requests(10))
         #expect(eventually { bench.metric("pushfan_assigned_partitions") > 0 })
         #expect(bench.passTime(by: .milliseconds(100)) { bench.metric("pushfan_requests_finished_total") == 10 })
-        #expect(eventually { bench.status.statuses.contains { $0.trouble?.contains("\(shares) cannot be used") == true } })
+        #expect(eventually { bench.status.statuses.contains { $0.problem?.contains("\(shares) cannot be used") == true } })
         #expect(bench.logLines.all.count { $0.contains("the shares topic is not heeded") } == 1)
         try bench.results(10)
         try worker.stop()

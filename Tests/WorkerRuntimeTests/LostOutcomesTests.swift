@@ -37,7 +37,7 @@ struct LostOutcomesTests {
     /// What is known of the partition in slot 3 when it comes back.
     private static func known(of batch: OutcomeBatch, isWritten: Bool = false) -> UncommittedResults<OutcomeBatch> {
         var known = UncommittedResults<OutcomeBatch>()
-        known.lost(partition, at: [position], knowing: batch.knownEntries(isWritten: isWritten)[3] ?? [])
+        known.noteLost(partition, at: [position], knowing: batch.knownEntries(isWritten: isWritten)[3] ?? [])
         return known
     }
 
@@ -105,7 +105,7 @@ struct LostOutcomesTests {
         let offset = OffsetCommit(TopicPartition(topic: "requests", partition: 0), offset: 8, metadata: "")
         offered.job = CommitJob(batch: batch, offsets: [offset], before: [Self.position])
         offered.slots = [flight.slot]
-        offered.known.lost(Self.partition, at: [Self.position], knowing: batch.knownEntries()[flight.slot] ?? [])
+        offered.known.noteLost(Self.partition, at: [Self.position], knowing: batch.knownEntries()[flight.slot] ?? [])
         offered.noteWritten()
         #expect(offered.known.count == 1)
         let outcome = offered.known.take(KnownRequest(flight), of: Self.partition)

@@ -24,7 +24,7 @@ struct StandingTests {
         worker.report(.ready).checks.first { $0.name == "hub" }?.reason
     }
 
-    private static func trouble(_ bench: Bench) -> String? { bench.status.statuses.first?.hubs.first?.trouble }
+    private static func trouble(_ bench: Bench) -> String? { bench.status.statuses.first?.hubs.first?.problem }
 
     private static func request(_ name: String) -> String {
         #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}}"#

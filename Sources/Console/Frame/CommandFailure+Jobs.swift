@@ -145,7 +145,7 @@ extension JobAction {
     }
 }
 
-extension PeerTrouble {
+extension PeerFailure {
     fileprivate var code: ExitCode {
         switch self {
         case .misconfigured: .configuration

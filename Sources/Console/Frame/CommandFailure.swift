@@ -36,13 +36,14 @@ extension CommandFailure {
         let told = Sanitised.line(error.description)
         if error.isAuthentication || error.isAuthorization {
             self.init(
-                .notAllowed, "the broker at \(brokers) does not let us \(action): \(told)", hint: error.trouble?.cause.question)
+                .notAllowed, "the broker at \(brokers) does not let us \(action): \(told)",
+                hint: error.brokerFailure?.cause.question)
         } else if error.isConfiguration {
             self.init(.configuration, "kafka.properties: \(told)")
         } else if error.isUnknownTopicOrPartition {
             self.init(.failed, "cannot \(action): \(told)", hint: "`pushfan topics create` makes the topics that are missing")
         } else if error.isUnreachable {
-            let reason = error.trouble?.cause
+            let reason = error.brokerFailure?.cause
             let what = reason?.isRefusal == true ? "no broker lets us in" : "no broker answers"
             self.init(
                 .unreachable, "cannot \(action): \(what) at \(brokers) (\(reason?.rawValue ?? Sanitised.line(error.message)))",

@@ -31,16 +31,16 @@ public struct CircuitBreaker: Sendable, Equatable {
 
     /// The states of a circuit, which decide whether calls may start.
     public enum State: Sendable, Equatable {
-        /// They may.
+        /// Calls may start.
         case closed
-        /// They may not, until then.
+        /// No call may start until then.
         case open(until: MonotonicTime)
-        /// A few may, to see how the hub is.
+        /// A few calls may start as probes.
         case halfOpen
     }
 
     /// The reason why the circuit opened.
-    public enum Reason: String, Sendable, CaseIterable {
+    public enum OpenCause: String, Sendable, CaseIterable {
         /// Too many failures one after the other.
         case failuresInRow = "failures_in_row"
         /// Nine of ten calls of 5 – 10 s failed, and they were 20 at least.
@@ -58,7 +58,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     /// The state, which decides whether calls may start.
     public private(set) var state = State.closed
     /// The reason why the circuit is not closed, or nil while it is.
-    public private(set) var reason: Reason?
+    public private(set) var reason: OpenCause?
     /// The number of times that the circuit left the closed state.
     public private(set) var openingCount = 0
 
@@ -114,10 +114,10 @@ public struct CircuitBreaker: Sendable, Equatable {
 
     /// Notes that the hub answered with anything below 500.
     public mutating func succeeded(_ call: Call, now: MonotonicTime) {
-        guard ended(call, now: now) else { return }
+        guard noteEnd(call, now: now) else { return }
         lastSuccess = max(lastSuccess, call.startedAt)
         switch state {
-        case .closed: _ = recent.ended(isFailure: false, now: now)
+        case .closed: _ = recent.noteEnd(isFailure: false, now: now)
         case .halfOpen:
             allowance = min(allowance * 2, configuration.fullAllowance)
             if allowance == configuration.fullAllowance { close() }
@@ -135,15 +135,15 @@ public struct CircuitBreaker: Sendable, Equatable {
     ///   - isOwnFault: Whether the call failed before while others succeeded: then it tells nothing about the hub.
     ///   - now: The present moment.
     ///   - generator: Draws how long to wait if the circuit opens.
-    public mutating func failed(
+    public mutating func noteFailure(
         _ call: Call, isOwnFault: Bool = false, now: MonotonicTime, using generator: inout some RandomNumberGenerator
     ) {
         guard !isOwnFault else { return abandoned(call, now: now, using: &generator) }
-        guard call.series == series, ended(call, now: now) else { return }
+        guard call.series == series, noteEnd(call, now: now) else { return }
         switch state {
         case .closed:
             guard !hasSucceeded(since: call.startedAt) else { return }
-            guard let reason = recent.ended(isFailure: true, now: now) else { return }
+            guard let reason = recent.noteEnd(isFailure: true, now: now) else { return }
             self.reason = reason
             openingCount += 1
             open(now, using: &generator)
@@ -160,7 +160,7 @@ public struct CircuitBreaker: Sendable, Equatable {
 
     /// Notes that a call ended without telling anything about the hub: it was cancelled, or never sent.
     public mutating func abandoned(_ call: Call, now: MonotonicTime, using generator: inout some RandomNumberGenerator) {
-        guard call.series == series, ended(call, now: now) else { return }
+        guard call.series == series, noteEnd(call, now: now) else { return }
         // The next probe waits as long as this one did: probes that tell nothing are no reason to hurry.
         if state == .halfOpen && allowance == 1 { open(now, using: &generator) }
     }
@@ -189,7 +189,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     private var patienceEnd: MonotonicTime { lastMove + configuration.longestWait }
 
     /// Notes the end of a call. Returns whether it has a say.
-    private mutating func ended(_ call: Call, now: MonotonicTime) -> Bool {
+    private mutating func noteEnd(_ call: Call, now: MonotonicTime) -> Bool {
         guard call.turn == turn else { return false }
         if call.series == series {
             inFlight -= 1

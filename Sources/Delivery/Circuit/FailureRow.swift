@@ -30,7 +30,7 @@ struct FailureRow: Sendable, Equatable {
     }
 
     /// Notes a failure.
-    mutating func failed() {
+    mutating func noteFailure() {
         if count == 0 {
             shareBefore = min(max(share, Self.shares.lowerBound), Self.shares.upperBound)
             chance = 1

@@ -90,7 +90,7 @@ public struct HubAvailability: Sendable, Equatable {
     public mutating func mustAskAgain() { isAsking = false }
 
     /// Notes what came of the question.
-    public mutating func found(_ finding: HubFinding, now: MonotonicTime) {
+    public mutating func note(_ finding: HubFinding, now: MonotonicTime) {
         isAsking = false
         guard finding.isBad else {
             answered()
@@ -117,7 +117,7 @@ public struct HubAvailability: Sendable, Equatable {
 
     /// Notes that a call failed as it does when the hub, the way to it or the key is at fault, which `reason` names in a word or
     /// two. A single one says nothing yet.
-    public mutating func failed(_ reason: @autoclosure () -> String) {
+    public mutating func noteFailure(_ reason: @autoclosure () -> String) {
         failureCount += 1
         guard failureCount >= Self.failureLimit else { return }
         knowledge = .bad("calls to the hub \(name) fail: \(reason())")
@@ -135,7 +135,7 @@ public struct HubAvailability: Sendable, Equatable {
     ///   - isClosed: Whether its circuit is closed.
     ///   - reason: Why that has opened.
     /// - Returns: A sentence; nil when it does.
-    public func trouble(isClosed: Bool, reason: CircuitBreaker.Reason?) -> String? {
+    public func problem(isClosed: Bool, reason: CircuitBreaker.OpenCause?) -> String? {
         let circuit = "the circuit of the hub \(name) is open (\(reason?.rawValue ?? "")): only probes are made"
         return switch (knowledge, isClosed) {
         case (.unknown, true): "the hub \(name) is being asked whether it takes the key"

@@ -19,14 +19,14 @@ struct RecentFailures: Sendable, Equatable {
     private var failures = 0
     private var periodStart = MonotonicTime.past
 
-    /// Nothing has happened yet. `longestRow` failures one after the other are bad.
+    /// Starts without calls. `longestRow` failures in a row are bad.
     init(longestRow: Int) {
         self.longestRow = longestRow
         row = FailureRow(longest: longestRow)
     }
 
     /// Notes a call that ended at `now`. Returns what is bad now, if anything is.
-    mutating func ended(isFailure: Bool, now: MonotonicTime) -> CircuitBreaker.Reason? {
+    mutating func noteEnd(isFailure: Bool, now: MonotonicTime) -> CircuitBreaker.OpenCause? {
         if calls == 0 || now - periodStart > Self.period.upperBound {
             periodStart = now
             calls = 0
@@ -39,7 +39,7 @@ struct RecentFailures: Sendable, Equatable {
             return nil
         }
         failures += 1
-        row.failed()
+        row.noteFailure()
         if row.count == 1 { rowStart = now }
         if row.isUnlikely && (now - rowStart >= Self.rowDuration || row.count / 4 >= longestRow) { return .failuresInRow }
         guard now - periodStart >= Self.period.lowerBound, calls >= Self.leastCalls else { return nil }

@@ -49,9 +49,9 @@ extension CommitCycle {
     public enum Action: Sendable, Equatable {
         /// Nothing.
         case wait
-        /// Say by `found` what there is, if there is anything.
-        case look
-        /// Offer this, with the positions of all but what it leaves.
+        /// Report by `noteHoldings` what there is, if there is anything.
+        case check
+        /// Offer this selection, with the positions of everything except the units that it leaves out.
         case offer(CommitSelection)
         /// Offer the batch again as it is. It stands so.
         case offerAgain(Standing)
@@ -68,13 +68,13 @@ extension CommitCycle {
         /// Forget the batch: it belongs to an assignment that has ended.
         case forget
         /// Forget the batch, and begin the assignment again from the group's positions.
-        case reset(Reason)
+        case reset(ResetCause)
         /// Stop: another process has this worker's name.
         case stop
     }
 
     /// The reason why an assignment is begun again.
-    public enum Reason: Sendable {
+    public enum ResetCause: Sendable {
         /// The group stands where this worker did not put it.
         case overtaken
         /// A partition of held requests has gone that records are for.

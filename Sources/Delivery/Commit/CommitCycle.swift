@@ -41,7 +41,7 @@ public struct CommitCycle: Sendable {
     /// The time for which positions without records wait for another commit: 5 s in nanoseconds.
     public static let gapInterval: Int64 = 5_000_000_000
     /// After what time units that cannot go out are looked at again, where nothing else waits: 100 ms in nanoseconds.
-    public static let lookInterval: Int64 = 100_000_000
+    public static let checkInterval: Int64 = 100_000_000
     /// The least time that a commit may take before calls wait for it, ten times what one usually takes: 500 ms in nanoseconds.
     public static let leastPatience: Int64 = 500_000_000
 
@@ -113,7 +113,7 @@ public struct CommitCycle: Sendable {
     ///   - waiting: How many records wait.
     ///   - isHurried: Whether what is there must be committed as soon as it can be.
     ///   - now: The present moment.
-    /// - Returns: `wait`, `look` or `offerAgain`.
+    /// - Returns: `wait`, `check` or `offerAgain`.
     public mutating func due(waiting: Int, isHurried: Bool, now: MonotonicTime) -> Action {
         if let waitingOffer = offer {
             guard let retryAt = waitingOffer.retryAt, now >= retryAt else { return .wait }
@@ -123,7 +123,7 @@ public struct CommitCycle: Sendable {
             return .offerAgain(waitingOffer.standing)
         }
         guard now >= nextOffer, isHurried || schedule.due(waiting: waiting, now: now) <= now else { return .wait }
-        return .look
+        return .check
     }
 
     /// There is nothing to commit at present. Where records wait, each waits for results before it in its partition.
@@ -132,7 +132,7 @@ public struct CommitCycle: Sendable {
     ///   - waiting: How many records wait.
     ///   - now: The present moment.
     public mutating func noteNothingPending(waiting: Int, now: MonotonicTime) {
-        if waiting > 0 { nextOffer = now + Self.lookInterval }
+        if waiting > 0 { nextOffer = now + Self.checkInterval }
     }
 
     /// There is something to commit: records, or positions that have moved.
@@ -142,8 +142,8 @@ public struct CommitCycle: Sendable {
     ///   - now: The present moment.
     ///   - units: The units of all records that wait, in the order of partitions and offsets; asked for only where not all is offered.
     /// - Returns: `wait` or `offer`.
-    public mutating func found(_ holdings: Holdings, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
-        schedule.began(at: now)
+    public mutating func noteHoldings(_ holdings: Holdings, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
+        schedule.noteStart(at: now)
         var selection = CommitSelection()
         if refused.isEmpty, !isInOrder, holdings.recordCount <= refused.unitLimit, size.holds(bytes: holdings.byteCount) {
             selection.isAll = true
@@ -160,7 +160,7 @@ public struct CommitCycle: Sendable {
             }
             guard !selection.places.isEmpty || refused.isEmpty || holdings.hasPositions else {
                 hasProbed = false
-                nextOffer = now + Self.lookInterval
+                nextOffer = now + Self.checkInterval
                 return .wait
             }
         }
@@ -230,7 +230,8 @@ public struct CommitCycle: Sendable {
     ///   - now: The present moment.
     ///   - units: Its units; asked for only where it may be divided.
     /// - Returns: `wait` if it is offered again as it is, or what to do with it.
-    public mutating func failed(_ cause: Cause, standing: Standing, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
+    public mutating func noteFailure(_ cause: Cause, standing: Standing, now: MonotonicTime, units: () -> [CommitUnit]) -> Action
+    {
         guard var batch = offer else { return .wait }
         offer = nil
         // What belongs to an assignment that has ended is its next owner's.
@@ -263,14 +264,14 @@ public struct CommitCycle: Sendable {
         if failure == .refused { refused.rejected(units) }
         let bytes = units.reduce(0) { $0 + $1.byteCount }
         let isProven = units.count == 1 && refused.isHopeless(units[0], isInOrder: isInOrder, now: now)
-        let cure = size.failed(failure, units: units.count, bytes: bytes, isProven: isProven)
+        let cure = size.noteFailure(failure, units: units.count, bytes: bytes, isProven: isProven)
         guard cure != .again, let unit = units.first else { return .wait }
         if cure != .divide, cause == .tooLarge, unit.canBeCut { return .cutDeadLetters }
         nextOffer = now
         switch cure {
         case .again: break
         case .divide: if failure == .refused { refused.suspect(units) }
-        case .setAside: refused.refused(unit, now: now)
+        case .postpone: refused.refused(unit, now: now)
         case .replace:
             refused.gaveUp(unit.id, now: now)
             return .writeDeadLetter(for: unit.id)
@@ -279,7 +280,7 @@ public struct CommitCycle: Sendable {
     }
 
     /// Nothing of the offered batch is published, nor can it be as the partitions are. Returns `reset`, `forget` or `wait`.
-    public mutating func impossible(_ reason: Reason) -> Action {
+    public mutating func impossible(_ reason: ResetCause) -> Action {
         guard let batch = offer else { return .wait }
         offer = nil
         return batch.isOutdated ? .forget : .reset(reason)

@@ -30,7 +30,7 @@ public struct CommitSchedule: Sendable, Equatable {
     public init(interval: Int64) { self.interval = max(0, interval) }
 
     /// Notes that a commit begins at `now`.
-    public mutating func began(at now: MonotonicTime) { last = now }
+    public mutating func noteStart(at now: MonotonicTime) { last = now }
 
     /// The moment at which the next commit begins.
     ///

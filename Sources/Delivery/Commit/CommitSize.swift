@@ -23,7 +23,7 @@ public struct CommitSize: Sendable, Equatable {
         /// It goes back, and less is offered.
         case divide
         /// It is one unit, and may be what is wrong: others are offered before it.
-        case setAside
+        case postpone
         /// It is one unit that is never taken.
         case replace
     }
@@ -56,7 +56,7 @@ public struct CommitSize: Sendable, Equatable {
     /// The bytes that no commit exceeds, 64 MiB.
     public static let greatestLimit = 64 << 20
     /// The bytes from which on a commit's time tells something about bytes, 256 KiB.
-    private static let tellingSize = 256 << 10
+    private static let leastMeasuredSize = 256 << 10
     /// The number of commits that the line goes through.
     private static let sampleCount = 8
 
@@ -82,7 +82,7 @@ public struct CommitSize: Sendable, Equatable {
         let managed = forBytes > 0 ? sample.bytes * budget / forBytes : Double.infinity
         if forBytes <= budget {
             if sample.bytes >= limit / 2 { setLimit(min(limit * 2, max(limit, managed))) }
-        } else if sample.bytes >= min(limit / 2, Double(Self.tellingSize)) {
+        } else if sample.bytes >= min(limit / 2, Double(Self.leastMeasuredSize)) {
             if fixed != nil {
                 setLimit(min(limit, managed))
             } else if sample.duration > Double(transactionTimeout / 4) {
@@ -134,7 +134,7 @@ public struct CommitSize: Sendable, Equatable {
     ///   - bytes: Their bytes.
     ///   - isProven: Of a single unit, whether it was refused for long, while its topics took others.
     /// - Returns: What to do with it.
-    public mutating func failed(_ failure: Failure, units: Int, bytes: Int, isProven: Bool = false) -> Cure {
+    public mutating func noteFailure(_ failure: Failure, units: Int, bytes: Int, isProven: Bool = false) -> Cure {
         switch failure {
         case .unrelated: return .again
         case .timedOut:
@@ -142,7 +142,7 @@ public struct CommitSize: Sendable, Equatable {
             return units > 1 && bytes > byteLimit ? .divide : .again
         case .refused:
             if units > 1 { return .divide }
-            return units == 0 ? .again : isProven ? .replace : .setAside
+            return units == 0 ? .again : isProven ? .replace : .postpone
         }
     }
 }

@@ -13,7 +13,7 @@ import Basics
 /// Which unit of a batch is at fault, brokers do not say. The batch is halved until one is alone. Only units of that batch are offered
 /// meanwhile: others that come in would hide it for ever.
 struct RefusedUnits: Sendable, Equatable {
-    private struct Refusal: Sendable, Equatable {
+    private struct RefusedUnit: Sendable, Equatable {
         let topics: Set<CommitTopic>
         /// The topics that have taken nothing since.
         var silentTopics: Set<CommitTopic>
@@ -39,7 +39,7 @@ struct RefusedUnits: Sendable, Equatable {
 
     /// The time for which a unit is rejected before it is given up, nanoseconds.
     let patience: Int64
-    private var refusals: [CommitUnit.ID: Refusal] = [:]
+    private var refusals: [CommitUnit.ID: RefusedUnit] = [:]
     /// The units among which one is at fault, of the last batch that was rejected. None where nothing is searched.
     private(set) var suspects: Set<CommitUnit.ID> = []
     /// The number of units that may be offered together when nothing is searched.
@@ -98,7 +98,7 @@ struct RefusedUnits: Sendable, Equatable {
         return isHurried ? nextProbe : max(refusal.retryAt, nextProbe)
     }
 
-    /// Notes that a batch was rejected. Of units that were in none before, what topics took so far says nothing.
+    /// Notes that a batch was rejected. If it has units that were not searched before, what topics took so far proves nothing.
     mutating func rejected(_ units: [CommitUnit]) {
         let ids = Set(units.map(\.id))
         guard !ids.isSubset(of: searched) else { return }
@@ -106,7 +106,7 @@ struct RefusedUnits: Sendable, Equatable {
         taken.removeAll()
     }
 
-    /// Notes that a batch was rejected that will be halved.
+    /// Notes that a batch was rejected and will be halved.
     mutating func suspect(_ units: [CommitUnit]) {
         suspects = Set(units.map(\.id))
         limitAfterSearch = 1
@@ -121,7 +121,7 @@ struct RefusedUnits: Sendable, Equatable {
         let known = refusals[unit.id]
         let wait = known.map { min($0.wait * 2, Self.longestWait) } ?? Self.firstWait
         let silent = (known?.silentTopics ?? unit.topics).subtracting(taken)
-        refusals[unit.id] = Refusal(
+        refusals[unit.id] = RefusedUnit(
             topics: unit.topics, silentTopics: silent, since: known?.since ?? now, wait: wait, retryAt: now + wait)
         nextProbe = now + Self.firstWait
         if known == nil { newCount += 1 }

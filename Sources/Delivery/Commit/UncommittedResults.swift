@@ -80,7 +80,7 @@ public struct UncommittedResults<Outcome: Sendable>: Sendable {
     ///   - positions: Where the group stands in it as far as this worker did that: the position that was committed last, and the one of a
     ///     commit whose end is not known.
     ///   - entries: The outcomes that were not committed. What is known from an earlier time is kept beside them.
-    public mutating func lost(_ partition: Membership.Partition, at positions: [LedgerCommit], knowing entries: [Entry]) {
+    public mutating func noteLost(_ partition: Membership.Partition, at positions: [LedgerCommit], knowing entries: [Entry]) {
         lastTurn += 1
         var left = remove(partition) ?? Left(positions: [], turn: 0, entries: [:])
         left.positions = positions
@@ -99,7 +99,7 @@ public struct UncommittedResults<Outcome: Sendable>: Sendable {
     ///   - partition: The partition.
     ///   - position: The group's position, at which it begins; nil if it begins elsewhere.
     /// - Returns: Behind the last offset of which an outcome is known, and of how many one is; 0 and 0 if of none.
-    public mutating func began(_ partition: Membership.Partition, at position: LedgerCommit?) -> (end: Int64, count: Int) {
+    public mutating func noteStart(_ partition: Membership.Partition, at position: LedgerCommit?) -> (end: Int64, count: Int) {
         guard let left = partitions[partition] else { return (0, 0) }
         guard let position, left.positions.contains(position) else {
             remove(partition)

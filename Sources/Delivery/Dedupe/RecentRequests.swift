@@ -33,7 +33,7 @@ public struct RecentRequests: Sendable {
         case id(Int64)
     }
 
-    private struct Sighting: Sendable {
+    private struct Entry: Sendable {
         var identity: RequestIdentity
         var offset: Int64
         /// The moment of publication of the one that was sent.
@@ -47,7 +47,7 @@ public struct RecentRequests: Sendable {
     /// All requests before this offset were taken in, as far as they are within reach.
     public private(set) var end: Int64
     /// Sightings: what was seen under number n is at n modulo the capacity, a power of two.
-    private var ring: [Sighting] = []
+    private var ring: [Entry] = []
     /// The number of the latest one of each chain, its last 32 bits, by identity. It is 0 at first. A number that nothing in the
     /// ring has any more looks like one that is there once 2^32 others were given. Then a look goes along another chain, in which
     /// its identity is not.
@@ -71,7 +71,7 @@ public struct RecentRequests: Sendable {
 
     /// The memory that is held, in bytes.
     public var byteCount: Int {
-        ring.count * MemoryLayout<Sighting>.stride + chains.count * MemoryLayout<UInt32>.stride
+        ring.count * MemoryLayout<Entry>.stride + chains.count * MemoryLayout<UInt32>.stride
     }
 
     /// Takes in a request and tells whether it is a repetition. Of one that is, only the names that it repeats are remembered: nothing
@@ -100,7 +100,7 @@ public struct RecentRequests: Sendable {
     public mutating func passed(_ offset: Int64) { end = max(end, offset + 1) }
 
     /// The latest request of a name, if it is within the window.
-    private func latest(_ name: Name, time: Timestamp) -> Sighting? {
+    private func latest(_ name: Name, time: Timestamp) -> Entry? {
         guard !ring.isEmpty else { return nil }
         var number = chains[name.identity.place(in: chains.count)]
         var age = 0
@@ -109,16 +109,16 @@ public struct RecentRequests: Sendable {
             let nextAge = self.age(of: number)
             guard nextAge > age, nextAge <= count else { return nil }
             age = nextAge
-            let sighting = ring[(next - age) & (ring.count - 1)]
-            if sighting.identity == name.identity {
-                let distance = time.milliseconds(since: sighting.firstTime)
-                return distance.magnitude <= name.window.magnitude ? sighting : nil
+            let entry = ring[(next - age) & (ring.count - 1)]
+            if entry.identity == name.identity {
+                let distance = time.milliseconds(since: entry.firstTime)
+                return distance.magnitude <= name.window.magnitude ? entry : nil
             }
-            number = sighting.previous
+            number = entry.previous
         }
     }
 
-    /// The number of sightings since a number was given: 1 for the latest.
+    /// The number of entries since a number was given: 1 for the latest.
     private func age(of number: UInt32) -> Int { Int(UInt32(truncatingIfNeeded: next) &- number) }
 
     private mutating func forget(before limit: Int64) {
@@ -127,12 +127,12 @@ public struct RecentRequests: Sendable {
 
     private mutating func append(_ identity: RequestIdentity, offset: Int64, firstTime: Timestamp) {
         if count == ring.count { grow() }
-        link(Sighting(identity: identity, offset: offset, firstTime: firstTime, previous: 0))
+        link(Entry(identity: identity, offset: offset, firstTime: firstTime, previous: 0))
     }
 
-    private mutating func link(_ sighting: Sighting) {
-        let chain = sighting.identity.place(in: chains.count)
-        ring[next & (ring.count - 1)] = sighting
+    private mutating func link(_ entry: Entry) {
+        let chain = entry.identity.place(in: chains.count)
+        ring[next & (ring.count - 1)] = entry
         ring[next & (ring.count - 1)].previous = chains[chain]
         chains[chain] = UInt32(truncatingIfNeeded: next)
         next += 1
@@ -142,10 +142,10 @@ public struct RecentRequests: Sendable {
     private mutating func grow() {
         let seen = (first..<next).map { ring[$0 & (ring.count - 1)] }
         let capacity = max(64, 2 * ring.count)
-        let nothing = Sighting(identity: RequestIdentity(seed: 0), offset: 0, firstTime: Timestamp(milliseconds: 0), previous: 0)
+        let nothing = Entry(identity: RequestIdentity(seed: 0), offset: 0, firstTime: Timestamp(milliseconds: 0), previous: 0)
         ring = Array(repeating: nothing, count: capacity)
         chains = Array(repeating: 0, count: 2 * capacity)
         next = first
-        for sighting in seen { link(sighting) }
+        for entry in seen { link(entry) }
     }
 }

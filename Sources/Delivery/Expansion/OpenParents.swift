@@ -70,7 +70,7 @@ public struct OpenParents: Sendable {
     /// and from where on it must be read again without a commit.
     private var unrecorded: [Int64: (digest: UInt64, from: Int64)] = [:]
     /// Those of them that are being committed.
-    private var underWay: [Int64] = []
+    private var beingCommitted: [Int64] = []
     /// Behind the last record that ended something which is committed.
     private var recordedBefore = Int64.min
     private let start: Int64
@@ -122,14 +122,14 @@ public struct OpenParents: Sendable {
     /// True if reading began behind `offset`, at which a record is after all: the topic was recreated.
     public func begins(after offset: Int64) -> Bool { offset < start }
 
-    /// Takes in the record of a request.
+    /// Notes the record of a request.
     ///
     /// - Parameters:
-    ///   - key: Its key.
+    ///   - key: The request's key.
     ///   - record: The record's value.
-    ///   - chunks: How many parts the record says there are.
-    ///   - offset: Where it stands.
-    ///   - timestamp: Its time.
+    ///   - chunks: The number of parts, as the record has it.
+    ///   - offset: The record's offset.
+    ///   - timestamp: The record's time.
     public mutating func opened(_ key: ParentKey, record: [UInt8], chunks: Int, at offset: Int64, timestamp: Timestamp) {
         read(offset)
         // A second record of the same request, which only at-least-once delivery can make, changes nothing.
@@ -147,7 +147,7 @@ public struct OpenParents: Sendable {
     ///   - tally: What became of the part.
     ///   - offset: Where the record stands.
     /// - Returns: The request, when its last part has ended and its result must be written; it is not open any more.
-    public mutating func ended(_ key: ParentKey, tally: PartTally, at offset: Int64) -> Finished? {
+    public mutating func notePart(_ key: ParentKey, tally: PartTally, at offset: Int64) -> Finished? {
         read(offset)
         // In place: a copy of the bits for each part would be too many.
         guard open[key]?.count(tally) == true, let state = open[key], state.totals.count == state.chunks else { return nil }
@@ -197,13 +197,14 @@ public struct OpenParents: Sendable {
         unrecorded[offset] = (key.digest, offset)
     }
 
-    /// The offset and metadata that a commit must name so that what has ended counts as finished, but for some that it leaves to
-    /// a later one: the low-water mark, and in the metadata the position, with the digests of the keys of what it leaves out
-    /// before that, up to where it is unknown what is finished behind it, and the marks.
+    /// The position to commit so that the requests that have ended count as finished, except some that a later commit takes.
+    ///
+    /// Its offset is the low-water mark. Its metadata has the end of what is known to be finished, the digests of the keys that are
+    /// left out before that end, and the marks.
     ///
     /// - Parameters:
-    ///   - left: The offsets of the records that ended what is left out, ascending.
-    ///   - marks: The first and the last record that were read; nil when they are not known.
+    ///   - left: The offsets of the records that ended the requests left out, ascending.
+    ///   - marks: The first and the last record that were read, or nil when they are not known.
     /// - Returns: The position with its metadata.
     public func commit(leavingOut left: [Int64] = [], marks: ReadMarks? = nil) -> LedgerCommit {
         let missing = Set(left)
@@ -224,16 +225,16 @@ public struct OpenParents: Sendable {
     /// Notes that a commit is in flight which leaves something out.
     public mutating func offered(leavingOut left: [Int64]) {
         let missing = Set(left)
-        underWay = unrecorded.keys.filter { !missing.contains($0) }
+        beingCommitted = unrecorded.keys.filter { !missing.contains($0) }
     }
 
     /// Notes that the commit took place.
     public mutating func recorded() {
-        for offset in underWay {
+        for offset in beingCommitted {
             unrecorded[offset] = nil
             recordedBefore = max(recordedBefore, offset.addingSaturated(1))
         }
-        underWay = []
+        beingCommitted = []
     }
 
     /// Notes that a request's record was deleted: the partition's previous owner has finished it.

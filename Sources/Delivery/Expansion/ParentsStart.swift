@@ -39,17 +39,17 @@ public struct ParentsStart: Sendable {
         return true
     }
 
-    /// Takes that a part has ended.
+    /// Notes that a part has ended.
     ///
     /// - Parameters:
     ///   - key: The request's key.
     ///   - chunk: Which part it is.
     ///   - offset: Where its record stands.
-    /// - Returns: Whether it is the last part of an open request.
-    public mutating func ended(_ key: ParentKey, chunk: Int, at offset: Int64) -> Bool {
+    /// - Returns: True if it is the last part of an open request.
+    public mutating func notePart(_ key: ParentKey, chunk: Int, at offset: Int64) -> Bool {
         guard offset < end else { return false }
         let count = open.doubtful.count
-        _ = open.ended(key, tally: PartTally(chunk: chunk, state: .sent, outcome: .success), at: offset)
+        _ = open.notePart(key, tally: PartTally(chunk: chunk, state: .sent, outcome: .success), at: offset)
         guard open.doubtful.count > count else { return false }
         places[key]?.last = offset
         return true
@@ -62,7 +62,7 @@ public struct ParentsStart: Sendable {
         if let place = places.removeValue(forKey: key) { finished.append((place.record, nil)) }
     }
 
-    /// Takes that an open request has its result, or a dead letter in place of that.
+    /// Notes that an open request has its result, or a dead letter in its place.
     public mutating func finish(_ key: ParentKey) {
         guard let place = places.removeValue(forKey: key) else { return }
         open.deleted(key, at: place.record)

@@ -46,7 +46,7 @@ public struct FairTurns: Sendable {
         queues = [Queue(tenant: .none, length: Self.unit / Int64(weights[.none]), start: 0, serial: 0)]
     }
 
-    /// The tenants that have work, or had more than their part while others have some.
+    /// The number of tenants that have work, or that got more than their share while others still have work.
     public var tenantCount: Int { heap.count }
 
     /// Under which name a tenant's work is queued: its own, or one that it shares because there are too many.

@@ -13,7 +13,7 @@ public struct LanePlaces: Sendable, Equatable {
     private let weightSum: Int
     /// The calls in flight.
     public private(set) var count = 0
-    private var underWay: [Int]
+    private var inFlight: [Int]
     /// The most calls of each lane and those above it that were in flight at once, in this window and the one before.
     private var peaks: [Int]
     private var formerPeaks: [Int]
@@ -23,26 +23,26 @@ public struct LanePlaces: Sendable, Equatable {
     public init(weights: [Int]) {
         self.weights = weights.map { max($0, 1) }
         weightSum = self.weights.reduce(0, +)
-        underWay = weights.map { _ in 0 }
-        peaks = underWay
-        formerPeaks = underWay
+        inFlight = weights.map { _ in 0 }
+        peaks = inFlight
+        formerPeaks = inFlight
     }
 
     /// Notes that a call of `lane` was begun.
-    public mutating func began(_ lane: Int) {
-        underWay[lane] += 1
+    public mutating func noteStart(_ lane: Int) {
+        inFlight[lane] += 1
         count += 1
         var sum = 0
-        for index in underWay.indices {
-            sum += underWay[index]
+        for index in inFlight.indices {
+            sum += inFlight[index]
             peaks[index] = max(peaks[index], sum)
         }
     }
 
     /// Notes that a call of `lane` has ended.
-    public mutating func ended(_ lane: Int) {
-        guard underWay[lane] > 0 else { return }
-        underWay[lane] -= 1
+    public mutating func noteEnd(_ lane: Int) {
+        guard inFlight[lane] > 0 else { return }
+        inFlight[lane] -= 1
         count -= 1
     }
 
@@ -57,20 +57,20 @@ public struct LanePlaces: Sendable, Equatable {
         let free = limit - count
         guard free > 0 else { return 0 }
         var lanes: UInt64 = 1
-        for lane in underWay.indices.dropFirst() {
+        for lane in inFlight.indices.dropFirst() {
             let needed = min(max(peaks[lane - 1], formerPeaks[lane - 1]), limit / 4)
-            if free > needed || underWay[lane] * weightSum < limit * weights[lane] { lanes |= 1 << UInt64(lane) }
+            if free > needed || inFlight[lane] * weightSum < limit * weights[lane] { lanes |= 1 << UInt64(lane) }
         }
         return lanes
     }
 
     private mutating func beginWindow(_ now: MonotonicTime) {
         let isNext = windowEnd > .past && now - windowEnd < Self.window
-        formerPeaks = isNext ? peaks : underWay.map { _ in 0 }
+        formerPeaks = isNext ? peaks : inFlight.map { _ in 0 }
         windowEnd = now + Self.window
         var sum = 0
-        for index in underWay.indices {
-            sum += underWay[index]
+        for index in inFlight.indices {
+            sum += inFlight[index]
             peaks[index] = sum
         }
     }

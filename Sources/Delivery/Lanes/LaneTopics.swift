@@ -25,13 +25,13 @@ public struct LaneTopics: Sendable, Equatable {
         }
     }
 
-    /// The answer to whether a position is committed in a partition.
+    /// The existence of a partition in which a position would be committed.
     public enum Presence: Sendable, Equatable {
-        /// It is there, as far as is known.
+        /// The partition exists, as far as is known.
         case present
-        /// Brokers said once that it is missing.
+        /// Brokers reported once that the partition is missing.
         case doubtful
-        /// Brokers keep saying that it is missing.
+        /// Brokers keep reporting that it is missing.
         case deleted
     }
 
@@ -51,7 +51,7 @@ public struct LaneTopics: Sendable, Equatable {
     private var found: [String: Int32] = [:]
     private var absences: [Membership.Partition: Absence] = [:]
     /// The moment before which brokers are not asked again, or nil for at once.
-    private var nextLook: MonotonicTime?
+    private var nextCheck: MonotonicTime?
 
     /// Nothing is known, and brokers must be asked.
     public init() {}
@@ -59,7 +59,7 @@ public struct LaneTopics: Sendable, Equatable {
     /// True if brokers must be asked before a commit: it is time, or it has a position in what was deleted, and may be there
     /// again.
     public func isDue(for positions: [Membership.Partition], now: MonotonicTime) -> Bool {
-        guard let nextLook, now < nextLook else { return true }
+        guard let nextCheck, now < nextCheck else { return true }
         return positions.contains { presence(of: $0) == .deleted }
     }
 
@@ -73,7 +73,7 @@ public struct LaneTopics: Sendable, Equatable {
     public mutating func producerMade(_ answers: [String: Answer]) { found = answers.mapValues(\.partitionCount) }
 
     /// A commit failed: a topic may be the cause.
-    public mutating func commitFailed() { nextLook = nil }
+    public mutating func commitFailed() { nextCheck = nil }
 
     /// Brokers have answered.
     ///
@@ -94,7 +94,7 @@ public struct LaneTopics: Sendable, Equatable {
             }
         }
         let isDoubtful = positions.contains { presence(of: $0) == .doubtful }
-        nextLook = now.advanced(by: isDoubtful ? Self.patience : Self.interval)
+        nextCheck = now.advanced(by: isDoubtful ? Self.patience : Self.interval)
         return found.contains { topic, count in
             guard let answer = answers[topic], answer != .unclear else { return false }
             return answer.partitionCount != count

@@ -80,7 +80,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     ///   - startedAt: When it was started.
     ///   - now: The present moment.
     ///   - isLost: Whether the hub did not answer, or as one that is overloaded.
-    public mutating func ended(startedAt: MonotonicTime, now: MonotonicTime, isLost: Bool) {
+    public mutating func noteEnd(startedAt: MonotonicTime, now: MonotonicTime, isLost: Bool) {
         guard isAdaptive, startedAt >= round.start else { return }
         if isLost { round.lostCount += 1 } else { round.add(Double(now - startedAt)) }
         let needed = neededCalls
@@ -211,7 +211,7 @@ private struct Round: Sendable, Equatable {
     /// The calls of the round that ended.
     var callCount: Int { count + lostCount }
 
-    /// True if the hub is as good as out.
+    /// True if the hub lost nearly every call.
     var isNearlyAllLost: Bool { lostCount > 1 && lostCount > ConcurrencyLimit.lostPerSuccess * count }
 
     /// Takes in how long a call took (Welford's method).

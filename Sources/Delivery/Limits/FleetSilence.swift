@@ -18,12 +18,12 @@ struct FleetSilence: Sendable {
     private var length: Int64 = 0
     /// For how long there has been a share since.
     private var recovered: Int64 = 0
-    private var lastLook: MonotonicTime?
+    private var lastCheck: MonotonicTime?
 
     /// Lets time pass. `hasShare` if there is a share, or none is wanted.
-    mutating func look(hasShare: Bool, now: MonotonicTime) {
-        let step = lastLook.map { min(max(0, now - $0), Self.longestStep) } ?? 0
-        lastLook = now
+    mutating func advance(hasShare: Bool, now: MonotonicTime) {
+        let step = lastCheck.map { min(max(0, now - $0), Self.longestStep) } ?? 0
+        lastCheck = now
         if !hasShare {
             recovered = 0
             length = min(length + step, Self.patience + 1)

@@ -109,9 +109,9 @@ public struct HubLimits: Sendable {
 
     /// Notes that a call, or a poll, is not in flight any more, however it ended. A poll names no start, nor does a call whose
     /// start is not known any more.
-    public mutating func ended(startedAt: MonotonicTime? = nil) {
+    public mutating func noteEnd(startedAt: MonotonicTime? = nil) {
         inFlight -= 1
-        slow.ended(startedAt: startedAt)
+        slow.noteEnd(startedAt: startedAt)
     }
 
     /// Takes in how a call ended, for what the hub bears at once.
@@ -129,7 +129,7 @@ public struct HubLimits: Sendable {
         } else if duration > slow.patience && circuit.hasSucceeded(since: startedAt) {
             return
         }
-        concurrency.ended(startedAt: startedAt, now: now, isLost: isLost)
+        concurrency.noteEnd(startedAt: startedAt, now: now, isLost: isLost)
     }
 
     /// Takes in an answer of the hub's, for its pace: where it throttles some calls, fewer start.

@@ -10,11 +10,11 @@ struct LossBaseline: Sendable, Equatable {
     /// Less than this is as good as nothing.
     static let leastShare = 0.03
 
-    /// The result of measuring at the least.
+    /// The result of measuring at the lowest limit.
     enum Measure: Sendable, Equatable {
         /// There were too few calls yet.
         case unfinished
-        /// As good as nothing is lost.
+        /// Next to nothing is lost.
         case little
         /// The share is known now.
         case known

@@ -140,7 +140,7 @@ public struct RateLimit: Sendable {
 
     private mutating func apply(_ now: MonotonicTime) {
         var share = fleet.share
-        silence.look(hasShare: share > 0 || ownedCount == 0, now: now)
+        silence.advance(hasShare: share > 0 || ownedCount == 0, now: now)
         if let count = partitionCount ?? (silence.isLong ? countedPartitions : nil) {
             share = count > 0 ? FleetShare.whole * min(ownedCount, count) / count : 0
         }

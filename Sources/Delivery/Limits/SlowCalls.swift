@@ -13,7 +13,7 @@ struct SlowCalls: Sendable, Equatable {
     /// A longer time is taken for this one, an hour.
     private static let longest: Int64 = 3_600_000_000_000
 
-    /// The calls in flight that are slow.
+    /// The number of slow calls in flight.
     private(set) var count = 0
     private var youngest = 0
     private var elder = 0
@@ -54,7 +54,7 @@ struct SlowCalls: Sendable, Equatable {
 
     /// Notes that a call is not in flight any more. If its beginning is not known, the oldest are taken to be one fewer, which is
     /// put right when those end.
-    mutating func ended(startedAt: MonotonicTime?) {
+    mutating func noteEnd(startedAt: MonotonicTime?) {
         if let startedAt, startedAt >= youngestStart, youngest > 0 {
             youngest -= 1
         } else if let startedAt, startedAt >= elderStart, elder > 0 {

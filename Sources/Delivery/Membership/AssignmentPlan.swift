@@ -84,7 +84,7 @@ public struct AssignmentPlan: Sendable {
     }
 
     /// The partitions that are not read until an operator decides where they begin, at least one.
-    public struct Refusal: Sendable, Equatable {
+    public struct RefusedPartitions: Sendable, Equatable {
         /// Their slots, ascending.
         public let slots: [Int]
         /// The numbers of records that wait in each of them, at most, in the same order.
@@ -180,8 +180,8 @@ public struct AssignmentPlan: Sendable {
     public var movesPositions: Bool { partitions.contains(where: \.isDirty) }
 
     /// The partitions that are not read, or nil when all are.
-    public var refusal: Refusal? {
-        Refusal(
+    public var refusal: RefusedPartitions? {
+        RefusedPartitions(
             partitions.indices.compactMap { slot in
                 partitions[slot].refusal.map { (slot: slot, count: partitions[slot].refusedCount, cause: $0) }
             })

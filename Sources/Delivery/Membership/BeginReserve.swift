@@ -66,7 +66,7 @@ public struct BeginReserve: Sendable, Equatable {
     public mutating func offer(_ end: Int64?) { offered = end ?? .max }
 
     /// The offered position is committed.
-    public mutating func settled() {
+    public mutating func noteCommit() {
         if let offered { named = offered }
         offered = nil
     }

@@ -30,7 +30,7 @@ public struct ControlGate: Sendable, Equatable {
     /// For how long reading has stood still, and how long it takes in all, as far as that counts, nanoseconds.
     private var quiet: Int64 = 0
     private var total: Int64 = 0
-    private var lastLook = MonotonicTime.past
+    private var lastCheck = MonotonicTime.past
 
     /// A gate with nothing to wait for.
     public init() {}
@@ -43,10 +43,10 @@ public struct ControlGate: Sendable, Equatable {
     /// - Parameters:
     ///   - hasReachedEnd: Whether all was read before.
     ///   - now: The present moment.
-    public mutating func began(hasReachedEnd: Bool, now: MonotonicTime) {
+    public mutating func noteStart(hasReachedEnd: Bool, now: MonotonicTime) {
         self = ControlGate()
         self.hasReachedEnd = hasReachedEnd
-        lastLook = now
+        lastCheck = now
     }
 
     /// Records were read.
@@ -63,9 +63,9 @@ public struct ControlGate: Sendable, Equatable {
     /// - Parameters:
     ///   - now: The present moment.
     ///   - isBrokerDoubtful: Whether it seems that no broker answers. Then no other topic is read either, and the time does not count.
-    public mutating func look(now: MonotonicTime, isBrokerDoubtful: Bool) {
-        let step = min(max(0, now.nanoseconds(since: lastLook)), Self.longestStep)
-        lastLook = now
+    public mutating func advance(now: MonotonicTime, isBrokerDoubtful: Bool) {
+        let step = min(max(0, now.nanoseconds(since: lastCheck)), Self.longestStep)
+        lastCheck = now
         guard !hasReachedEnd, failure != .lapsed, !isBrokerDoubtful else { return }
         quiet = hasProgress ? 0 : quiet + step
         total += step

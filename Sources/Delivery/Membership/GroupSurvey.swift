@@ -23,33 +23,33 @@ struct GroupSurvey: Sendable {
     /// The moment of the next look, or nil without an assignment.
     private var next: MonotonicTime?
     private var isDoubtful = false
-    private var isLooking = false
+    private var isAsking = false
     private var rejoinedAt: MonotonicTime?
 
     /// An assignment has begun, or the present look will have no answer.
-    mutating func began(_ now: MonotonicTime) {
+    mutating func noteStart(_ now: MonotonicTime) {
         let first = now.advanced(byNanoseconds: Self.firstWait)
         next = max(first, rejoinedAt.map { $0.advanced(byNanoseconds: Self.patience) } ?? first)
         isDoubtful = false
-        isLooking = false
+        isAsking = false
     }
 
     /// The assignment has ended.
-    mutating func ended() {
+    mutating func noteEnd() {
         next = nil
         isAwaited = false
     }
 
-    /// Begins a look if it is time, and returns whether it is. The answer goes to `found`.
-    mutating func look(_ now: MonotonicTime) -> Bool {
-        guard let next, now >= next, !isLooking else { return false }
-        isLooking = true
+    /// Starts a survey if it is time, and returns whether it is. The answer goes to `noteUnread`.
+    mutating func startSurvey(_ now: MonotonicTime) -> Bool {
+        guard let next, now >= next, !isAsking else { return false }
+        isAsking = true
         return true
     }
 
     /// Takes the number of partitions without a consumer. Returns whether to rejoin the group.
-    mutating func found(_ unreadCount: Int, at now: MonotonicTime) -> Bool {
-        isLooking = false
+    mutating func noteUnread(_ unreadCount: Int, at now: MonotonicTime) -> Bool {
+        isAsking = false
         guard next != nil else { return false }
         guard unreadCount > 0 else {
             isDoubtful = false

@@ -17,17 +17,17 @@ extension Membership {
         public var transactionTimeout: Int64
         /// True if it is looked for partitions without a consumer. Members without a name of their own rejoin whenever they
         /// start, so only those with one have to.
-        public var looksForUnread: Bool
+        public var checksForUnread: Bool
         /// The time for which the group waits for a silent member, nanoseconds.
         public var sessionTimeout: Int64
 
         /// Terms with all there is.
         public init(
-            drainTimeout: Int64, transactionTimeout: Int64, looksForUnread: Bool, sessionTimeout: Int64 = 10_000_000_000
+            drainTimeout: Int64, transactionTimeout: Int64, checksForUnread: Bool, sessionTimeout: Int64 = 10_000_000_000
         ) {
             self.drainTimeout = drainTimeout
             self.transactionTimeout = transactionTimeout
-            self.looksForUnread = looksForUnread
+            self.checksForUnread = checksForUnread
             self.sessionTimeout = sessionTimeout
         }
     }
@@ -87,7 +87,7 @@ extension Membership {
         case ask([Partition], behindCommit: Set<Partition>, epoch: Int)
         /// Say that the positions cannot be read, and what may hold them back.
         case reportUnreadablePositions
-        /// Begin the partitions where their positions say. Say `began`, or `positionsFailed` if they cannot be read from there.
+        /// Begin the partitions where their positions say. Call `noteStart`, or `positionsFailed` if they cannot be read from there.
         case begin
         /// Start nothing, and leave to the next owner what no device can have heard of.
         case drain

@@ -129,7 +129,7 @@ public struct Membership: Sendable {
             isProbing = true
             actions.append(.probe)
         }
-        if terms.looksForUnread || survey.isAwaited, mode == .running, survey.look(now) { actions.append(.survey) }
+        if terms.checksForUnread || survey.isAwaited, mode == .running, survey.startSurvey(now) { actions.append(.survey) }
         return actions
     }
 }
@@ -171,7 +171,7 @@ extension Membership {
         if mode == .stopping && !isLost { return [] }
         guard !isLost, mode == .running, ownsPartitions else { return drop() }
         mode = .revoking
-        suspension.ended()
+        suspension.reset()
         deadline = now.advanced(byNanoseconds: terms.drainTimeout)
         drainedAt = nil
         return [.drain]
@@ -207,13 +207,13 @@ extension Membership {
     ///   - awaitsLeader: Whether one of them waits for its leader. Then any member looks whether it is back.
     ///   - now: The present moment.
     ///   - time: The same by the wall clock.
-    public mutating func began(isOpening: Bool, awaitsLeader: Bool = false, now: MonotonicTime, at time: Timestamp) {
+    public mutating func noteStart(isOpening: Bool, awaitsLeader: Bool = false, now: MonotonicTime, at time: Timestamp) {
         stage = .begun
         begunAt = time
         hasClosed = isOpening
         behindCommit.removeAll()
         survey.isAwaited = awaitsLeader
-        survey.began(now)
+        survey.noteStart(now)
     }
 
     /// A partition has begun later than the others, because records had to be read first that say where. It is opening if its
@@ -223,8 +223,8 @@ extension Membership {
     }
 
     /// The group's positions were committed. `hasClosed` if some of them say that no worker is at work.
-    public mutating func settled(hasClosed: Bool) {
-        if mode == .running { suspension.settled() } else { suspension.ended() }
+    public mutating func noteCommit(hasClosed: Bool) {
+        if mode == .running { suspension.noteCommit() } else { suspension.reset() }
         self.hasClosed = mode == .running && hasClosed
     }
 
@@ -247,7 +247,7 @@ extension Membership {
     ///   - now: The present moment.
     /// - Returns: `rejoin` or nothing.
     public mutating func surveyed(_ unread: [Partition], now: MonotonicTime) -> [Action] {
-        survey.found(unread.count, at: now) && mode == .running ? [.rejoin(unread: unread)] : []
+        survey.noteUnread(unread.count, at: now) && mode == .running ? [.rejoin(unread: unread)] : []
     }
 
     private mutating func take(_ partitions: [Partition], now: MonotonicTime) -> [Action] {
@@ -278,8 +278,8 @@ extension Membership {
         askAt = nil
         drainedAt = nil
         hasClosed = false
-        suspension.ended()
-        survey.ended()
+        suspension.reset()
+        survey.noteEnd()
     }
 }
 
@@ -304,7 +304,7 @@ extension Membership {
         isProducerReady = false
         prepareAt = nil
         isProbing = false
-        survey.began(now)
+        survey.noteStart(now)
         return stage == .asked && mode == .running ? [.prepare, ask()] : [.prepare]
     }
 
@@ -319,7 +319,7 @@ extension Membership {
         let isFirst = mode != .stopping
         if isFirst {
             mode = .stopping
-            suspension.ended()
+            suspension.reset()
             deadline = now.advanced(byNanoseconds: terms.drainTimeout)
             drainedAt = nil
         }
@@ -328,7 +328,7 @@ extension Membership {
     }
 
     /// The worker cannot go on: another process has its name, its Kafka client has failed for good, or a position cannot be read.
-    public mutating func failed() { mode = .stopped }
+    public mutating func stop() { mode = .stopped }
 
     /// The loop has worked while partitions are given up. Call this once a turn, after `tick`.
     ///

@@ -25,8 +25,8 @@ struct SuspensionGuard: Sendable {
     }
 
     /// A commit is confirmed.
-    mutating func settled() { awaited = max(0, awaited - 1) }
+    mutating func noteCommit() { awaited = max(0, awaited - 1) }
 
     /// There is nothing that could be begun.
-    mutating func ended() { awaited = 0 }
+    mutating func reset() { awaited = 0 }
 }

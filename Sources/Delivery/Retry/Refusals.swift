@@ -20,7 +20,7 @@ struct Refusals: Sendable, Equatable {
             acceptingUntil = now + Self.recent
             return false
         }
-        row.failed()
+        row.noteFailure()
         return now >= acceptingUntil || row.isUnlikely
     }
 }

@@ -25,13 +25,13 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     private struct Watch {
         var seen: FoundFile.Identity?
         var next: MonotonicTime
-        var told: Failure?
+        var reported: Failure?
         var generation = 1
     }
 
     private let path: String
     private let make: Making
-    private let tell: @Sendable (FileReport<Content.Fault>) -> Void
+    private let report: @Sendable (FileReport<Content.Fault>) -> Void
     /// Held while the file is checked. `known` is taken while it is held, never the other way round.
     private let watch: Mutex<Watch>
     private let known: Mutex<Known>
@@ -42,18 +42,18 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     ///   - path: The path of the file.
     ///   - now: The present moment.
     ///   - make: Makes the known value.
-    ///   - tell: Gets the reports of later readings, on the calling thread.
+    ///   - report: Gets the reports of later readings, on the calling thread.
     /// - Throws: The file is missing or not right.
     public init(
         _ path: String, now: MonotonicTime, make: @escaping Making,
-        tell: @escaping @Sendable (FileReport<Content.Fault>) -> Void
+        report: @escaping @Sendable (FileReport<Content.Fault>) -> Void
     ) throws(Failure) {
         self.path = path
         self.make = make
-        self.tell = tell
+        self.report = report
         let found = try Content.find(path)
         let first = try make(try Content(found), 1)
-        watch = Mutex(Watch(seen: found.identity, next: now.advanced(by: Self.interval), told: nil))
+        watch = Mutex(Watch(seen: found.identity, next: now.advanced(by: Self.interval), reported: nil))
         known = Mutex(first)
     }
 
@@ -62,17 +62,17 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     /// - Parameter now: The present moment. The file is checked when 2 s have passed since the last check.
     /// - Returns: The same as before while nothing has changed.
     public func current(now: MonotonicTime) -> Known {
-        let report = watch.withLockIfAvailable { watch -> FileReport<Content.Fault>? in
+        let found = watch.withLockIfAvailable { watch -> FileReport<Content.Fault>? in
             guard now >= watch.next else { return nil }
             watch.next = now.advanced(by: Self.interval)
-            return look(&watch)
+            return check(&watch)
         }
-        if let report = report ?? nil { tell(report) }
+        if let found = found ?? nil { report(found) }
         return known.withLock { $0 }
     }
 
     /// Checks the file. Returns the report, if any.
-    private func look(_ watch: inout Watch) -> FileReport<Content.Fault>? {
+    private func check(_ watch: inout Watch) -> FileReport<Content.Fault>? {
         do throws(Failure) {
             let found = try Content.find(path)
             guard found.identity != watch.seen else { return nil }
@@ -82,15 +82,15 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
             let next = try make(content, watch.generation + 1)
             watch.generation += 1
             known.withLock { $0 = next }
-            watch.told = nil
+            watch.reported = nil
             return .read(count: content.count)
         } catch {
             switch error {
             case .fault: break
             default: watch.seen = nil
             }
-            guard watch.told != error else { return nil }
-            watch.told = error
+            guard watch.reported != error else { return nil }
+            watch.reported = error
             return .kept(because: error)
         }
     }

@@ -50,7 +50,7 @@ extension FanOutPlanner {
         plan.mayReachTwice = split.mayOverlap
     }
 
-    private func isLimit(_ reason: TagExpressionError.Reason) -> Bool {
+    private func isLimit(_ reason: TagExpressionError.SyntaxFault) -> Bool {
         switch reason {
         case .tooManyTags, .cannotBeSplit, .tooManyParts: true
         case .empty, .tooLong, .expectedTag, .expectedOperator, .singleOperatorCharacter, .unmatchedClosingParenthesis,

@@ -1,7 +1,7 @@
 /// The reason why a text is no tag expression that a hub accepts, and the place of the fault.
 public struct TagExpressionError: Error, Sendable, Equatable {
     /// The kinds of what can be wrong.
-    public enum Reason: Sendable, Equatable {
+    public enum SyntaxFault: Sendable, Equatable {
         /// There is nothing but white space.
         case empty
         /// The text has this many bytes. Only 4,096 are allowed.
@@ -34,7 +34,7 @@ public struct TagExpressionError: Error, Sendable, Equatable {
     }
 
     /// The reason for the fault.
-    public let reason: Reason
+    public let reason: SyntaxFault
     /// Byte offset in the text, or index in the list, at which it shows.
     public let position: Int
 
@@ -43,7 +43,7 @@ public struct TagExpressionError: Error, Sendable, Equatable {
     /// - Parameters:
     ///   - reason: What is wrong.
     ///   - position: Byte offset in the text, or index in the list.
-    public init(_ reason: Reason, at position: Int) {
+    public init(_ reason: SyntaxFault, at position: Int) {
         self.reason = reason
         self.position = position
     }

@@ -8,7 +8,7 @@ final class HubWatch: Sendable {
     private struct State {
         /// Nil until a call was made.
         var isWell: Bool?
-        var isLooking = false
+        var isProbing = false
     }
 
     private let check: HealthCheck
@@ -25,14 +25,14 @@ final class HubWatch: Sendable {
     /// Notes what became of a call; nil is success.
     func note(_ failure: RegistrationFailure?) {
         if failure?.cause == .unusable { return }
-        let trouble = failure.flatMap(Self.trouble)
+        let problem = failure.flatMap(Self.problem)
         let wasWell = state.withLock { state -> Bool? in
-            defer { state.isWell = trouble == nil }
+            defer { state.isWell = problem == nil }
             return state.isWell
         }
-        if let trouble {
-            check.fail(trouble)
-            if wasWell != false { log.warning(.hubConnection, "the hub cannot be used", [.reason: .string(trouble)]) }
+        if let problem {
+            check.fail(problem)
+            if wasWell != false { log.warning(.hubConnection, "the hub cannot be used", [.reason: .string(problem)]) }
         } else {
             check.pass()
             if wasWell != true { log.info(.hubConnection, "the hub answers") }
@@ -40,25 +40,25 @@ final class HubWatch: Sendable {
     }
 
     /// Whether to ask the hub how it is: the last call did not show that it is well, and no such call is in flight.
-    func beginLook() -> Bool {
+    func beginProbe() -> Bool {
         state.withLock { state -> Bool in
-            guard state.isWell != true, !state.isLooking else { return false }
-            state.isLooking = true
+            guard state.isWell != true, !state.isProbing else { return false }
+            state.isProbing = true
             return true
         }
     }
 
     /// Logs that the first question has no answer yet, if that is so. To be called early enough to be read within 2 s.
     func noteSilence() {
-        guard state.withLock({ $0.isWell == nil && $0.isLooking }) else { return }
+        guard state.withLock({ $0.isWell == nil && $0.isProbing }) else { return }
         log.warning(.hubConnection, "the hub has not answered yet; waiting")
     }
 
     /// Whoever was told to ask has an answer, or has given up.
-    func endLook() { state.withLock { $0.isLooking = false } }
+    func endProbe() { state.withLock { $0.isProbing = false } }
 
     /// Why no call can succeed for now; nil where the hub has just refused this one, or asks to wait.
-    private static func trouble(_ failure: RegistrationFailure) -> String? {
+    private static func problem(_ failure: RegistrationFailure) -> String? {
         switch failure.cause {
         case .unanswered, .unsigned, .system: return failure.description
         case .unreadable, .unusable: return nil

@@ -135,8 +135,8 @@ final class RequestLookup: Sendable {
     private func go(on watch: RequestWatch) {
         guard !endIfDue(watch), let turn = watch.nextTurn() else { return }
         guard let results = results.withLock({ $0 }) else { return finish(watch, with: .problem(.resultsUnwatched)) }
-        do throws(ResultFollower.Refusal) {
-            let forget = try results.wait(for: watch.key.id, until: nextLook(at: watch)) { [self] reason in
+        do throws(ResultFollower.WaitRefusal) {
+            let forget = try results.wait(for: watch.key.id, until: nextCheck(at: watch)) { [self] reason in
                 if reason == .closed { finish(watch, with: .stopping(self[watch.key])) } else { go(on: watch) }
             }
             watch.hold(forget, of: turn)
@@ -159,7 +159,7 @@ final class RequestLookup: Sendable {
     }
 
     /// The watch's deadline, or earlier the moment from which on a `duplicate` counts.
-    private func nextLook(at watch: RequestWatch) -> MonotonicTime {
+    private func nextCheck(at watch: RequestWatch) -> MonotonicTime {
         guard let settles = self[watch.key]?.ending?.settlesAt else { return watch.deadline }
         let left = max(1_000_000, settles.nanoseconds(since: clock.wall()))
         return min(watch.deadline, clock.now().advanced(byNanoseconds: left))

@@ -8,14 +8,14 @@ protocol ResultWaiting: Sendable {
     /// Waits for the final result of an id. `then` is called once, in any thread, unless this refuses or the wait is ended before
     /// by what it returns.
     func wait(
-        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Reason) -> Void
-    ) throws(ResultFollower.Refusal) -> @Sendable () -> Void
+        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
+    ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void
 }
 
 extension ResultFollower: ResultWaiting {
     func wait(
-        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Reason) -> Void
-    ) throws(ResultFollower.Refusal) -> @Sendable () -> Void {
+        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Kind) -> Void
+    ) throws(ResultFollower.WaitRefusal) -> @Sendable () -> Void {
         let ticket = try expect(id, until: deadline) { then($0.reason) }
         return { [self] in forget(ticket) }
     }

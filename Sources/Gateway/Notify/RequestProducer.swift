@@ -18,8 +18,8 @@ final class RequestProducer: Sendable {
     /// The longest wait for something to be served, so that the end is seen in time.
     private static let step = Duration.milliseconds(100)
     /// How often the brokers are asked for the topic while something is wrong, and for how long each time.
-    private static let lookInterval = Duration.seconds(1)
-    private static let lookTimeout = Duration.milliseconds(500)
+    private static let probeInterval = Duration.seconds(1)
+    private static let probeTimeout = Duration.milliseconds(500)
 
     private struct State {
         var producer: Producer
@@ -27,7 +27,7 @@ final class RequestProducer: Sendable {
         /// What was wrong last.
         var problem: KafkaError?
         /// Whether the brokers must be asked for the topic: they were not yet, or something was wrong since.
-        var isToLook = true
+        var mustProbe = true
         var isToOpenAgain = false
         var isStarted = false
         var isStopped = false
@@ -167,7 +167,7 @@ final class RequestProducer: Sendable {
         guard !error.refusesRecords, !error.isClosed else { return }
         state.withLock { state in
             state.problem = error
-            state.isToLook = true
+            state.mustProbe = true
             if error.isFatal { state.isToOpenAgain = true }
         }
     }
@@ -185,21 +185,21 @@ final class RequestProducer: Sendable {
             }
             if state.withLock({ $0.isToOpenAgain }) {
                 replace(producer)
-            } else if MonotonicTime.now() >= nextLook, state.withLock({ $0.isToLook }) {
-                look(producer)
-                nextLook = MonotonicTime.now().advanced(by: Self.lookInterval)
+            } else if MonotonicTime.now() >= nextLook, state.withLock({ $0.mustProbe }) {
+                probe(producer)
+                nextLook = MonotonicTime.now().advanced(by: Self.probeInterval)
             }
             turn()
         }
     }
 
-    private func look(_ producer: Producer) {
+    private func probe(_ producer: Producer) {
         do throws(KafkaError) {
             // The other lanes may be missing as long as no request is for them.
-            _ = try producer.warmUp(topics: [topics.normal], timeout: Self.lookTimeout)
+            _ = try producer.warmUp(topics: [topics.normal], timeout: Self.probeTimeout)
             state.withLock { state in
                 state.problem = nil
-                state.isToLook = false
+                state.mustProbe = false
             }
         } catch {
             note(error)
@@ -212,7 +212,7 @@ final class RequestProducer: Sendable {
             let producer = try Self.open(configuration, topics: topics)
             state.withLock { state in
                 state.producer = producer
-                state.isToLook = true
+                state.mustProbe = true
             }
             old.close(timeout: .zero)
             // Not before: what the old one has told last is why it was replaced.

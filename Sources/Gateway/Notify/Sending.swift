@@ -50,7 +50,7 @@ final class Sending: Sendable {
         services.metrics.readWaitingSends { reader.waiterCount }
         services.metrics.readQueue { [producer] in producer.stillness }
         producer.start { [self] in
-            look(reader)
+            reportHealth(reader)
             turn()
         }
     }
@@ -80,7 +80,7 @@ final class Sending: Sendable {
         let record = writer.withLock { $0.record(of: request, at: moment) }
         let report = RecordReport()
         let ticket: ResultFollower.Ticket
-        do throws(ResultFollower.Refusal) {
+        do throws(ResultFollower.WaitRefusal) {
             ticket = try follower.expect(id, awaiting: Awaited(goal), until: deadline) { [lanes] ending in
                 Sending.conclude(id, record: report.record, ending: ending, lanes: lanes, reply: reply)
             }
@@ -132,7 +132,7 @@ final class Sending: Sendable {
     }
 
     /// Tells health and log how Kafka is.
-    private func look(_ follower: ResultFollower) {
+    private func reportHealth(_ follower: ResultFollower) {
         if let problem = producer.problem ?? Self.problem(of: follower) {
             check.fail(problem.description)
             guard watch?.isWaiting != true, note(isWell: false) else { return }

@@ -27,7 +27,7 @@ struct RegisterRoute: Sendable {
         let request = call.request
         switch call.route {
         case .newRegistration:
-            let handle = try LookUpHandle.read(request.percentDecodedQuery)
+            let handle = try HandleQuery.read(request.percentDecodedQuery)
             let newID = UUID().uuidString.lowercased()
             return (Registrar.creating(for: handle, newID: newID, user: user, users: users.pattern), key: handle?.text ?? newID)
         case .putRegistration(let id):

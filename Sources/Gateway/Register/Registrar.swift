@@ -61,7 +61,7 @@ public struct Registrar: Sendable {
     }
 
     private enum Purpose: Sendable {
-        case create(newID: String, LookUpHandle?)
+        case create(newID: String, HandleQuery?)
         case put(id: String, RegisterBody)
         case remove(id: String)
     }
@@ -84,7 +84,7 @@ public struct Registrar: Sendable {
 
     /// `POST /api/register`: finds the id that a device has by its handle, or gives it a new one, a random UUID.
     public static func creating(
-        for handle: LookUpHandle?, newID: String, user: UserTag, users: UserTag.Pattern
+        for handle: HandleQuery?, newID: String, user: UserTag, users: UserTag.Pattern
     ) -> Registrar {
         Registrar(.create(newID: newID, handle), user: user, users: users)
     }
@@ -155,7 +155,7 @@ public struct Registrar: Sendable {
 
 extension Registrar {
     /// Keeps one installation of the handle, the user's own if there is one, else the hub's first, and removes the others.
-    private mutating func choose(among list: [DeviceRegistration], of handle: LookUpHandle, else newID: String) {
+    private mutating func choose(among list: [DeviceRegistration], of handle: HandleQuery, else newID: String) {
         let known = list.filter { Self.has($0, handle: handle.text) }
         let usable = known.filter { registration in registration.installationID.map(Self.isSendable) ?? false }
         let own = usable.first { registration in registration.tags.contains { UserTag.isSame($0, as: user) } }

@@ -22,7 +22,7 @@ protocol Endpoints: Sendable {
     /// Answers a call that brings requests, before it returns or later; waits for nothing. Called on any thread.
     func publish(_ call: PublishCall)
     /// Answers a call about one request of a back end, before it returns or later; waits for nothing. Called on any thread.
-    func look(_ call: LookupCall)
+    func answerLookup(_ call: LookupCall)
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
     func start()
     /// Answers those who wait for states of requests with what is known, and those who come later at once. Called once, before
@@ -37,7 +37,7 @@ protocol Endpoints: Sendable {
 
 extension Endpoints {
     func publish(_ call: PublishCall) { call.reply.answer(APIProblem.notFound) }
-    func look(_ call: LookupCall) { call.refuse(.notFound) }
+    func answerLookup(_ call: LookupCall) { call.refuse(.notFound) }
     func start() {}
     func endWaits() {}
     func settle() {}
@@ -106,7 +106,7 @@ struct APIEndpoints: Endpoints {
 
     func publish(_ call: PublishCall) { publishing.answer(call) }
 
-    func look(_ call: LookupCall) { lookups.answer(call) }
+    func answerLookup(_ call: LookupCall) { lookups.answer(call) }
 
     func start() {
         sending.start(lookups.lookup) { [events = lookups.events] in events.tick() }

@@ -116,7 +116,7 @@ public final class GatewayService: Sendable {
             services.log.warning(
                 .configurationDoubtful, "everybody may sign in whose password is the name", [.setting: "gateway.demo_auth"])
         }
-        lookAtHub()
+        probeHub()
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1500)) { [watch] in watch.noteSilence() }
         return address
     }
@@ -142,14 +142,14 @@ public final class GatewayService: Sendable {
     }
 
     /// Asks the hub how it is, unless the last call has told that it is well. To be called every few seconds; waits for nothing.
-    public func lookAtHub() {
-        guard watch.beginLook() else { return }
+    public func probeHub() {
+        guard watch.beginProbe() else { return }
         let isPut = lanes.put(for: Self.nobody) { [watch] caller in
             // What came of it is noted by the caller.
             _ = try? caller.perform(.getInstallation(id: GatewayService.nobody))
-            watch.endLook()
+            watch.endProbe()
         }
-        if !isPut { watch.endLook() }
+        if !isPut { watch.endProbe() }
     }
 
     /// What it serves with: as many connections as the descriptors allow.

@@ -100,7 +100,7 @@ struct Routes: Sendable {
             }
         case .route(.request(let route)):
             signIn(request, reply: reply) { [endpoints] in
-                endpoints.look(LookupCall(route, request: request, by: Asker($0), reply: reply))
+                endpoints.answerLookup(LookupCall(route, request: request, by: Asker($0), reply: reply))
             }
         case .route(let route):
             signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in

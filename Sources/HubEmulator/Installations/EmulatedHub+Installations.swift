@@ -4,7 +4,7 @@ import Synchronization
 extension EmulatedHub {
     /// `PUT /installations/{id}`: creates or overwrites.
     func putInstallation(_ call: HubCall, id: String) -> HubAnswer {
-        answering { () throws(Refusal) in
+        answering { () throws(RefusedCall) in
             let installation = try InstallationReader(call.request.body).installation(id: id)
             state.withLock { $0.write(installation, at: call.moment.milliseconds) }
             return .empty(200)
@@ -23,7 +23,7 @@ extension EmulatedHub {
     func patchInstallation(_ call: HubCall, id: String) -> HubAnswer {
         state.withLock { state in
             guard var installation = state.installations[id] else { return .error(404, detail: "Installation not found") }
-            return answering { () throws(Refusal) in
+            return answering { () throws(RefusedCall) in
                 try InstallationPatch.apply(call.request.body, to: &installation)
                 state.write(installation, at: call.moment.milliseconds)
                 return .empty(200)

@@ -11,25 +11,25 @@ enum InstallationPatch {
         let value: String?
 
         /// The value of an operation that needs one.
-        func required() throws(Refusal) -> String {
+        func required() throws(RefusedCall) -> String {
             guard let value else {
-                throw Refusal(400, detail: "The operation on '/\(path.joined(separator: "/"))' needs a value")
+                throw RefusedCall(400, detail: "The operation on '/\(path.joined(separator: "/"))' needs a value")
             }
             return value
         }
 
-        var unknownPath: Refusal { Refusal(400, detail: "A patch cannot change '/\(path.joined(separator: "/"))'") }
+        var unknownPath: RefusedCall { RefusedCall(400, detail: "A patch cannot change '/\(path.joined(separator: "/"))'") }
     }
 
     /// Applies every operation of a patch, in order, or none: 400 names the first that cannot be applied.
-    static func apply(_ body: [UInt8], to installation: inout Installation) throws(Refusal) {
+    static func apply(_ body: [UInt8], to installation: inout Installation) throws(RefusedCall) {
         var patched = installation
         for operation in try InstallationReader(body).operations() {
             guard ["add", "replace", "remove"].contains(operation.name) else {
-                throw Refusal(400, detail: "The operation '\(operation.name)' is not one of add, replace and remove")
+                throw RefusedCall(400, detail: "The operation '\(operation.name)' is not one of add, replace and remove")
             }
             guard operation.path.hasPrefix("/") else {
-                throw Refusal(400, detail: "The path '\(operation.path)' does not begin with '/'")
+                throw RefusedCall(400, detail: "The path '\(operation.path)' does not begin with '/'")
             }
             let path = operation.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
                 .map { String($0.replacing("~1", with: "/").replacing("~0", with: "~")) }
@@ -41,7 +41,7 @@ enum InstallationPatch {
         installation = patched
     }
 
-    private static func apply(_ step: Step, to installation: inout Installation) throws(Refusal) {
+    private static func apply(_ step: Step, to installation: inout Installation) throws(RefusedCall) {
         switch step.path[0] {
         case "userId" where step.path.count == 1:
             installation.userID = step.removes ? nil : try step.required()
@@ -56,7 +56,7 @@ enum InstallationPatch {
         }
     }
 
-    private static func applyVariables(_ step: Step, to installation: inout Installation) throws(Refusal) {
+    private static func applyVariables(_ step: Step, to installation: inout Installation) throws(RefusedCall) {
         switch step.path.count {
         case 1:
             installation.pushVariables = step.removes ? [] : try InstallationReader(Array(step.required().utf8)).pairs()
@@ -68,7 +68,7 @@ enum InstallationPatch {
         }
     }
 
-    private static func applyTile(_ step: Step, to installation: inout Installation) throws(Refusal) {
+    private static func applyTile(_ step: Step, to installation: inout Installation) throws(RefusedCall) {
         let name = step.path[1]
         let position = installation.secondaryTiles.firstIndex { $0.name == name }
         if step.path.count == 2 {
@@ -78,14 +78,14 @@ enum InstallationPatch {
             installation.secondaryTiles.append((name, target))
             return
         }
-        guard let position else { throw Refusal(400, detail: "There is no secondary tile '\(name)'") }
+        guard let position else { throw RefusedCall(400, detail: "There is no secondary tile '\(name)'") }
         try apply(step, at: Array(step.path.dropFirst(2)), to: &installation.secondaryTiles[position].target)
     }
 
-    private static func apply(_ step: Step, at path: [String], to target: inout InstallationTarget) throws(Refusal) {
+    private static func apply(_ step: Step, at path: [String], to target: inout InstallationTarget) throws(RefusedCall) {
         switch (path[0], path.count) {
         case ("pushChannel", 1):
-            guard !step.removes else { throw Refusal(400, detail: "The pushChannel cannot be removed") }
+            guard !step.removes else { throw RefusedCall(400, detail: "The pushChannel cannot be removed") }
             target.pushChannel = try step.required()
         case ("tags", 1), ("tags", 2):
             try applyTags(step, at: path, to: &target.tags)
@@ -97,7 +97,7 @@ enum InstallationPatch {
         }
     }
 
-    private static func applyTags(_ step: Step, at path: [String], to tags: inout [String]) throws(Refusal) {
+    private static func applyTags(_ step: Step, at path: [String], to tags: inout [String]) throws(RefusedCall) {
         if step.removes {
             tags = path.count == 1 ? [] : tags.filter { $0.lowercased() != path[1].lowercased() }
             return
@@ -110,7 +110,7 @@ enum InstallationPatch {
 
     private static func applyTemplate(
         _ step: Step, at path: [String], to templates: inout [InstallationTarget.Template]
-    ) throws(Refusal) {
+    ) throws(RefusedCall) {
         let name = path[1]
         let position = templates.firstIndex { $0.name == name }
         if path.count == 2 {
@@ -123,7 +123,7 @@ enum InstallationPatch {
             }
             return
         }
-        guard let position else { throw Refusal(400, detail: "There is no template '\(name)'") }
+        guard let position else { throw RefusedCall(400, detail: "There is no template '\(name)'") }
         switch (path[2], path.count) {
         case ("body", 3):
             templates[position].text = try step.required()

@@ -7,46 +7,48 @@ struct InstallationReader {
     private let document: JSONDocument
 
     /// Reads a JSON text, or refuses it with 400.
-    init(_ bytes: [UInt8]) throws(Refusal) {
+    init(_ bytes: [UInt8]) throws(RefusedCall) {
         var document = JSONDocument()
-        do { try document.read(bytes.span) } catch { throw Refusal(400, detail: "The body is not valid JSON. \(error.sentence)") }
+        do { try document.read(bytes.span) } catch {
+            throw RefusedCall(400, detail: "The body is not valid JSON. \(error.sentence)")
+        }
         self.document = document
     }
 
     /// The installation that the whole text describes, or 400 naming the fault. The id in the path must not be contradicted by
     /// the body. With `nil`, the body's id counts.
-    func installation(id: String?) throws(Refusal) -> Installation {
+    func installation(id: String?) throws(RefusedCall) -> Installation {
         try installation(at: document.root, id: id)
     }
 
-    func installations() throws(Refusal) -> [Installation] {
-        guard document.kind(of: document.root) == .array else { throw Refusal(400, detail: "The text is not a JSON array") }
+    func installations() throws(RefusedCall) -> [Installation] {
+        guard document.kind(of: document.root) == .array else { throw RefusedCall(400, detail: "The text is not a JSON array") }
         var installations: [Installation] = []
-        try document.forEachElement(of: document.root) { (node) throws(Refusal) in
+        try document.forEachElement(of: document.root) { (node) throws(RefusedCall) in
             installations.append(try installation(at: node, id: nil))
         }
         return installations
     }
 
     /// The template that the whole text describes.
-    func template(name: String) throws(Refusal) -> InstallationTarget.Template { try template(name, at: document.root) }
+    func template(name: String) throws(RefusedCall) -> InstallationTarget.Template { try template(name, at: document.root) }
 
     /// The secondary tile that the whole text describes.
-    func target() throws(Refusal) -> InstallationTarget { try target(at: document.root) }
+    func target() throws(RefusedCall) -> InstallationTarget { try target(at: document.root) }
 
     /// The strings of the array, or object, that the whole text is.
-    func strings() throws(Refusal) -> [String] { try strings(at: document.root) }
+    func strings() throws(RefusedCall) -> [String] { try strings(at: document.root) }
 
     /// The string members of the object that the whole text is.
-    func pairs() throws(Refusal) -> [(name: String, value: String)] { try pairs(at: document.root) }
+    func pairs() throws(RefusedCall) -> [(name: String, value: String)] { try pairs(at: document.root) }
 
     /// The operations of a patch: `op`, `path` and `value`. A value other than a string is given as its JSON text.
-    func operations() throws(Refusal) -> [(name: String, path: String, value: String?)] {
-        guard document.kind(of: document.root) == .array else { throw Refusal(400, detail: "A patch must be a JSON array") }
+    func operations() throws(RefusedCall) -> [(name: String, path: String, value: String?)] {
+        guard document.kind(of: document.root) == .array else { throw RefusedCall(400, detail: "A patch must be a JSON array") }
         var operations: [(name: String, path: String, value: String?)] = []
-        try document.forEachElement(of: document.root) { (node) throws(Refusal) in
+        try document.forEachElement(of: document.root) { (node) throws(RefusedCall) in
             guard let name = try string("op", of: node), let path = try string("path", of: node) else {
-                throw Refusal(400, detail: "Every operation of a patch needs 'op' and 'path'")
+                throw RefusedCall(400, detail: "Every operation of a patch needs 'op' and 'path'")
             }
             let value = document.member("value", of: node)
             let isAbsent = value.map { document.kind(of: $0) == .null } ?? true
@@ -55,55 +57,57 @@ struct InstallationReader {
         return operations
     }
 
-    private func installation(at node: JSONDocument.Node, id: String?) throws(Refusal) -> Installation {
-        guard document.kind(of: node) == .object else { throw Refusal(400, detail: "An installation must be a JSON object") }
+    private func installation(at node: JSONDocument.Node, id: String?) throws(RefusedCall) -> Installation {
+        guard document.kind(of: node) == .object else { throw RefusedCall(400, detail: "An installation must be a JSON object") }
         let named = try string("installationId", of: node)
         guard let id = id ?? named, !id.isEmpty, named == nil || named == id else {
-            throw Refusal(400, detail: "The installationId in the body is missing or differs from the one in the path")
+            throw RefusedCall(400, detail: "The installationId in the body is missing or differs from the one in the path")
         }
         guard (try? HubTag.installation(id)) != nil else {
-            throw Refusal(400, detail: "The installationId has characters that are not allowed")
+            throw RefusedCall(400, detail: "The installationId has characters that are not allowed")
         }
         let platformName = try string("platform", of: node) ?? ""
         guard let platform = HubPlatform(installationName: platformName) else {
-            throw Refusal(
+            throw RefusedCall(
                 400, detail: "The platform is missing or not one of apns, wns, mpns, gcm, fcmV1, adm, baidu, browser, xiaomi")
         }
         var installation = Installation(id: id, platform: platform, target: try target(at: node))
         let documented = try string("userID", of: node)
         installation.userID = try string("userId", of: node) ?? documented
         if let user = installation.userID, (try? HubTag.user(user)) == nil {
-            throw Refusal(400, detail: "The userId has characters that are not allowed")
+            throw RefusedCall(400, detail: "The userId has characters that are not allowed")
         }
         installation.expirationTime = try string("expirationTime", of: node)
         if let variables = document.member("pushVariables", of: node) { installation.pushVariables = try pairs(at: variables) }
         if let tiles = document.member("secondaryTiles", of: node) {
-            try document.forEachMember(of: tiles) { (key, value) throws(Refusal) in
+            try document.forEachMember(of: tiles) { (key, value) throws(RefusedCall) in
                 installation.secondaryTiles.append((document.string(key), try target(at: value)))
             }
         }
         return installation
     }
 
-    private func target(at node: JSONDocument.Node) throws(Refusal) -> InstallationTarget {
+    private func target(at node: JSONDocument.Node) throws(RefusedCall) -> InstallationTarget {
         guard let channel = document.member("pushChannel", of: node),
             [.string, .object].contains(document.kind(of: channel)), !document.text(of: channel).isEmpty
-        else { throw Refusal(400, detail: "The pushChannel is missing or empty") }
+        else { throw RefusedCall(400, detail: "The pushChannel is missing or empty") }
         var target = InstallationTarget(pushChannel: document.string(document.text(of: channel)))
         if let tags = document.member("tags", of: node) { target.tags = try Self.checked(strings(at: tags)) }
         if let templates = document.member("templates", of: node) {
-            try document.forEachMember(of: templates) { (key, value) throws(Refusal) in
+            try document.forEachMember(of: templates) { (key, value) throws(RefusedCall) in
                 target.templates.append(try template(document.string(key), at: value))
             }
         }
         return target
     }
 
-    private func template(_ name: String, at node: JSONDocument.Node) throws(Refusal) -> InstallationTarget.Template {
+    private func template(_ name: String, at node: JSONDocument.Node) throws(RefusedCall) -> InstallationTarget.Template {
         guard !name.isEmpty, name.count <= 200 else {
-            throw Refusal(400, detail: "A template's name must have 1 to 200 characters")
+            throw RefusedCall(400, detail: "A template's name must have 1 to 200 characters")
         }
-        guard let text = try string("body", of: node) else { throw Refusal(400, detail: "The template '\(name)' has no body") }
+        guard let text = try string("body", of: node) else {
+            throw RefusedCall(400, detail: "The template '\(name)' has no body")
+        }
         var template = InstallationTarget.Template(name: name, text: text, body: try Self.compiled(text))
         if let headers = document.member("headers", of: node) {
             for pair in try pairs(at: headers) { template.headers.append(pair.name, value: pair.value) }
@@ -114,51 +118,55 @@ struct InstallationReader {
     }
 
     /// A template's body, parsed. A faulty body is refused with 400.
-    static func compiled(_ text: String) throws(Refusal) -> BodyTemplate {
-        do { return try BodyTemplate(text) } catch { throw Refusal(400, detail: error.sentence) }
+    static func compiled(_ text: String) throws(RefusedCall) -> BodyTemplate {
+        do { return try BodyTemplate(text) } catch { throw RefusedCall(400, detail: error.sentence) }
     }
 
     /// The tags, if all are valid. Otherwise refuses in the service's own words.
-    static func checked(_ tags: [String]) throws(Refusal) -> [String] {
+    static func checked(_ tags: [String]) throws(RefusedCall) -> [String] {
         let invalid = tags.filter { (try? HubTag($0)) == nil }
         guard invalid.isEmpty else {
-            throw Refusal(
+            throw RefusedCall(
                 400,
                 detail:
                     "An invalid tag(s) '\(invalid.joined(separator: ","))' was supplied. Valid tag characters are alphanumeric, "
                     + "_, @, -, ., : and #.")
         }
         guard tags.reduce(0, { $0 + $1.utf8.count + 1 }) <= 8000 else {
-            throw Refusal(
+            throw RefusedCall(
                 400, detail: "Registration Tags serialized size is more than maximum supported value. Max Allowed Size: '8000'")
         }
         return tags
     }
 
-    private func string(_ name: StaticString, of node: JSONDocument.Node) throws(Refusal) -> String? {
+    private func string(_ name: StaticString, of node: JSONDocument.Node) throws(RefusedCall) -> String? {
         guard let value = document.member(name, of: node), document.kind(of: value) != .null else { return nil }
-        guard document.kind(of: value) == .string else { throw Refusal(400, detail: "The value of '\(name)' is not a string") }
+        guard document.kind(of: value) == .string else {
+            throw RefusedCall(400, detail: "The value of '\(name)' is not a string")
+        }
         return document.string(document.text(of: value))
     }
 
-    private func strings(at node: JSONDocument.Node) throws(Refusal) -> [String] {
+    private func strings(at node: JSONDocument.Node) throws(RefusedCall) -> [String] {
         guard document.kind(of: node) != .null else { return [] }
-        guard document.kind(of: node) == .array else { throw Refusal(400, detail: "A list of tags is not a JSON array") }
+        guard document.kind(of: node) == .array else { throw RefusedCall(400, detail: "A list of tags is not a JSON array") }
         var strings: [String] = []
-        try document.forEachElement(of: node) { (element) throws(Refusal) in
-            guard document.kind(of: element) == .string else { throw Refusal(400, detail: "A tag is not a string") }
+        try document.forEachElement(of: node) { (element) throws(RefusedCall) in
+            guard document.kind(of: element) == .string else { throw RefusedCall(400, detail: "A tag is not a string") }
             let text = document.string(document.text(of: element))
             if !strings.contains(text) { strings.append(text) }
         }
         return strings
     }
 
-    private func pairs(at node: JSONDocument.Node) throws(Refusal) -> [(name: String, value: String)] {
+    private func pairs(at node: JSONDocument.Node) throws(RefusedCall) -> [(name: String, value: String)] {
         guard document.kind(of: node) != .null else { return [] }
-        guard document.kind(of: node) == .object else { throw Refusal(400, detail: "A JSON object of strings was expected") }
+        guard document.kind(of: node) == .object else { throw RefusedCall(400, detail: "A JSON object of strings was expected") }
         var pairs: [(name: String, value: String)] = []
-        try document.forEachMember(of: node) { (key, value) throws(Refusal) in
-            guard document.kind(of: value) == .string else { throw Refusal(400, detail: "A value that must be a string is none") }
+        try document.forEachMember(of: node) { (key, value) throws(RefusedCall) in
+            guard document.kind(of: value) == .string else {
+                throw RefusedCall(400, detail: "A value that must be a string is none")
+            }
             pairs.append((document.string(key), document.string(document.text(of: value))))
         }
         return pairs

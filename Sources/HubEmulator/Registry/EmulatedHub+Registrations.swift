@@ -14,7 +14,7 @@ extension EmulatedHub {
 
     /// `POST /registrations`.
     func createRegistration(_ call: HubCall) -> HubAnswer {
-        answering { () throws(Refusal) in
+        answering { () throws(RefusedCall) in
             var registration = try RegistrationReader.read(call.request.body)
             state.withLock { state in
                 registration.id = state.identifiers.registrationID()
@@ -27,13 +27,13 @@ extension EmulatedHub {
 
     /// `PUT /registrations/{id}`: creates or updates. With `If-Match`, updates only an existing registration of that version.
     func putRegistration(_ call: HubCall, id: String) -> HubAnswer {
-        answering { () throws(Refusal) in
-            guard Self.isRegistrationID(id) else { throw Refusal(400, detail: "The registration id is not valid") }
+        answering { () throws(RefusedCall) in
+            guard Self.isRegistrationID(id) else { throw RefusedCall(400, detail: "The registration id is not valid") }
             var registration = try RegistrationReader.read(call.request.body)
             registration.id = id
             registration.writtenAt = call.moment.milliseconds
             let condition = call.request.headers["If-Match"]
-            let written: Registration = try state.withLock { (state) throws(Refusal) in
+            let written: Registration = try state.withLock { (state) throws(RefusedCall) in
                 let existing = state.registrations[id]
                 if let condition { try Self.check(condition, against: existing) }
                 registration.etag = (existing?.etag ?? 0) + 1
@@ -52,11 +52,11 @@ extension EmulatedHub {
 
     /// `DELETE /registrations/{id}`, for which `If-Match` is mandatory.
     func deleteRegistration(_ call: HubCall, id: String) -> HubAnswer {
-        answering { () throws(Refusal) in
+        answering { () throws(RefusedCall) in
             guard let condition = call.request.headers["If-Match"] else {
-                throw Refusal(400, detail: "The HTTP header \"If-Match\" is missing")
+                throw RefusedCall(400, detail: "The HTTP header \"If-Match\" is missing")
             }
-            try state.withLock { (state) throws(Refusal) in
+            try state.withLock { (state) throws(RefusedCall) in
                 try Self.check(condition, against: state.registrations[id])
                 state.registrations.remove(id)
             }
@@ -84,7 +84,7 @@ extension EmulatedHub {
     private func page(
         _ call: HubCall, path: String, of devices: [DeviceKey]? = nil, where condition: (Registration) -> Bool
     ) -> HubAnswer {
-        answering { () throws(Refusal) in
+        answering { () throws(RefusedCall) in
             let limit = try pageLimit(call)
             let cursor = try ContinuationToken.cursor(call.request.queryValue("continuationtoken"))
             let (page, next) = state.withLock {
@@ -94,10 +94,10 @@ extension EmulatedHub {
         }
     }
 
-    private func pageLimit(_ call: HubCall) throws(Refusal) -> Int {
+    private func pageLimit(_ call: HubCall) throws(RefusedCall) -> Int {
         guard let text = call.request.queryValue("$top") else { return Self.pageSize }
         guard let top = Int(text), top > 0 else {
-            throw Refusal(400, detail: "The value of '$top' is not a number of at least 1")
+            throw RefusedCall(400, detail: "The value of '$top' is not a number of at least 1")
         }
         return min(top, Self.pageSize)
     }
@@ -130,11 +130,11 @@ extension EmulatedHub {
     }
 
     /// Checks `If-Match`: `*`, `"1"`, `W/"1"` or the bare number. Only the digits count.
-    private static func check(_ condition: String, against existing: Registration?) throws(Refusal) {
-        guard let existing else { throw Refusal(404, detail: "") }
+    private static func check(_ condition: String, against existing: Registration?) throws(RefusedCall) {
+        guard let existing else { throw RefusedCall(404, detail: "") }
         guard condition != "*" else { return }
         guard condition.filter({ $0.isASCII && $0.isNumber }) == String(existing.etag) else {
-            throw Refusal(412, detail: "The registration was changed since it was read")
+            throw RefusedCall(412, detail: "The registration was changed since it was read")
         }
     }
 }
@@ -147,12 +147,12 @@ enum ContinuationToken {
     }
 
     /// The cursor of a token as the query has it, decoded once or not at all, or 0 without a token.
-    static func cursor(_ token: String?) throws(Refusal) -> Int {
+    static func cursor(_ token: String?) throws(RefusedCall) -> Int {
         guard let token else { return 0 }
         let plain = PercentEncoding.decoded(token)
         guard let bytes = Base64.decode(Array(plain.utf8)), bytes.starts(with: "1;".utf8),
             let cursor = Int(String(decoding: bytes.dropFirst(2), as: UTF8.self)), cursor > 0
-        else { throw Refusal(400, detail: "The continuation token is not valid") }
+        else { throw RefusedCall(400, detail: "The continuation token is not valid") }
         return cursor
     }
 }

@@ -3,18 +3,18 @@ import HTTPServing
 /// Reads a registration from an Atom entry. Both spellings of its type are understood, the element's name and `i:type`.
 enum RegistrationReader {
     /// The registration that `body` describes, without id and version, or 400 naming the fault.
-    static func read(_ body: [UInt8]) throws(Refusal) -> Registration {
-        guard let root = Markup.read(body) else { throw Refusal(400, detail: "The body is not well-formed XML") }
+    static func read(_ body: [UInt8]) throws(RefusedCall) -> Registration {
+        guard let root = Markup.read(body) else { throw RefusedCall(400, detail: "The body is not well-formed XML") }
         guard let description = root.first(where: { $0.hasSuffix("RegistrationDescription") }) else {
-            throw Refusal(400, detail: "The body holds no registration description")
+            throw RefusedCall(400, detail: "The body holds no registration description")
         }
         let declared = description.attributes["type"] ?? description.name
         let type = declared.split(separator: ":").last.map(String.init) ?? declared
         guard let (platform, isTemplate) = kind(of: type) else {
-            throw Refusal(400, detail: "'\(type)' is not a known type of registration")
+            throw RefusedCall(400, detail: "'\(type)' is not a known type of registration")
         }
         guard let handle = description.value(platform.handleElement) else {
-            throw Refusal(400, detail: "The element \(platform.handleElement) is missing or empty")
+            throw RefusedCall(400, detail: "The element \(platform.handleElement) is missing or empty")
         }
         let tags = (description.value("Tags") ?? "").split(separator: ",").map { $0.trimmingBlanks }.filter { !$0.isEmpty }
         var registration = Registration(
@@ -34,14 +34,14 @@ enum RegistrationReader {
         return HubPlatform.allCases.first { $0.elementPrefix.lowercased() == prefix }.map { ($0, isTemplate) }
     }
 
-    private static func template(_ description: Markup, for platform: HubPlatform) throws(Refusal) -> Registration.Template {
+    private static func template(_ description: Markup, for platform: HubPlatform) throws(RefusedCall) -> Registration.Template {
         guard let text = description.value("BodyTemplate") else {
-            throw Refusal(400, detail: "The element BodyTemplate is missing or empty")
+            throw RefusedCall(400, detail: "The element BodyTemplate is missing or empty")
         }
         var template = Registration.Template(
             name: description.value("TemplateName"), text: text, body: try InstallationReader.compiled(text))
         guard (template.name?.count ?? 0) <= 200 else {
-            throw Refusal(400, detail: "A template's name has at most 200 characters")
+            throw RefusedCall(400, detail: "A template's name has at most 200 characters")
         }
         template.expiry = description.value("Expiry")
         template.priority = description.value("Priority")
@@ -52,7 +52,7 @@ enum RegistrationReader {
             }
         }
         for value in [template.expiry, template.priority].compactMap({ $0 }) + template.headers.all.map(\.value) {
-            do { _ = try TemplateExpression(parsing: value) } catch { throw Refusal(400, detail: error.sentence) }
+            do { _ = try TemplateExpression(parsing: value) } catch { throw RefusedCall(400, detail: error.sentence) }
         }
         return template
     }

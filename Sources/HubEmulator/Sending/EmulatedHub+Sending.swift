@@ -9,12 +9,12 @@ extension EmulatedHub {
 
     /// `POST /messages`: to tags, to everyone, or with `direct` to one handle. With `test` the outcome is answered.
     func send(_ call: HubCall) -> HubAnswer {
-        answering { () throws(Refusal) in
+        answering { () throws(RefusedCall) in
             let reader = NotificationReader(call: call, body: call.request.body)
             var audience = try reader.taggedAudience()
             if call.hasFlag("direct") {
                 guard let handle = call.notificationHeader("DeviceHandle"), !handle.isEmpty else {
-                    throw Refusal(400, detail: "The HTTP header \"ServiceBusNotification-DeviceHandle\" is missing or empty")
+                    throw RefusedCall(400, detail: "The HTTP header \"ServiceBusNotification-DeviceHandle\" is missing or empty")
                 }
                 audience = .handles([handle])
             }
@@ -26,14 +26,16 @@ extension EmulatedHub {
     /// `POST /messages/$batch`: one notification to up to 1,000 handles.
     func sendBatch(_ call: HubCall) -> HubAnswer {
         if call.tier == .free { return call.refusedByTier() }
-        return answering { () throws(Refusal) in
-            guard call.hasFlag("direct") else { throw Refusal(400, detail: "A batch needs the flag 'direct' in its query") }
+        return answering { () throws(RefusedCall) in
+            guard call.hasFlag("direct") else { throw RefusedCall(400, detail: "A batch needs the flag 'direct' in its query") }
             // No source documents the service's answer. An answer as to a send would hide that nothing was tested.
-            guard !call.hasFlag("test") else { throw Refusal(400, detail: "The flag 'test' is not allowed in a batch's query") }
+            guard !call.hasFlag("test") else {
+                throw RefusedCall(400, detail: "The flag 'test' is not allowed in a batch's query")
+            }
             let contentType = call.request.headers["Content-Type"] ?? ""
             guard let body = MultipartBody(call.request.body, contentType: contentType), let content = body["notification"],
                 let devices = body["devices"]
-            else { throw Refusal(400, detail: "Could not find a part of the multipart content supplied.") }
+            else { throw RefusedCall(400, detail: "Could not find a part of the multipart content supplied.") }
             let handles = try Self.handles(devices.content)
             let reader = NotificationReader(call: call, body: content.content)
             return accept(try reader.notification(to: .handles(handles)), of: call, path: "messages/$batch/")
@@ -43,15 +45,15 @@ extension EmulatedHub {
     /// `POST /schedulednotifications`: kept until its time, then delivered to the devices registered by then.
     func schedule(_ call: HubCall) -> HubAnswer {
         guard call.tier == .standard else { return call.refusedByTier() }
-        return answering { () throws(Refusal) in
+        return answering { () throws(RefusedCall) in
             let reader = NotificationReader(call: call, body: call.request.body)
             let now = call.moment.milliseconds
             guard let time = call.notificationHeader("ScheduleTime").flatMap(Moment.init(reading:)) else {
-                throw Refusal(
+                throw RefusedCall(
                     400, detail: "The HTTP header \"ServiceBusNotification-ScheduleTime\" is missing or is not a date and time")
             }
             guard time.milliseconds > now, time.milliseconds <= now + Self.maximumDelay else {
-                throw Refusal(400, detail: "A notification can be scheduled for a time in the next 7 days only")
+                throw RefusedCall(400, detail: "A notification can be scheduled for a time in the next 7 days only")
             }
             var notification = try reader.notification(to: try reader.taggedAudience())
             let id = state.withLock { state in
@@ -109,32 +111,32 @@ extension EmulatedHub {
     }
 
     /// The handles of a batch: a JSON array of strings. Single quotes are read as double ones, as in the documentation's example.
-    private static func handles(_ content: [UInt8]) throws(Refusal) -> [String] {
+    private static func handles(_ content: [UInt8]) throws(RefusedCall) -> [String] {
         var document = JSONDocument()
         if (try? document.read(content.span)) == nil {
             let lenient = content.map { $0 == UInt8(ascii: "'") ? UInt8(ascii: "\"") : $0 }
             do { try document.read(lenient.span) } catch {
-                throw Refusal(400, detail: "The devices are not a JSON array. \(error.sentence)")
+                throw RefusedCall(400, detail: "The devices are not a JSON array. \(error.sentence)")
             }
         }
         guard document.kind(of: document.root) == .array, document.childCount(of: document.root) > 0 else {
-            throw Refusal(400, detail: "The devices are not a JSON array with at least one handle")
+            throw RefusedCall(400, detail: "The devices are not a JSON array with at least one handle")
         }
         var handles: [String] = []
-        try document.forEachElement(of: document.root) { (element) throws(Refusal) in
+        try document.forEachElement(of: document.root) { (element) throws(RefusedCall) in
             guard document.kind(of: element) == .string, !document.text(of: element).isEmpty else {
-                throw Refusal(400, detail: "A device handle is not a string or is empty")
+                throw RefusedCall(400, detail: "A device handle is not a string or is empty")
             }
             handles.append(document.string(document.text(of: element)))
         }
         guard handles.count <= NotificationReader.maximumHandleCount else {
-            throw Refusal(400, detail: "A batch has \(handles.count) device handles; at most 1000 are allowed")
+            throw RefusedCall(400, detail: "A batch has \(handles.count) device handles; at most 1000 are allowed")
         }
         return handles
     }
 
     /// Turns a refusal into its answer.
-    func answering(_ body: () throws(Refusal) -> HubAnswer) -> HubAnswer {
+    func answering(_ body: () throws(RefusedCall) -> HubAnswer) -> HubAnswer {
         do { return try body() } catch { return error.answer }
     }
 }

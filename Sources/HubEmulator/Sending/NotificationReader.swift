@@ -14,14 +14,14 @@ struct NotificationReader {
     let body: [UInt8]
 
     /// Reads everything but the audience.
-    func notification(to audience: Notification.Audience) throws(Refusal) -> Notification {
+    func notification(to audience: Notification.Audience) throws(RefusedCall) -> Notification {
         guard body.count <= Self.maximumByteCount else {
-            throw Refusal(413, detail: "The message is \(body.count) bytes long; the limit is \(Self.maximumByteCount)")
+            throw RefusedCall(413, detail: "The message is \(body.count) bytes long; the limit is \(Self.maximumByteCount)")
         }
         let format = call.notificationHeader("Format") ?? ""
         if format.equalsIgnoringCase("template") { return try template(to: audience) }
         guard let platform = HubPlatform(format: format) else {
-            throw Refusal(
+            throw RefusedCall(
                 400,
                 detail:
                     "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
@@ -31,54 +31,56 @@ struct NotificationReader {
     }
 
     /// The audience of the tags header, or everyone without the header.
-    func taggedAudience() throws(Refusal) -> Notification.Audience {
+    func taggedAudience() throws(RefusedCall) -> Notification.Audience {
         guard let text = call.notificationHeader("Tags"), !text.trimmingBlanks.isEmpty else { return .everyone }
         do {
             return .tags(try TagExpression(parsing: text))
         } catch {
             switch error.reason {
             case .tag, .invalidCharacter, .expectedTag:
-                throw Refusal(
+                throw RefusedCall(
                     400,
                     detail:
                         "An invalid tag(s) '\(text)' was supplied. Valid tag characters are alphanumeric, _, @, -, ., : and #.")
             default:
-                throw Refusal(400, detail: "The tag expression '\(text)' is not valid: \(error)")
+                throw RefusedCall(400, detail: "The tag expression '\(text)' is not valid: \(error)")
             }
         }
     }
 
-    private func native(_ platform: HubPlatform, to audience: Notification.Audience) throws(Refusal) -> Notification {
+    private func native(_ platform: HubPlatform, to audience: Notification.Audience) throws(RefusedCall) -> Notification {
         var document: JSONDocument?
         if platform.takesJSON {
             var read = JSONDocument()
             do { try read.read(body.span) } catch {
-                throw Refusal(400, detail: "The payload is not valid JSON. \(error.sentence)")
+                throw RefusedCall(400, detail: "The payload is not valid JSON. \(error.sentence)")
             }
-            guard read.kind(of: read.root) == .object else { throw Refusal(400, detail: "The payload is not a JSON object") }
+            guard read.kind(of: read.root) == .object else { throw RefusedCall(400, detail: "The payload is not a JSON object") }
             document = read
         } else if body.isEmpty {
-            throw Refusal(400, detail: "The payload is empty")
+            throw RefusedCall(400, detail: "The payload is empty")
         }
         return Notification(
             id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: forwardedHeaders(),
             collapseKey: CollapseKey.of(platform, headers: call.request.headers, document: document))
     }
 
-    private func template(to audience: Notification.Audience) throws(Refusal) -> Notification {
-        if case .handles = audience { throw Refusal(400, detail: "A template notification cannot be sent to a device handle") }
+    private func template(to audience: Notification.Audience) throws(RefusedCall) -> Notification {
+        if case .handles = audience {
+            throw RefusedCall(400, detail: "A template notification cannot be sent to a device handle")
+        }
         var document = JSONDocument()
         do { try document.read(body.span) } catch {
-            throw Refusal(400, detail: "The properties are not valid JSON. \(error.sentence)")
+            throw RefusedCall(400, detail: "The properties are not valid JSON. \(error.sentence)")
         }
         guard document.kind(of: document.root) == .object else {
-            throw Refusal(400, detail: "The properties of a template notification must be one JSON object")
+            throw RefusedCall(400, detail: "The properties of a template notification must be one JSON object")
         }
         var properties: [String: String] = [:]
-        try document.forEachMember(of: document.root) { (key, value) throws(Refusal) in
+        try document.forEachMember(of: document.root) { (key, value) throws(RefusedCall) in
             let name = document.string(key)
             guard document.kind(of: value) == .string else {
-                throw Refusal(400, detail: "The property '\(name)' of a template notification is not a string")
+                throw RefusedCall(400, detail: "The property '\(name)' of a template notification is not a string")
             }
             properties[name.lowercased()] = document.string(document.text(of: value))
         }
@@ -106,7 +108,7 @@ struct NotificationReader {
 }
 
 /// An answer that refuses a call.
-struct Refusal: Error {
+struct RefusedCall: Error {
     let answer: HubAnswer
 
     init(_ status: Int, detail: String) {

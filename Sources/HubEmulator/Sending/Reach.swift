@@ -1,7 +1,7 @@
 /// The devices that a notification reaches, and its outcome there.
 struct Reach: Sendable {
     /// A device that its push service refused.
-    struct Refusal: Sendable {
+    struct RefusedDelivery: Sendable {
         let delivery: Delivery
         /// `ExpiredChannel`, …: the outcome's name.
         let outcome: String
@@ -9,7 +9,7 @@ struct Reach: Sendable {
 
     /// The deliveries that ring, in the order of the registrations.
     var rung: [Delivery] = []
-    var refused: [Refusal] = []
+    var refused: [RefusedDelivery] = []
     /// One for each further registration of a handle that the notification reaches already.
     var skipped: [HubPlatform] = []
 

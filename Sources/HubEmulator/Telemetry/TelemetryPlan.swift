@@ -43,7 +43,7 @@ struct TelemetryPlan: Sendable {
         reach.rung = []
         for delivery in deliveries {
             if let outcome = refusal(of: delivery) {
-                reach.refused.append(Reach.Refusal(delivery: delivery, outcome: outcome))
+                reach.refused.append(Reach.RefusedDelivery(delivery: delivery, outcome: outcome))
             } else {
                 reach.rung.append(delivery)
             }

@@ -15,7 +15,7 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
         /// The hub refuses the call.
         case refused
         /// There is no answer.
-        case unanswered(TransportFailure.Reason)
+        case unanswered(TransportFailure.Cause)
         /// The hub says yes, and the rest cannot be understood.
         case unreadable(RegistrationFault)
         /// No hub can have such an id or handle. Nothing was asked.

@@ -63,32 +63,32 @@ public struct RequestReporter: Sendable {
     private mutating func sending(
         of request: borrowing PushRequest, at now: Timestamp
     ) throws(RequestFault) -> RequestReport.Sending {
-        let way = try trial.way(of: request)
-        let number = hubNumber(of: way)
+        let route = try trial.route(of: request)
+        let number = hubNumber(of: route)
         var plan = FanOutPlan()
         try trial.planner.plan(request, into: &plan)
-        let isSample = trial.planner.isLarge(plan) || way != .hub(number)
+        let isSample = trial.planner.isLarge(plan) || route != .hub(number)
         var calls: [CallPreview] = []
         // Of a large one the calls of the first piece are shown, one for each platform.
         for call in plan.calls where !isSample || call.chunk == 0 {
             calls.append(try preview(call, of: plan, for: request, to: number, at: now))
         }
-        let estimate = estimate(of: plan, for: request, by: way, calls: calls, isSample: isSample)
-        let spread: HubRoutes.Spread? = if case .parts(let spread) = way { worker.routes.spreads[spread] } else { nil }
+        let estimate = estimate(of: plan, for: request, by: route, calls: calls, isSample: isSample)
+        let spread: HubRoutes.Spread? = if case .parts(let spread) = route { worker.routes.spreads[spread] } else { nil }
         return RequestReport.Sending(
             hub: spread?.name ?? worker.hubs[number].name, hubs: spread?.hubs.hubs ?? [], estimate: estimate, calls: calls,
             notes: notes(on: estimate, for: worker.hubs[number], spread: spread))
     }
 
     private func estimate(
-        of plan: borrowing FanOutPlan, for request: borrowing PushRequest, by way: HubRoutes.Route, calls: [CallPreview],
+        of plan: borrowing FanOutPlan, for request: borrowing PushRequest, by route: HubRoutes.Route, calls: [CallPreview],
         isSample: Bool
     ) -> PlanEstimate {
-        let hub = worker.hubs[hubNumber(of: way)]
+        let hub = worker.hubs[hubNumber(of: route)]
         let limits = PlanEstimate.Limits(
             callsAtOnce: hub.callsAtOnce, callMilliseconds: callMilliseconds, callsPerSecond: hub.callsPerSecond)
         var estimate = PlanEstimate(limits, mayReachTwice: plan.mayReachTwice)
-        switch way {
+        switch route {
         case .parts(let number):
             let parts = trial.planner.parts(of: plan, for: request, over: worker.routes.spreads[number].hubs)
             // They differ by their tags alone.
@@ -105,8 +105,8 @@ public struct RequestReporter: Sendable {
     }
 
     /// The hub whose calls are shown.
-    private func hubNumber(of way: HubRoutes.Route) -> Int {
-        switch way {
+    private func hubNumber(of route: HubRoutes.Route) -> Int {
+        switch route {
         case .hub(let number): number
         case .parts(let spread): worker.routes.spreads[spread].numbers[0]
         }

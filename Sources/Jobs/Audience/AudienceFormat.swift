@@ -58,7 +58,7 @@ package struct AudienceFormat {
 
     private mutating func readContent(_ line: Span<UInt8>) throws(Fault) -> Bool {
         guard !Self.isBlank(line) else { return false }
-        if form == .json || form == nil && Self.looksLikeJSON(line) {
+        if form == .json || form == nil && Self.mayBeJSON(line) {
             form = .json
             try readJSON(line)
             return true
@@ -204,7 +204,7 @@ package struct AudienceFormat {
         return true
     }
 
-    private static func looksLikeJSON(_ line: Span<UInt8>) -> Bool {
+    private static func mayBeJSON(_ line: Span<UInt8>) -> Bool {
         // A quoted column begins like a JSON text. Only a comma behind it, or more, distinguishes it.
         guard line[0] == UInt8(ascii: "\"") else { return line[0] == UInt8(ascii: "{") }
         var document = JSONDocument()

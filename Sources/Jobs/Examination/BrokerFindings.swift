@@ -23,7 +23,7 @@ struct BrokerFindings {
     private var findings: [Finding] = []
 
     /// The faults of a broker's settings, or one finding that there are none.
-    static func of(_ settings: Result<[String: String], Refusal>, demands: BrokerDemands, tool: KafkaTool) -> [Finding] {
+    static func of(_ settings: Result<[String: String], QueryFailure>, demands: BrokerDemands, tool: KafkaTool) -> [Finding] {
         switch settings {
         case .success(let settings):
             var judge = BrokerFindings(settings: settings, tool: tool)
@@ -82,6 +82,6 @@ struct BrokerFindings {
     }
 
     private mutating func fail(_ key: String, _ text: String, _ remedy: String) {
-        findings.append(.failed("limits", of: key, text: text, mend: remedy, cause: .configuration))
+        findings.append(.failure("limits", of: key, text: text, mend: remedy, cause: .configuration))
     }
 }

@@ -30,13 +30,13 @@ struct ConnectionFacts: Equatable {
 enum ConnectionFindings {
     /// One finding each for reachability, encryption, the library and the sizes of records.
     static func of(
-        _ facts: ConnectionFacts, brokerCount: Result<Int, Refusal>, brokerSettings: Result<[String: String], Refusal>
+        _ facts: ConnectionFacts, brokerCount: Result<Int, QueryFailure>, brokerSettings: Result<[String: String], QueryFailure>
     ) -> [Finding] {
         [reach(facts, brokerCount), encryption(facts, brokerCount), library(facts, brokerCount, brokerSettings), sizes(facts)]
     }
 
-    private static func reach(_ facts: ConnectionFacts, _ brokerCount: Result<Int, Refusal>) -> Finding {
-        let refusal: Refusal
+    private static func reach(_ facts: ConnectionFacts, _ brokerCount: Result<Int, QueryFailure>) -> Finding {
+        let refusal: QueryFailure
         switch brokerCount {
         case .success(let count):
             return .ok("broker", of: facts.brokers, text: Counted.text(count, "broker is in service", "brokers are in service"))
@@ -44,26 +44,26 @@ enum ConnectionFindings {
         }
         switch refusal.kind {
         case .login:
-            return .failed(
+            return .failure(
                 "broker", of: facts.brokers, text: "the login fails: \(refusal.text)",
                 mend:
                     "set sasl.username and sasl.password in PUSHFAN_KAFKA_PROPERTIES_FILE; `pushfan config show --origin` shows what counts",
                 cause: .notAllowed)
         case .tls:
-            return .failed(
+            return .failure(
                 "broker", of: facts.brokers, text: "TLS cannot be agreed on: \(refusal.text)",
                 mend: "name the brokers' authority: --kafka-properties ssl.ca.location=FILE", cause: .notAllowed)
         case .configuration:
-            return .failed(
+            return .failure(
                 "broker", of: facts.brokers, text: refusal.text, mend: "pushfan config show --origin", cause: .configuration)
         case .unreachable, .rights, .missing, .other:
-            return .failed(
+            return .failure(
                 "broker", of: facts.brokers, text: refusal.text,
                 mend: "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS", cause: .unreachable)
         }
     }
 
-    private static func encryption(_ facts: ConnectionFacts, _ brokerCount: Result<Int, Refusal>) -> Finding {
+    private static func encryption(_ facts: ConnectionFacts, _ brokerCount: Result<Int, QueryFailure>) -> Finding {
         let how = facts.securityProtocol + (facts.logsIn ? " with \(facts.saslMechanism ?? "no mechanism")" : "")
         guard facts.isEncrypted else {
             guard !facts.isLocal else { return .ok("tls", of: facts.brokers, text: "\(how); the brokers are on this machine") }
@@ -88,7 +88,8 @@ enum ConnectionFindings {
 
     /// The one known break between this library and a broker: SCRAM before 2.6.1 against Kafka 4.
     private static func library(
-        _ facts: ConnectionFacts, _ brokerCount: Result<Int, Refusal>, _ brokerSettings: Result<[String: String], Refusal>
+        _ facts: ConnectionFacts, _ brokerCount: Result<Int, QueryFailure>,
+        _ brokerSettings: Result<[String: String], QueryFailure>
     ) -> Finding {
         let name = "librdkafka \(facts.libraryVersion)"
         guard facts.usesScram, !facts.supportsScramOnKafka4 else {
@@ -100,14 +101,14 @@ enum ConnectionFindings {
         let cause = "librdkafka before 2.6.1 sends a nonce in SCRAM that Kafka 4 and later refuse as invalid credentials"
         let remedy = "use librdkafka 2.6.1 or later, or --kafka-properties security.protocol=SASL_SSL,sasl.mechanism=PLAIN,…"
         if case .failure(let refusal) = brokerCount, refusal.kind == .login {
-            return .failed(
+            return .failure(
                 "library", of: name, text: "\(cause): user and password may be right", mend: remedy, cause: .notAllowed)
         }
         return .warning("library", of: name, text: "\(cause): logging in will fail from the upgrade to Kafka 4 on", mend: remedy)
     }
 
     /// Brokers do not publish their version. Kafka 4 no longer has a setting that names the protocol between brokers.
-    private static func kafkaVersion(_ settings: Result<[String: String], Refusal>) -> String? {
+    private static func kafkaVersion(_ settings: Result<[String: String], QueryFailure>) -> String? {
         guard let settings = settings.answer, settings["offsets.topic.num.partitions"] != nil else { return nil }
         return settings["inter.broker.protocol.version"].map { "Kafka \($0)" } ?? "Kafka 4 or later"
     }
@@ -115,7 +116,7 @@ enum ConnectionFindings {
     private static func sizes(_ facts: ConnectionFacts) -> Finding {
         let needed = TopicRole.largestRecordByteCount
         guard facts.maximumRecordByteCount >= needed else {
-            return .failed(
+            return .failure(
                 "size", of: "message.max.bytes",
                 text: "the client sends records of \(facts.maximumRecordByteCount) bytes at most; \(needed) are needed",
                 mend: "--kafka-properties message.max.bytes=1000000", cause: .configuration)

@@ -47,7 +47,7 @@ package struct Finding: Sendable, Equatable {
         Finding(state: .warning, check: check, subject: subject, text: text, remedy: remedy)
     }
 
-    static func failed(
+    static func failure(
         _ check: String, of subject: String, text: String, mend remedy: String?, cause: Cause = .other
     ) -> Finding {
         Finding(state: .failed, check: check, subject: subject, text: text, remedy: remedy, cause: cause)

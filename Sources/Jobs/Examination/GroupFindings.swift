@@ -6,16 +6,16 @@ struct GroupFacts {
     /// The group's name.
     let id: String
     /// Its positions, or why they are unknown.
-    var positions: Result<[GroupPosition], Refusal>
+    var positions: Result<[GroupPosition], QueryFailure>
     /// Its members, or why they are unknown.
-    var description: Result<GroupDescription, Refusal>
+    var description: Result<GroupDescription, QueryFailure>
 
     /// The topics of delay lanes.
     var delays: Set<String> = []
     /// The rule of workers for partitions without a position.
     var rule = StartRule.safe
     /// The starts of partitions, or the refusal to report them, or nil without a query.
-    var starts: Result<GroupStarts, Refusal>?
+    var starts: Result<GroupStarts, QueryFailure>?
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
 
@@ -65,7 +65,7 @@ enum GroupFindings {
         let foreign = positions.filter { $0.finished == nil }.map { "\($0.partition)" }
         if !foreign.isEmpty {
             findings.append(
-                .failed(
+                .failure(
                     "group", of: facts.id,
                     text: "another program, or a newer version, wrote the positions of: \(foreign.joined(separator: ", "))",
                     mend: "start the version that wrote them", cause: .configuration))
@@ -73,13 +73,13 @@ enum GroupFindings {
         let lost = positions.reduce(0) { $0 + $1.lostCount }
         if lost > 0 {
             findings.append(
-                .failed(
+                .failure(
                     "group", of: facts.id,
                     text: "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker read them",
                     mend: "start workers (`pushfan worker`), and let the topics of requests keep their records for longer"))
         }
         if let text = NewerRecords.text(facts.newer) {
-            findings.append(.failed("group", of: facts.id, text: text, mend: NewerRecords.remedy, cause: .configuration))
+            findings.append(.failure("group", of: facts.id, text: text, mend: NewerRecords.remedy, cause: .configuration))
         }
         switch facts.starts {
         case .success(let starts): findings += of(starts, facts: facts, tool: tool)
@@ -93,7 +93,7 @@ enum GroupFindings {
     /// Of partitions that do not go on at their position.
     private static func of(_ starts: GroupStarts, facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         var findings = starts.obstacles.map {
-            Finding.failed("group", of: facts.id, text: $0.text, mend: "stop the group's workers, then: \($0.command)")
+            Finding.failure("group", of: facts.id, text: $0.text, mend: "stop the group's workers, then: \($0.command)")
         }
         func warn(_ rows: [GroupStarts.Row], _ text: (String) -> String, mend: String) {
             guard !rows.isEmpty else { return }
@@ -126,14 +126,14 @@ enum GroupFindings {
         }
     }
 
-    private static func unreadable(_ refusal: Refusal, of id: String, tool: KafkaTool) -> Finding {
+    private static func unreadable(_ refusal: QueryFailure, of id: String, tool: KafkaTool) -> Finding {
         switch refusal.kind {
         case .rights:
-            .failed(
+            .failure(
                 "rights", of: id, text: "the group's positions cannot be read: \(refusal.text)",
                 mend: tool.allow("Read", "Describe", on: "--group \(id)"), cause: .notAllowed)
         case .unreachable:
-            .failed(
+            .failure(
                 "group", of: id,
                 text: "reading committed offsets timed out; a hanging transaction may block them: \(refusal.text)",
                 mend: "kafka-transactions.sh --bootstrap-server \(tool.brokers) find-hanging --broker-id ID", cause: .temporary)
@@ -162,7 +162,7 @@ enum GroupFindings {
             return [
                 facts.lag == 0 && facts.delayedCount == 0
                     ? .warning("group", of: facts.id, text: text, mend: "pushfan worker")
-                    : .failed("group", of: facts.id, text: "\(text), and \(waiting)", mend: "pushfan worker")
+                    : .failure("group", of: facts.id, text: "\(text), and \(waiting)", mend: "pushfan worker")
             ]
         }
         if group.state == .rebalancing {
@@ -177,7 +177,7 @@ enum GroupFindings {
         if group.state == .stable, let first = unread.first {
             let names = "\(first)" + (unread.count > 1 ? " and \(unread.count - 1) more" : "")
             return [
-                .failed(
+                .failure(
                     "group", of: facts.id, text: "no consumer for \(names): workers notice within half a minute, and rebalance",
                     mend: "ask again in half a minute: pushfan doctor")
             ]

@@ -57,7 +57,7 @@ package enum HubFindings {
                 "hub", of: "", text: "no hub is set here",
                 mend: "set PUSHFAN_HUB_NAME and PUSHFAN_HUB_CONNECTION_STRING_FILE where the worker has them")
         case .misconfigured(let problem):
-            .failed("hub", of: facts.hub, text: problem, mend: "pushfan config check", cause: .configuration)
+            .failure("hub", of: facts.hub, text: problem, mend: "pushfan config check", cause: .configuration)
         case .answered(let status, let detail, let isThrottled):
             finding(HubFinding(status: status, detail: detail, asksToWait: isThrottled), facts)
         case .failed(let reason, let detail):
@@ -71,19 +71,19 @@ package enum HubFindings {
         case .good: .ok("hub", of: hub, text: finding.words)
         case .throttled: .warning("hub", of: hub, text: finding.words, mend: "pushfan worker --worker.max_in_flight N")
         case .missing:
-            .failed("hub", of: hub, text: finding.words, mend: "set hub.name as the portal shows it", cause: .configuration)
+            .failure("hub", of: hub, text: finding.words, mend: "set hub.name as the portal shows it", cause: .configuration)
         case .keyRefused:
-            .failed(
+            .failure(
                 "hub", of: hub, text: finding.words,
                 mend: "put the connection string of a policy with the Send right into PUSHFAN_HUB_CONNECTION_STRING_FILE",
                 cause: .notAllowed)
         case .rightUnknown:
             .warning("hub", of: hub, text: finding.words, mend: "see that the policy has the Send right, or use one that has it")
-        case .failing: .failed("hub", of: hub, text: finding.words, mend: "pushfan explain hub_unavailable", cause: .unreachable)
+        case .failing: .failure("hub", of: hub, text: finding.words, mend: "pushfan explain hub_unavailable", cause: .unreachable)
         case .unclear: .warning("hub", of: hub, text: finding.words, mend: "see that hub.connection_string names the hub itself")
-        case .unreachable: .failed("hub", of: hub, text: finding.words, mend: call(facts), cause: .unreachable)
+        case .unreachable: .failure("hub", of: hub, text: finding.words, mend: call(facts), cause: .unreachable)
         case .untrusted:
-            .failed("hub", of: hub, text: finding.words, mend: "name its authority: --hub.ca_file FILE", cause: .notAllowed)
+            .failure("hub", of: hub, text: finding.words, mend: "name its authority: --hub.ca_file FILE", cause: .notAllowed)
         }
     }
 
@@ -96,7 +96,7 @@ package enum HubFindings {
         let length = TimeText.length(milliseconds: abs(skew))
         let text = "this machine's clock is \(length) \(skew > 0 ? "behind" : "ahead of") the hub's"
         if skew >= facts.tokenLifetime {
-            return .failed(
+            return .failure(
                 "clock", of: facts.hub, text: "\(text): every token has expired before it is used", mend: "chronyc makestep",
                 cause: .configuration)
         }

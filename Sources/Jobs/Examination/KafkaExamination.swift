@@ -54,11 +54,11 @@ package struct KafkaExamination: Sendable {
             admin = try TopicAdmin(configuration)
             cluster = try admin.describe(topics: roles.map(\.name), timeout: timeout)
         } catch {
-            let refusal = Refusal(error)
+            let refusal = QueryFailure(error)
             return ConnectionFindings.of(connection, brokerCount: .failure(refusal), brokerSettings: .failure(refusal))
                 + [.unasked("topic", of: "", text: "topics, rights and group cannot be asked about before a broker lets us in")]
         }
-        let broker = Result<[String: String], Refusal> { () throws(KafkaError) in
+        let broker = Result<[String: String], QueryFailure> { () throws(KafkaError) in
             let all = try admin.brokerSettings(timeout: timeout)
             return Dictionary(all.compactMap { row in row.value.map { (row.name, $0) } }) { first, _ in first }
         }
@@ -76,34 +76,35 @@ package struct KafkaExamination: Sendable {
 
     /// The settings of topics, by their names. All are queried at once, because some brokers let every query wait for its
     /// time-out.
-    private func topicSettings(_ names: [String], _ admin: TopicAdmin) -> [String: Result<[TopicSetting], Refusal>] {
-        let answers = Result<[Result<[TopicSetting], KafkaError>], Refusal> { () throws(KafkaError) in
+    private func topicSettings(_ names: [String], _ admin: TopicAdmin) -> [String: Result<[TopicSetting], QueryFailure>] {
+        let answers = Result<[Result<[TopicSetting], KafkaError>], QueryFailure> { () throws(KafkaError) in
             try admin.settings(ofTopics: names, timeout: timeout)
         }
         return switch answers {
-        case .success(let list): Dictionary(zip(names, list.map { $0.mapError { Refusal($0) } })) { first, _ in first }
+        case .success(let list): Dictionary(zip(names, list.map { $0.mapError { QueryFailure($0) } })) { first, _ in first }
         case .failure(let refusal): Dictionary(names.map { ($0, .failure(refusal)) }) { first, _ in first }
         }
     }
 
     private func topic(
         _ role: TopicRole, _ description: TopicDescription, _ partitions: [PartitionReplicas],
-        _ settings: [String: Result<[TopicSetting], Refusal>], _ admin: TopicAdmin
+        _ settings: [String: Result<[TopicSetting], QueryFailure>], _ admin: TopicAdmin
     ) -> TopicFacts {
-        let unknown: Refusal
+        let unknown: QueryFailure
         switch description {
         case .existing: return existing(role, partitions, settings[role.name] ?? .success([]), admin)
-        case .missing: unknown = Refusal(.missing, text: "the topic does not exist")
-        case .failed(let error): unknown = Refusal(error)
+        case .missing: unknown = QueryFailure(.missing, text: "the topic does not exist")
+        case .failed(let error): unknown = QueryFailure(error)
         }
         return TopicFacts(role: role, partitions: .failure(unknown), settings: .failure(unknown))
     }
 
     private func existing(
-        _ role: TopicRole, _ partitions: [PartitionReplicas], _ settings: Result<[TopicSetting], Refusal>, _ admin: TopicAdmin
+        _ role: TopicRole, _ partitions: [PartitionReplicas], _ settings: Result<[TopicSetting], QueryFailure>,
+        _ admin: TopicAdmin
     ) -> TopicFacts {
         var facts = TopicFacts(role: role, partitions: .success(partitions), settings: settings)
-        let later = Result<[Int64?], Refusal> { () throws(KafkaError) in
+        let later = Result<[Int64?], QueryFailure> { () throws(KafkaError) in
             try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
                 try admin.offsets(
                     since: context.now() + 60_000, ofTopic: role.name, partitionCount: partitions.count, timeout: timeout)
@@ -116,7 +117,7 @@ package struct KafkaExamination: Sendable {
                 switch try WriteProbe.ask(topic: role.name, configuration: configuration, timeout: timeout) {
                 case .allowed: .allowed
                 case .written: .written
-                case .refused(let error): .refused(Refusal(error))
+                case .refused(let error): .refused(QueryFailure(error))
                 }
             }
         }
@@ -124,7 +125,7 @@ package struct KafkaExamination: Sendable {
     }
 
     /// The success of fetching records: reading from the end on reaches the end, or is refused.
-    private func reading(_ topic: String) -> Result<Void, Refusal> {
+    private func reading(_ topic: String) -> Result<Void, QueryFailure> {
         do throws(KafkaError) {
             let reader = try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
                 try TopicReader(configuration, topic: topic, start: .end, timeout: timeout)
@@ -134,20 +135,20 @@ package struct KafkaExamination: Sendable {
             while !deadline.hasPassed {
                 switch reader.read(timeout: deadline.step, perform: { _ in }) {
                 case .record, .endOfPartition: return .success(())
-                case .error(let error) where error.isAuthorization: return .failure(Refusal(error))
+                case .error(let error) where error.isAuthorization: return .failure(QueryFailure(error))
                 case .error, .empty: continue
                 }
             }
-            return .failure(Refusal(.unreachable, text: "no partition could be read in time"))
+            return .failure(QueryFailure(.unreachable, text: "no partition could be read in time"))
         } catch {
-            return .failure(Refusal(error))
+            return .failure(QueryFailure(error))
         }
     }
 
     /// The findings on the worker's right to write transactions. No process has the id that is tried, so none is fenced.
     private func transactions(_ group: GroupDescription?) -> [Finding] {
         guard probesWriting, let loops else { return [] }
-        let answer = Result<Void, Refusal> { () throws(KafkaError) in
+        let answer = Result<Void, QueryFailure> { () throws(KafkaError) in
             let producer = try Producer(configuration, transactionalID: loops.unusedID)
             defer { producer.close(timeout: .zero) }
             try producer.initTransactions(timeout: timeout)
@@ -172,16 +173,17 @@ package struct KafkaExamination: Sendable {
         let shared = topics.filter(\.role.isShared).compactMap { facts in
             facts.partitions.answer.map { (topic: facts.role.name, partitionCount: $0.count) }
         }
-        let positions: Result<[GroupPosition], Refusal> =
+        let positions: Result<[GroupPosition], QueryFailure> =
             switch topics.first(where: { $0.role.role == "requests" })?.partitions {
             case .success: Result { () throws(KafkaError) in try examination.positions(in: shared) }
-            case .failure, nil: .failure(Refusal(.missing, text: "the requests topic is not there, or this user may not see it"))
+            case .failure, nil:
+                .failure(QueryFailure(.missing, text: "the requests topic is not there, or this user may not see it"))
             }
         let starts = positions.answer.map { positions in
-            Result<GroupStarts, Refusal> { () throws(KafkaError) in try examination.starts(among: positions) }
+            Result<GroupStarts, QueryFailure> { () throws(KafkaError) in try examination.starts(among: positions) }
         }
         let newer = positions.answer.flatMap { positions in
-            Result<[TopicPartition], Refusal> { () throws(KafkaError) in try examination.newer(among: positions) }.answer
+            Result<[TopicPartition], QueryFailure> { () throws(KafkaError) in try examination.newer(among: positions) }.answer
         }
         return GroupFacts(
             id: terms.group, positions: positions,

@@ -3,17 +3,17 @@ import Kafka
 struct TopicFacts {
     let role: TopicRole
     /// Its partitions, or why they are unknown.
-    var partitions: Result<[PartitionReplicas], Refusal>
+    var partitions: Result<[PartitionReplicas], QueryFailure>
     /// Its settings, or why they are unknown.
-    var settings: Result<[TopicSetting], Refusal>
+    var settings: Result<[TopicSetting], QueryFailure>
     /// The success of reading it, if that matters.
-    var reading: Result<Void, Refusal>?
+    var reading: Result<Void, QueryFailure>?
     /// The success of writing to it, if that was tried.
-    var writing: Result<WriteAnswer, Refusal>?
+    var writing: Result<WriteAnswer, QueryFailure>?
     /// A record in it carries a time that has not come yet.
     var hasFutureRecord = false
 
-    enum WriteAnswer: Equatable { case allowed, written, refused(Refusal) }
+    enum WriteAnswer: Equatable { case allowed, written, refused(QueryFailure) }
 
     func value(_ name: String) -> String? { settings.answer?.first { $0.name == name }?.value }
     func number(_ name: String) -> Int? { value(name).flatMap { Int($0) } }
@@ -201,11 +201,11 @@ struct TopicFindings {
     }
 
     private mutating func refuse(_ text: String, _ remedy: String) {
-        findings.append(.failed("rights", of: name, text: text, mend: remedy, cause: .notAllowed))
+        findings.append(.failure("rights", of: name, text: text, mend: remedy, cause: .notAllowed))
     }
 
     private mutating func fail(_ text: String, _ remedy: String, check: String = "topic") {
-        findings.append(.failed(check, of: name, text: text, mend: remedy))
+        findings.append(.failure(check, of: name, text: text, mend: remedy))
     }
 }
 

@@ -2,7 +2,7 @@
 struct TransactionFacts {
     let prefix: String
     /// The success of using another id with this prefix, or the refusal.
-    let answer: Result<Void, Refusal>
+    let answer: Result<Void, QueryFailure>
     /// True if a loop of the worker is a member of the group and so uses its id.
     let isRunning: Bool
 }

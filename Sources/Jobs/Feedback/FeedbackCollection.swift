@@ -22,7 +22,7 @@ package struct FeedbackCollection {
         /// Entries that could not be read.
         package internal(set) var unreadable = 0
         /// The reason for which it was not read to its end, or an entry was skipped, or nil without trouble.
-        package internal(set) var trouble: String?
+        package internal(set) var problem: String?
     }
 
     /// A blob whose end is not whole is being written, for as long in milliseconds after it was written last: a day.
@@ -96,7 +96,7 @@ package struct FeedbackCollection {
         // A blob that is shorter than what was read of it is another one.
         if let count = blob.byteCount, count < start { position = 0 }
         rows.append(Row(blob: blob.name))
-        defer { if let row = rows.last, row.byteCount == 0, row.trouble == nil { rows.removeLast() } }
+        defer { if let row = rows.last, row.byteCount == 0, row.problem == nil { rows.removeLast() } }
         while !context.isCancelled() {
             switch try container.read(blob.name, from: position) {
             case .end: return
@@ -147,12 +147,13 @@ package struct FeedbackCollection {
     /// Notes a broken end of a blob. An entry that may still be written to its end comes with the next run.
     private mutating func noteRest(_ byteCount: Int, of blob: BlobListing.Blob) {
         let now = Timestamp(milliseconds: context.now())
-        let isRecent = blob.modified.map { now.milliseconds(since: $0) < Self.writingTime } ?? true
+        let isRecent =
+            blob.modified.map { now.milliseconds(since: $0) < Self.writingTime } ?? true
         guard byteCount >= FeedbackPiece.maximumEntryByteCount || !isRecent else { return }
         note("what follows is no feedback")
     }
 
     private mutating func note(_ trouble: String) {
-        rows[rows.count - 1].trouble = rows[rows.count - 1].trouble ?? trouble
+        rows[rows.count - 1].problem = rows[rows.count - 1].problem ?? trouble
     }
 }

@@ -47,7 +47,7 @@ struct WholeStarts {
             wholes[place] = Whole(partition: partition, key: key, time: time)
         case .part(let chunk):
             guard let value = record.value, PartTally(value, chunk: chunk) != nil,
-                starts[partition]?.ended(key, chunk: chunk, at: record.offset) == true
+                starts[partition]?.notePart(key, chunk: chunk, at: record.offset) == true
             else { return }
             wholes[own] = Whole(partition: partition, key: key, time: nil)
         case .progress, .claim: return

@@ -33,7 +33,7 @@ package struct StatusExamination {
             return StatusReport.Partition(
                 position: position, oldest: count.oldest,
                 owner: members.first { $0.partitions.contains(position.partition) }?.name,
-                fromWorker: told(of: position.partition, by: workers), isDelayed: kind == .delayed, isHeld: kind == .held,
+                fromWorker: state(of: position.partition, by: workers), isDelayed: kind == .delayed, isHeld: kind == .held,
                 counted: count)
         }
         return StatusReport(
@@ -81,7 +81,7 @@ package struct StatusExamination {
         return counts
     }
 
-    private func told(of partition: TopicPartition, by workers: [StatusReport.Worker]) -> WorkerPage.Partition? {
+    private func state(of partition: TopicPartition, by workers: [StatusReport.Worker]) -> WorkerPage.Partition? {
         let loops = workers.lazy.flatMap { (try? $0.page.get())?.loops ?? [] }
         let number = Int(partition.partition)
         return loops.flatMap(\.partitions).first { $0.topic == partition.topic && $0.partition == number }

@@ -16,7 +16,7 @@ package struct WorkerPage: Sendable, Equatable {
         package var hubs: [Hub] = []
         package var partitions: [Partition] = []
         /// A further obstacle to requests, or an ignored setting, in the worker's own words.
-        package var trouble: String?
+        package var problem: String?
     }
 
     /// A hub that a loop sends through.
@@ -25,7 +25,7 @@ package struct WorkerPage: Sendable, Equatable {
         package var region: String?
         package var isRetired = false
         /// The reason for which it does not count as working.
-        package var trouble: String?
+        package var problem: String?
         package var circuit = ""
         package var circuitReason: String?
         package var circuitChange: Timestamp?
@@ -122,11 +122,11 @@ private struct PageReader {
         loop.finishedPerSecond = digits("finished_per_second", node) ?? ""
         loop.lastRebalance = moment("last_rebalance", node)
         loop.lastCommit = moment("last_commit", node)
-        loop.trouble = text("trouble", node)
+        loop.problem = text("trouble", node)
         if let list = document.member("hubs", of: node), document.kind(of: list) == .array {
             document.forEachElement(of: list) {
                 loop.hubs.append(hub($0))
-                loop.hubs[loop.hubs.count - 1].trouble = text("trouble", $0)
+                loop.hubs[loop.hubs.count - 1].problem = text("trouble", $0)
             }
         } else {
             // A worker of an earlier version has one, and reports it with the loop.

@@ -34,7 +34,7 @@ package enum JobAction: Sendable, Equatable {
 }
 
 /// The kind of trouble with a hub or a server beside it.
-package enum PeerTrouble: Sendable, Equatable {
+package enum PeerFailure: Sendable, Equatable {
     /// The settings of the call cannot work.
     case misconfigured
     /// No answer comes.
@@ -82,7 +82,7 @@ package enum JobFailure: Error, Sendable {
     /// The file is no audience of the request.
     case audience(AudienceFailure)
     /// A hub or a server beside it does not do it, in a sentence without secrets, with a remedy if there is one to name.
-    case peer(PeerTrouble, String, hint: String? = nil)
+    case peer(PeerFailure, String, hint: String? = nil)
 
     /// The job was begun with another plan.
     case otherPlan(job: String)

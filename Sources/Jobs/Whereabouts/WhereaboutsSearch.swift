@@ -41,7 +41,7 @@ package struct WhereaboutsSearch {
     private let place: RecordPlace?
     private let terms: GroupTerms
     private let context: JobContext
-    private var sightings: [RequestSighting] = []
+    private var foundRequests: [FoundRequest] = []
     private var extents: [WhereaboutsReport.Extent] = []
     private var gaps: [ReportGap] = []
 
@@ -72,7 +72,7 @@ package struct WhereaboutsSearch {
             do throws(JobFailure) { try search(topic, of: own, with: &reader) } catch { try note(error, of: topic) }
         }
         return WhereaboutsReport(
-            id: id, whereabouts: RequestWhereabouts(sightings, now: now), now: now, extents: extents, gaps: gaps,
+            id: id, whereabouts: RequestWhereabouts(foundRequests, now: now), now: now, extents: extents, gaps: gaps,
             brokers: terms.kafka.bootstrapServers)
     }
 
@@ -120,8 +120,8 @@ package struct WhereaboutsSearch {
             guard let position = positions.first(where: { $0.partition.partition == record.partition }),
                 let request = reader.read(FetchedRecord(record), of: kind, in: position.partition), isWanted(request)
             else { return }
-            sightings.append(
-                RequestSighting(
+            foundRequests.append(
+                FoundRequest(
                     kind: kind, partition: position.partition, offset: record.offset, request: request,
                     position: position.start, reading: position.reading(of: record.offset)))
         }

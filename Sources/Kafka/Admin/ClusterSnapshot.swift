@@ -50,9 +50,10 @@ struct ClusterSnapshot {
             reason = worstError() ?? reason
             if let reason, reason.isAuthentication || reason.isFatal { throw reason }
             let error = KafkaError(code)
-            if error.isUnreachable { client.diagnosis.watch?.failed(reason?.trouble?.cause) }
+            if error.isUnreachable { client.diagnosis.watch?.noteFailure(reason?.brokerFailure?.cause) }
             guard error.isUnreachable, ContinuousClock.now < deadline else {
-                throw error.saying("no answer from the brokers: \((reason ?? error).message)", trouble: reason?.trouble)
+                throw error.saying(
+                    "no answer from the brokers: \((reason ?? error).message)", brokerFailure: reason?.brokerFailure)
             }
             slice *= 2
         }

@@ -37,7 +37,7 @@ public struct BrokerSilence: Sendable {
     }
 
     /// Notes that none answers, for a cause if that is known. Else what is known stays.
-    public mutating func failed(_ cause: BrokerFailure.Cause?) {
+    public mutating func noteFailure(_ cause: BrokerFailure.Cause?) {
         isProven = true
         self.cause = cause ?? self.cause
     }

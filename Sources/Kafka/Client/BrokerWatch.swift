@@ -78,17 +78,17 @@ public final class BrokerWatch: Sendable {
             state.brokers = addresses
             let timer = DispatchSource.makeTimerSource(queue: .global())
             timer.schedule(deadline: .now() + .milliseconds(100), repeating: .milliseconds(100))
-            timer.setEventHandler { [weak self] in self?.look() }
+            timer.setEventHandler { [weak self] in self?.check() }
             timer.resume()
             state.timer = timer
         }
     }
 
     /// Notes that a question got no answer, or a connection has failed.
-    func failed(_ cause: BrokerFailure.Cause?) {
+    func noteFailure(_ cause: BrokerFailure.Cause?) {
         guard isWaiting else { return }
-        state.withLock { $0.silence.failed(cause) }
-        look()
+        state.withLock { $0.silence.noteFailure(cause) }
+        check()
     }
 
     /// Notes that a broker has answered.
@@ -97,7 +97,7 @@ public final class BrokerWatch: Sendable {
         finish { $0.answered() }
     }
 
-    private func look() {
+    private func check() {
         state.withLock { state in
             guard let event = state.silence.notice(at: now()) else { return }
             say(Notice(brokers: state.brokers, event: event))

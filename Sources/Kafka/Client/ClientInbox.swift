@@ -72,17 +72,17 @@ final class ClientInbox: Sendable {
         let status = rd_kafka_message_status(message)
         guard status != RD_KAFKA_MSG_STATUS_PERSISTED else {
             let partition = TopicPartition(topic: topic, partition: message.pointee.partition)
-            return reports.tell(number, persistedIn: partition, at: message.pointee.offset)
+            return reports.complete(number, persistedIn: partition, at: message.pointee.offset)
         }
         let reason = diagnosis.explain(.reported(message.pointee.err, message: nil, by: client, isFatal: false))
         // The library takes NOT_LEADER for a proof. A broker that stops gives that answer for a record that it has written.
         let isRefused = reason.refusesRecords || reason.isAuthorization || reason.isUnknownTopicOrPartition
         if status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED, isRefused || reports.isUnsent(number, sentCount: sentCount) {
             let error = reason.saying("a record for '\(topic)' was not written: \(reason.message)")
-            reports.tell(number, delivery: .notPersisted(error))
+            reports.complete(number, delivery: .notPersisted(error))
         } else {
             let error = reason.saying("a record for '\(topic)' was perhaps not written: \(reason.message)")
-            reports.tell(number, delivery: .possiblyPersisted(error))
+            reports.complete(number, delivery: .possiblyPersisted(error))
         }
     }
 

@@ -27,7 +27,7 @@ struct Diagnosis: Sendable {
     /// Kafka 4. The watch hears of it.
     func explain(_ error: KafkaError) -> KafkaError {
         let error = plain(error)
-        if error.trouble != nil || error.isAllBrokersDown { watch?.failed(error.trouble?.cause) }
+        if error.brokerFailure != nil || error.isAllBrokersDown { watch?.noteFailure(error.brokerFailure?.cause) }
         guard error.isAuthentication, KafkaLibrary.needsScramHint(mechanism: saslMechanism, version: rd_kafka_version()) else {
             return error
         }
@@ -37,8 +37,8 @@ struct Diagnosis: Sendable {
     private func plain(_ error: KafkaError) -> KafkaError {
         if error.isAllBrokersDown { return error.saying("no broker answers") }
         let message = redact(error.message)
-        if let trouble = BrokerFailure(name: error.name, sentence: message) {
-            return error.saying("\(trouble)", trouble: trouble)
+        if let failure = BrokerFailure(name: error.name, sentence: message) {
+            return error.saying("\(failure)", brokerFailure: failure)
         }
         return message == error.message ? error : error.saying(message)
     }

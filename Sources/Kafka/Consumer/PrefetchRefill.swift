@@ -49,7 +49,7 @@ struct PrefetchRefill {
 
     /// Looks at the partitions' queues, and wakes the library if one runs low. Every 10 ms is often enough. It takes well below
     /// 1 µs.
-    mutating func look(at queues: [ClientQueue]) {
+    mutating func check(_ queues: [ClientQueue]) {
         if isAsking, let answer = answers.nextEvent() {
             rd_kafka_event_destroy(answer)
             isAsking = false

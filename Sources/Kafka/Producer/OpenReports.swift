@@ -46,12 +46,12 @@ final class OpenReports: Sendable {
     }
 
     /// Tells a report what the library says, unless it was told already.
-    func tell(_ number: UInt, delivery: Producer.Delivery) { take(number)?(delivery) }
+    func complete(_ number: UInt, delivery: Producer.Delivery) { take(number)?(delivery) }
 
     /// Tells a report that its record is written, unless it was told already. `offset` is what the library gives.
-    func tell(_ number: UInt, persistedIn partition: TopicPartition, at offset: Int64) {
+    func complete(_ number: UInt, persistedIn partition: TopicPartition, at offset: Int64) {
         let known = state.withLock { state -> Int64? in state.offsets.known(offset, in: partition) }
-        tell(number, delivery: .persisted(partition: partition.partition, offset: known))
+        complete(number, delivery: .persisted(partition: partition.partition, offset: known))
     }
 
     /// Reports the rest as possibly persisted, in the order of their records. None is taken from here on.

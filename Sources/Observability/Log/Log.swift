@@ -88,7 +88,7 @@ public struct Log: Sendable {
     /// Reports the suppressed lines of storms that have ended. Called by a timer and before the program ends.
     public func flushSuppressed() {
         let time = now()
-        for (event, count) in shared.sampler.withLock({ $0.ended(now: time) }) { tell(count, of: event, at: time) }
+        for (event, count) in shared.sampler.withLock({ $0.takeEnded(now: time) }) { writeSuppressed(count, of: event, at: time) }
     }
 
     private func write(
@@ -100,13 +100,13 @@ public struct Log: Sendable {
             switch shared.sampler.withLock({ $0.admit(event, now: time) }) {
             case .suppress: return
             case .write(suppressed: 0): break
-            case .write(let count): tell(count, of: event, at: time)
+            case .write(let count): writeSuppressed(count, of: event, at: time)
             }
         }
         emit(LogLine(time: time, level: level, event: event, message: "\(message)", fields: fields))
     }
 
-    private func tell(_ count: Int, of event: LogEvent, at time: Int64) {
+    private func writeSuppressed(_ count: Int, of event: LogEvent, at time: Int64) {
         emit(
             LogLine(
                 time: time, level: .warning, event: .suppressed, message: "suppressed \(count)",

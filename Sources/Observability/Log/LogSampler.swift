@@ -57,7 +57,7 @@ public struct LogSampler: Sendable {
     ///
     /// - Parameter now: Milliseconds of the same clock.
     /// - Returns: Each event of which lines were held back, and how many.
-    public mutating func ended(now: Int64) -> [(event: LogEvent, suppressed: Int)] {
+    public mutating func takeEnded(now: Int64) -> [(event: LogEvent, suppressed: Int)] {
         var counts: [(event: LogEvent, suppressed: Int)] = []
         for (index, event) in LogEvent.allCases.enumerated()
         where spans[index].suppressed > 0 && !isRunning(spans[index], at: now) {

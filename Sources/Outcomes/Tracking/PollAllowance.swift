@@ -46,13 +46,13 @@ public struct PollAllowance: Sendable {
     }
 
     /// Notes that a poll is made.
-    public mutating func began() {
+    public mutating func noteStart() {
         credit -= 1
         inFlight += 1
     }
 
     /// Notes that a poll has ended, however it did.
-    public mutating func ended() { inFlight -= 1 }
+    public mutating func noteEnd() { inFlight -= 1 }
 
     private mutating func refill(_ now: MonotonicTime) {
         guard let since = creditedAt else {

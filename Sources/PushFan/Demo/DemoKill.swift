@@ -36,7 +36,7 @@ struct DemoKill {
         ending.repeatedCalls = max(0, (phone?.rungCount ?? 0) - ending.results)
         ending.rungTwice = max(0, (phone?.visible.count ?? 0) - ending.results)
         try stage.forgetRings()
-        try tell(ending, after: start.duration(to: .now))
+        try report(ending, after: start.duration(to: .now))
         return ending
     }
 
@@ -67,7 +67,7 @@ struct DemoKill {
         return ending
     }
 
-    private func tell(_ ending: Ending, after time: Duration) throws {
+    private func report(_ ending: Ending, after time: Duration) throws {
         let seconds = Double(time.components.seconds * 10 + time.components.attoseconds / 100_000_000_000_000_000) / 10
         try text.step("counted", meaning: "results \(ending.results), lost \(ending.lost), after \(seconds) s")
         try text.step("", meaning: "hub calls repeated \(ending.repeatedCalls): in flight or not committed at the kill")

@@ -31,7 +31,7 @@ extension JSONDocument {
     /// Reads as much as there is room for.
     private static func read(
         _ source: Span<UInt8>, on reader: inout JSONReader, into tokens: inout [Token], decoding content: inout ByteWriter
-    ) throws(JSONError.Reason) -> Bool {
+    ) throws(JSONError.Fault) -> Bool {
         var room = tokens.mutableSpan
         return try reader.read(source, into: &room, decoding: &content)
     }
@@ -52,4 +52,4 @@ extension JSONDocument.Token {
     fileprivate static let none = Self(kind: .null, start: 0, length: 0, next: 0)
 }
 
-extension JSONError.Reason: Error {}
+extension JSONError.Fault: Error {}

@@ -1,7 +1,7 @@
 /// The reason why a text is no JSON, or more than will be read.
 public struct JSONError: Error, Sendable, Equatable {
     /// The fault of the text, in a bounded vocabulary.
-    public enum Reason: String, Sendable, CaseIterable {
+    public enum Fault: String, Sendable, CaseIterable {
         case empty
         case invalidUTF8 = "invalid_utf8"
         case unexpectedEnd = "unexpected_end"
@@ -14,14 +14,14 @@ public struct JSONError: Error, Sendable, Equatable {
     }
 
     /// The fault of the text.
-    public var reason: Reason
+    public var reason: Fault
     /// The byte, counted from 0, at which it was seen. Of a wrong word or escape, its first.
     public var offset: Int
     /// The JSON Pointer of the innermost value whose reading had begun and not ended.
     public var pointer: String
 
     /// A fault at byte `offset`, in the value at `pointer`.
-    public init(reason: Reason, offset: Int, pointer: String) {
+    public init(reason: Fault, offset: Int, pointer: String) {
         self.reason = reason
         self.offset = offset
         self.pointer = pointer

@@ -66,7 +66,7 @@ private struct JSONOutline: ~Escapable {
     private var previousByte: UInt8? { previous.map { source[$0] } }
 
     /// The place of the mistake, and its cause, or nil where the error's own sentence says all.
-    func mistake(_ reason: JSONError.Reason) -> (Int, String)? {
+    func mistake(_ reason: JSONError.Fault) -> (Int, String)? {
         switch reason {
         case .unexpectedByte: unexpected
         case .unexpectedEnd: end

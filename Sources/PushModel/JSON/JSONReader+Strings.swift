@@ -4,7 +4,7 @@ extension JSONReader {
     /// Reads a string with its quotes.
     @inline(__always) mutating func readString(
         _ source: Span<UInt8>, into tokens: inout MutableSpan<Token>, content: inout ByteWriter
-    ) throws(Reason) {
+    ) throws(Fault) {
         let start = index + 1
         index = source.endOfPlainText(from: start)
         guard index < source.count, source[index] == UInt8(ascii: "\"") else {
@@ -17,7 +17,7 @@ extension JSONReader {
     /// Reads the rest of a string that is not plain. One with escapes is decoded to the end of `content`.
     private mutating func readRichString(
         from start: Int, of source: Span<UInt8>, into tokens: inout MutableSpan<Token>, content: inout ByteWriter
-    ) throws(Reason) {
+    ) throws(Fault) {
         try skipText(source)
         if source[index] == UInt8(ascii: "\"") {
             add(.string, at: start, length: index - start, to: &tokens)
@@ -38,7 +38,7 @@ extension JSONReader {
     }
 
     /// Goes on to the next quotation mark or backslash, before which there is nothing that a string must not hold.
-    private mutating func skipText(_ source: Span<UInt8>) throws(Reason) {
+    private mutating func skipText(_ source: Span<UInt8>) throws(Fault) {
         while true {
             index = source.endOfPlainText(from: index)
             guard index < source.count else { throw .unexpectedEnd }
@@ -52,7 +52,7 @@ extension JSONReader {
     }
 
     /// Reads the escape at `index`. A wrong one is reported where it begins.
-    private mutating func readEscape(_ source: Span<UInt8>, into content: inout ByteWriter) throws(Reason) {
+    private mutating func readEscape(_ source: Span<UInt8>, into content: inout ByteWriter) throws(Fault) {
         let start = index
         guard index + 1 < source.count else { throw .unexpectedEnd }
         let letter = source[index + 1]
@@ -77,7 +77,7 @@ extension JSONReader {
     }
 
     /// Reads the digits behind `\u`, with a second escape behind half a surrogate pair. Nil when they are no character.
-    private mutating func readScalar(_ source: Span<UInt8>) throws(Reason) -> Unicode.Scalar? {
+    private mutating func readScalar(_ source: Span<UInt8>) throws(Fault) -> Unicode.Scalar? {
         guard let high = try readHexadecimal(source) else { return nil }
         guard high & 0xFC00 == 0xD800 else { return Unicode.Scalar(high) }
         for expected in [UInt8(ascii: "\\"), UInt8(ascii: "u")] {
@@ -90,7 +90,7 @@ extension JSONReader {
     }
 
     /// Reads four hexadecimal digits. Nil when there is something else.
-    private mutating func readHexadecimal(_ source: Span<UInt8>) throws(Reason) -> UInt32? {
+    private mutating func readHexadecimal(_ source: Span<UInt8>) throws(Fault) -> UInt32? {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard index < source.count else { throw .unexpectedEnd }

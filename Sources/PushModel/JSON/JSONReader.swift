@@ -4,7 +4,7 @@
 /// of ownership for each. The small steps are always in line: in a text of three hundred bytes, to call them cost as much as what
 /// they do.
 struct JSONReader {
-    typealias Reason = JSONError.Reason
+    typealias Fault = JSONError.Fault
     typealias Token = JSONDocument.Token
 
     /// One step of the way to a value: the key of a member, or the position of an element.
@@ -32,7 +32,7 @@ struct JSONReader {
     /// at `index`.
     mutating func read(
         _ source: Span<UInt8>, into tokens: inout MutableSpan<Token>, decoding content: inout ByteWriter
-    ) throws(Reason) -> Bool {
+    ) throws(Fault) -> Bool {
         if tokenCount == 0 {
             skipBlanks(source)
             guard index < source.count else { throw index == 0 ? .empty : .unexpectedEnd }
@@ -79,7 +79,7 @@ extension JSONReader {
     /// Reads a scalar, or opens a container, and whatever keys stand before it.
     @inline(__always) private mutating func readValue(
         _ source: Span<UInt8>, into tokens: inout MutableSpan<Token>, content: inout ByteWriter
-    ) throws(Reason) {
+    ) throws(Fault) {
         if isObject { try readKey(source, into: &tokens, content: &content) }
         skipBlanks(source)
         childCount += 1
@@ -99,7 +99,7 @@ extension JSONReader {
 
     @inline(__always) private mutating func readKey(
         _ source: Span<UInt8>, into tokens: inout MutableSpan<Token>, content: inout ByteWriter
-    ) throws(Reason) {
+    ) throws(Fault) {
         skipBlanks(source)
         guard index < source.count else { throw .unexpectedEnd }
         guard source[index] == UInt8(ascii: "\"") else { throw .unexpectedByte }
@@ -110,7 +110,7 @@ extension JSONReader {
         index += 1
     }
 
-    private mutating func openContainer(_ kind: JSONDocument.Kind, in tokens: inout MutableSpan<Token>) throws(Reason) {
+    private mutating func openContainer(_ kind: JSONDocument.Kind, in tokens: inout MutableSpan<Token>) throws(Fault) {
         guard depth < JSONDocument.maximumDepth else { throw .nestedTooDeeply }
         if container >= 0 { tokens[container].childCount = childCount }
         let opened = tokenCount
@@ -127,7 +127,7 @@ extension JSONReader {
     /// After a value: closes what ends here and stops at the comma before the next value.
     @inline(__always) private mutating func closeContainers(
         _ source: Span<UInt8>, in tokens: inout MutableSpan<Token>, content: borrowing ByteWriter
-    ) throws(Reason) {
+    ) throws(Fault) {
         while container >= 0 {
             isReadingChild = false
             skipBlanks(source)
@@ -187,7 +187,7 @@ extension JSONReader {
 
     private mutating func readWord(
         _ word: StaticString, as kind: JSONDocument.Kind, from source: Span<UInt8>, into tokens: inout MutableSpan<Token>
-    ) throws(Reason) {
+    ) throws(Fault) {
         let length = word.utf8CodeUnitCount
         let available = min(length, source.count - index)
         let matches = word.withUTF8Buffer { letters in
@@ -200,7 +200,7 @@ extension JSONReader {
         index += length
     }
 
-    private mutating func readNumber(_ source: Span<UInt8>, into tokens: inout MutableSpan<Token>) throws(Reason) {
+    private mutating func readNumber(_ source: Span<UInt8>, into tokens: inout MutableSpan<Token>) throws(Fault) {
         let start = index
         if source[index] == UInt8(ascii: "-") { index += 1 }
         let leading = index

@@ -17,7 +17,7 @@ extension FailureTally.Standing {
         if rest.isEmpty {
             self = .repaired
         } else {
-            self = rest.subtracting(history.ended(place)).isEmpty ? .failedAgain : .beingRepaired
+            self = rest.subtracting(history.endedSends(place)).isEmpty ? .failedAgain : .beingRepaired
         }
     }
 }

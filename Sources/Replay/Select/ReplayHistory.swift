@@ -10,7 +10,7 @@ public struct ReplayHistory: Sendable {
     private struct Entry: Sendable {
         var replayed = SendSet()
         var delivered = SendSet()
-        var ended = SendSet()
+        var endedSends = SendSet()
     }
 
     private var entries: [RecordPlace: Entry] = [:]
@@ -56,7 +56,7 @@ public struct ReplayHistory: Sendable {
         let sends = Self.sends(document, of: replay)
         noteReplay(of: sends, at: place)
         if document.text("kind", of: document.root) != "interim" {
-            entries[place, default: Entry()].ended = ended(place).union(sends)
+            entries[place, default: Entry()].endedSends = endedSends(place).union(sends)
         }
         guard document.text("state", of: document.root) == "sent" else { return }
         let known = entries[place]?.delivered ?? SendSet()
@@ -80,7 +80,7 @@ public struct ReplayHistory: Sendable {
     public func delivered(_ place: RecordPlace) -> SendSet { entries[place]?.delivered ?? SendSet() }
 
     /// Those of them of which a replay has its result.
-    public func ended(_ place: RecordPlace) -> SendSet { entries[place]?.ended ?? SendSet() }
+    public func endedSends(_ place: RecordPlace) -> SendSet { entries[place]?.endedSends ?? SendSet() }
 
     /// The requests of which something was replayed, in no order.
     public var places: some Collection<RecordPlace> { entries.keys }

@@ -9,7 +9,7 @@ extension Flight {
     var onlyWaits: Bool { calls.allSatisfy { $0.phase == .waiting || $0.phase == .done } }
 
     /// True if calls were made that the next owner of its partition would not know of, and none has to end first.
-    var hasAttemptsToTell: Bool { wasSent && !hasCallInFlight && cancellation == nil }
+    var hasAttemptsToHandOver: Bool { wasSent && !hasCallInFlight && cancellation == nil }
 
     /// The moment when the first of its calls may be made, or nil when all have their outcome. `time` is `now` by the wall clock.
     func nextMoment(now: MonotonicTime, at time: Timestamp) -> Timestamp? {

@@ -156,7 +156,7 @@ final class Flight {
     /// The time when it is due, by that record.
     var due: Timestamp? { delayed?.due ?? poll?.due }
 
-    /// The time since which what it carries waits for something other than its time. A record of another group waits for nothing.
+    /// The time since which the request could have been sent. A dead letter counts from its publication, one of another group never.
     var waitingSince: Timestamp {
         guard let deadLetter else {
             return WaitingSince.moment(published: origin.timestamp, notBefore: request.notBefore, due: due)

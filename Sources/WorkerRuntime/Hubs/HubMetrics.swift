@@ -71,7 +71,7 @@ final class HubMetrics {
     }
 
     /// Counts a call without an answer.
-    func failed(_ platform: Platform?, reason: String, nanoseconds: Int64) {
+    func countFailure(_ platform: Platform?, reason: String, nanoseconds: Int64) {
         durations[Self.index(of: platform)].observe(nanoseconds: nanoseconds)
         metrics.sends.series([hub, Self.name(of: platform), reason]).increment()
     }

@@ -37,18 +37,18 @@ extension HubPort {
     private var isIdle: Bool { limits.inFlight == 0 && ready.isEmpty && waitingForRetry == 0 }
 
     /// The reason that it does not count as one that works, in a sentence. Nil when it does.
-    var trouble: String? { standing.trouble(isClosed: isCircuitClosed, reason: limits.circuit.reason) }
+    var problem: String? { standing.problem(isClosed: isCircuitClosed, reason: limits.circuit.reason) }
 
     /// Says at the probes how it is.
-    func tellHealth() {
-        guard !standing.isWell(isClosed: isCircuitClosed) || health.trouble != nil else { return }
-        health.show(trouble)
+    func reportHealth() {
+        guard !standing.isWell(isClosed: isCircuitClosed) || health.problem != nil else { return }
+        health.show(problem)
     }
 
     /// Says in each turn how it is, and asks it when that is due.
     func attend(now: MonotonicTime, wallClock: Timestamp, log: Log) {
         guard !isRetired else { return }
-        tellHealth()
+        reportHealth()
         noteSilence(now: now, log: log)
         let isClosed = isCircuitClosed
         guard standing.isDue(isClosed: isClosed, isIdle: isIdle, now: now), limits.pause.end(now: now) == nil,
@@ -74,7 +74,7 @@ extension HubPort {
             deadline: now + min(requestNanoseconds, Self.patience))
     }
 
-    /// Takes in what came of the question.
+    /// Notes the outcome of the question to the hub.
     func questionEnded(
         _ outcome: consuming Completion.Outcome, now: MonotonicTime, wallClock: Timestamp, using generator: inout QuickRandom,
         log: Log
@@ -87,13 +87,13 @@ extension HubPort {
         let finding = finding(outcome, to: question, wallClock: wallClock)
         switch (question.probe, finding?.isProof) {
         case (let probe?, true?): limits.circuit.succeeded(probe, now: now)
-        case (let probe?, false?): limits.circuit.failed(probe, now: now, using: &generator)
+        case (let probe?, false?): limits.circuit.noteFailure(probe, now: now, using: &generator)
         case (let probe?, nil): limits.circuit.abandoned(probe, now: now, using: &generator)
         case (nil, _): break
         }
         reportCircuit(before, to: log)
         guard let finding else { return standing.mustAskAgain() }
-        standing.found(finding, now: now)
+        standing.note(finding, now: now)
         report(finding, to: log)
     }
 
@@ -157,10 +157,10 @@ extension HubPort {
         func moment(_ time: MonotonicTime) -> Timestamp { wallClock.adding(milliseconds: (time - now) / 1_000_000) }
         var limits = limits
         return LoopStatus.Hub(
-            name: name, region: settings.region, isRetired: isRetired, trouble: isRetired ? nil : trouble,
+            name: name, region: settings.region, isRetired: isRetired, problem: isRetired ? nil : problem,
             circuit: limits.circuit.state.name, circuitReason: limits.circuit.reason?.rawValue,
             circuitChange: limits.circuit.nextChange.map(moment), limit: limits.concurrency.limit, inFlight: limits.inFlight,
-            waitingForTurn: ready.count + aside.reduce(0) { $0 + $1.count }, waitingForTimer: waitingForRetry,
+            waitingForTurn: ready.count + buffered.reduce(0) { $0 + $1.count }, waitingForTimer: waitingForRetry,
             ratePerSecond: limits.rate.map { Double($0.rate) / 1000 },
             throttledMilliseconds: limits.pause.totalNanoseconds / 1_000_000,
             throttledUntil: limits.pause.end(now: now).map(moment))

@@ -27,7 +27,7 @@ final class HubPort {
     var places: LanePlaces
     var ready: ReadyCalls
     /// Records whose tenants have enough calls waiting here, by lane.
-    var aside = Lane.allCases.map { _ in BufferedRecords() }
+    var buffered = Lane.allCases.map { _ in BufferedRecords() }
     /// Calls that wait for a timer.
     var waitingForRetry = 0
     var polls = OutcomePolling()
@@ -45,7 +45,7 @@ final class HubPort {
     var isFleetOpen = false
     var knowsNoFleet = false
     /// The reason that its rate is not shared with the fleet, where that is on account of the topic. Nil where it is.
-    private(set) var fleetTrouble: String?
+    private(set) var fleetProblem: String?
 
     /// True if the settings do not have it any more: what is in flight ends here, and nothing is begun.
     var isRetired = false
@@ -70,7 +70,7 @@ final class HubPort {
         limits = Self.limits(settings, now: now, using: &generator)
         standing = HubAvailability(of: settings.name, isAsked: configuration.checksHubs)
         limits.isHeld = standing.hold != nil
-        tellHealth()
+        reportHealth()
     }
 
     /// The name that requests, results and metrics have for it.
@@ -115,12 +115,12 @@ final class HubPort {
     func watchFleet(_ topic: String, now: MonotonicTime, log: Log) {
         limits.rate?.timePassed(now: now)
         let isSilent = limits.rate?.goesWithoutFleet ?? false
-        guard isSilent != (fleetTrouble != nil) else { return }
-        fleetTrouble =
+        guard isSilent != (fleetProblem != nil) else { return }
+        fleetProblem =
             isSilent
             ? "the shares topic \(topic) cannot be used; the rate of \(name) is divided by partitions, unused quota is lost" : nil
-        guard let fleetTrouble else { return }
-        log.warning(.kafkaError, "the shares topic is not heeded", [.hub: .string(name), .reason: .string(fleetTrouble)])
+        guard let fleetProblem else { return }
+        log.warning(.kafkaError, "the shares topic is not heeded", [.hub: .string(name), .reason: .string(fleetProblem)])
     }
 
     /// Closes what is open. `keepsMetrics` if another port has the same name, whose gauges show the present.

@@ -13,7 +13,7 @@ struct NameDispute: Sendable {
     /// The kinds of what to do.
     enum Action: Sendable, Equatable {
         /// Look who has the name, but not sooner.
-        case look(at: MonotonicTime)
+        case check(at: MonotonicTime)
         /// Join the group again, with a new client.
         case rejoin
         /// End: another process has the name.
@@ -27,7 +27,7 @@ struct NameDispute: Sendable {
     /// The time since the last fencing after which a fenced worker begins with the first wait again: 60 s.
     static let calm: Int64 = 60_000_000_000
     /// Between two looks: 1 s.
-    static let lookInterval: Int64 = 1_000_000_000
+    static let checkInterval: Int64 = 1_000_000_000
     /// The time beyond a session for which a member must have the name to be believed to live: 3 s.
     static let margin: Int64 = 3_000_000_000
 
@@ -38,25 +38,25 @@ struct NameDispute: Sendable {
     /// A worker that was not fenced yet. The group keeps a silent member for `session`.
     init(session: Int64) { self.session = session }
 
-    /// The worker was fenced, and its client is closed. Returns `look`, half a wait to a whole one later. `jitter` is by chance,
+    /// The worker was fenced, and its client is closed. Returns `check`, half a wait to a whole one later. `jitter` is by chance,
     /// 0 – 1.
     mutating func fenced(now: MonotonicTime, jitter: Double) -> Action {
         if let fencedAt, now.nanoseconds(since: fencedAt) >= Self.calm { wait = Self.firstWait }
         fencedAt = now
         defer { wait = min(wait * 2, Self.longestWait) }
-        return .look(at: now.advanced(byNanoseconds: wait / 2 + Int64(Double(wait / 2) * min(max(jitter, 0), 1))))
+        return .check(at: now.advanced(byNanoseconds: wait / 2 + Int64(Double(wait / 2) * min(max(jitter, 0), 1))))
     }
 
-    /// A look has told who has the name. Returns `rejoin` once no member has it, `end` if one has it for longer than a session,
-    /// else `look`.
-    func seen(_ sighting: NameHolder, now: MonotonicTime) -> Action {
-        guard sighting != .nobody else { return .rejoin }
-        return isOver(now) ? .end : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
+    /// A probe has shown who has the name. Returns `rejoin` once no member has it, `end` if one has it for longer than a session,
+    /// else `check`.
+    func noteHolder(_ holder: NameHolder, now: MonotonicTime) -> Action {
+        guard holder != .nobody else { return .rejoin }
+        return isOver(now) ? .end : .check(at: now.advanced(byNanoseconds: Self.checkInterval))
     }
 
-    /// A look has told nothing. Returns `look`, or `rejoin` when that has lasted longer than a session.
+    /// A probe has shown nothing. Returns `check`, or `rejoin` when that has lasted longer than a session.
     func noteNoAnswer(now: MonotonicTime) -> Action {
-        isOver(now) ? .rejoin : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
+        isOver(now) ? .rejoin : .check(at: now.advanced(byNanoseconds: Self.checkInterval))
     }
 
     /// True if a membership of this worker's own must have ended.

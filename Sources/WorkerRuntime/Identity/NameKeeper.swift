@@ -11,7 +11,7 @@ import Observability
 /// Lives on the loop's thread, before and between its loops.
 struct NameKeeper {
     private let name: String
-    private let look: NameProbe
+    private let probe: NameProbe
     /// The name among the processes beside this one.
     private let address: String
     private var lock: NameLock?
@@ -27,7 +27,7 @@ struct NameKeeper {
     init?(_ configuration: WorkerConfiguration, services: WorkerServices, health: WorkerHealth, control: WorkerControl) {
         guard let own = configuration.incarnation, configuration.guarantee == .exactlyOnce else { return nil }
         name = configuration.instanceID
-        look = NameProbe(configuration, own: own)
+        probe = NameProbe(configuration, own: own)
         address = own.address(of: name, in: configuration.groupID)
         log = services.log
         self.health = health
@@ -39,18 +39,18 @@ struct NameKeeper {
     /// Waits until the name is free. Returns false if the worker was asked to stop meanwhile.
     mutating func awaitName() -> Bool {
         var watch = NameWatch()
-        var told: NameHolder?
+        var reported: NameHolder?
         while true {
-            let sighting = sight()
+            let holder = sight()
             // What is wrong with the settings is the loop's to say.
             if lastError?.isConfiguration == true { return true }
             let jitter = jitter()
             let action =
-                sighting.map { watch.seen($0, now: clock.monotonic, jitter: jitter) }
+                holder.map { watch.noteHolder($0, now: clock.monotonic, jitter: jitter) }
                 ?? watch.noteNoAnswer(now: clock.monotonic, jitter: jitter)
-            guard case .look(let moment) = action else { return true }
-            if let sighting, sighting != told {
-                told = sighting
+            guard case .check(let moment) = action else { return true }
+            if let holder, holder != reported {
+                reported = holder
                 log.warning(
                     .fenced,
                     """
@@ -58,7 +58,7 @@ struct NameKeeper {
                     PUSHFAN_WORKER_ID
                     """, [.worker: .string(name)])
             }
-            health.brokerFailed(sighting == nil ? unanswered : taken)
+            health.brokerFailed(holder == nil ? unanswered : taken)
             guard pause(until: moment) else { return false }
         }
     }
@@ -68,10 +68,10 @@ struct NameKeeper {
     mutating func regain(after reason: String, hasServed: Bool) throws(WorkerFailure) {
         health.lostName("the brokers take this worker for an outdated one; finding out whether another process has its name")
         var action = dispute.fenced(now: clock.monotonic, jitter: jitter())
-        while case .look(let moment) = action {
+        while case .check(let moment) = action {
             guard pause(until: moment) else { throw .takenOver(reason) }
-            let sighting = sight()
-            action = sighting.map { dispute.seen($0, now: clock.monotonic) } ?? dispute.noteNoAnswer(now: clock.monotonic)
+            let holder = sight()
+            action = holder.map { dispute.noteHolder($0, now: clock.monotonic) } ?? dispute.noteNoAnswer(now: clock.monotonic)
         }
         guard action == .rejoin else { throw hasServed ? .takenOver(reason) : .fenced(reason) }
         log.warning(
@@ -86,7 +86,7 @@ struct NameKeeper {
         do throws(KafkaError) {
             lastError = nil
             lock = lock ?? NameLock(address)
-            return try look(isAlone: lock != nil)
+            return try probe(isAlone: lock != nil)
         } catch {
             lastError = error
             return nil

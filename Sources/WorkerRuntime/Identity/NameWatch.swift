@@ -15,7 +15,7 @@ struct NameWatch: Sendable {
         /// Take the name.
         case take
         /// Look again, but not sooner.
-        case look(at: MonotonicTime)
+        case check(at: MonotonicTime)
     }
 
     /// The first wait: 500 ms. Each is twice the one before.
@@ -29,23 +29,23 @@ struct NameWatch: Sendable {
     private var unseenSince: MonotonicTime?
 
     /// A look has told who has the name. Returns `look` while another has it. `jitter` is by chance, 0 – 1.
-    mutating func seen(_ sighting: NameHolder, now: MonotonicTime, jitter: Double) -> Action {
+    mutating func noteHolder(_ holder: NameHolder, now: MonotonicTime, jitter: Double) -> Action {
         unseenSince = nil
-        switch sighting {
+        switch holder {
         case .nobody, .own, .ended: return .take
-        case .other, .unnamed: return lookLater(now, jitter: jitter)
+        case .other, .unnamed: return checkLater(now, jitter: jitter)
         }
     }
 
-    /// A look has told nothing. Returns `look`, or `take` when that has lasted for `patience`.
+    /// A probe has shown nothing. Returns `check`, or `take` when that has lasted for `patience`.
     mutating func noteNoAnswer(now: MonotonicTime, jitter: Double) -> Action {
         let since = unseenSince ?? now
         unseenSince = since
-        return now.nanoseconds(since: since) >= Self.patience ? .take : lookLater(now, jitter: jitter)
+        return now.nanoseconds(since: since) >= Self.patience ? .take : checkLater(now, jitter: jitter)
     }
 
-    private mutating func lookLater(_ now: MonotonicTime, jitter: Double) -> Action {
+    private mutating func checkLater(_ now: MonotonicTime, jitter: Double) -> Action {
         defer { wait = min(wait * 2, Self.longestWait) }
-        return .look(at: now.advanced(byNanoseconds: wait / 2 + Int64(Double(wait / 2) * min(max(jitter, 0), 1))))
+        return .check(at: now.advanced(byNanoseconds: wait / 2 + Int64(Double(wait / 2) * min(max(jitter, 0), 1))))
     }
 }

@@ -77,7 +77,7 @@ struct BufferedRecords {
         return removed
     }
 
-    /// Forgets all.
+    /// Removes all records.
     mutating func removeAll() { self = BufferedRecords() }
 
     /// The records of one tenant, first come first served.

@@ -43,7 +43,7 @@ struct ControlReading {
         self.slot = slot
         self.end = end
         mayHaveRecords = true
-        gate.began(hasReachedEnd: hasReached(position ?? 0), now: now)
+        gate.noteStart(hasReachedEnd: hasReached(position ?? 0), now: now)
     }
 
     /// Notes that the record at `offset` was read.
@@ -67,8 +67,8 @@ struct ControlReading {
     }
 
     /// Lets time pass, once a second. Returns what is in the way, in words, or nil if nothing is, or not for long.
-    mutating func look(now: MonotonicTime, isBrokerDoubtful: Bool, topic: String) -> String? {
-        gate.look(now: now, isBrokerDoubtful: isBrokerDoubtful)
+    mutating func advance(now: MonotonicTime, isBrokerDoubtful: Bool, topic: String) -> String? {
+        gate.advance(now: now, isBrokerDoubtful: isBrokerDoubtful)
         switch gate.failure {
         case nil: return nil
         case .late:

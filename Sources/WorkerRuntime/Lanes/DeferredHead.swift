@@ -19,7 +19,7 @@ struct DeferredHead {
     /// True if it may go on, and is read once more.
     var isWanted = false
 
-    /// The names by which it can be cancelled, its own and that of the request that it is a part of, each with when that was published.
+    /// The names by which it can be cancelled, each with the time of publication: its own, and that of the request it is a part of.
     private let names: [(name: RequestName, published: Timestamp)]
 
     /// Takes down what a flight says that was read just now.

@@ -11,8 +11,8 @@ struct DelayedPartitions {
     /// True if it was said that requests of another group wait in them.
     var hasSaidForeign = false
     /// The moment to check the first of their heads again, monotonic nanoseconds.
-    var nextLook = MonotonicTime.never
+    var nextCheck = MonotonicTime.never
 
     /// True if there may be something to do.
-    func isWorthALook(_ now: MonotonicTime) -> Bool { mayHaveRecords || now >= nextLook }
+    func isWorthACheck(_ now: MonotonicTime) -> Bool { mayHaveRecords || now >= nextCheck }
 }

@@ -106,7 +106,7 @@ struct KeyQueues<Record> {
     }
 
     /// Notes that the key's request in work has its end.
-    mutating func ended(_ key: Key) {
+    mutating func finish(_ key: Key) {
         let change = change(key) { queue -> (request: Request, isLast: Bool)? in
             guard queue.isBusy, let request = queue.requests.popFirst() else { return nil }
             queue.isBusy = false

@@ -66,9 +66,9 @@ enum PartitionRole: Equatable {
 ///    the next round a partition becomes readable in two ways only, by a signal or by a window that moves, and both set it.
 /// 4. A new assignment begins with all flags set. So what lay in a queue before its signals were asked for is read too.
 struct LanePartitions {
-    /// Their slots.
+    /// The slots of the lane's partitions.
     var slots: [Int] = []
-    /// With which of them the next round of reading begins, so that none is always the first.
+    /// The index in `slots` at which the next round of reading begins, so that no partition is always the first.
     var first = 0
     /// True if a round may find a record. Else only a wake-up can change that, or a finished request when a partition waits for
     /// its window.
@@ -126,12 +126,12 @@ struct PartitionState {
     var hasLostCalls = false
     /// True if the group's position says that no worker is at work here. That is taken back before anything is begun.
     var isClosed = false
-    /// The requests by which duplicates are detected, or nil when they are not looked for.
+    /// The requests by which duplicates are detected, or nil without deduplication.
     var recent: RecentRequests?
     /// The time when the last record that was taken was published.
     var lastTimestamp: Timestamp?
     /// The time when the last record that was taken from a delay lane had to be checked again. No record behind it comes before.
-    var lastLook: Timestamp?
+    var lastCheck: Timestamp?
     /// Since when records wait to be taken.
     var backlog = BacklogAge()
     let lag: Gauge

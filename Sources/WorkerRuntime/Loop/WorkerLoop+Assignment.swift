@@ -78,7 +78,7 @@ extension WorkerLoop {
 
     func noteKafkaError(_ error: KafkaError) {
         // Of a start without any broker the watch speaks, once and in plain words.
-        let isSaid = (error.isUnreachable || error.trouble != nil) && configuration.kafka.watch?.isWaiting == true
+        let isSaid = (error.isUnreachable || error.brokerFailure != nil) && configuration.kafka.watch?.isWaiting == true
         if !isSaid { log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)]) }
         if error.isUnreachable || error.isAllBrokersDown { health.brokerFailed(error.description) }
         if error.isFatal { fail(error.isFenced ? .fenced(error.description) : .kafka(error.description)) }
@@ -118,7 +118,7 @@ extension WorkerLoop {
         guard startReading(plan, states: states, controlEnd: ends.control) else { return }
         partitions = states
         noteKnown(offered.begin(&partitions))
-        membership.began(isOpening: plan.isOpening, awaitsLeader: plan.awaitsLeader, now: now, at: wallClock)
+        membership.noteStart(isOpening: plan.isOpening, awaitsLeader: plan.awaitsLeader, now: now, at: wallClock)
         noteOwnership(plan.requests.count)
         place(plan)
         beginWithoutReading(ends.held)
@@ -189,7 +189,7 @@ extension WorkerLoop {
 
     /// Says which partitions are not read because no one has said where they begin, and how to say it, and that the group is
     /// joined.
-    func noteRefused(_ refusal: AssignmentPlan.Refusal?) {
+    func noteRefused(_ refusal: AssignmentPlan.RefusedPartitions?) {
         let reason = refusal?.reason(of: partitions, group: configuration.groupID)
         health.refused(reason)
         noteLeft()
@@ -303,7 +303,7 @@ extension WorkerLoop {
         delayedPartitions = DelayedPartitions()
         parents = ParentPartitions()
         ordered = OrderedPartitions()
-        for port in ports { for lane in port.aside.indices { port.aside[lane].removeAll() } }
+        for port in ports { for lane in port.buffered.indices { port.buffered[lane].removeAll() } }
         delayReader.stop()
         controlReading.stop()
         lendShares()

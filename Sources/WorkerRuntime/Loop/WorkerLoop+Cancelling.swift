@@ -115,6 +115,6 @@ extension WorkerLoop {
                 [.count: LogValue(forgotten)])
         }
         health.control(
-            controlReading.look(now: now, isBrokerDoubtful: health.isBrokerDoubtful, topic: configuration.topics.control))
+            controlReading.advance(now: now, isBrokerDoubtful: health.isBrokerDoubtful, topic: configuration.topics.control))
     }
 }

@@ -17,7 +17,7 @@ extension WorkerLoop {
         flight.calls[index].circuitCall = nil
         let before = port.limits.circuit.state
         if isHubFailure {
-            port.limits.circuit.failed(call, isOwnFault: flight.calls[index].failsAlone, now: now, using: &generator)
+            port.limits.circuit.noteFailure(call, isOwnFault: flight.calls[index].failsAlone, now: now, using: &generator)
         } else {
             port.limits.circuit.succeeded(call, now: now)
         }

@@ -22,7 +22,7 @@ extension WorkerLoop {
     func perform(_ action: CommitCycle.Action, after error: KafkaError? = nil) {
         switch action {
         case .wait: break
-        case .look: lookForResults()
+        case .check: checkForResults()
         case .offer(let selection): offer(selection)
         case .offerAgain(let standing):
             offered.job?.standing = standing
@@ -51,14 +51,14 @@ extension WorkerLoop {
 
     private func text(of error: KafkaError?) -> String { error?.description ?? "" }
 
-    private func lookForResults() {
+    private func checkForResults() {
         guard hasSomethingToCommit || membership.isClosing(now: now) && partitions.contains(where: \.isToBeClosed) else {
             return cycle.noteNothingPending(waiting: outbox.records.count, now: now)
         }
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.records.count, byteCount: outbox.byteCount,
             isDrained: mode != .running && flights.activeCount == 0, hasPositions: isReserveShort)
-        perform(cycle.found(holdings, now: now) { units(of: outbox) })
+        perform(cycle.noteHoldings(holdings, now: now) { units(of: outbox) })
     }
 
     /// The units of a batch, with what is known of their partitions.
@@ -228,15 +228,15 @@ extension WorkerLoop {
             partitions[slot].committed = LedgerCommit(offset)
             partitions[slot].recorded = partitions[slot].committed
             partitions[slot].isClosed = closes
-            partitions[slot].reserve.settled()
+            partitions[slot].reserve.noteCommit()
             if parents.slots.contains(slot) { parents[slot].recorded() }
         }
         for lane in lanes.indices where lanes[lane].isBlocked { lanes[lane].mayHaveRecords = true }
-        membership.settled(hasClosed: partitions.contains(where: \.isClosed))
+        membership.noteCommit(hasClosed: partitions.contains(where: \.isClosed))
         offered.recycle()
     }
 
-    private func commitIsImpossible(_ reason: CommitCycle.Reason) {
+    private func commitIsImpossible(_ reason: CommitCycle.ResetCause) {
         guard cycle.isOffering else { return }
         metrics.commitFailures.increment()
         perform(cycle.impossible(reason))
@@ -249,7 +249,7 @@ extension WorkerLoop {
         metrics.commitFailures.increment()
         metrics.resultsFailed.increment(by: UInt64(job.batch.resultCount))
         log.warning(.commitFailed, "results could not be committed and are offered again", [.reason: .string(error.description)])
-        perform(cycle.failed(CommitCycle.Cause(error), standing: standing, now: now) { units(of: job.batch) }, after: error)
+        perform(cycle.noteFailure(CommitCycle.Cause(error), standing: standing, now: now) { units(of: job.batch) }, after: error)
         // Where others are taken, a rejected record says nothing against the brokers.
         if !error.refusesRecords || cycle.isOverdue(now: now) { health.producerFailed(error.description) }
     }
@@ -264,7 +264,7 @@ extension WorkerLoop {
         for slot in offered.slots { partitions[slot].putBack() }
     }
 
-    /// Replaces a committer whose job does not end. What it had is offered to the next one.
+    /// Replaces a committer whose job does not end. The next one is offered the same batch.
     func watchCommitter() {
         guard let since = committer.busySince else { return }
         let duration = MonotonicTime.now() - since

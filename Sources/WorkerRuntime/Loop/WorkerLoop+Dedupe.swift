@@ -13,7 +13,7 @@ extension WorkerLoop {
     /// Looks at a record from before the group's position.
     ///
     /// - Returns: Whether nothing else must be done with it.
-    func lookBack(at record: borrowing ConsumedRecord, origin: RecordOrigin, in slot: Int) -> Bool {
+    func takeEarlier(_ record: borrowing ConsumedRecord, origin: RecordOrigin, in slot: Int) -> Bool {
         // What is read before the assignment begins anew is read again then.
         if !membership.behindCommit.isEmpty { return true }
         guard partitions[slot].isLookingBack(at: origin.offset) else { return false }
@@ -57,7 +57,7 @@ extension WorkerLoop {
     }
 
     /// Begins the assignment again if a partition ends before the group's position: then it is found out where to read it.
-    func lookIntoPartitionsBehindCommit() {
+    func examinePartitionsBehindCommit() {
         guard !membership.behindCommit.isEmpty, membership.ownsPartitions else { return }
         beginAssignmentAgain(because: "a partition ends before the group's position")
     }

@@ -23,16 +23,16 @@ extension WorkerLoop {
 
     /// Takes the records of delay lanes whose time has come, and those that can be handed on.
     func receiveDelayed() {
-        guard delayedPartitions.isWorthALook(now), canReceiveDelayed else { return }
+        guard delayedPartitions.isWorthACheck(now), canReceiveDelayed else { return }
         delayedPartitions.mayHaveRecords = false
         delayedPartitions.isBlocked = false
-        delayedPartitions.nextLook = .never
+        delayedPartitions.nextCheck = .never
         for slot in delayedPartitions.slots {
             receiveDelayed(slot)
             let partition = partitions[slot]
             if let recheckTime = partition.recheckTime {
                 let moment = now + recheckTime.nanoseconds(since: wallClock)
-                delayedPartitions.nextLook = min(delayedPartitions.nextLook, moment)
+                delayedPartitions.nextCheck = min(delayedPartitions.nextCheck, moment)
             }
             if partition.canRead { delayedPartitions.mayHaveRecords = true }
             if partition.isBlocked { delayedPartitions.isBlocked = true }
@@ -60,7 +60,7 @@ extension WorkerLoop {
 
     /// Reads the first record of each partition that lies unread, so that it is known when it is due. It goes on when there is
     /// room for its calls. What holds no calls goes on at once.
-    func lookAtDelayed() {
+    func checkDelayed() {
         guard mode == .running else { return }
         for slot in delayedPartitions.slots where partitions[slot].canRead {
             var budget = Self.recordsPerTurn
@@ -130,7 +130,7 @@ extension WorkerLoop {
             partitions[slot].parked = flight
             return nil
         }
-        if let recheckTime = flight.recheckTime { partitions[slot].lastLook = recheckTime }
+        if let recheckTime = flight.recheckTime { partitions[slot].lastCheck = recheckTime }
         return flight
     }
 

@@ -46,7 +46,7 @@ extension WorkerLoop {
     /// goes on at their attempts. What is not committed with the position could be sent twice.
     func leave(_ flight: Flight) {
         let isAtomic = mode == .stopping || configuration.guarantee == .exactlyOnce
-        guard isAtomic, flight.hasAttemptsToTell, hasRoomForOutcomes, !isCommitOverdue,
+        guard isAtomic, flight.hasAttemptsToHandOver, hasRoomForOutcomes, !isCommitOverdue,
             let due = flight.nextMoment(now: now, at: wallClock), delay(flight, until: due, isLeft: true)
         else { return abandon(flight) }
     }
@@ -93,6 +93,6 @@ extension WorkerLoop {
 
     func fail(_ failure: WorkerFailure) {
         self.failure = self.failure ?? failure
-        membership.failed()
+        membership.stop()
     }
 }

@@ -127,7 +127,7 @@ extension WorkerLoop {
         guard ordered.mayHaveRecords, canProceed else { return }
         ordered.mayHaveRecords = false
         for slot in ordered.slots {
-            takeUpParked(slot)
+            resumeParked(slot)
             var budget = Self.heldRecordsPerTurn
             while budget > 0 && canProceed && partitions[slot].canRead {
                 let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { takeHeld($0, in: slot) }
@@ -174,7 +174,7 @@ extension WorkerLoop {
         keep(flight, writtenAt: place.timestamp)
     }
 
-    private func takeUpParked(_ slot: Int) {
+    private func resumeParked(_ slot: Int) {
         guard let (flight, isFinished) = partitions[slot].takeParked() else { return }
         if isFinished { return abandon(flight) }
         // Read not long ago; how long it lay there before does not matter much.

@@ -54,7 +54,7 @@ extension WorkerLoop {
     /// Notes that the request of a key has its end, so that the next one has its turn.
     func keyCompleted(_ key: RequestIdentity, by flight: Flight) {
         guard flight.epoch == epoch, let slot = ordered.requests(of: flight.slot) else { return }
-        ordered.queues[slot].ended(key)
+        ordered.queues[slot].finish(key)
     }
 
     /// Starts the requests whose keys have their turn, as far as there is room in their lanes: they come before what was not read yet.

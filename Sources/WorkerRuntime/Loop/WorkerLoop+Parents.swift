@@ -78,7 +78,7 @@ extension WorkerLoop {
             parents[slot].deletes(key, at: offset)
             partitions[slot].isDirty = true
         }
-        if let parent = parents[slot].ended(key, tally: tally, at: offset) { finish(parent, in: slot, at: offset) }
+        if let parent = parents[slot].notePart(key, tally: tally, at: offset) { finish(parent, in: slot, at: offset) }
     }
 
     /// Writes the one final result of a large request, and deletes its records, in one transaction with the partition's new position.

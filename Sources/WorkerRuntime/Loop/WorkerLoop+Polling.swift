@@ -59,7 +59,7 @@ extension WorkerLoop {
         poll.phase = .asking
         poll.tokenSerial = serial
         port.limits.startedPoll()
-        port.polls.allowance.began()
+        port.polls.allowance.noteStart()
         let deadline = now + port.requestNanoseconds
         port.connections.submit(
             id: ExchangeID.poll(of: flight), request: buffer.room, byteCount: buffer.count, deadline: deadline)
@@ -67,7 +67,7 @@ extension WorkerLoop {
 
     /// Takes the end of a poll, unless what asked it was given up.
     func pollEnded(_ id: ExchangeID, outcome: consuming Completion.Outcome, at port: HubPort) {
-        port.polls.allowance.ended()
+        port.polls.allowance.noteEnd()
         let flight = flights[id.flight]
         let poll = id.isPoll(of: flight) ? flight.poll : nil
         switch consume outcome {

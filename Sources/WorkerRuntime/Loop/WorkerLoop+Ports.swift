@@ -33,10 +33,10 @@ extension WorkerLoop {
         flight.routeFault = nil
         flight.spread = nil
         do throws(HubRouter.Fault) {
-            let way = try lend(&flight.request) { (request) throws(HubRouter.Fault) in
-                try routes.way(of: request, tenant: flight.tenant)
+            let route = try lend(&flight.request) { (request) throws(HubRouter.Fault) in
+                try routes.route(of: request, tenant: flight.tenant)
             }
-            switch way {
+            switch route {
             case .hub(let number): flight.port = number
             case .parts(let spread):
                 flight.port = routes.spreads[spread].numbers[0]
@@ -100,13 +100,13 @@ extension WorkerLoop {
 
     /// True if a lane's records may be read, as far as its own calls go.
     func hasRoom(_ lane: Lane) -> Bool {
-        guard let port = onlyPort else { return canPutOff || ports.allSatisfy { !isFull($0, for: lane) } }
-        return hasTenants(lane) ? port.aside[lane.rawValue].byteCount < memory.aside : port.hasRoom(lane)
+        guard let port = onlyPort else { return canDefer || ports.allSatisfy { !isFull($0, for: lane) } }
+        return hasTenants(lane) ? port.buffered[lane.rawValue].byteCount < memory.buffered : port.hasRoom(lane)
     }
 
     /// True if as many records of a lane are buffered for a hub as its part of the memory holds.
     func isFull(_ port: HubPort, for lane: Lane) -> Bool {
-        port.aside[lane.rawValue].byteCount >= memory.aside / ports.count
+        port.buffered[lane.rawValue].byteCount >= memory.buffered / ports.count
     }
 
     /// True if a hub may have another request in work beside its own. Among several, each has its share of the memory.

@@ -95,7 +95,7 @@ extension WorkerLoop {
     }
 
     private func take(_ record: borrowing ConsumedRecord, origin: RecordOrigin, in slot: Int, lane: Lane) {
-        if lookBack(at: record, origin: origin, in: slot) { return }
+        if takeEarlier(record, origin: origin, in: slot) { return }
         guard let reception = receive(record, of: slot) else { return remember(record, origin: origin, in: slot) }
         partitions[slot].lastTimestamp = origin.timestamp
         let flight = flights.take()

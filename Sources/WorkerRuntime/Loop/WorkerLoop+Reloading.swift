@@ -60,7 +60,7 @@ extension WorkerLoop {
     private func rerouteWaiting() {
         let active = flights.flights.filter { $0.isActive && $0.deadLetter == nil }.sorted { $0.receivedAt < $1.receivedAt }
         let aside = ports.filter(\.isRetired).flatMap { port in
-            Lane.allCases.flatMap { lane in port.aside[lane.rawValue].takeAll().map { (lane, $0) } }
+            Lane.allCases.flatMap { lane in port.buffered[lane.rawValue].takeAll().map { (lane, $0) } }
         }
         for port in ports where port.isRetired {
             port.ready.removeAll { _, _ in false }

@@ -69,7 +69,7 @@ extension WorkerLoop {
         flight.calls[index].startedAt = now
         flight.calls[index].startedAtWall = wallClock
         if flight.report.firstAttemptAt == nil { flight.report.firstAttemptAt = wallClock }
-        port.places.began(flight.lane.rawValue)
+        port.places.noteStart(flight.lane.rawValue)
         let id = ExchangeID(flight, call: index)
         let deadline = now + port.requestNanoseconds
         port.connections.submit(id: id.number, request: buffer.room, byteCount: buffer.count, deadline: deadline)
@@ -105,21 +105,21 @@ extension WorkerLoop {
                 continue
             }
             guard number >= 0 else {
-                port.limits.ended()
+                port.limits.noteEnd()
                 pollEnded(ExchangeID(number: ~number), outcome: outcome, at: port)
                 continue
             }
             let id = ExchangeID(number: number)
-            port.places.ended(id.lane)
+            port.places.noteEnd(id.lane)
             let flight = flights[id.flight]
-            port.limits.ended(startedAt: id.belongs(to: flight) ? flight.calls[id.call].startedAt : nil)
+            port.limits.noteEnd(startedAt: id.belongs(to: flight) ? flight.calls[id.call].startedAt : nil)
             switch consume outcome {
             case .answer(let answer):
                 Failpoint.pass(.answered)
                 if id.belongs(to: flight) { answered(flight, call: id.call, answer: answer, from: port) }
                 port.connections.recycle(answer)
             case .failure(let failure):
-                if id.belongs(to: flight) { failed(flight, call: id.call, failure: failure, at: port) }
+                if id.belongs(to: flight) { noteFailure(flight, call: id.call, failure: failure, at: port) }
             }
             if port.isRetired, flight.isActive, flight.port == port.number { reroute(flight) }
         }
@@ -148,7 +148,7 @@ extension WorkerLoop {
         decide(flight, call: index, verdict: verdict, after: attempt, floor: reply.retryAfter ?? 0, at: port)
     }
 
-    private func failed(_ flight: Flight, call index: Int, failure: TransportFailure, at port: HubPort) {
+    private func noteFailure(_ flight: Flight, call index: Int, failure: TransportFailure, at port: HubPort) {
         let verdict = Verdict(of: CallResult(failure))
         flight.report.calls[index].httpStatus = 0
         flight.report.calls[index].retryAfter = nil
@@ -157,11 +157,11 @@ extension WorkerLoop {
         var attempt = attemptEnded(flight, call: index, verdict: verdict)
         attempt.result = failure.reason == .timeout || failure.reason == .connectTimeout ? .timeout : .error
         attempt.bytesSent = failure.requestBytesSent
-        port.metrics.failed(
+        port.metrics.countFailure(
             flight.report.calls[index].platform, reason: failure.reason.label,
             nanoseconds: now - flight.calls[index].startedAt)
         noteEnd(of: flight, call: index, isHubFailure: true, isLost: true, at: port)
-        port.standing.failed(failure.reason.label)
+        port.standing.noteFailure(failure.reason.label)
         log.warning(
             .hubConnection, "a hub call ended without an answer",
             [.hub: .string(port.name), .reason: .string(failure.reason.label), .attempt: LogValue(attempt.number)])
@@ -195,9 +195,9 @@ extension WorkerLoop {
             log.error(
                 .hubUnauthorized, "the hub does not accept the key or its rights",
                 [.hub: .string(port.name), .code: LogValue(reply.status)])
-            port.standing.failed("it answers \(reply.status)")
+            port.standing.noteFailure("it answers \(reply.status)")
         } else if reply.status == 404 {
-            port.standing.failed("it answers 404")
+            port.standing.noteFailure("it answers 404")
         } else if reply.status < 500 {
             port.standing.answered()
         }

@@ -51,7 +51,7 @@ extension WorkerLoop {
             .rebalanced, "it is known where a partition begins",
             [.topic: .string(finding.partition.topic), .partition: LogValue(finding.partition.partition)])
         noteLeft()
-        if planned.refusal != nil { noteRefused(AssignmentPlan.Refusal(of: partitions)) } else { health.joined() }
+        if planned.refusal != nil { noteRefused(AssignmentPlan.RefusedPartitions(of: partitions)) } else { health.joined() }
     }
 
     /// Has a partition read from where it begins, if that is not where its reading started. One that is not read needs nothing.

@@ -28,7 +28,7 @@ extension WorkerLoop {
             queues.forEachDue(at: wallClock) { first = min(first, $0.waitingSince) }
         }
         for slot in delayedPartitions.slots { first = min(first, partitions[slot].unread?.waitingSince ?? first) }
-        var oldest = ports.map { port in port.aside.reduce(wallClock) { min($0, $1.waitingSince ?? $0) } }
+        var oldest = ports.map { port in port.buffered.reduce(wallClock) { min($0, $1.waitingSince ?? $0) } }
         for flight in flights.flights where flight.isActive {
             oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
         }
@@ -67,7 +67,7 @@ extension WorkerLoop {
     }
 
     private func measureDelayedLag() {
-        lookAtDelayed()
+        checkDelayed()
         var oldest = configuration.topics.delays.map { _ in wallClock }
         for slot in delayedPartitions.slots {
             var unreadCount: Int64 = 0
@@ -78,7 +78,7 @@ extension WorkerLoop {
             guard case .delay(let delay) = partitions[slot].role else { continue }
             // Behind what can be read, a transaction's marker is no record that waits.
             let since = DelayedBacklog.oldest(
-                next: partitions[slot].nextDelayed, lastLook: partitions[slot].isBlocked ? partitions[slot].lastLook : nil,
+                next: partitions[slot].nextDelayed, lastLook: partitions[slot].isBlocked ? partitions[slot].lastCheck : nil,
                 unreadCount: unreadCount, now: wallClock)
             if let since { oldest[delay] = min(oldest[delay], since) }
         }
@@ -99,7 +99,7 @@ extension WorkerLoop {
             hubs: ports.filter { !$0.isClosed }.map { $0.status(now: now, wallClock: wallClock) },
             finishedPerSecond: facts.finishRate.perSecond,
             lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit, partitions: partitionStatuses(),
-            trouble: LoopStatus.trouble([health.controlTrouble] + ports.map(\.fleetTrouble)))
+            problem: LoopStatus.problem([health.controlProblem] + ports.map(\.fleetProblem)))
         statusBoard.post(status)
     }
 

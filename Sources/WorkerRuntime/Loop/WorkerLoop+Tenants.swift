@@ -16,7 +16,7 @@ extension WorkerLoop {
     /// True if a lane has requests of tenants, or had some lately, or of several hubs. Then it is read beyond what has places.
     func hasTenants(_ lane: Lane) -> Bool {
         guard let port = onlyPort else { return true }
-        return now < lanes[lane.rawValue].readsAheadUntil || !port.aside[lane.rawValue].isEmpty
+        return now < lanes[lane.rawValue].readsAheadUntil || !port.buffered[lane.rawValue].isEmpty
     }
 
     /// Notes whose request a flight carries.
@@ -47,14 +47,14 @@ extension WorkerLoop {
         let port = ports[flight.port]
         flight.tenant = port.ready.fresh(in: lane).queue(of: flight.tenant)
         guard
-            port.aside[lane.rawValue].hasRecords(of: flight.tenant)
+            port.buffered[lane.rawValue].hasRecords(of: flight.tenant)
                 || !mayHaveMoreCalls(flight.tenant, in: lane, at: port, flight: flight)
         else {
             start(flight)
             return
         }
         // It is deferred then.
-        if hasSeveralHubs, canPutOff, isFull(port, for: lane) {
+        if hasSeveralHubs, canDefer, isFull(port, for: lane) {
             start(flight)
             return
         }
@@ -68,7 +68,7 @@ extension WorkerLoop {
         let record = BufferedRecords.Record(
             slot: flight.slot, origin: flight.origin, receivedAt: flight.receivedAt, waitingSince: flight.waitingSince,
             key: flight.key, envelope: flight.envelope, value: value)
-        port.aside[lane.rawValue].append(record, of: flight.tenant)
+        port.buffered[lane.rawValue].append(record, of: flight.tenant)
         flights.release(flight)
     }
 
@@ -89,17 +89,17 @@ extension WorkerLoop {
     /// Starts requests whose records are buffered, as far as their tenants have had turns.
     func startBufferedRecords() {
         for port in ports {
-            for lane in Lane.allCases where !port.aside[lane.rawValue].isEmpty { startBufferedRecords(of: port, in: lane) }
+            for lane in Lane.allCases where !port.buffered[lane.rawValue].isEmpty { startBufferedRecords(of: port, in: lane) }
         }
     }
 
     private func startBufferedRecords(of port: HubPort, in lane: Lane) {
-        var tenants = port.aside[lane.rawValue].tenants
+        var tenants = port.buffered[lane.rawValue].tenants
         // Where a hub's share is short, none of them is always the first.
         if hasSeveralHubs { tenants.shuffle(using: &generator) }
         for tenant in tenants {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, at: port),
-                let record = port.aside[lane.rawValue].removeFirst(of: tenant)
+                let record = port.buffered[lane.rawValue].removeFirst(of: tenant)
             {
                 start(record, of: tenant, in: lane)
             }

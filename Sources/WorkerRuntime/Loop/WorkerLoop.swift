@@ -175,7 +175,7 @@ final class WorkerLoop {
             receiveHeld()
             startKeys()
             receiveRecords()
-            lookIntoPartitionsBehindCommit()
+            examinePartitionsBehindCommit()
             receiveDelayed()
             readParents()
             sendPolls()
@@ -273,7 +273,7 @@ final class WorkerLoop {
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = min(now + 200_000_000, portWake, keyed)
         if let due = timers.first { wake = min(wake, due) }
-        if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
+        if canReceiveDelayed { wake = min(wake, delayedPartitions.nextCheck) }
         wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, isHurried: isReserveShort, now: now))
         if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake

@@ -45,7 +45,7 @@ final class Committer: Sendable {
         /// The batch is committed. These delay lanes are there now.
         case committed(DelayLanes)
         /// Nothing is published, nor can it be as the partitions are.
-        case impossible(CommitCycle.Reason)
+        case impossible(CommitCycle.ResetCause)
         /// The batch is not committed, and stands so. It must be offered again.
         case commitFailed(KafkaError, CommitJob.Standing)
         /// Another process has this worker's place. This one must stop.
@@ -114,7 +114,7 @@ final class Committer: Sendable {
         signal.raise()
     }
 
-    /// Closes the producer and waits for the thread's end, but no longer than `limit`.
+    /// Closes the producer and waits at most `limit` for the thread to end.
     func stop(within limit: Duration) {
         submit(.stop)
         _ = ended.wait(timeout: .now() + .nanoseconds(Int(limit.wholeNanoseconds)))
@@ -160,7 +160,7 @@ struct CommitJob: Sendable {
     /// The worker's place in the group when the batch was offered, or nil without transactions.
     var group: GroupMetadata?
 
-    /// The same without the positions in partitions that were deleted, because brokers take none there.
+    /// The same job without positions in deleted partitions, because brokers take none there.
     func leavingOut(_ isDeleted: (TopicPartition) -> Bool) -> CommitJob {
         let kept = offsets.indices.filter { !isDeleted(offsets[$0].partition) }
         guard kept.count < offsets.count else { return self }

@@ -10,7 +10,7 @@ extension OfferedBatch {
         if let job { entries.merge(job.batch.knownEntries(isWritten: job.standing == .written)) { $0 + $1 } }
         for slot in partitions.indices where partitions[slot].role.hasRequests {
             let next = slots.firstIndex(of: slot).flatMap { job?.offsets[$0] }
-            known.lost(
+            known.noteLost(
                 Membership.Partition(partitions[slot].id),
                 at: [partitions[slot].committed, next.map { LedgerCommit($0) }].compactMap { $0 }, knowing: entries[slot] ?? [])
         }
@@ -35,7 +35,7 @@ extension OfferedBatch {
     /// records, it says so when it begins.
     mutating func begin(_ partition: inout PartitionState) -> Int {
         guard known.count > 0, partition.role.hasRequests, partition.left != .unanswered else { return 0 }
-        let found = known.began(Membership.Partition(partition.id), at: partition.recorded)
+        let found = known.noteStart(Membership.Partition(partition.id), at: partition.recorded)
         partition.knownEnd = found.end
         return found.count
     }

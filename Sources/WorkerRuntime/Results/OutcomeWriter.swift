@@ -199,7 +199,7 @@ final class OutcomeWriter {
 }
 
 extension LaneTopics.Answer {
-    /// The brokers' answer, or that they left the topic out.
+    /// The brokers' answer about a topic. Nil means that they left the topic out.
     init(_ found: Result<Int32, KafkaError>?) {
         switch found {
         case .success(let count): self = .partitions(count)

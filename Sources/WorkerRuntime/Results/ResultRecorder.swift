@@ -96,7 +96,7 @@ struct ResultRecorder {
     }
 }
 
-/// The names of a result's headers and those of their values that never change, one behind the other.
+/// The names of a result's headers, and the values that never change, one after the other.
 struct ResultHeaders {
     let text: ByteWriter
     let contentType, specificationVersion, id, source, type, time, subject, dataSchema: OutcomeBatch.Header

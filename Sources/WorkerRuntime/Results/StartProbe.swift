@@ -62,7 +62,7 @@ final class StartProbe: Sendable {
         var probes = probes
         var reader = ProbeReader(configuration.groupTerms) { clock.wallTime }
         let places = Array(probes.indices)
-        var turns = LookTurns(count: probes.count)
+        var turns = ProbeTurns(count: probes.count)
         let lateStarts = LateStarts(configuration.groupTerms)
         while !turns.isDone, !isCancelled {
             turns.begin(.now())

@@ -3,7 +3,7 @@ final class HubHealth {
     private let worker: WorkerHealth
     /// The reason that the hub does not count as one that works, in a sentence. Nil when it does. Before the first word of its
     /// port it does not.
-    private(set) var trouble: String? = "not called yet"
+    private(set) var problem: String? = "not called yet"
     private var hasLeft = false
 
     init(_ worker: WorkerHealth) {
@@ -13,9 +13,9 @@ final class HubHealth {
 
     /// Says how the hub is.
     func show(_ new: String?) {
-        guard !hasLeft, new != trouble else { return }
-        trouble = new
-        worker.tellHubs()
+        guard !hasLeft, new != problem else { return }
+        problem = new
+        worker.reportHubs()
     }
 
     /// The hub is not used any more.

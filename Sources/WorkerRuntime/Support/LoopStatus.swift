@@ -68,14 +68,14 @@ public struct LoopStatus: Sendable, Equatable {
         /// True if the settings do not have it any more, so that only what is in flight ends there.
         public var isRetired: Bool
         /// The reason that it does not count as one that works, in a sentence. Nil when it does.
-        public var trouble: String?
+        public var problem: String?
         /// Its circuit: `closed`, `half_open` or `open`.
         public var circuit: String
         /// The reason for the circuit's last opening, or nil if it never opened.
         public var circuitReason: String?
         /// The time when the circuit changes by itself next.
         public var circuitChange: Timestamp?
-        /// Calls that may be in flight at once.
+        /// The number of calls that may be in flight at once.
         public var limit: Int
         /// Calls in flight.
         public var inFlight: Int
@@ -108,10 +108,10 @@ public struct LoopStatus: Sendable, Equatable {
     /// The partitions that it reads, by topic and number.
     public var partitions: [Partition]
     /// Anything else that holds requests up, or is not heeded, in one sentence. Nil if nothing is.
-    public var trouble: String?
+    public var problem: String?
 
     /// One sentence for all troubles, or nil where there is none.
-    static func trouble(_ reasons: [String?]) -> String? {
+    static func problem(_ reasons: [String?]) -> String? {
         let reasons = reasons.compactMap { $0 }
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
     }

@@ -2,7 +2,7 @@ import Delivery
 import Kafka
 import PushModel
 
-extension AssignmentPlan.Refusal {
+extension AssignmentPlan.RefusedPartitions {
     /// Those of an assignment that are not read, or nil when there are none.
     init?(of partitions: [PartitionState]) {
         self.init(

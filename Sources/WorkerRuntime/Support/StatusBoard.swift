@@ -55,7 +55,7 @@ extension ByteWriter {
         add("throttled_until", value: status.throttledUntil)
         add("last_rebalance", value: status.lastRebalance)
         add("last_commit", value: status.lastCommit)
-        add("trouble", value: status.trouble)
+        add("trouble", value: status.problem)
         append(",\"hubs\":[")
         for (index, hub) in status.hubs.enumerated() {
             if index > 0 { append(",") }
@@ -74,7 +74,7 @@ extension ByteWriter {
         append(json: hub.name)
         add("region", value: hub.region)
         if hub.isRetired { append(",\"retired\":true") }
-        add("trouble", value: hub.trouble)
+        add("trouble", value: hub.problem)
         add("circuit", value: hub.circuit)
         add("circuit_reason", value: hub.circuitReason)
         add("circuit_change", value: hub.circuitChange)

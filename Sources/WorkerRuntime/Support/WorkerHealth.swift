@@ -19,7 +19,7 @@ final class WorkerHealth {
     /// The progress of reading the records that say where partitions begin, or nil where none are.
     private var progress: String?
     /// The reason that cancellations are not seen, or hold requests up. Nil where they do neither.
-    private(set) var controlTrouble: String?
+    private(set) var controlProblem: String?
     /// True if the broker failed and has not answered since. Only asking it again can show.
     private(set) var isBrokerDoubtful = false
 
@@ -40,7 +40,7 @@ final class WorkerHealth {
     func joined() {
         isBrokerDoubtful = false
         let left = leaving.map { [$0, progress].compactMap { $0 }.joined(separator: ": ") }
-        let reasons = [refusal, left, controlTrouble].compactMap { $0 }
+        let reasons = [refusal, left, controlProblem].compactMap { $0 }
         if reasons.isEmpty {
             pass(group, named: "group")
         } else {
@@ -69,13 +69,13 @@ final class WorkerHealth {
             [.count: LogValue(partitions.count), .reason: .string(partitions.reason)])
     }
 
-    /// Notes that the control topic is in trouble for this reason. Nil when it is not. Said when it has changed.
-    func control(_ trouble: String?) {
-        guard trouble != controlTrouble else { return }
-        controlTrouble = trouble
+    /// Notes the reason that the control topic is not read, or nil while it is. Logs each change.
+    func control(_ problem: String?) {
+        guard problem != controlProblem else { return }
+        controlProblem = problem
         if !isBrokerDoubtful { joined() }
-        guard let trouble else { return }
-        log.warning(.requestCancelled, "the control topic is not read", [.reason: .string(trouble)])
+        guard let problem else { return }
+        log.warning(.requestCancelled, "the control topic is not read", [.reason: .string(problem)])
     }
 
     /// Notes that partitions are not read for this reason, as long as the assignment lasts. Nil when all are.
@@ -91,7 +91,7 @@ final class WorkerHealth {
         hubs.removeAll()
         refusal = nil
         leaving = nil
-        controlTrouble = nil
+        controlProblem = nil
         brokerFailed(reason)
         producerFailed("not ready to write results yet")
     }
@@ -105,19 +105,19 @@ final class WorkerHealth {
 
     func joined(_ hub: HubHealth) {
         hubs.append(hub)
-        tellHubs()
+        reportHubs()
     }
 
     func left(_ hub: HubHealth) {
         hubs.removeAll { $0 === hub }
-        tellHubs()
+        reportHubs()
     }
 
     /// Says whether a hub works. That one of several does not is no reason to take the worker for one that is not ready: its log, its
     /// status and its metrics tell of it. Without any, during a reload, nothing changes.
-    func tellHubs() {
+    func reportHubs() {
         guard !hubs.isEmpty else { return }
-        let troubles = hubs.compactMap(\.trouble)
+        let troubles = hubs.compactMap(\.problem)
         if troubles.count < hubs.count {
             pass(hub, named: "hub")
         } else {

@@ -20,9 +20,9 @@ struct CommitCycleTests {
     @Test func whatFitsIsOfferedAsAWholeWithoutALookAtItsUnits() {
         var cycle = CommitDesk().cycle
         let due = cycle.due(waiting: 3, isHurried: false, now: 0)
-        #expect(due == .look)
+        #expect(due == .check)
         let holdings = CommitCycle.Holdings(recordCount: 3, byteCount: 3000, isDrained: false)
-        let action = cycle.found(holdings, now: 0) {
+        let action = cycle.noteHoldings(holdings, now: 0) {
             Issue.record("units are asked for")
             return []
         }
@@ -90,8 +90,8 @@ struct CommitCycleTests {
         #expect(desk.cycle.takenOver() == .stop)
     }
 
-    @Test(arguments: [CommitCycle.Reason.overtaken, .misplaced])
-    func whatCannotBeCommittedBeginsTheAssignmentAgain(reason: CommitCycle.Reason) {
+    @Test(arguments: [CommitCycle.ResetCause.overtaken, .misplaced])
+    func whatCannotBeCommittedBeginsTheAssignmentAgain(reason: CommitCycle.ResetCause) {
         var desk = offering(pair)
         desk.perform(desk.cycle.impossible(reason))
         #expect(desk.lastAction == .reset(reason))
@@ -149,7 +149,7 @@ struct CommitCycleTests {
     }
 
     /// Otherwise the loop would turn without a rest for as long as the result in front is missing.
-    @Test(arguments: [(0, Int64?.none), (5, CommitCycle.lookInterval)] as [(Int, Int64?)])
+    @Test(arguments: [(0, Int64?.none), (5, CommitCycle.checkInterval)] as [(Int, Int64?)])
     func whatWaitsForResultsBeforeItIsLookedAtNowAndThen(waiting: Int, rest: Int64?) {
         var desk = CommitDesk()
         desk.cycle.noteNothingPending(waiting: waiting, now: .at(desk.now))
@@ -157,7 +157,7 @@ struct CommitCycleTests {
         desk.waiting = [CommitDesk.unit(1)]
         desk.turn()
         #expect((desk.offerCount == 0) == (rest != nil))
-        desk.now += CommitCycle.lookInterval
+        desk.now += CommitCycle.checkInterval
         desk.turn()
         #expect(desk.offerCount == 1)
     }
@@ -199,7 +199,7 @@ struct CommitCycleTests {
         desk.confirm()
         #expect(desk.lastAction == .settle(closes: true))
         let holdings = CommitCycle.Holdings(recordCount: 0, byteCount: 0, isDrained: true)
-        let action = desk.cycle.found(holdings, now: .at(desk.now)) { [] }
+        let action = desk.cycle.noteHoldings(holdings, now: .at(desk.now)) { [] }
         guard case .offer(let selection) = action else {
             Issue.record("nothing is offered")
             return

@@ -58,12 +58,12 @@ struct CommitDesk {
         let batch = offered ?? []
         switch action {
         case .wait: break
-        case .look:
+        case .check:
             guard !waiting.isEmpty else { return }
             let holdings = CommitCycle.Holdings(
                 recordCount: waiting.count, byteCount: waiting.reduce(0) { $0 + $1.byteCount }, isDrained: isDrained)
             let all = units
-            perform(cycle.found(holdings, now: .at(now)) { all })
+            perform(cycle.noteHoldings(holdings, now: .at(now)) { all })
         case .offer(let selection):
             self.selection = selection
             offerCount += 1
@@ -104,7 +104,7 @@ struct CommitDesk {
     ) {
         now += duration
         let batch = offered ?? []
-        perform(cycle.failed(cause, standing: standing, now: .at(now)) { batch })
+        perform(cycle.noteFailure(cause, standing: standing, now: .at(now)) { batch })
     }
 
     /// Lets time pass in turns of a quarter of a second, with brokers that reject some units.

@@ -19,7 +19,7 @@ struct CommitScheduleTests {
     ])
     func manyResultsAreCommittedSoonAndFewOrAFloodLater(elapsed: Int64, waiting: Int, due: Int64) {
         var schedule = CommitSchedule(interval: 60 * millisecond)
-        schedule.began(at: .at(7 * millisecond))
+        schedule.noteStart(at: .at(7 * millisecond))
         #expect(schedule.due(waiting: waiting, now: .at((7 + elapsed) * millisecond)) == .at((7 + due) * millisecond))
     }
 
@@ -29,7 +29,7 @@ struct CommitScheduleTests {
     ])
     func aLongIntervalHoldsForFewResultsAndFloodsToo(interval: Int64, flood: Int64, many: Int64, few: Int64) {
         var schedule = CommitSchedule(interval: interval * millisecond)
-        schedule.began(at: 0)
+        schedule.noteStart(at: 0)
         #expect(schedule.due(waiting: 1_000_000, now: 1) == .at(flood * millisecond))
         #expect(schedule.due(waiting: 120, now: .at(60 * millisecond)) == .at(many * millisecond))
         #expect(schedule.due(waiting: 1, now: .at(60 * millisecond)) == .at(few * millisecond))
@@ -53,7 +53,7 @@ struct CommitScheduleTests {
                 waiting += 1
             }
             guard waiting > 0, schedule.due(waiting: waiting, now: .at(now)) <= .at(now) else { continue }
-            schedule.began(at: .at(now))
+            schedule.noteStart(at: .at(now))
             longest = max(longest, now - oldest)
             begun += 1
             waiting = 0

@@ -75,28 +75,28 @@ struct CommitSizeTests {
 
     @Test func afterATimeOutABatchIsDividedUntilItIsSmall() {
         var size = size()
-        #expect(size.failed(.timedOut, units: 60, bytes: 30_000_000) == .divide)
+        #expect(size.noteFailure(.timedOut, units: 60, bytes: 30_000_000) == .divide)
         #expect(size.byteLimit == CommitSize.firstLimit)
-        #expect(size.failed(.timedOut, units: 2, bytes: 1_000_000) == .divide)
+        #expect(size.noteFailure(.timedOut, units: 2, bytes: 1_000_000) == .divide)
         #expect(size.byteLimit == 250_000)
-        #expect(size.failed(.timedOut, units: 1, bytes: 500_000) == .again)
-        #expect(size.failed(.timedOut, units: 9, bytes: 1000) == .again)
+        #expect(size.noteFailure(.timedOut, units: 1, bytes: 500_000) == .again)
+        #expect(size.noteFailure(.timedOut, units: 9, bytes: 1000) == .again)
         #expect(size.byteLimit == CommitSize.leastLimit)
     }
 
     @Test(arguments: [0, 1, 1000])
     func whatSaysNothingOfTheBatchLeavesItAsItIs(units: Int) {
         var size = size()
-        #expect(size.failed(.unrelated, units: units, bytes: 50_000_000) == .again)
+        #expect(size.noteFailure(.unrelated, units: units, bytes: 50_000_000) == .again)
         #expect(size == self.size())
     }
 
     @Test(
-        arguments: [(0, false, .again), (1, false, .setAside), (1, true, .replace), (2, true, .divide), (1000, false, .divide)]
+        arguments: [(0, false, .again), (1, false, .postpone), (1, true, .replace), (2, true, .divide), (1000, false, .divide)]
             as [(Int, Bool, CommitSize.Cure)])
     func whatIsRefusedIsDividedUntilOneUnitIsLeft(units: Int, isProven: Bool, cure: CommitSize.Cure) {
         var size = size()
-        #expect(size.failed(.refused, units: units, bytes: 50_000_000, isProven: isProven) == cure)
+        #expect(size.noteFailure(.refused, units: units, bytes: 50_000_000, isProven: isProven) == cure)
         #expect(size == self.size(), "its bytes are not at fault")
     }
 }

@@ -24,7 +24,7 @@ struct UncommittedResultsTests {
     /// Lost at 5, with a commit on its way that says 7.
     private static func lost() -> UncommittedResults<Int64> {
         var known = UncommittedResults<Int64>()
-        known.lost(here, at: [position(5), position(7, "n")], knowing: entries([5, 6, 9]))
+        known.noteLost(here, at: [position(5), position(7, "n")], knowing: entries([5, 6, 9]))
         return known
     }
 
@@ -40,7 +40,7 @@ struct UncommittedResultsTests {
         ] as [(String, LedgerCommit?, Bool)])
     func whatIsKnownCountsOnlyWhereTheGroupStandsAsItWasLeft(_ name: String, at position: LedgerCommit?, counts: Bool) {
         var known = Self.lost()
-        let found = known.began(Self.here, at: position)
+        let found = known.noteStart(Self.here, at: position)
         #expect(found == (counts ? (10, 3) : (0, 0)), "\(name)")
         #expect(known.count == (counts ? 3 : 0))
         #expect(known.take(Self.request(9), of: Self.here) == (counts ? 90 : nil))
@@ -48,8 +48,8 @@ struct UncommittedResultsTests {
 
     @Test func whatIsKnownOfOthersStays() {
         var known = Self.lost()
-        #expect(known.began(Self.there, at: Self.position(5)) == (0, 0))
-        #expect(known.began(Self.here, at: Self.position(5)) == (10, 3))
+        #expect(known.noteStart(Self.there, at: Self.position(5)) == (0, 0))
+        #expect(known.noteStart(Self.here, at: Self.position(5)) == (10, 3))
         #expect(known.take(Self.request(5), of: Self.there) == nil)
         #expect(known.take(Self.request(5), of: Self.here) == 50)
     }
@@ -62,7 +62,7 @@ struct UncommittedResultsTests {
         ] as [(String, KnownRequest, Bool)])
     func anotherRecordAtTheOffsetIsNoKnownRequest(_ name: String, _ request: KnownRequest, isKnown: Bool) {
         var known = Self.lost()
-        _ = known.began(Self.here, at: Self.position(5))
+        _ = known.noteStart(Self.here, at: Self.position(5))
         #expect(known.take(request, of: Self.here) == (isKnown ? 60 : nil), "\(name)")
     }
 
@@ -73,25 +73,25 @@ struct UncommittedResultsTests {
             #expect(known.take(Self.request(offset), of: Self.here) == nil)
         }
         #expect(known.count == 0 && known.byteCount == 0)
-        #expect(known.began(Self.here, at: Self.position(5)) == (0, 0))
+        #expect(known.noteStart(Self.here, at: Self.position(5)) == (0, 0))
     }
 
     @Test func whatWasNotReadAgainBeforeTheNextLossIsStillKnown() {
         var known = Self.lost()
-        _ = known.began(Self.here, at: Self.position(5))
+        _ = known.noteStart(Self.here, at: Self.position(5))
         _ = known.take(Self.request(5), of: Self.here)
         // It was committed; 6 was not read again, and 8 is new.
-        known.lost(Self.here, at: [Self.position(6)], knowing: Self.entries([8]))
-        #expect(known.began(Self.here, at: Self.position(6)) == (10, 3))
+        known.noteLost(Self.here, at: [Self.position(6)], knowing: Self.entries([8]))
+        #expect(known.noteStart(Self.here, at: Self.position(6)) == (10, 3))
         // All before 9 was committed in another way.
-        known.lost(Self.here, at: [Self.position(9)], knowing: [])
-        #expect(known.began(Self.here, at: Self.position(9)) == (10, 1))
+        known.noteLost(Self.here, at: [Self.position(9)], knowing: [])
+        #expect(known.noteStart(Self.here, at: Self.position(9)) == (10, 1))
         #expect(known.count == 1 && known.byteCount == 1)
     }
 
     @Test func withoutAPositionNothingIsKept() {
         var known = Self.lost()
-        known.lost(Self.here, at: [], knowing: Self.entries([5]))
+        known.noteLost(Self.here, at: [], knowing: Self.entries([5]))
         #expect(known.count == 0 && known.byteCount == 0)
     }
 
@@ -110,12 +110,12 @@ struct UncommittedResultsTests {
         _ name: String, older: Int64, newer: Int64, byteCount: Int, keptOfOlder: Int, keptOfNewer: Int
     ) {
         var known = UncommittedResults<Int64>()
-        known.lost(Self.here, at: [Self.position(0)], knowing: Self.entries(0..<older, byteCount: byteCount))
-        known.lost(Self.there, at: [Self.position(0)], knowing: Self.entries(0..<newer, byteCount: byteCount))
+        known.noteLost(Self.here, at: [Self.position(0)], knowing: Self.entries(0..<older, byteCount: byteCount))
+        known.noteLost(Self.there, at: [Self.position(0)], knowing: Self.entries(0..<newer, byteCount: byteCount))
         #expect(known.count == keptOfOlder + keptOfNewer, "\(name)")
         #expect(known.byteCount == known.count * byteCount, "\(name)")
-        #expect(known.began(Self.here, at: Self.position(0)).count == keptOfOlder, "\(name)")
-        #expect(known.began(Self.there, at: Self.position(0)).count == keptOfNewer, "\(name)")
+        #expect(known.noteStart(Self.here, at: Self.position(0)).count == keptOfOlder, "\(name)")
+        #expect(known.noteStart(Self.there, at: Self.position(0)).count == keptOfNewer, "\(name)")
         #expect(
             known.count <= UncommittedResults<Int64>.greatestCount
                 && known.byteCount <= UncommittedResults<Int64>.greatestByteCount)
@@ -141,14 +141,14 @@ struct UncommittedResultsTests {
             case 1:
                 let offered = Set(waiting.sorted().filter { _ in Bool.random(using: &random) })
                 let positions = [position(recorded), position(recorded.union(offered))]
-                known.lost(Self.here, at: positions, knowing: Self.entries(waiting.sorted()))
+                known.noteLost(Self.here, at: positions, knowing: Self.entries(waiting.sorted()))
                 waiting = []
                 if Bool.random(using: &random) { recorded.formUnion(offered) }
                 let other = Int64.random(in: 0..<60, using: &random)
                 // What was offered may be what the other records, and then no one can tell them apart.
                 hasMoved = hasOthers && !recorded.contains(other) && !offered.contains(other)
                 if hasMoved { recorded.insert(other) }
-                _ = known.began(Self.here, at: position(recorded))
+                _ = known.noteStart(Self.here, at: position(recorded))
             default:
                 let offset = Int64.random(in: 0..<60, using: &random)
                 guard !recorded.contains(offset), !waiting.contains(offset) else { continue }

@@ -20,16 +20,16 @@ struct OpenParentsTests {
         var parents = OpenParents(start: 5, position: 5)
         #expect(parents.lowWaterMark == 5 && parents.position == 5)
         Self.opened(3, &parents)
-        #expect(parents.ended(Self.key, tally: Self.tally(2), at: 11) == nil)
-        #expect(parents.ended(Self.key, tally: Self.tally(0, .failed), at: 12) == nil)
+        #expect(parents.notePart(Self.key, tally: Self.tally(2), at: 11) == nil)
+        #expect(parents.notePart(Self.key, tally: Self.tally(0, .failed), at: 12) == nil)
         #expect(parents.lowWaterMark == 10 && parents.position == 13 && parents.count == 1)
-        let last = parents.ended(Self.key, tally: Self.tally(1), at: 13)
+        let last = parents.notePart(Self.key, tally: Self.tally(1), at: 13)
         let finished = try #require(last)
         #expect(finished.key == Self.key && finished.record == Self.record && finished.chunks == 3)
         #expect(finished.offset == 10 && finished.timestamp == 99)
         #expect(finished.totals.sent == 2 && finished.totals.notSent == [0])
         #expect(parents.count == 0 && parents.lowWaterMark == 14 && parents.position == 14)
-        #expect(parents.ended(Self.key, tally: Self.tally(1), at: 14) == nil, "nothing more happens")
+        #expect(parents.notePart(Self.key, tally: Self.tally(1), at: 14) == nil, "nothing more happens")
         parents.deleted(Self.key, at: 15)
         #expect(parents.lowWaterMark == 16)
     }
@@ -37,25 +37,25 @@ struct OpenParentsTests {
     @Test func aPartCountsOnce() {
         var parents = OpenParents()
         Self.opened(2, &parents)
-        for offset in 11..<20 { #expect(parents.ended(Self.key, tally: Self.tally(0), at: Int64(offset)) == nil) }
+        for offset in 11..<20 { #expect(parents.notePart(Self.key, tally: Self.tally(0), at: Int64(offset)) == nil) }
         Self.opened(2, &parents)
-        #expect(parents.ended(Self.key, tally: Self.tally(1), at: 20)?.totals.count == 2)
+        #expect(parents.notePart(Self.key, tally: Self.tally(1), at: 20)?.totals.count == 2)
     }
 
     @Test(arguments: [-1, 2, 64, Int.max, Int.min]) func aPartThatIsNoneCountsForNothing(_ chunk: Int) {
         var parents = OpenParents()
         Self.opened(2, &parents)
-        #expect(parents.ended(Self.key, tally: Self.tally(chunk), at: 11) == nil)
-        #expect(parents.ended(ParentKey("other"), tally: Self.tally(0), at: 12) == nil)
-        #expect(parents.ended(Self.key, tally: Self.tally(0), at: 13) == nil)
-        #expect(parents.ended(Self.key, tally: Self.tally(1), at: 14) != nil)
+        #expect(parents.notePart(Self.key, tally: Self.tally(chunk), at: 11) == nil)
+        #expect(parents.notePart(ParentKey("other"), tally: Self.tally(0), at: 12) == nil)
+        #expect(parents.notePart(Self.key, tally: Self.tally(0), at: 13) == nil)
+        #expect(parents.notePart(Self.key, tally: Self.tally(1), at: 14) != nil)
     }
 
     @Test(arguments: [Int64.min, -1, 0, .max - 1, .max]) func anAbsurdOffsetOrTimeOverflowsNothing(_ number: Int64) {
         var parents = OpenParents()
         parents.opened(Self.key, record: Self.record, chunks: 2, at: number, timestamp: .at(number))
         parents.passed(number)
-        #expect(parents.ended(Self.key, tally: Self.tally(0), at: number) == nil)
+        #expect(parents.notePart(Self.key, tally: Self.tally(0), at: number) == nil)
         parents.deleted(Self.key, at: number)
         #expect(parents.count == 0 && parents.position >= parents.lowWaterMark)
     }
@@ -71,11 +71,11 @@ struct OpenParentsTests {
         var parents = OpenParents(start: 8, position: 14)
         parents.opened(ParentKey("old"), record: [], chunks: 1, at: 8, timestamp: 0)
         Self.opened(2, &parents)
-        #expect(parents.ended(Self.key, tally: Self.tally(0), at: 11) == nil)
-        #expect(parents.ended(Self.key, tally: Self.tally(1), at: 12) == nil)
+        #expect(parents.notePart(Self.key, tally: Self.tally(0), at: 11) == nil)
+        #expect(parents.notePart(Self.key, tally: Self.tally(1), at: 12) == nil)
         #expect(parents.count == 1 && parents.lowWaterMark == 8 && parents.position == 14)
         parents.deleted(Self.key, at: 14)
-        #expect(parents.ended(ParentKey("old"), tally: Self.tally(0), at: 15) != nil)
+        #expect(parents.notePart(ParentKey("old"), tally: Self.tally(0), at: 15) != nil)
         #expect(parents.lowWaterMark == 16)
     }
 
@@ -85,8 +85,8 @@ struct OpenParentsTests {
             parents.opened(Self.key, record: [], chunks: 1, at: 10, timestamp: 0)
             parents.opened(ParentKey("other"), record: [], chunks: 1, at: 11, timestamp: 0)
             let ends = [
-                parents.ended(Self.key, tally: Self.tally(0), at: 12),
-                parents.ended(ParentKey("other"), tally: Self.tally(0), at: 13),
+                parents.notePart(Self.key, tally: Self.tally(0), at: 12),
+                parents.notePart(ParentKey("other"), tally: Self.tally(0), at: 13),
             ]
             return ends.compactMap { $0?.key }
         }
@@ -135,11 +135,11 @@ struct OpenParentsTests {
         }
         for (number, name) in ["deleted", "there"].enumerated() {
             for chunk in 0..<2 {
-                let end = parents.ended(ParentKey(name), tally: tally(chunk), at: Int64(3 + 2 * number + chunk))
+                let end = parents.notePart(ParentKey(name), tally: tally(chunk), at: Int64(3 + 2 * number + chunk))
                 if let end { finished.append(end.key) }
             }
         }
-        finished += [parents.ended(ParentKey("open"), tally: tally(0), at: 7), parents.takeUnfinished()?.parent].compactMap {
+        finished += [parents.notePart(ParentKey("open"), tally: tally(0), at: 7), parents.takeUnfinished()?.parent].compactMap {
             $0?.key
         }
         parents.deleted(ParentKey("deleted"), at: 8)
@@ -161,7 +161,8 @@ struct OpenParentsTests {
         #expect(parents.commit() == LedgerCommit(offset: 2, metadata: "11"))
         #expect(parents.commit(leavingOut: [6]) == LedgerCommit(offset: 1, metadata: "6 u11"))
         #expect(
-            parents.ended(ParentKey("open"), tally: Self.tally(1), at: 11)?.key == ParentKey("open"), "what comes later is known")
+            parents.notePart(ParentKey("open"), tally: Self.tally(1), at: 11)?.key == ParentKey("open"),
+            "what comes later is known")
         #expect(parents.isStray(ParentKey("foreign"), chunk: 0, at: 12))
     }
 
@@ -184,8 +185,8 @@ struct OpenParentsTests {
         for (number, key) in [Self.key, ParentKey("other")].enumerated() {
             parents.opened(key, record: [], chunks: 1, at: Int64(10 + number), timestamp: 0)
         }
-        #expect(parents.ended(Self.key, tally: Self.tally(0), at: 12) != nil)
-        #expect(parents.ended(ParentKey("other"), tally: Self.tally(0), at: 13) != nil)
+        #expect(parents.notePart(Self.key, tally: Self.tally(0), at: 12) != nil)
+        #expect(parents.notePart(ParentKey("other"), tally: Self.tally(0), at: 13) != nil)
         var marks = ReadMarks(RecordMark(offset: 10, time: time, key: nil, value: Self.record.span))
         marks.read(RecordMark(offset: 13, time: 8, key: nil, value: nil))
         let position = parents.commit(leavingOut: left, marks: marks)
@@ -315,7 +316,7 @@ private struct Log {
         switch records[index] {
         case .parent(let key, let chunks): parents.opened(key, record: [], chunks: chunks, at: offset, timestamp: 0)
         case .part(let key, let tally):
-            if let parent = parents.ended(key, tally: tally, at: offset) { finished.append((offset, parent)) }
+            if let parent = parents.notePart(key, tally: tally, at: offset) { finished.append((offset, parent)) }
         case .deleted(let key): parents.deleted(key, at: offset)
         case .deletedPart, .nothing: parents.passed(offset + 1)
         }

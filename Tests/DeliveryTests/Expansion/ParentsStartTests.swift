@@ -16,7 +16,7 @@ struct ParentsStartTests {
             let offset = Int64(number)
             switch record {
             case .parent(let name): _ = start.opened(ParentKey(name), chunks: 2, at: offset)
-            case .part(let name, let chunk): _ = start.ended(ParentKey(name), chunk: chunk, at: offset)
+            case .part(let name, let chunk): _ = start.notePart(ParentKey(name), chunk: chunk, at: offset)
             case .deleted(let name): start.deleted(ParentKey(name), at: offset)
             }
         }
@@ -81,7 +81,7 @@ struct ParentsStartTests {
             case .parent(let name): parents.opened(ParentKey(name), record: [], chunks: 2, at: offset, timestamp: 0)
             case .part(let name, let chunk):
                 let tally = PartTally(chunk: chunk, state: .sent, outcome: .success)
-                if let end = parents.ended(ParentKey(name), tally: tally, at: offset) { finished.append(end.key) }
+                if let end = parents.notePart(ParentKey(name), tally: tally, at: offset) { finished.append(end.key) }
             case .deleted(let name): parents.deleted(ParentKey(name), at: offset)
             }
         }

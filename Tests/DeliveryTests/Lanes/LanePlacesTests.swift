@@ -11,7 +11,7 @@ struct LanePlacesTests {
         var places = LanePlaces(weights: [8, 4, 1])
         _ = places.open(limit: 64, now: .at(now))
         for (lane, count) in underWay.enumerated() {
-            for _ in 0..<count { places.began(lane) }
+            for _ in 0..<count { places.noteStart(lane) }
         }
         return places
     }
@@ -36,8 +36,8 @@ struct LanePlacesTests {
 
     @Test func whatWasNeededLatelyStaysFreeForOneToTwoSeconds() {
         var places = Self.places([0, 6, 0])
-        for _ in 0..<6 { places.ended(1) }
-        for _ in 0..<58 { places.began(2) }
+        for _ in 0..<6 { places.noteEnd(1) }
+        for _ in 0..<58 { places.noteStart(2) }
         for now in [1, Self.second - 1, Self.second, 2 * Self.second - 1] {
             #expect(places.open(limit: 64, now: .at(now)) == 0b011, "at \(now)")
         }
@@ -46,16 +46,16 @@ struct LanePlacesTests {
 
     @Test func aLongPauseForgetsWhatWasNeeded() {
         var places = Self.places([0, 6, 0])
-        for _ in 0..<6 { places.ended(1) }
-        for _ in 0..<60 { places.began(2) }
+        for _ in 0..<6 { places.noteEnd(1) }
+        for _ in 0..<60 { places.noteStart(2) }
         #expect(places.open(limit: 64, now: .at(60 * Self.second)) == 0b111)
     }
 
     @Test func endsWithoutABeginningAreNoPlaces() {
         var places = Self.places()
-        places.ended(1)
+        places.noteEnd(1)
         #expect(places.count == 0)
-        for _ in 0..<64 { places.began(2) }
+        for _ in 0..<64 { places.noteStart(2) }
         #expect(places.open(limit: 64, now: 1) == 0)
     }
 
@@ -70,13 +70,13 @@ struct LanePlacesTests {
             let open = places.open(limit: 64, now: .at(Int64(step) * 100_000))
             if let lane = turns.next(among: open) {
                 try #require(begun.indices.contains(lane))
-                places.began(lane)
+                places.noteStart(lane)
                 underWay.append(lane)
                 begun[lane] += 1
             } else {
                 try #require(!underWay.isEmpty)
                 let index = Int.random(in: 0..<underWay.count, using: &random)
-                places.ended(underWay.remove(at: index))
+                places.noteEnd(underWay.remove(at: index))
             }
             #expect(places.count == underWay.count && places.count <= 64)
         }

@@ -138,7 +138,7 @@ struct ConcurrencyLimitTests {
             let starts = (0..<limit.limit).map { _ in now }
             for count in 1...starts.count { limit.started(inFlight: count) }
             now += (place == 200 ? 2000 : 50) * Self.millisecond
-            for start in starts { limit.ended(startedAt: .at(start), now: .at(now), isLost: false) }
+            for start in starts { limit.noteEnd(startedAt: .at(start), now: .at(now), isLost: false) }
             if place > 20 { #expect(limit.limit >= 32) }
         }
         #expect(limit.limit == 64)
@@ -161,7 +161,7 @@ struct ConcurrencyLimitTests {
             now += 50 * Self.millisecond
             for place in 0..<inFlight {
                 number += 1
-                limit.ended(startedAt: .at(start), now: .at(now), isLost: isLost(place, number))
+                limit.noteEnd(startedAt: .at(start), now: .at(now), isLost: isLost(place, number))
             }
             limits.append(limit.limit)
         }

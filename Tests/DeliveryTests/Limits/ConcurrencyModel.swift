@@ -107,7 +107,7 @@ struct ConcurrencyModel {
     private mutating func endCalls() {
         let endedCount = calls.firstIndex { $0.end > now } ?? calls.count
         for call in calls[..<endedCount] {
-            limit.ended(startedAt: .at(call.startedAt), now: .at(now), isLost: call.isLost)
+            limit.noteEnd(startedAt: .at(call.startedAt), now: .at(now), isLost: call.isLost)
             if call.isLost { lostCount += 1 } else { answers.append(now) }
         }
         calls.removeFirst(endedCount)

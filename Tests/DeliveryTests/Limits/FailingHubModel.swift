@@ -194,10 +194,10 @@ struct FailingHubModel {
     private mutating func end(_ call: Call) {
         let worker = call.worker
         let isFailure = call.ending == .error || call.ending == .reset || call.ending == .hang
-        workers[worker].limits.ended(startedAt: .at(call.request.startedAt))
+        workers[worker].limits.noteEnd(startedAt: .at(call.request.startedAt))
         workers[worker].limits.noteEnd(startedAt: .at(call.request.startedAt), now: .at(now), isLost: call.ending != .success)
         if isFailure {
-            workers[worker].limits.circuit.failed(
+            workers[worker].limits.circuit.noteFailure(
                 call.circuit, isOwnFault: call.request.failsAlone, now: .at(now), using: &random)
         } else {
             workers[worker].limits.circuit.succeeded(call.circuit, now: .at(now))

@@ -23,10 +23,10 @@ struct HubLimitsTests {
         let outage = 10 * Self.second..<40 * Self.second
         while now < 70 * Self.second {
             for call in calls where call.end <= now {
-                limits.ended()
-                limits.concurrency.ended(startedAt: .at(call.startedAt), now: .at(now), isLost: call.isLost)
+                limits.noteEnd()
+                limits.concurrency.noteEnd(startedAt: .at(call.startedAt), now: .at(now), isLost: call.isLost)
                 if call.isLost {
-                    limits.circuit.failed(call.circuit, now: .at(now), using: &random)
+                    limits.circuit.noteFailure(call.circuit, now: .at(now), using: &random)
                 } else {
                     limits.circuit.succeeded(call.circuit, now: .at(now))
                 }
@@ -84,7 +84,7 @@ struct HubLimitsTests {
         expectStart(&limits, at: 2500 * Self.millisecond, true)
         _ = limits.started(now: .at(2500 * Self.millisecond))
         expectWait(&limits, at: 3500 * Self.millisecond, until: .max)
-        limits.ended()
+        limits.noteEnd()
         expectWait(&limits, at: 3500 * Self.millisecond, until: nil)
     }
 

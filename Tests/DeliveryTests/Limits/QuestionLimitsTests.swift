@@ -15,7 +15,7 @@ struct QuestionLimitsTests {
         let third = limits.mayAsk(now: 0, areCallsWaiting: false)
         let call = limits.mayStart(now: 0)
         #expect(first && !third && !call && limits.inFlight == 2)
-        limits.ended()
+        limits.noteEnd()
         let again = limits.mayStart(now: 0)
         #expect(again && limits.circuit.state == .closed)
     }
@@ -29,8 +29,8 @@ struct QuestionLimitsTests {
         #expect(!paused && rested)
         for _ in 0..<20 {
             let call = limits.started(now: .at(2 * Self.second))
-            limits.ended()
-            limits.circuit.failed(call, now: .at(2 * Self.second), using: &random)
+            limits.noteEnd()
+            limits.circuit.noteFailure(call, now: .at(2 * Self.second), using: &random)
         }
         // Neither at once nor as the probe that may go later.
         for wait in [0, 60 * Self.second] {
@@ -62,17 +62,17 @@ struct QuestionLimitsTests {
             let now = millisecond * 1_000_000
             while limits.mayAsk(now: .at(now), areCallsWaiting: areCallsWaiting) {
                 limits.startedPoll()
-                limits.ended()
+                limits.noteEnd()
                 questions += 1
             }
             while areCallsWaiting && limits.mayStart(now: .at(now)) {
                 let call = limits.started(now: .at(now))
-                limits.ended()
+                limits.noteEnd()
                 limits.circuit.succeeded(call, now: .at(now))
                 calls += 1
                 if limits.mayAsk(now: .at(now), areCallsWaiting: true) {
                     limits.startedPoll()
-                    limits.ended()
+                    limits.noteEnd()
                     questions += 1
                 }
             }

@@ -289,8 +289,9 @@ struct AssignmentPlanTests {
             parents.opened(key, record: Array("record".utf8), chunks: 1, at: offset, timestamp: 99)
         }
         let tally = PartTally(chunk: 0, state: .sent, outcome: .success)
-        #expect(parents.ended(leftOut, tally: tally, at: 103)?.key == leftOut)
-        #expect(parents.ended(finished, tally: tally, at: 104) == nil, "the transaction that committed the position finished it")
+        #expect(parents.notePart(leftOut, tally: tally, at: 103)?.key == leftOut)
+        #expect(
+            parents.notePart(finished, tally: tally, at: 104) == nil, "the transaction that committed the position finished it")
     }
 
     @Test(arguments: [("9AAAA", true), ("3::not base64", false), ("3", false)] as [(String, Bool)])

@@ -42,7 +42,7 @@ struct BeginReserveTests {
         let end = reserve.next(least: 100, position: 100, wanted: nil, now: Self.at(5))
         #expect(end == 100)
         reserve.offer(end)
-        reserve.settled()
+        reserve.noteCommit()
         #expect(!reserve.allows(100) && !reserve.isRestDue(least: 100, now: Self.at(9)))
         // The next record waits for a commit that lets it and those behind it begin.
         reserve.read(at: Self.at(9))
@@ -61,9 +61,9 @@ struct BeginReserveTests {
         var withdrawn = reserve
         withdrawn.withdrawn()
         #expect(withdrawn.end == named ?? .max, "the group stands where it stood")
-        reserve.settled()
+        reserve.noteCommit()
         #expect(reserve.end == after)
-        reserve.settled()
+        reserve.noteCommit()
         #expect(reserve.end == after, "nothing was offered since")
     }
 
@@ -77,7 +77,7 @@ struct BeginReserveTests {
             let isShort = !reserve.allows(position)
             if isShort { waits += 1 }
             reserve.offer(reserve.next(least: 0, position: position, wanted: isShort ? position : nil, now: Self.at(0)))
-            reserve.settled()
+            reserve.noteCommit()
         }
         #expect(waits <= 3 && position > 4000)
     }

@@ -57,7 +57,7 @@ struct ControlGateTests {
     @Test(arguments: histories) private func requestsWaitWhileReadingGetsOnAndNotForEver(_ history: History) {
         var now = MonotonicTime(nanoseconds: 5 * Self.second)
         var gate = ControlGate()
-        gate.began(hasReachedEnd: false, now: now)
+        gate.noteStart(hasReachedEnd: false, now: now)
         for second in history.seconds {
             switch second {
             case .read: gate.progressed()
@@ -65,7 +65,7 @@ struct ControlGateTests {
             case .quiet, .doubtful, .still: break
             }
             now += second == .still ? 60 * Self.second : Self.second
-            gate.look(now: now, isBrokerDoubtful: second == .doubtful)
+            gate.advance(now: now, isBrokerDoubtful: second == .doubtful)
         }
         #expect(gate.allowsRequests == history.isOpen)
         #expect(gate.failure == history.trouble)
@@ -74,7 +74,7 @@ struct ControlGateTests {
     @Test func withNothingToReadRequestsBeginAtOnce() {
         #expect(ControlGate().allowsRequests)
         var gate = ControlGate()
-        gate.began(hasReachedEnd: true, now: .past)
+        gate.noteStart(hasReachedEnd: true, now: .past)
         #expect(gate.allowsRequests)
     }
 
@@ -83,11 +83,11 @@ struct ControlGateTests {
         var gate = ControlGate()
         var now = MonotonicTime(nanoseconds: 0)
         for _ in 0..<2 {
-            gate.began(hasReachedEnd: false, now: now)
+            gate.noteStart(hasReachedEnd: false, now: now)
             #expect(!gate.allowsRequests && gate.failure == nil)
             for _ in 0..<20 {
                 now += Self.second
-                gate.look(now: now, isBrokerDoubtful: false)
+                gate.advance(now: now, isBrokerDoubtful: false)
             }
             #expect(gate.allowsRequests && gate.failure == .lapsed)
         }

@@ -10,8 +10,8 @@ struct GroupSurveyTests {
     private struct Watch {
         var desk: MembershipDesk
 
-        init(looksForUnread: Bool = true) {
-            desk = MembershipDesk(looksForUnread: looksForUnread)
+        init(checksForUnread: Bool = true) {
+            desk = MembershipDesk(checksForUnread: checksForUnread)
             assign()
         }
 
@@ -44,13 +44,13 @@ struct GroupSurveyTests {
     }
 
     @Test func nothingIsLookedForByMembersWithoutAName() {
-        var watch = Watch(looksForUnread: false)
+        var watch = Watch(checksForUnread: false)
         let looks = watch.looks(at: 1000)
         #expect(!looks)
     }
 
     @Test func membersWithoutANameLookWhileAPartitionWaitsForItsLeader() {
-        var watch = Watch(looksForUnread: false)
+        var watch = Watch(checksForUnread: false)
         watch.desk.awaitsLeader = true
         watch.assign()
         let looks = watch.looks(at: 5)

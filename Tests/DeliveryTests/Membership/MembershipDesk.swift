@@ -32,10 +32,10 @@ struct MembershipDesk {
     /// What no worker may do.
     var faults: [String] = []
 
-    init(looksForUnread: Bool = true) {
+    init(checksForUnread: Bool = true) {
         membership = Membership(
             Membership.Terms(
-                drainTimeout: Self.drainTimeout, transactionTimeout: Self.transactionTimeout, looksForUnread: looksForUnread))
+                drainTimeout: Self.drainTimeout, transactionTimeout: Self.transactionTimeout, checksForUnread: checksForUnread))
     }
 
     /// A desk whose worker is there, at moment 0.
@@ -52,7 +52,7 @@ struct MembershipDesk {
         case .fresh, .asked, .empty, .begun: break
         case .revoking: desk.revoke()
         case .stopping: desk.stop()
-        case .stopped: desk.membership.failed()
+        case .stopped: desk.membership.stop()
         }
         return desk
     }
@@ -116,7 +116,7 @@ struct MembershipDesk {
         }
         beginCount += 1
         hasBegun = true
-        membership.began(
+        membership.noteStart(
             isOpening: isClosed, awaitsLeader: awaitsLeader, now: now,
             at: Timestamp(milliseconds: now.nanoseconds / 1_000_000))
     }

@@ -104,7 +104,7 @@ struct MembershipEndTests {
 
     @Test func whoeverCannotGoOnIsAskedNothingMore() {
         var desk = MembershipDesk.at(.begun)
-        desk.membership.failed()
+        desk.membership.stop()
         desk.advance(1000 * Self.second)
         desk.tick()
         #expect(desk.answer.isEmpty)

@@ -160,7 +160,7 @@ struct MembershipTests {
         desk.membership.beganLater(isOpening: true)
         desk.membership.beganLater(isOpening: false)
         #expect(desk.membership.isOpening)
-        desk.membership.settled(hasClosed: false)
+        desk.membership.noteCommit(hasClosed: false)
         #expect(!desk.membership.isOpening)
         desk.revoke()
         desk.membership.beganLater(isOpening: true)
@@ -173,12 +173,12 @@ struct MembershipTests {
         desk.assign(3)
         desk.learn()
         #expect(desk.membership.isOpening)
-        desk.membership.settled(hasClosed: true)
+        desk.membership.noteCommit(hasClosed: true)
         #expect(desk.membership.isOpening, "not all are committed")
-        desk.membership.settled(hasClosed: false)
+        desk.membership.noteCommit(hasClosed: false)
         #expect(!desk.membership.isOpening)
         desk.revoke()
-        desk.membership.settled(hasClosed: true)
+        desk.membership.noteCommit(hasClosed: true)
         #expect(!desk.membership.isOpening, "they are closed, and stay so")
     }
 
@@ -225,7 +225,7 @@ struct MembershipTests {
             // No matter how long that takes.
             desk.advance(Self.second)
             desk.membership.noteTurn(now: desk.now, isOffering: true, hasRead: hasRead)
-            desk.membership.settled(hasClosed: false)
+            desk.membership.noteCommit(hasClosed: false)
         }
         #expect(!desk.membership.isDoubtful && !desk.membership.isOpening)
     }

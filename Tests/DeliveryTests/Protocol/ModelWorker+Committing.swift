@@ -53,7 +53,7 @@ extension ModelWorker {
         case .overtaken: perform(cycle.impossible(.overtaken), &broker)
         case .failed(let cause, let standing):
             offered?.standing = standing
-            perform(cycle.failed(cause, standing: standing, now: .at(now)) { units(of: batch) }, &broker)
+            perform(cycle.noteFailure(cause, standing: standing, now: .at(now)) { units(of: batch) }, &broker)
         case .fenced: perform(cycle.takenOver(), &broker)
         }
     }
@@ -61,7 +61,7 @@ extension ModelWorker {
     func perform(_ action: CommitCycle.Action, _ broker: inout ModelBroker) {
         switch action {
         case .wait, .cutDeadLetters: break
-        case .look: lookForResults(&broker)
+        case .check: lookForResults(&broker)
         case .offer(let selection): offer(selection, &broker)
         case .offerAgain(let standing):
             offered?.standing = terms.sabotage == .publishesAgain ? .unpublished : standing
@@ -90,7 +90,7 @@ extension ModelWorker {
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.count, byteCount: outbox.reduce(0) { $0 + $1.byteCount },
             isDrained: mode != .running && !hasOwnCalls, hasPositions: isReserveShort)
-        perform(cycle.found(holdings, now: .at(broker.now)) { units(of: outbox) }, &broker)
+        perform(cycle.noteHoldings(holdings, now: .at(broker.now)) { units(of: outbox) }, &broker)
     }
 
     /// The units of a batch, in the order of partitions and offsets.
@@ -202,9 +202,9 @@ extension ModelWorker {
             partitions[slot].committed = position.commit
             partitions[slot].recorded = position.commit
             partitions[slot].isClosed = closes
-            partitions[slot].reserve.settled()
+            partitions[slot].reserve.noteCommit()
         }
-        membership.settled(hasClosed: partitions.contains(where: \.isClosed))
+        membership.noteCommit(hasClosed: partitions.contains(where: \.isClosed))
     }
 
     /// Puts a batch of which nothing is published back, to be offered again and perhaps otherwise.

@@ -114,6 +114,6 @@ extension ModelWorker {
     /// The process is gone, or another one has its name.
     func stop(_ broker: inout ModelBroker) {
         excuse(&broker)
-        membership.failed()
+        membership.stop()
     }
 }

@@ -56,7 +56,7 @@ extension ModelWorker {
         isRefreshDue = plan.movesPositions
         isExcused = false
         losesCalls = false
-        membership.began(isOpening: plan.isOpening, now: broker.moment, at: Timestamp(milliseconds: broker.now / 1_000_000))
+        membership.noteStart(isOpening: plan.isOpening, now: broker.moment, at: Timestamp(milliseconds: broker.now / 1_000_000))
         broker.count(\.takeovers)
     }
 

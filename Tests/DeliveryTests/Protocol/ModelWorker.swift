@@ -47,7 +47,7 @@ final class ModelWorker {
         var rule = StartRule.beginning
         var sabotage = Sabotage.none
         /// Whether it is looked for partitions without a consumer.
-        var looksForUnread = true
+        var checksForUnread = true
         /// How long calls may take to finish before partitions are given up, nanoseconds.
         var drainTimeout: Int64 = 20_000_000_000
         var commit: CommitCycle.Terms = {
@@ -100,7 +100,7 @@ final class ModelWorker {
         membership = Membership(
             Membership.Terms(
                 drainTimeout: terms.drainTimeout, transactionTimeout: terms.commit.transactionTimeout,
-                looksForUnread: terms.looksForUnread))
+                checksForUnread: terms.checksForUnread))
         cycle = CommitCycle(terms.commit)
         committer = ModelCommitter(slot, transactionTimeout: terms.commit.transactionTimeout)
         committer.questions.append(.prepare)

@@ -71,7 +71,7 @@ struct ProtocolModel {
 
     init(_ setting: Setting, _ sabotage: ModelWorker.Sabotage = .none) {
         self.setting = setting
-        terms = ModelWorker.Terms(rule: setting.rule, sabotage: sabotage, looksForUnread: setting.isStatic)
+        terms = ModelWorker.Terms(rule: setting.rule, sabotage: sabotage, checksForUnread: setting.isStatic)
         broker = ModelBroker(
             partitions: setting.partitions, slots: setting.slots, isStatic: setting.isStatic, longestMap: setting.longestMap)
         current = Array(repeating: nil, count: setting.slots)

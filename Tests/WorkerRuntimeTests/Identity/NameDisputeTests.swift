@@ -18,15 +18,15 @@ struct NameDisputeTests {
 
     @Test(
         arguments: [
-            (.nobody, 1, .rejoin), (.nobody, 100, .rejoin), (.own, 1, .look(at: at(2))), (.ended, 1, .look(at: at(2))),
-            (.other, 1, .look(at: at(2))), (.other, 100, .end), (.own, 100, .end), (.ended, 13.5, .end),
-            (.unnamed, 13, .look(at: at(14))), (.unnamed, 13.5, .end),
+            (.nobody, 1, .rejoin), (.nobody, 100, .rejoin), (.own, 1, .check(at: at(2))), (.ended, 1, .check(at: at(2))),
+            (.other, 1, .check(at: at(2))), (.other, 100, .end), (.own, 100, .end), (.ended, 13.5, .end),
+            (.unnamed, 13, .check(at: at(14))), (.unnamed, 13.5, .end),
         ] as [(NameHolder, Double, NameDispute.Action)])
     func onlyWhoHasTheNameForLongerThanASessionEndsTheWorker(sighting: NameHolder, seconds: Double, action: NameDispute.Action) {
-        #expect(Self.fenced().seen(sighting, now: Self.at(seconds)) == action)
+        #expect(Self.fenced().noteHolder(sighting, now: Self.at(seconds)) == action)
     }
 
-    @Test(arguments: [(1, .look(at: at(2))), (13, .look(at: at(14))), (13.5, .rejoin)] as [(Double, NameDispute.Action)])
+    @Test(arguments: [(1, .check(at: at(2))), (13, .check(at: at(14))), (13.5, .rejoin)] as [(Double, NameDispute.Action)])
     func brokersThatSayNothingAreAskedForASession(seconds: Double, action: NameDispute.Action) {
         #expect(Self.fenced().noteNoAnswer(now: Self.at(seconds)) == action)
     }
@@ -39,7 +39,7 @@ struct NameDisputeTests {
         var dispute = NameDispute(session: Self.session)
         for wait in waits {
             let action = dispute.fenced(now: Self.at(5), jitter: jitter)
-            #expect(action == .look(at: Self.at(5 + wait)))
+            #expect(action == .check(at: Self.at(5 + wait)))
         }
     }
 
@@ -48,7 +48,7 @@ struct NameDisputeTests {
         for _ in 0..<4 { _ = dispute.fenced(now: Self.at(0), jitter: 1) }
         let stillLong = dispute.fenced(now: Self.at(59), jitter: 1)
         let short = dispute.fenced(now: Self.at(119), jitter: 1)
-        #expect(stillLong == .look(at: Self.at(59 + 16)) && short == .look(at: Self.at(120)))
+        #expect(stillLong == .check(at: Self.at(59 + 16)) && short == .check(at: Self.at(120)))
     }
 }
 
@@ -59,7 +59,7 @@ struct NameWatchTests {
     @Test(arguments: [NameHolder.nobody, .own, .ended])
     func aNameThatIsFreeIsTakenAtOnce(sighting: NameHolder) {
         var watch = NameWatch()
-        let action = watch.seen(sighting, now: Self.at(0), jitter: 0.3)
+        let action = watch.noteHolder(sighting, now: Self.at(0), jitter: 0.3)
         #expect(action == .take)
     }
 
@@ -69,7 +69,7 @@ struct NameWatchTests {
         var now = Self.at(0)
         var waits: [Int64] = []
         for _ in 0..<1000 {
-            guard case .look(let moment) = watch.seen(sighting, now: now, jitter: 1) else {
+            guard case .check(let moment) = watch.noteHolder(sighting, now: now, jitter: 1) else {
                 Issue.record("it was taken")
                 return
             }
@@ -77,21 +77,21 @@ struct NameWatchTests {
             now = moment
         }
         #expect(waits.prefix(6) == [500, 1000, 2000, 4000, 5000, 5000] && waits.last == 5000)
-        let action = watch.seen(.nobody, now: now, jitter: 1)
+        let action = watch.noteHolder(.nobody, now: now, jitter: 1)
         #expect(action == .take)
     }
 
     @Test func brokersThatSayNothingAreAskedForAWhile() {
         var watch = NameWatch()
         var now = Self.at(0)
-        while case .look(let moment) = watch.noteNoAnswer(now: now, jitter: 1) { now = moment }
+        while case .check(let moment) = watch.noteNoAnswer(now: now, jitter: 1) { now = moment }
         #expect(now >= Self.at(30) && now <= Self.at(35))
     }
 
     @Test func anAnswerBeginsThatWhileAnew() {
         var watch = NameWatch()
         _ = watch.noteNoAnswer(now: Self.at(0), jitter: 1)
-        _ = watch.seen(.other, now: Self.at(20), jitter: 1)
+        _ = watch.noteHolder(.other, now: Self.at(20), jitter: 1)
         let first = watch.noteNoAnswer(now: Self.at(40), jitter: 1)
         let last = watch.noteNoAnswer(now: Self.at(70), jitter: 1)
         #expect(first != .take && last == .take)

@@ -83,9 +83,9 @@ struct NameTurnsTests {
                 workers[index] = Worker(phase: .watching(NameWatch(), look: now), run: runs, endings: workers[index].endings)
             case .watching(var watch, let look):
                 guard now >= look else { return }
-                switch watch.seen(sighting(by: index), now: now, jitter: jitter) {
+                switch watch.noteHolder(sighting(by: index), now: now, jitter: jitter) {
                 case .take: workers[index].phase = .joining(until: now + NameTurnsTests.second / 2)
-                case .look(let moment): workers[index].phase = .watching(watch, look: moment)
+                case .check(let moment): workers[index].phase = .watching(watch, look: moment)
                 }
             case .joining(let until):
                 guard now >= until else { return }
@@ -97,13 +97,13 @@ struct NameTurnsTests {
                 } else if group.holder == nil {
                     // The group has forgotten it, and takes it in again.
                     join(index)
-                } else if case .look(let moment) = workers[index].dispute.fenced(now: now, jitter: jitter) {
+                } else if case .check(let moment) = workers[index].dispute.fenced(now: now, jitter: jitter) {
                     workers[index].phase = .disputing(look: moment)
                 }
             case .disputing(let look):
                 guard now >= look else { return }
-                switch workers[index].dispute.seen(sighting(by: index), now: now) {
-                case .look(let moment): workers[index].phase = .disputing(look: moment)
+                switch workers[index].dispute.noteHolder(sighting(by: index), now: now) {
+                case .check(let moment): workers[index].phase = .disputing(look: moment)
                 case .rejoin: workers[index].phase = .joining(until: now + NameTurnsTests.second / 2)
                 case .end:
                     workers[index].endings += 1

@@ -62,7 +62,7 @@ enum HandlesCommand {
             invocation.streams.note("interrupted; the same command goes on where it stopped")
             return Interruption.exitCode
         }
-        return collection.rows.contains { $0.trouble != nil } ? .partlyFailed : .done
+        return collection.rows.contains { $0.problem != nil } ? .partlyFailed : .done
     }
 
     private static func since(_ invocation: Invocation, _ now: Int64) throws(CommandFailure) -> Int64 {
@@ -98,10 +98,10 @@ enum HandlesCommand {
         var objects: [[UInt8]] = []
         for row in collection.rows {
             table.add(
-                row.blob, "\(row.byteCount)", "\(row.entries)", "\(row.handles)", "\(row.unreadable)", row.trouble ?? "-")
+                row.blob, "\(row.byteCount)", "\(row.entries)", "\(row.handles)", "\(row.unreadable)", row.problem ?? "-")
             objects.add([
                 "blob": row.blob, "bytes": Int(row.byteCount), "entries": row.entries, "handles": row.handles,
-                "unreadable": row.unreadable, "trouble": row.trouble,
+                "unreadable": row.unreadable, "problem": row.trouble,
             ])
         }
         let format = invocation.arguments.format()

@@ -68,14 +68,14 @@ extension Command {
         groups: [.output([.table, .json]), .kafka(topics: ["results", "replays"], and: [shortTimeout])],
         readOn: "pushfan help replay pause, pushfan help replay leftovers", run: JobCommands.status)
 
-    static let replayPause = telling(
+    static let replayPause = announce(
         "pause", "Let a running replay wait", "pushfan help replay resume", JobCommands.pause)
-    static let replayResume = telling(
+    static let replayResume = announce(
         "resume", "Let a replay that waits go on", "pushfan help replay pause", JobCommands.resume)
-    static let replayStop = telling(
+    static let replayStop = announce(
         "stop", "End a replay for good; what it has not done is left", "pushfan help replay leftovers", JobCommands.stop)
 
-    private static func telling(
+    private static func announce(
         _ word: String, _ summary: String, _ readOn: String,
         _ run: @escaping @Sendable (Invocation) throws(CommandFailure) -> ExitCode
     ) -> Command {

@@ -3,15 +3,15 @@ import Kafka
 import PushModel
 
 extension WhereaboutsReport {
-    private var troubles: [String] { gaps.map { $0.text(brokers: brokers) } }
-    private var request: WaitingRequest? { whereabouts.sighting?.request }
+    private var problems: [String] { gaps.map { $0.text(brokers: brokers) } }
+    private var request: WaitingRequest? { whereabouts.found?.request }
     /// The time of its cancellation, if it has not ended.
     private var cancelledAt: Timestamp? { whereabouts.state == .done ? nil : request?.cancelledAt }
 
     /// Several lines, the last without its end.
     var text: String {
         var lines = ["request    \(Sanitised.line(id))", "state      no result yet: \(Sanitised.line(sentence))"]
-        if let sighting = whereabouts.sighting {
+        if let sighting = whereabouts.found {
             let origin = sighting.request.origin
             lines.append(
                 "published  \(origin.timestamp.text) to \(Sanitised.line(origin.topic)), partition \(origin.partition), "
@@ -24,12 +24,12 @@ extension WhereaboutsReport {
             lines.append("cancelled  \(cancelledAt.text); \(ending)")
         }
         lines += extents.map { "searched   \($0.text)" }
-        lines += troubles.map { "unsearched \(Sanitised.line($0))" }
+        lines += problems.map { "unsearched \(Sanitised.line($0))" }
         return lines.joined(separator: "\n")
     }
 
     private var sentence: String {
-        guard let sighting = whereabouts.sighting else {
+        guard let sighting = whereabouts.found else {
             return "unknown; no record of it is in what was searched"
         }
         let place = "\(sighting.partition.topic), partition \(sighting.partition.partition), offset \(sighting.offset)"
@@ -56,7 +56,7 @@ extension WhereaboutsReport {
     /// The same as a row.
     var table: Table {
         var table = Table("REQUEST", "STATE", "TOPIC", "PARTITION", "OFFSET", "DUE", "PUBLISHED", "CANCELLED")
-        let sighting = whereabouts.sighting
+        let sighting = whereabouts.found
         table.add(
             id, whereabouts.state.rawValue, sighting?.partition.topic ?? "-",
             sighting.map { "\($0.partition.partition)" } ?? "-", sighting.map { "\($0.offset)" } ?? "-",
@@ -68,7 +68,7 @@ extension WhereaboutsReport {
     /// The same as one JSON object.
     var json: [UInt8] {
         var object = JSONObject(["request_id": id, "state": whereabouts.state.rawValue])
-        if let sighting = whereabouts.sighting {
+        if let sighting = whereabouts.found {
             object.add([
                 "topic": sighting.partition.topic, "partition": Int(sighting.partition.partition), "offset": Int(sighting.offset),
                 "due": sighting.request.due?.text, "group_position": Int(sighting.position), "reading": sighting.reading.rawValue,
@@ -79,7 +79,7 @@ extension WhereaboutsReport {
         object.add("cancelled_at", value: cancelledAt?.text)
         if cancelledAt != nil { object.add("cancelled", value: ending) }
         object.add("searched", array: extents.map(json))
-        object.add("not_searched", texts: troubles)
+        object.add("not_searched", texts: problems)
         return object.bytes
     }
 

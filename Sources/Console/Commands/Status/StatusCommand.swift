@@ -53,7 +53,7 @@ private enum StatusCommand {
                 .failed, "there is no topic \(Sanitised.quoted(settings.kafka.topics.requests))",
                 hint: "`pushfan topics create` makes the topics that are missing")
         }
-        try tell(report, arguments.format(), invocation.streams)
+        try write(report, arguments.format(), invocation.streams)
         let isTooOld = limit.map { report.lagMilliseconds > $0.wholeMilliseconds } ?? false
         if isTooOld || report.reasons.contains(where: \.isStuck) { return .failed }
         return report.workers.contains { (try? $0.page.get()) == nil } ? .partlyFailed : .done
@@ -81,7 +81,7 @@ private enum StatusCommand {
         return target.at("/status")
     }
 
-    private static func tell(_ report: StatusReport, _ format: OutputFormat, _ streams: Streams) throws(CommandFailure) {
+    private static func write(_ report: StatusReport, _ format: OutputFormat, _ streams: Streams) throws(CommandFailure) {
         guard format.isForPeople else { return try streams.out(report.json + [UInt8(ascii: "\n")]) }
         let telling = StatusFormatter(report: report)
         try streams.out(telling.heading)

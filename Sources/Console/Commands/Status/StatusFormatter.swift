@@ -173,7 +173,7 @@ extension StatusReport {
         return object.bytes
     }
 
-    private func json(_ reason: Reason) -> [UInt8] {
+    private func json(_ reason: WaitCause) -> [UInt8] {
         JSONObject(["stuck": reason.isStuck, "text": reason.text]).bytes
     }
 

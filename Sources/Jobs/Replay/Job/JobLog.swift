@@ -19,7 +19,7 @@ package struct JobLog {
         /// The items that were skipped.
         package var skipped: [Int: Leftover] = [:]
         /// The operator's wish for the job, and its offset.
-        package var wish: (wish: JobCommand, offset: Int64)?
+        package var command: (command: JobCommand, offset: Int64)?
 
         /// The number of skipped items by reason.
         package var skippedCounts: [Leftover: Int] { skipped.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
@@ -27,7 +27,7 @@ package struct JobLog {
         /// The state of the job, if the runner's last record may be outdated: a killed runner writes nothing.
         package func state(at now: Int64) -> JobRecord.State {
             guard record.state != .done, record.state != .stopped, !isAlive(at: now) else { return record.state }
-            return wish?.wish.kind == .stop ? .stopped : .interrupted
+            return command?.command.kind == .stop ? .stopped : .interrupted
         }
 
         /// A runner is there, or was until a moment ago.
@@ -78,7 +78,7 @@ package struct JobLog {
         case "wish":
             guard let kind = document.text("wish", of: document.root).flatMap(JobCommand.Kind.init(rawValue:)) else { return }
             let wish = JobCommand(jobID: id, kind: kind, actor: document.text("actor", of: document.root) ?? "")
-            jobs[id, default: Job(record: JobRecord(jobID: id, state: .interrupted))].wish = (wish, record.offset)
+            jobs[id, default: Job(record: JobRecord(jobID: id, state: .interrupted))].command = (wish, record.offset)
         default: return
         }
     }

@@ -87,7 +87,7 @@ final class JobSession {
 
     /// Refuses a job that was ended, and one whose plan was another file.
     private func checkJob(_ planDigest: String) throws(ReplayFailure) {
-        if before?.state == .stopped || job?.wish?.wish.kind == .stop {
+        if before?.state == .stopped || job?.command?.command.kind == .stop {
             try withdraw(.stopped)
             throw .final(.stopped(job: record.jobID))
         }
@@ -165,9 +165,9 @@ final class JobSession {
 
     /// The operator's new wish for the job since the session began, if any.
     func nextCommand() -> JobCommand.Kind? {
-        let known = job?.wish?.offset
+        let known = job?.command?.offset
         while case .record = reader.read(timeout: .zero, perform: { log.take($0) }) {}
-        guard let wish = job?.wish, wish.offset != known else { return nil }
-        return wish.wish.kind
+        guard let command = job?.command, command.offset != known else { return nil }
+        return command.command.kind
     }
 }

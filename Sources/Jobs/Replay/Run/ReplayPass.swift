@@ -34,7 +34,7 @@ struct ReplayPass {
     private var skipped: [Int: Leftover]
     private var batchEnd = ContinuousClock.now
     private var nextHeartbeat: ContinuousClock.Instant
-    private var nextLook = ContinuousClock.now
+    private var nextCheck = ContinuousClock.now
     private let start = ContinuousClock.now
     private var doneCount = 0
 
@@ -90,8 +90,8 @@ struct ReplayPass {
                 try commit(.interrupted)
                 return .ended
             }
-            if now >= nextLook {
-                nextLook = now + .milliseconds(50)
+            if now >= nextCheck {
+                nextCheck = now + .milliseconds(50)
                 switch session.nextCommand() {
                 case .stop:
                     try commit(.stopped)

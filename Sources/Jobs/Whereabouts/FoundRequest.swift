@@ -3,7 +3,7 @@ package import Kafka
 package import PushModel
 
 /// A record of a request that was found in a topic.
-package struct RequestSighting: Sendable, Equatable {
+package struct FoundRequest: Sendable, Equatable {
     /// The progress of a group on a record.
     package enum Reading: String, Sendable {
         /// It was not read when the group last committed its position.
@@ -30,7 +30,7 @@ package struct RequestSighting: Sendable, Equatable {
 
 extension GroupPosition {
     /// The progress of the group on a record of the partition.
-    func reading(of offset: Int64) -> RequestSighting.Reading {
+    func reading(of offset: Int64) -> FoundRequest.Reading {
         if offset < start || finishedOffsets.contains(offset) { return .done }
         return marks.map { offset <= $0.last.offset } ?? false ? .read : .unread
     }
@@ -57,15 +57,15 @@ package struct RequestWhereabouts: Sendable, Equatable {
     /// The state of the request.
     package let state: State
     /// The record that shows it, or nil for one that is unknown.
-    package let sighting: RequestSighting?
+    package let found: FoundRequest?
 
     /// Decides where a request is by its records.
     ///
     /// What waits counts before the record that it was published with, because a worker counts that as read in the transaction that writes
     /// the other. Of several copies the last one waits. An id that was published several times means the last request.
-    package init(_ sightings: [RequestSighting], now: Timestamp) {
+    package init(_ sightings: [FoundRequest], now: Timestamp) {
         let last = sightings.max { Self.isBefore($0, $1) }
-        sighting = last
+        found = last
         guard let last else {
             state = .unknown
             return
@@ -81,8 +81,8 @@ package struct RequestWhereabouts: Sendable, Equatable {
         }
     }
 
-    private static func isBefore(_ left: RequestSighting, _ right: RequestSighting) -> Bool {
-        func rank(_ sighting: RequestSighting) -> (Int, Int64, Int, Int64, Int64) {
+    private static func isBefore(_ left: FoundRequest, _ right: FoundRequest) -> Bool {
+        func rank(_ sighting: FoundRequest) -> (Int, Int64, Int, Int64, Int64) {
             (
                 sighting.reading == .done ? 0 : 1, sighting.request.origin.timestamp.milliseconds,
                 sighting.kind == .requests ? 0 : 1, sighting.request.attempts, sighting.offset

@@ -12,7 +12,7 @@ import PushModel
 /// had to.
 extension WorkerLoop {
     /// True if there are lanes for deferred requests.
-    var canPutOff: Bool { !delayLanes.available.isEmpty }
+    var canDefer: Bool { !delayLanes.available.isEmpty }
 
     /// The number of calls of delayed requests that may wait for their turn at one hub.
     private static let maximumDelayed = WorkerLoop.maximumReady
@@ -21,15 +21,15 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is in a lane.
     func postpone(_ flight: Flight) -> Bool {
-        guard canPutOff, flight.cancellation == nil else { return false }
+        guard canDefer, flight.cancellation == nil else { return false }
         let port = ports[flight.port]
         let isFull =
             flight.delayed == nil
             ? isFull(port, for: flight.lane) : port.ready.delayedCount >= Self.maximumDelayed || !hasShare(port, for: flight)
-        return (isFull || flight.mustDefer) && putOffNow(flight)
+        return (isFull || flight.mustDefer) && deferNow(flight)
     }
 
-    private func putOffNow(_ flight: Flight) -> Bool {
+    private func deferNow(_ flight: Flight) -> Bool {
         let age = wallClock.milliseconds(since: flight.origin.timestamp)
         let wait = min(max(age, Self.shortestStay), Self.longestStay)
         let due = wallClock.adding(milliseconds: wait)
@@ -46,7 +46,7 @@ extension WorkerLoop {
     /// Once a second: moves the first requests of a partition out of the way whose hub does not take them, when what was read behind them
     /// fills half of the partition's window, or memory is full, and another hub has nothing to do. Else nothing could be read for that one.
     func relieveWindows() {
-        guard hasSeveralHubs, canPutOff, canProceed, ports.contains(where: isIdle) else { return }
+        guard hasSeveralHubs, canDefer, canProceed, ports.contains(where: isIdle) else { return }
         for lane in Lane.allCases {
             for slot in lanes[lane.rawValue].slots {
                 guard hasRoomForOutcomes, let ledger = partitions[slot].ledger else { continue }
@@ -58,9 +58,9 @@ extension WorkerLoop {
         }
     }
 
-    /// True if a hub could take calls at once, and has none.
+    /// True if the hub could take calls at once but has none.
     private func isIdle(_ port: HubPort) -> Bool {
-        !port.isRetired && port.ready.isEmpty && port.aside.allSatisfy(\.isEmpty) && port.limits.waitEnd(now: now) == nil
+        !port.isRetired && port.ready.isEmpty && port.buffered.allSatisfy(\.isEmpty) && port.limits.waitEnd(now: now) == nil
     }
 
     /// The least time that a request must have waited to be moved out of the way: 2 s in nanoseconds.
@@ -72,10 +72,10 @@ extension WorkerLoop {
         where flight.isActive && flight.slot == slot && flight.offset < end && flight.epoch == epoch
             && flight.receivedAt < moment && isWaiting(flight) && hasRoomForOutcomes
         {
-            _ = putOffNow(flight)
+            _ = deferNow(flight)
         }
         for port in ports where hasRoomForOutcomes {
-            for record in port.aside[lane.rawValue].removeAll(of: slot, before: end, readBefore: moment) {
+            for record in port.buffered[lane.rawValue].removeAll(of: slot, before: end, readBefore: moment) {
                 let flight = resume(record, in: lane)
                 flight.mustDefer = true
                 start(flight)

@@ -5,7 +5,7 @@ public import PushModel
 /// The handle by which `POST /api/register?handle=` looks for what the hub has of a device. The call does not say the platform.
 ///
 /// Handles are secrets: no description shows them.
-public struct LookUpHandle: Sendable, Equatable {
+public struct HandleQuery: Sendable, Equatable {
     /// The handle as the hub keeps it.
     public let text: String
     /// Apple for what can be an Apple token; else nil, which looks on every platform.
@@ -16,10 +16,10 @@ public struct LookUpHandle: Sendable, Equatable {
     /// - Parameter query: The decoded items, `+` being a plus.
     /// - Returns: The handle; nil when it is missing or empty.
     /// - Throws: 400 for what no device can have as its handle, with the remedy for the description of a token.
-    public static func read(_ query: [HTTPServerRequest.QueryItem]) throws(APIProblem) -> LookUpHandle? {
+    public static func read(_ query: [HTTPServerRequest.QueryItem]) throws(APIProblem) -> HandleQuery? {
         guard let value = try QueryItems(query).value("handle") else { return nil }
         do throws(DeviceToken.Problem) {
-            return try LookUpHandle(value)
+            return try HandleQuery(value)
         } catch {
             throw .invalid(error.description)
         }
@@ -45,9 +45,9 @@ public struct LookUpHandle: Sendable, Equatable {
     }
 }
 
-extension LookUpHandle: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension HandleQuery: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The platform alone.
-    public var description: String { "LookUpHandle(\(platform.map { "\($0.name)" } ?? "any"))" }
+    public var description: String { "HandleQuery(\(platform.map { "\($0.name)" } ?? "any"))" }
     /// As `description`.
     public var debugDescription: String { description }
     /// A mirror without children.

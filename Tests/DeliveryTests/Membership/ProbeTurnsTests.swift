@@ -3,22 +3,22 @@ import Delivery
 import Testing
 
 /// In which order partitions are read whose records say where they begin.
-struct LookTurnsTests {
+struct ProbeTurnsTests {
     private static let second: Int64 = 1_000_000_000
 
     /// Someone who reads, with a clock that moves by tenths of a second.
     private struct Reader {
-        var turns: LookTurns
+        var turns: ProbeTurns
         var now = MonotonicTime(nanoseconds: 0)
         /// Which partitions each turn had, and how many tenths of a second it took.
         var log: [(present: [Int], length: Int)] = []
 
-        init(_ count: Int) { turns = LookTurns(count: count) }
+        init(_ count: Int) { turns = ProbeTurns(count: count) }
 
         /// Reads for a turn.
         ///
         /// - Parameter step: Does what a tenth of a second brings.
-        mutating func turn(_ step: (inout LookTurns, MonotonicTime, _ tenth: Int) -> Void = { _, _, _ in }) {
+        mutating func turn(_ step: (inout ProbeTurns, MonotonicTime, _ tenth: Int) -> Void = { _, _, _ in }) {
             turns.begin(now)
             let present = turns.present
             var length = 0
@@ -35,10 +35,10 @@ struct LookTurnsTests {
     @Test(arguments: [1, 31, 32, 33, 400])
     func eachHasATurnBeforeAnyHasItsSecond(count: Int) {
         var reader = Reader(count)
-        while reader.log.count * LookTurns.mostAtOnce < count { reader.turn() }
+        while reader.log.count * ProbeTurns.mostAtOnce < count { reader.turn() }
         let present = reader.log.flatMap(\.present)
         #expect(Array(present.prefix(count)) == Array(0..<count))
-        #expect(reader.log.allSatisfy { $0.present.count <= LookTurns.mostAtOnce && $0.length == 10 })
+        #expect(reader.log.allSatisfy { $0.present.count <= ProbeTurns.mostAtOnce && $0.length == 10 })
         #expect(!reader.turns.isDone)
     }
 
@@ -100,6 +100,6 @@ struct LookTurnsTests {
     }
 
     @Test func noneIsDoneAtOnce() {
-        #expect(LookTurns(count: 0).isDone && !LookTurns(count: 1).isDone)
+        #expect(ProbeTurns(count: 0).isDone && !ProbeTurns(count: 1).isDone)
     }
 }

@@ -1,7 +1,7 @@
 import Kafka
 
 /// The reason for which a query to Kafka failed, as far as findings depend on it.
-struct Refusal: Error, Equatable {
+struct QueryFailure: Error, Equatable {
     enum Kind: Sendable, Equatable {
         case unreachable, tls, login, rights, missing, configuration, other
     }
@@ -35,10 +35,10 @@ struct Refusal: Error, Equatable {
     }
 }
 
-extension Result where Failure == Refusal {
+extension Result where Failure == QueryFailure {
     /// The answer to a query, or the refusal.
     init(asking question: () throws(KafkaError) -> Success) {
-        do throws(KafkaError) { self = .success(try question()) } catch { self = .failure(Refusal(error)) }
+        do throws(KafkaError) { self = .success(try question()) } catch { self = .failure(QueryFailure(error)) }
     }
 
     var answer: Success? { try? get() }

@@ -9,7 +9,7 @@ public import Basics
 /// the queue, up to a bound, so that errors are met with growing waits.
 ///
 /// Partitions are named by their indices. Times are nanoseconds.
-public struct LookTurns: Sendable {
+public struct ProbeTurns: Sendable {
     /// The number of partitions that are read at once.
     public static let mostAtOnce = 32
     /// The time that a turn of the first round waits for an answer: 1 s.
