@@ -165,7 +165,7 @@ public final class Consumer {
     }
 
     /// Has records fetched on before a partition's queue is empty. To be called every 10 ms or so while records are read.
-    public func keepFetching() { refill?.check(partitionQueues: partitionQueues) }
+    public func keepFetching() { refill?.check(partitionQueues) }
 
     /// The oldest and the next offset of a partition as the last fetch reported them, or nil before the first.
     ///
