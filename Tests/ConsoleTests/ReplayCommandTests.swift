@@ -154,7 +154,7 @@ struct ReplayCommandTests {
         try stage.writeHistory(200) { _ in failed }
         let plan = stage.replay("plan --file PLAN --reason outage -o json")
         let job = String(plan.output.dropFirst(#"{"job_id":""#.count).prefix(36))
-        let run = Background { stage.replay("run PLAN --rate 20").code }
+        let run = Background { stage.replay("run PLAN --rate 2").code }
         #expect(eventually { stage.replay("status \(job) -o json").output.contains(#""has_runner":true"#) })
         let pause = stage.replay("pause \(job)")
         #expect(pause.code == .done, "\(pause.messages)")

@@ -27,16 +27,11 @@ struct SettingReader: Sendable {
         _ name: String, as type: SettingType<Value>, default text: String, like base: Value? = nil, unit: String? = nil,
         status: SettingDefinition.Status = .current, summary: String
     ) throws(SettingsError) -> Value {
+        if base == nil, chosen[name] == nil { chosen[name] = SettingCandidate(input: .text(text), origin: .builtIn) }
         let isListed = base == nil && status == .current
-        if let value = read(name, as: type, default: isListed ? text : nil, unit: unit, status: status, summary: summary) {
-            return value
-        }
-        if let base { return base }
-        if chosen[name] == nil { chosen[name] = SettingCandidate(input: .text(text), origin: .builtIn) }
-        if let value = try? type.read(.text(text)) { return value }
-        throw SettingsError(problems: [
-            SettingProblem(name, origin: .builtIn, message: "there is no value", expected: type.allowed)
-        ])
+        let value = read(name, as: type, default: isListed ? text : nil, unit: unit, status: status, summary: summary)
+        if let value = value ?? base ?? (try? type.read(.text(text))) { return value }
+        throw SettingsError(problems: problems)
     }
 
     /// Reads a key that may have no value. Nil for none, or for one with a fault, which is now among `problems`.
