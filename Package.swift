@@ -240,7 +240,10 @@ let package = Package(
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests(
             "SettingsTests",
-            ["Settings", "Delivery", "Observability", "WorkerRuntime", "Gateway", "FanOut", "HubREST", "HubAuth", "CurlHTTP", "Intake"]),
+            [
+                "Settings", "Delivery", "Observability", "WorkerRuntime", "Gateway", "FanOut", "HubREST", "HubAuth", "CurlHTTP",
+                "Intake",
+            ]),
         tests(
             "ConsoleTests",
             [

@@ -67,9 +67,7 @@ extension WorkerLoop {
 
     /// Lends this worker's share until it has partitions again. Others may be at work still, or again before it is, because a transaction
     /// that a killed worker left open holds its positions back.
-    func lendShares() {
-        for port in ports { port.limits.rate?.rests(now: now) }
-    }
+    func lendShares() { for port in ports { port.limits.rate?.rests(now: now) } }
 
     /// Leaves this worker's share of a hub's rate to the others.
     ///

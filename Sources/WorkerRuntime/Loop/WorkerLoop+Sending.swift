@@ -15,9 +15,7 @@ extension WorkerLoop {
     static let longestWait: Int64 = 86_400_000
 
     /// Hands ready calls to connections, as far as the limit and the hub allow.
-    func sendCalls() {
-        for port in ports { sendCalls(to: port) }
-    }
+    func sendCalls() { for port in ports { sendCalls(to: port) } }
 
     private func sendCalls(to port: HubPort) {
         var passedOver = 0
@@ -41,12 +39,7 @@ extension WorkerLoop {
     }
 
     private func send(_ flight: Flight, call index: Int, to port: HubPort) {
-        if let expiry = flight.request.expiresAt, expiry <= wallClock {
-            end(
-                flight, call: index, as: .expired, code: .expiredInQueue,
-                detail: "the request expired before the hub had taken it")
-            return
-        }
+        if let expiry = flight.request.expiresAt, expiry <= wallClock { return expire(flight, call: index) }
         var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
         let serial: UInt64
         do throws(HubAuthError) {
@@ -82,9 +75,7 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive {
             guard let expiry = flight.request.expiresAt, expiry <= wallClock else { continue }
             for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-                end(
-                    flight, call: index, as: .expired, code: .expiredInQueue,
-                    detail: "the request expired before the hub had taken it")
+                expire(flight, call: index)
             }
         }
         // They must not keep room in the queue: it would keep others from being read, which may have expired as well.
@@ -92,9 +83,7 @@ extension WorkerLoop {
     }
 
     /// Takes the answers and failures that connections have for the loop.
-    func handleCompletions() {
-        for port in ports { handleCompletions(of: port) }
-    }
+    func handleCompletions() { for port in ports { handleCompletions(of: port) } }
 
     private func handleCompletions(of port: HubPort) {
         while let completion = port.connections.nextCompletion() {
@@ -303,6 +292,11 @@ extension WorkerLoop {
         ports[flight.port].ready.append(
             CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.lane,
             tenant: flight.tenant, isDelayed: flight.delayed != nil)
+    }
+
+    private func expire(_ flight: Flight, call index: Int) {
+        let detail: StaticString = "the request expired before the hub had taken it"
+        end(flight, call: index, as: .expired, code: .expiredInQueue, detail: detail)
     }
 
     /// Ends a call with an outcome that no answer gave.
