@@ -49,7 +49,7 @@ final class SignIn: Sendable {
     private let arrivals = DispatchSemaphore(value: 0)
     private let thread = ServiceThread()
 
-    /// Makes one whose thread does not run yet. Passwords wait until it does. Nobody may sign in without `users`, and with
+    /// Makes one whose thread does not run yet. Passwords wait until it does. No one may sign in without `users`, and with
     /// `allowsDemo` everybody whose password is the name. It fails when there is no entropy.
     init(_ users: UsersSource?, allowsDemo: Bool, services: GatewayServices) throws(CryptoError) {
         self.users = users
