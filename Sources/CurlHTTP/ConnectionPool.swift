@@ -166,7 +166,7 @@ public final class ConnectionPool {
         spareAnswers.append(answer)
     }
 
-    /// Ends an exchange, by the caller's number, with `TransportFailure.Reason.cancelled`. Nothing happens when it has ended
+    /// Ends an exchange, by the caller's number, with `TransportFailure.Cause.cancelled`. Nothing happens when it has ended
     /// already.
     public func cancel(id: Int) {
         if let connection = connections.first(where: { $0.phase == .busy && $0.exchange.id == id }) {

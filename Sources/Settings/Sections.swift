@@ -43,6 +43,7 @@ public struct KafkaSettings: Sendable {
             "kafka.session_timeout", as: .duration(.seconds(6) ... .seconds(300)), default: "10s",
             summary: "How long Kafka waits for a silent worker before it reassigns its partitions.")
         transactionTimeout = try read(
+            // The library waits 10 s for a broker's answer, and refuses a transaction that would end before.
             "kafka.transaction_timeout", as: .duration(.seconds(10) ... .seconds(900)), default: "15s",
             summary: "How long a transaction of a dead worker may hold back readers of results.")
     }
@@ -57,7 +58,7 @@ public struct KafkaSettings: Sendable {
         var topics = Topics(
             requests: try read(
                 "kafka.topics.requests", as: name, default: prefix + "requests.v1",
-                summary: "The topic that requests are read from. The topics that are pushfan's own have names like its name."))
+                summary: "The topic that requests are read from. All topics without a default here are named after it."))
         topics.results = try read(
             "kafka.topics.results", as: name, default: prefix + "results.v1", summary: "The topic that results are written to.")
         topics.deadLetters = try read(
@@ -66,23 +67,27 @@ public struct KafkaSettings: Sendable {
         topics.replays = try read(
             "kafka.topics.replays", as: name, default: prefix + "replays.v1",
             summary: "The topic in which replays, and the collecting of dead handles, keep how far they are.")
-        for (role, path) in formerTopics {
+        for (role, path, summary) in ownTopics {
+            let status = summary == nil ? SettingDefinition.Status.former : .placeDependent
             topics[keyPath: path] = try read(
-                "kafka.topics.\(role)", as: name, default: topics[keyPath: path], status: .former, summary: "Like the requests.")
+                "kafka.topics.\(role)", as: name, default: topics[keyPath: path], status: status,
+                summary: (summary ?? "The topic \(role)") + "; named after kafka.topics.requests by default.")
         }
         for (place, length) in DelayLanes.names.enumerated() {
             topics.delays[place] = try read(
                 "kafka.topics.delay_\(length)", as: name, default: topics.delays[place], status: .former,
-                summary: "Like the requests.")
+                summary: "The topic where requests wait \(length); named after kafka.topics.requests by default.")
         }
         return topics
     }
 
-    /// The topics that had settings of their own.
-    private static let formerTopics: [(role: String, path: any WritableKeyPath<Topics, String> & Sendable)] = [
-        ("requests_high", \.requestsHigh), ("requests_bulk", \.requestsBulk), ("requests_own", \.requestsOwn),
-        ("control", \.control), ("parents", \.parents), ("held", \.held), ("handles", \.handles), ("shares", \.shares),
-        ("secure", \.secure),
+    /// The topics that are named after that of the requests. Those without a summary had settings in earlier versions.
+    private static let ownTopics: [(role: String, path: any WritableKeyPath<Topics, String> & Sendable, summary: String?)] = [
+        ("control", \.control, "The topic that cancels requests"),
+        ("handles", \.handles, "The topic that lists dead device handles"),
+        ("shares", \.shares, "The topic by which workers divide a hub's rate"), ("requests_high", \.requestsHigh, nil),
+        ("requests_bulk", \.requestsBulk, nil), ("requests_own", \.requestsOwn, nil), ("parents", \.parents, nil),
+        ("held", \.held, nil), ("secure", \.secure, nil),
     ]
 }
 

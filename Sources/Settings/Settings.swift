@@ -60,7 +60,12 @@ public struct Settings: Sendable {
         sources.add(environment: environment)
         sources.add(flags: flags)
         var reader = SettingReader(sources.candidates, named: sources.named, hostName: hostName)
-        let settings = try Settings(&reader, proxyVariables: environment.filter { ProxyChoice.isVariable($0.key) })
+        let settings: Settings
+        do throws(SettingsError) {
+            settings = try Settings(&reader, proxyVariables: environment.filter { ProxyChoice.isVariable($0.key) })
+        } catch {
+            throw SettingsError(problems: sources.problems + error.problems)
+        }
         let problems = sources.problems + reader.problems + settings.contradictions() + settings.wrongNames()
         guard problems.isEmpty else { throw SettingsError(problems: problems) }
         return settings

@@ -134,6 +134,8 @@ import Testing
     @Test func hostWithoutAUsableNameAsksForOne() throws {
         let error = #expect(throws: SettingsError.self) { try Settings.load(environment: [:], hostName: "") }
         #expect(error?.description.hasPrefix("default: worker.id: \"\" is empty") == true)
+        let both = #expect(throws: SettingsError.self) { try Settings.load(environment: ["PUSHFAN_FOO": "1"], hostName: "") }
+        #expect(both?.problems.map(\.origin) == [.variable("PUSHFAN_FOO"), .builtIn])
     }
 
     static let leaks: [[String: String]] = [

@@ -113,7 +113,7 @@ import WorkerRuntime
 
     @Test func formerKeysWorkAndAreNotListed() throws {
         let former = SettingsSchema.all.filter { $0.status == .former }.map(\.name)
-        #expect(former.count == 13 && former.allSatisfy { $0.hasPrefix("kafka.topics.") })
+        #expect(former.count == 10 && former.allSatisfy { $0.hasPrefix("kafka.topics.") })
         #expect(!SettingsSchema.listed.contains { former.contains($0.name) })
         for key in former {
             let settings = try load(flags: [SettingFlag(key: key, value: "own", spelling: "--" + key)])

@@ -7,11 +7,11 @@ public import Basics
 /// the records and the positions. It says what happened and does what is answered. Moments are those of a monotonic clock that the
 /// owner reads.
 ///
-///     nothing offered ── due ──▶ look ── found ──▶ offered ── confirmed ──▶ nothing offered
-///                                                  │   ▲
-///                                        failed: waits, due: again
-///                                                  │
-///                          failed: divided, refused alone, given up ──▶ nothing offered, less is offered next
+///     nothing offered ── due ──▶ check ── noteHoldings ──▶ offered ── confirmed ──▶ nothing offered
+///                                                          │   ▲
+///                                           noteFailure: waits, due: again
+///                                                          │
+///                             noteFailure: divided, refused alone, given up ──▶ nothing offered, less is offered next
 public struct CommitCycle: Sendable {
     private struct Offer {
         /// The moment of its first offer.

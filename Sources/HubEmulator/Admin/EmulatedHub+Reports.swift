@@ -33,7 +33,7 @@ extension EmulatedHub {
         }
     }
 
-    /// Arms faults, which are tried in this order, in place of those armed before or after them.
+    /// Arms faults, which are tried in this order. With `replacing`, those armed before are removed, else these come after them.
     public func arm(_ faults: [Fault], replacing: Bool = true) {
         state.withLock { state in
             if replacing { state.faults = FaultScript() }
@@ -42,7 +42,7 @@ extension EmulatedHub {
     }
 
     /// Scripts what telemetry shows of the notifications that come, and whom push services refuse. The lines are tried in this
-    /// order, in place of those present before or after them.
+    /// order. With `replacing`, those present are removed, else these come after them.
     public func script(_ scripts: [TelemetryScript], replacing: Bool = true) {
         state.withLock { state in
             if replacing { state.plan = TelemetryPlan() }

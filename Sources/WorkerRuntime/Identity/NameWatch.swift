@@ -28,7 +28,7 @@ struct NameWatch: Sendable {
     private var wait = Self.firstWait
     private var unseenSince: MonotonicTime?
 
-    /// A look has told who has the name. Returns `look` while another has it. `jitter` is by chance, 0 – 1.
+    /// A probe has shown who has the name. Returns `check` while another has it. `jitter` is by chance, 0 – 1.
     mutating func noteHolder(_ holder: NameHolder, now: MonotonicTime, jitter: Double) -> Action {
         unseenSince = nil
         switch holder {
