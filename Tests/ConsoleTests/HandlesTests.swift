@@ -203,7 +203,7 @@ struct HandlesTests {
         stage.hub.putFeedback("b.xml", bytes: Self.entry("handle-3"))
         let outcome = stage.collect()
         #expect(outcome.code == code && outcome.output.contains(counts) && outcome.output.contains(trouble), "\(outcome.output)")
-        #expect(outcome.output.contains(#""blob":"b.xml""#))
+        #expect(outcome.output.contains(#""blob":"b.xml""#) && outcome.output.contains(#""trouble":""#))
         #expect(!outcome.output.contains("s3cret") && !outcome.messages.contains("s3cret"))
     }
 

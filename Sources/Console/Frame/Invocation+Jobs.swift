@@ -45,14 +45,6 @@ extension Invocation {
     }
 }
 
-extension FreshTopics {
-    /// Repeats something for a while if it fails because a topic is not known, or it or a group has no leader yet. A signal ends
-    /// that.
-    static func retrying<Value: ~Copyable>(_ body: () throws(KafkaError) -> Value) throws(KafkaError) -> Value {
-        try retrying(unless: { Interruption.isRequested }, body)
-    }
-}
-
 extension JobNote {
     /// A line for a person.
     fileprivate var text: String {

@@ -76,12 +76,12 @@ struct TrustedProxies: Sendable {
 
     private static func split(_ text: Substring) -> (host: Substring, port: Substring?) {
         if text.utf8.first == UInt8(ascii: "["), let end = text.utf8.firstIndex(of: UInt8(ascii: "]")) {
-            let (host, rest) = (text[text.index(after: text.startIndex)..<end], text[text.index(after: end)...])
+            let (host, rest) = (text[text.utf8.index(after: text.startIndex)..<end], text[text.utf8.index(after: end)...])
             return rest.isEmpty ? (host, nil) : rest.first == ":" ? (host, rest.dropFirst()) : ("", nil)
         }
         let mark = UInt8(ascii: ":")
         guard let colon = text.utf8.firstIndex(of: mark), text.utf8.lastIndex(of: mark) == colon else { return (text, nil) }
-        return (text[..<colon], text[text.index(after: colon)...])
+        return (text[..<colon], text[text.utf8.index(after: colon)...])
     }
 
     private static func trimmed(_ text: Substring) -> Substring {

@@ -39,7 +39,7 @@ package struct FeedbackCollection {
 
     /// The result for each blob that has something new, or trouble.
     package private(set) var rows: [Row] = []
-    /// True if it was cancelled before the last blob.
+    /// True if it was cancelled before all was read.
     package private(set) var isInterrupted = false
     private var seen: Set<[UInt8]> = []
     private var fading: [(blob: String, position: Int64)] = []
@@ -52,16 +52,10 @@ package struct FeedbackCollection {
             (session, marks) = (nil, try context.feedbackMarks(of: container.place))
             return
         }
-        let opened = try Self.inKafka(context) { () throws(KafkaError) in
+        let opened = try JobFailure.naming(.collect(topic: context.topics.handles)) { () throws(KafkaError) in
             try HandlesSession(for: container.place, hubName: container.hubName, context: context)
         }
         (session, marks) = (opened, opened.marks)
-    }
-
-    private static func inKafka<Value>(
-        _ context: JobContext, _ body: () throws(KafkaError) -> Value
-    ) throws(JobFailure) -> Value {
-        do throws(KafkaError) { return try body() } catch { throw .kafka(error, .collect(topic: context.topics.handles)) }
     }
 
     /// Reads what is new in the blobs, the oldest first. After an error the rows are those up to then. `progress` gets the number
@@ -82,7 +76,7 @@ package struct FeedbackCollection {
         }
         for start in stride(from: 0, to: fading.count, by: 1000) {
             let part = Array(fading[start..<min(start + 1000, fading.count)])
-            try Self.inKafka(context) { () throws(KafkaError) in try session?.refresh(part) }
+            try JobFailure.naming(.collect(topic: context.topics.handles)) { () throws(KafkaError) in try session?.refresh(part) }
         }
     }
 
@@ -133,7 +127,7 @@ package struct FeedbackCollection {
             found.append(FoundHandle(device: device, fingerprint: fingerprint))
         }
         let moment = Timestamp(milliseconds: context.now())
-        try Self.inKafka(context) { () throws(KafkaError) in
+        try JobFailure.naming(.collect(topic: context.topics.handles)) { () throws(KafkaError) in
             try session?.write(found, of: blob, upTo: position, now: moment)
         }
         let last = rows.count - 1

@@ -43,21 +43,21 @@ enum OwnHeaders {
     static func of(_ record: borrowing ConsumedRecord) -> [String: String] {
         var headers: [String: String] = [:]
         record.forEachHeader { name, value in
-            if let value {
-                add(name.withUnsafeBufferPointer { Array($0) }, value: value.withUnsafeBufferPointer { Array($0) }, to: &headers)
-            }
+            guard let value, let title = title(name.withUnsafeBufferPointer { Array($0) }) else { return }
+            headers[title] = value.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
         }
         return headers
     }
 
     static func of(_ record: FetchedRecord) -> [String: String] {
         var headers: [String: String] = [:]
-        for (name, value) in record.headers { if let value { add(name, value: value, to: &headers) } }
+        for (name, value) in record.headers {
+            if let value, let title = title(name) { headers[title] = String(decoding: value, as: UTF8.self) }
+        }
         return headers
     }
 
-    private static func add(_ name: [UInt8], value: [UInt8], to headers: inout [String: String]) {
-        let title = String(decoding: name, as: UTF8.self)
-        if title.hasPrefix("pushfan-") { headers[title] = String(decoding: value, as: UTF8.self) }
+    private static func title(_ name: [UInt8]) -> String? {
+        name.starts(with: "pushfan-".utf8) ? String(decoding: name, as: UTF8.self) : nil
     }
 }

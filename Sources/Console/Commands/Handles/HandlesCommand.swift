@@ -101,7 +101,7 @@ enum HandlesCommand {
                 row.blob, "\(row.byteCount)", "\(row.entries)", "\(row.handles)", "\(row.unreadable)", row.problem ?? "-")
             objects.add([
                 "blob": row.blob, "bytes": Int(row.byteCount), "entries": row.entries, "handles": row.handles,
-                "unreadable": row.unreadable, "problem": row.problem,
+                "unreadable": row.unreadable, "trouble": row.problem,
             ])
         }
         let format = invocation.arguments.format()

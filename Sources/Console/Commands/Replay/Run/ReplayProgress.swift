@@ -47,6 +47,7 @@ final class ReplayProgress {
     /// Removes the shown text.
     func end() {
         if isShown { streams.showStatus(nil) }
+        isShown = false
     }
 
     /// `[#######-------------]`.
