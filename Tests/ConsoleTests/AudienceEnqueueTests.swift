@@ -10,7 +10,9 @@ import Testing
 @testable import Jobs
 
 /// One request whose audience is a file, on a real broker: the embedded one has no transactions.
-@Suite(.serialized, .enabled(if: ReplayStage.realBrokers != nil, "needs PUSHFAN_TEST_KAFKA"))
+@Suite(
+    .serialized,
+    .enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: audience files were not tested"))
 struct AudienceEnqueueTests {
     private static func stage() throws -> (ReplayStage, Harness) {
         let stage = try ReplayStage()

@@ -55,7 +55,7 @@ import Testing
         #expect(!output.contains("where partitions begin cannot be learnt") && !output.contains("it is not known yet"))
     }
 
-    @Test(.enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker"))
+    @Test(.enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: doctor was not tested"))
     func aRealBrokerIsExaminedAndNothingIsWritten() throws {
         let brokers = Self.realBrokers ?? ""
         let name = "doctor-tests-\(UUID().uuidString)"

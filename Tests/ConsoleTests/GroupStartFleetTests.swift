@@ -11,7 +11,9 @@ import WorkerRuntime
 @testable import Console
 
 /// What `pushfan group start` writes is what a whole fleet goes on with.
-@Suite(.enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker"), .serialized)
+@Suite(
+    .enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: group start beside a fleet was not tested"),
+    .serialized)
 struct GroupStartFleetTests {
     /// A worker on a thread of its own.
     private final class Member {

@@ -10,7 +10,8 @@ import Testing
 @testable import Console
 
 /// Where a group begins that has no position. Needs transactions.
-@Suite(.enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker"), .serialized)
+@Suite(
+    .enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: group start was not tested"), .serialized)
 struct GroupStartTests {
     private let stage: ReplayStage
     private let kafka = KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? "")

@@ -216,7 +216,7 @@ struct HandlesTests {
     }
 
     /// A run that died after a piece was committed, and one that died with a transaction open.
-    @Test(.enabled(if: ReplayStage.realBrokers != nil, "needs PUSHFAN_TEST_KAFKA"))
+    @Test(.enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: dead handles were not tested"))
     func aRunThatDiedIsTakenUpWhereItWasAndRepeatsNothing() throws {
         let stage = try Stage(real: true)
         let first = (0..<10).flatMap { Self.entry("handle-\($0)") }
@@ -251,7 +251,7 @@ struct HandlesTests {
         #expect(stage.collect().output.isEmpty)
     }
 
-    @Test(.enabled(if: ReplayStage.realBrokers != nil, "needs PUSHFAN_TEST_KAFKA"))
+    @Test(.enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: dead handles were not tested"))
     func aLaterRunFencesAnEarlierOne() throws {
         let stage = try Stage(real: true)
         stage.hub.putFeedback("b.xml", bytes: Self.entry("handle-1"))

@@ -14,7 +14,7 @@ struct GroupTests {
         range.map { #"{"id":"n\#($0)","audience":{"categories":["n\#($0)"]},"platforms":["apple"],"message":{"title":"T"}}"# }
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
     func workersThatComeAndGoShareTheWorkWithoutTwoResults() throws {
         let bench = try Bench(.real, partitions: 6)
         bench.hub.arm([try Fault(parsing: "delay=10ms")])
@@ -58,7 +58,7 @@ struct GroupTests {
     }
 
     /// Static members that restart get what they had, and none of them has ever known the topic smaller.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
     func aPartitionThatIsAddedWhileTheOnlyWorkerRestartsIsRead() throws {
         let bench = try Bench(.real, partitions: 2)
         let first = try bench.startWorker()
@@ -81,7 +81,7 @@ struct GroupTests {
         #expect(try bench.resultsByRequest().count == 8)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
     func aWorkerWhoseSettingsTheLibraryRefusesEndsAndSaysWhich() throws {
         let bench = try Bench(.real, partitions: 1)
         let worker = try bench.startWorker {
@@ -95,7 +95,7 @@ struct GroupTests {
         }
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
     func aSpareWorkerTakesOverWhenTheOneWithThePartitionIsGone() throws {
         let bench = try Bench(.real, partitions: 1)
         let workers = try ["w1", "w2"].map { try bench.startWorker($0, change: Bench.takeover) }
@@ -110,7 +110,7 @@ struct GroupTests {
         try workers[isFirst ? 1 : 0].stop()
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
     func aSecondWorkerOfTheSameNameTakesThePlaceOfTheFirst() throws {
         let bench = try Bench(.real, partitions: 2)
         let first = try bench.startWorker("same")
@@ -231,7 +231,7 @@ struct GroupTests {
         try second.stop()
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
     func recordsOfAbortedTransactionsAreSkippedAndLeaveNoGap() throws {
         let bench = try Bench(.real, partitions: 1)
         let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher", transactionTimeout: farDeadline)
@@ -264,7 +264,7 @@ struct GroupTests {
         #expect(try FinishedOffsets(decoding: position.metadata).bitCount == 0)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
     func theMarkBehindTheLastRecordIsCommittedTooSoThatNoLagRemains() throws {
         let bench = try Bench(.real, partitions: 1)
         let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher", transactionTimeout: farDeadline)

@@ -389,9 +389,7 @@ struct AssignmentPlanTests {
             Plan.Assigned(.delayed), Plan.Assigned(.requests, committed: Self.position(12), ruling: unknown), read,
             Plan.Assigned(.requests, ruling: none),
         ])
-        #expect(plan.refusal?.slots == [0, 2])
-        #expect(plan.refusal?.counts == [7, 5])
-        #expect(plan.refusal?.cause == .unknownEnd)
+        #expect(plan.refusal?.slots == [0, 2] && plan.refusal?.counts == [7, 5] && plan.refusal?.cause == .unknownEnd)
         #expect(plan.partitions.allSatisfy { $0.left == nil }, "what an operator decides is left to no other version")
         let starts: [Plan.Start] = [.end, .offset(3), .end, .beginning]
         #expect(plan.partitions.map(\.start) == starts)
