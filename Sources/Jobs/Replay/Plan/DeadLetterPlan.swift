@@ -65,6 +65,7 @@ package struct DeadLetterPlan {
             file.add(ReplayItem(number: number, requestID: place.description, place: place, sends: .all).json)
         }
         header.counts.eligible = places.count
+        header.counts.safe = places.count
         header.counts.requests = places.count
         try file.finish(header: header.json)
     }

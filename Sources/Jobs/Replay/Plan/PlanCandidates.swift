@@ -18,6 +18,8 @@ struct PlanCandidates {
         let repair: ErrorCode?
         /// The sends that would be repeated if no replay had done so before.
         var sends: SendSet
+        /// Those of them that may have reached their devices.
+        var ambiguous: SendSet
     }
 
     private let limit: Int
@@ -66,7 +68,8 @@ struct PlanCandidates {
             Candidate(
                 topic: number(of: result.place.topic), partition: result.place.partition, offset: result.place.offset,
                 isOutcome: result.isOutcome, plannedCount: Int32(clamping: result.plannedCount), platforms: result.platforms,
-                requestID: result.requestID, repair: eligibility.repair, sends: open))
+                requestID: result.requestID, repair: eligibility.repair, sends: open,
+                ambiguous: eligibility.ambiguous))
     }
 
     /// Results of which nothing can be replayed, by the reason.
@@ -105,6 +108,7 @@ struct PlanCandidates {
                 joined.append(candidate)
                 continue
             }
+            joined[joined.count - 1].ambiguous = last.ambiguous.union(candidate.ambiguous)
             // Each outcome is of another send, which the final result has as accepted.
             joined[joined.count - 1].sends =
                 candidate.isOutcome ? last.sends.union(candidate.sends) : last.sends.intersection(candidate.sends)

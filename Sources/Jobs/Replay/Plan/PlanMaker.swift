@@ -126,7 +126,7 @@ package struct PlanMaker {
         for part in parts where !writer.write(part, id: "\(header.jobID):\(number)", into: &json) {
             return leave(candidate, place, .invalid)
         }
-        header.counts.eligible += 1
+        header.counts.addEligible(isAmbiguous: !candidate.ambiguous.intersection(sends).isEmpty)
         if let repair = candidate.repair, !namesHub || ![.unknownHub, .hubNotFound].contains(repair) {
             header.counts.repairs[repair, default: 0] += 1
         }

@@ -95,6 +95,7 @@ package struct ReplayRunner {
         record.filter = header.filter
         record.reason = header.reason
         record.actor = header.actor
+        record.tenant = header.tenant
         record.planDigest = digest
         record.requests = header.counts.requests
         record.rate = rate
