@@ -93,12 +93,8 @@ struct PlanCandidates {
     ///
     /// With exactly-once delivery a request has one final result. If it has two, only the sends that failed in both are repeated.
     /// Later reports of the hub's telemetry are added to them.
-    mutating func close() {
-        let ranks = topics.indices.map { index in Int32(topics.count { $0 < topics[index] }) }
-        list.sort {
-            ($0.topic == $1.topic ? 0 : ranks[Int($0.topic)], $0.partition, $0.offset, $0.isOutcome ? 1 : 0)
-                < ($0.topic == $1.topic ? 0 : ranks[Int($1.topic)], $1.partition, $1.offset, $1.isOutcome ? 1 : 0)
-        }
+    mutating func close(isCancelled: () -> Bool = { false }) throws(JobFailure) {
+        try sort(isCancelled)
         var joined: [Candidate] = []
         joined.reserveCapacity(list.count)
         for candidate in list {
@@ -114,5 +110,20 @@ struct PlanCandidates {
                 candidate.isOutcome ? last.sends.union(candidate.sends) : last.sends.intersection(candidate.sends)
         }
         list = joined
+    }
+    /// Puts them in order. A million take a second, in which the job can be cancelled.
+    private mutating func sort(_ isCancelled: () -> Bool) throws(JobFailure) {
+        let ranks = topics.indices.map { index in Int32(topics.count { $0 < topics[index] }) }
+        var comparisonCount = 0
+        do {
+            try list.sort {
+                comparisonCount += 1
+                if comparisonCount & 0xFFFF == 0, isCancelled() { throw JobFailure.cancelled }
+                return ($0.topic == $1.topic ? 0 : ranks[Int($0.topic)], $0.partition, $0.offset, $0.isOutcome ? 1 : 0)
+                    < ($0.topic == $1.topic ? 0 : ranks[Int($1.topic)], $1.partition, $1.offset, $1.isOutcome ? 1 : 0)
+            }
+        } catch {
+            throw .cancelled
+        }
     }
 }
