@@ -57,6 +57,8 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     package var expiry: NewExpiry?
     /// The edits, as they were typed.
     package var edits: [String] = []
+    /// The request that goes back in place of the plan's one dead letter, as a JSON object without line breaks.
+    package internal(set) var replacement: [UInt8]?
     /// The offset up to which the jobs' records were read.
     package var jobsOffset: Int64 = 0
     /// The totals of the plan.
@@ -76,6 +78,7 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         case nil: break
         }
         object.add("set", texts: edits)
+        if let replacement { object.add("value", raw: replacement) }
         object.add("jobs_offset", value: String(jobsOffset))
         object.add("counts", raw: counts.json)
         return object.bytes
@@ -110,6 +113,9 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         if let moment = text("expires_at").flatMap({ Timestamp(Array($0.utf8).span) }) { expiry = .moment(moment) }
         if let list = document.member("set", of: document.root) {
             document.forEachElement(of: list) { edits.append(document.string(document.text(of: $0))) }
+        }
+        replacement = document.member("value", of: document.root).map {
+            document.span(document.text(of: $0)).withUnsafeBufferPointer { Array($0) }
         }
         jobsOffset = text("jobs_offset").flatMap { Int64($0) } ?? 0
         if let node = document.member("counts", of: document.root) {

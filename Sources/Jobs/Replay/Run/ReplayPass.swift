@@ -186,7 +186,7 @@ struct ReplayPass {
     private mutating func giveBack(_ record: FetchedRecord) throws(ReplayFailure) -> Leftover? {
         guard let letter = DeadLetter(record) else { return .invalid }
         guard letter.isWhole else { return .cut }
-        let value = letter.edited(writer.manner.edits)
+        let value = letter.edited(writer.manner.edits, replacement: runner.header.replacement)
         guard value != nil || letter.value == nil else { return .invalid }
         do throws(KafkaError) {
             try session.begin()
