@@ -91,6 +91,11 @@ package struct ReplayRunner {
 
     /// A session that knows how far the job is.
     private func open() throws(ReplayFailure) -> JobSession {
+        try JobSession(claim, plannedAt: header.jobsOffset, context)
+    }
+
+    /// The record with which a session claims the job, under a name that no other has.
+    var claim: JobRecord {
         var record = JobRecord(jobID: header.jobID, state: .running)
         record.filter = header.filter
         record.reason = header.reason
@@ -101,6 +106,6 @@ package struct ReplayRunner {
         record.rate = rate
         record.runner = "\(getpid()).\(UInt32.random(in: .min ... .max))"
         record.startedAt = Timestamp(milliseconds: context.now())
-        return try JobSession(record, plannedAt: header.jobsOffset, context)
+        return record
     }
 }
