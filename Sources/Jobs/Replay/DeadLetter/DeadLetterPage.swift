@@ -17,7 +17,7 @@ package struct DeadLetterPage: Sendable {
         /// The same in a sentence, or nil if it names none.
         package let message: String?
         /// The reason for which it cannot be given back as it is, or nil when it can.
-        package internal(set) var leftover: Leftover?
+        package let leftover: Leftover?
         /// The value, as far as the dead letter holds it, or nil if it has none.
         package let value: [UInt8]?
 

@@ -51,14 +51,14 @@ extension JobContext {
     /// - Parameters:
     ///   - range: The times at which they were written. Other terms do not count.
     ///   - codes: The reasons for which they could not be understood, or none for any.
-    ///   - limit: The most rows, at least 1.
+    ///   - limit: The most rows, 1 to 10,000. A number beyond is taken as the nearest of these.
     ///   - cursor: The `next` of the page before, or nil for the first.
     /// - Returns: The page, empty when there is no topic of dead letters.
     /// - Throws: `cursor` for a text that no page has given, the job was cancelled, or Kafka fails.
     package func deadLetters(
         _ range: ResultFilter, codes: [String], limit: Int, after cursor: String?
     ) throws(JobFailure) -> DeadLetterPage {
-        let limit = max(1, limit)
+        let limit = min(max(1, limit), 10_000)
         let bound = try cursor.map { text throws(JobFailure) in try DeadLetterOrder(cursor: text) }
         // One more shows whether there is a next page.
         var search = DeadLetterSearch(range, codes: codes, limit: limit + 1, after: bound)

@@ -51,9 +51,9 @@ package final class LineFile {
             Self.copy(descriptor, whole, while: { !isCancelled() }),
             fsync(whole) == 0, rename(wholePath, path) == 0
         else {
-            let failure = isCancelled() ? .cancelled : Self.failure(path)
+            let failure = Self.failure(path)
             unlink(wholePath)
-            throw failure
+            throw isCancelled() ? .cancelled : failure
         }
     }
 

@@ -182,7 +182,7 @@ struct ReplayPass {
         }
     }
 
-    /// Writes a dead letter to the topic that it came from: the same key and headers, and the same value but for the edits.
+    /// Writes a dead letter to the topic that it came from: the same key and headers, and the same value but for the plan's changes.
     private mutating func giveBack(_ record: FetchedRecord) throws(ReplayFailure) -> Leftover? {
         guard let letter = DeadLetter(record) else { return .invalid }
         guard letter.isWhole else { return .cut }

@@ -19,6 +19,7 @@ struct PlanSummary {
     /// Several lines, the last without its end.
     var text: String {
         let (header, pace) = (report.header, report.pace)
+        let time = TimeText.length(milliseconds: report.milliseconds)
         let counts = header.counts
         var lines = [
             "job         \(header.jobID)", "filter      \(Sanitised.line(header.filter))", "matched     \(counts.matched)",
@@ -34,7 +35,7 @@ struct PlanSummary {
             lines.append("repair      \(count) \(code.rawValue): \(code.repair ?? "")")
         }
         lines.append(
-            "time        about \(TimeText.length(milliseconds: report.milliseconds)) at \(Int(pace.rate)) requests a second, for one worker with"
+            "time        about \(time) at \(Int(pace.rate)) requests a second, for one worker with"
                 + " \(pace.callsAtOnce) calls at once of \(TimeText.length(milliseconds: pace.callTime.wholeMilliseconds)) each")
         lines.append("file        \(Sanitised.line(path))")
         return lines.joined(separator: "\n")
