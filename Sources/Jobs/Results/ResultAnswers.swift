@@ -12,7 +12,7 @@ import SQLite
 package struct ResultAnswers: Sendable {
     /// Reads the topic of results.
     package let scan: TopicScan
-    private let context: JobContext
+    let context: JobContext
     private let index: IndexedResults?
 
     /// Answers from the index, or without one from the topic.
