@@ -51,6 +51,7 @@ struct BackwardPieces {
     ///   - limit: The most records that it has, but for those of one millisecond, and those at the end of the times.
     ///   - starts: Finds the first record of each partition that is not older than a time, or the partition's end.
     /// - Returns: The piece, which `finish` takes out once it was read.
+    /// - Throws: What `starts` throws.
     func next<Failure>(
         atMost limit: Int64, startingAt starts: (Int64) throws(Failure) -> [Int64]
     ) throws(Failure) -> Piece? {

@@ -112,11 +112,12 @@ struct PageGathering {
     /// True if the page is full once every result since a time was taken. Older ones may be among those taken, and newer ones missing.
     func isFull(since reached: Int64) -> Bool { found.count { $0.timestamp >= reached } >= limit }
 
-    /// The results of the page, newest first, and the place of the next one.
+    /// Ends the page.
     ///
     /// - Parameters:
     ///   - reached: Every result written at this time or later was taken.
     ///   - isWhole: Every result was taken.
+    /// - Returns: Its results, newest first, and the place of the next page.
     mutating func close(since reached: Int64, isWhole: Bool) -> (results: [ResultRecord], next: ResultCursor?) {
         sort()
         let certain = isWhole ? found[...] : found.prefix { $0.timestamp >= reached }
