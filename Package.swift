@@ -138,7 +138,8 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka", "HubREST",
-                "CurlHTTP", "HTTPServing", "HubAuth", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake",
+                "CurlHTTP", "HTTPServing", "HubAuth", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake", "Jobs",
+                "GroupPositions", "Replay", "ResultQuery",
             ],
             swiftSettings: strict),
         .target(

@@ -17,8 +17,10 @@ enum JSONBody {
     /// Reads a body.
     ///
     /// - Throws: 413, 415, and 400 for what is no JSON. The place of the fault is named, and nothing of its text.
-    static func read(_ body: [UInt8], contentType: String?) throws(APIProblem) -> JSONDocument {
-        guard body.count <= maximumByteCount else { throw .bodyTooLarge(limit: maximumByteCount) }
+    static func read(
+        _ body: [UInt8], contentType: String?, atMost limit: Int = maximumByteCount
+    ) throws(APIProblem) -> JSONDocument {
+        guard body.count <= limit else { throw .bodyTooLarge(limit: limit) }
         guard isAdmitted(contentType) else { throw .unsupportedMediaType }
         var document = JSONDocument()
         do throws(JSONError) {

@@ -12,6 +12,10 @@ struct LookupQuery: Sendable, Equatable {
     var isPreferred = false
     /// Where the request's record is said to be.
     var place: RecordPlace?
+    /// Whether its whole life is searched in any case.
+    var wantsLife = false
+    /// Whether its record's value is shown, too.
+    var wantsPayload = false
 
     /// Reads the query and the header fields of a call.
     ///
@@ -26,11 +30,21 @@ struct LookupQuery: Sendable, Equatable {
         } else if let seconds = Self.preferredWait(request.headers) {
             (wait, isPreferred) = (seconds, true)
         }
+        wantsLife = try Self.isTrue("life", in: query)
+        wantsPayload = try Self.isTrue("payload", in: query)
         if let text = try query.value("at") {
             guard let found = Self.place(text) else {
                 throw .invalid("at must be TOPIC/PARTITION/OFFSET, as Location has it.")
             }
             place = found
+        }
+    }
+
+    private static func isTrue(_ name: String, in query: QueryItems) throws(APIProblem) -> Bool {
+        switch try query.value(name) {
+        case nil, "false": return false
+        case "true": return true
+        default: throw .invalid("\(name) must be true or false.")
         }
     }
 

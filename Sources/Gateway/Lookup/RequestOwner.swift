@@ -14,7 +14,8 @@ extension Asker {
     init(_ publisher: Publisher) {
         self.init(
             keyID: publisher.keyID, source: publisher.source, tenant: publisher.tenant,
-            mayPublish: publisher.scopes.contains(.publish), mayRead: publisher.scopes.contains(.read))
+            mayPublish: publisher.scopes.contains(.publish), mayRead: publisher.scopes.contains(.read),
+            mayReadPayload: publisher.scopes.contains(.payload))
     }
 }
 
@@ -28,6 +29,8 @@ struct Asker: Sendable, Equatable {
     var mayPublish: Bool
     /// Whether it may see what others have published.
     var mayRead: Bool
+    /// Whether it may see what requests contain.
+    var mayReadPayload = false
 
     /// Whether a request is its own: the key is the same or, where that is not known, the source.
     func owns(_ owner: RequestOwner) -> Bool {
