@@ -82,7 +82,8 @@ public struct ResultFilter: Sendable, Equatable {
 
     mutating func add(since moment: Int64) { since = max(since ?? moment, moment) }
 
-    mutating func add(until moment: Int64) { until = min(until ?? moment, moment) }
+    /// Demands that a result was written before this moment, in milliseconds since 1970.
+    package mutating func add(until moment: Int64) { until = min(until ?? moment, moment) }
 
     /// A term asks for this very word of a field.
     public func names(_ field: ResultField, word: String) -> Bool {

@@ -39,6 +39,9 @@ import Testing
         ("keys create --file /no/such/folder/keys", .failed), ("keys list", .configuration), ("keys list alice", .usage),
         ("keys list --file /no/such/file", .configuration), ("keys revoke", .usage), ("keys revoke k3v9x2ab", .configuration),
         ("keys revoke k3v9x2ab --file /no/such/folder/keys", .failed),
+        ("replay deadletter --reason r --at nowhere", .usage), ("replay deadletter --reason r --value /dev/null", .usage),
+        ("replay deadletter --reason r --at d:0:1 --at d:0:2 --value /dev/null", .usage),
+        ("replay deadletter --reason r --at d:0:1 --value /no/such/file", .usage),
     ])
     func commandLinesEndWithTheDocumentedCode(line: String, code: ExitCode) {
         let outcome = Harness().run(line)

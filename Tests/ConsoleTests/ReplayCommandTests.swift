@@ -30,6 +30,7 @@ struct ReplayCommandTests {
         let all = stage.replay("plan --include-ambiguous --ttl 1h --file PLAN -o json")
         #expect(stage.count("requests", all) == 5)
         #expect(stage.count("calls", all) == 7)
+        #expect(all.output.contains(#""eligible_by_safety":{"safe":3,"ambiguous":2}"#), "\(all.output)")
         let leftovers = stage.replay("leftovers PLAN -o ndjson")
         #expect(leftovers.output.contains(#""left":"gone""#))
         #expect(leftovers.output.contains(#""left":"open""#))
@@ -226,6 +227,23 @@ struct ReplayCommandTests {
         #expect(back.allSatisfy { $0.key == "key" && $0.headers == ["own": "kept"] })
         #expect(stage.replay("deadletter --reason fixed --file PLAN").code == .nothingMatched)
         #expect(try stage.read("requests", atLeast: 2).count == 2)
+    }
+
+    @Test func aDeadLetterIsMendedByTheRequestInItsPlaceAndNoOtherGoesBack() throws {
+        let stage = try ReplayStage()
+        let headers = [("own", "kept"), ("pushfan-dlq-topic", stage.requests), ("pushfan-dlq-reason", "unexpected_end")]
+        try stage.write("deadletter", [(0, "{\"audience\""), (0, "[]")], headers: headers)
+        let file = stage.folder + "/mended.json"
+        let mended = #"{"audience":{"users":["a"]},"message":{"title":"Hi"}}"#
+        try mended.replacing(",", with: ",\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let place = "\(stage.name).deadletter:0:0"
+        let outcome = stage.replay("deadletter --reason mended --at \(place) --value \(file) --file PLAN -o json")
+        #expect(outcome.code == .done && stage.count("replayed", outcome) == 1, "\(outcome.messages)")
+        let back = try stage.read("requests", atLeast: 1)
+        #expect(back.map { $0.value.filter { $0 != " " } } == [mended])
+        #expect(back.allSatisfy { $0.key == "key" && $0.headers == ["own": "kept"] })
+        let again = stage.replay("deadletter --reason again --at \(place) --file PLAN -o json")
+        #expect(again.code == .nothingMatched && stage.count("replayed", again) == 1, "\(again.output)")
     }
 
     @Test func aDeadLetterWithoutItsWholeRecordIsLeftAndNamed() throws {

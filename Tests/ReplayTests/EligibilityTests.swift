@@ -60,6 +60,20 @@ import Testing
         #expect(eligibility.repair == row.repair)
     }
 
+    @Test(arguments: [(true, [0, 1], [0]), (false, [1], [])] as [(Bool, [Int], [Int])])
+    func whatMayRingTwiceIsKnownAmongWhatIsRepeated(ambiguousToo: Bool, sends: [Int], ambiguous: [Int]) throws {
+        let eligibility = Eligibility(
+            of: try settled(result(["ambiguous", "transient", "ambiguous"])), after: replayed([2]),
+            under: ReplayPolicy(includesAmbiguous: ambiguousToo))
+        #expect(eligibility.sends.indices == sends && eligibility.ambiguous.indices == ambiguous)
+    }
+
+    private func replayed(_ sends: [Int]) -> ReplayHistory {
+        var history = ReplayHistory()
+        history.noteReplay(of: SendSet(sends), at: place)
+        return history
+    }
+
     @Test(
         arguments: [
             (["unknown_hub"], "permanent", nil), (["not_configured"], "permanent", nil),

@@ -20,6 +20,8 @@ struct BackwardScan {
     private var pieces: [Int64?] = []
     private var stop: TopicReader.Stop
     private var isFirst = true
+    /// Everything was read.
+    var isDone: Bool { pieces.isEmpty }
     /// Every result written at this moment or later was read.
     private(set) var reached = Int64.max
 

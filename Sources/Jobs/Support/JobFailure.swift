@@ -47,6 +47,14 @@ package enum PeerFailure: Sendable, Equatable {
     case failed
 }
 
+/// The reason why a value cannot stand in place of a dead letter's.
+package enum ReplacementFault: Sendable, Equatable {
+    /// It is for one dead letter, and not exactly one is named.
+    case notOnePlace
+    /// It is no valid request, as it stands or with the changes.
+    case invalidRequest
+}
+
 /// The reason why a job cannot go on. The caller chooses the words for it.
 package enum JobFailure: Error, Sendable {
     /// Kafka did not do it.
@@ -78,6 +86,10 @@ package enum JobFailure: Error, Sendable {
     case edit(String, RequestEdit.Fault)
     /// More requests than the limit could be replayed.
     case tooManyRequests(limit: Int)
+    /// The value in place of a dead letter's cannot be used.
+    case replacement(ReplacementFault)
+    /// The text that says where a list goes on is none that the page before has given.
+    case cursor
 
     /// The file is no audience of the request.
     case audience(AudienceFailure)

@@ -79,6 +79,8 @@ public enum Leftover: String, Sendable, CaseIterable {
 public struct Eligibility: Sendable, Equatable {
     /// The sends to repeat.
     public private(set) var sends: SendSet
+    /// Those of them that may have reached their devices.
+    public private(set) var ambiguous = SendSet()
     /// The failed sends that are not repeated.
     public private(set) var left: [Leftover: SendSet] = [:]
     /// The error to repair first, for the first of the sends that need it.
@@ -120,6 +122,7 @@ public struct Eligibility: Sendable, Equatable {
         openUnlessStopped(result.untargeted, isAllowed: policy.includesUntargeted, otherwise: .untargeted)
         open(result.pointless, isAllowed: false, otherwise: .pointless)
         if sends.isEmpty && left.isEmpty { leave(result.delivered, because: .delivered) }
+        ambiguous = sends.intersection(result.ambiguous)
         repair = result.repairs.first { !$0.sends.intersection(sends).isEmpty }?.code
     }
 

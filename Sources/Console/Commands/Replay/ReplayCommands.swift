@@ -106,6 +106,7 @@ extension Command {
         examples: [
             "pushfan replay deadletter --dry-run", "pushfan replay deadletter --since 1d --reason 'worker 1.2 reads them' --yes",
             "pushfan replay deadletter --code not_an_object --since 1h --reason 'reader was fixed' -o json",
+            "pushfan replay deadletter --at push.deadletter.v1:0:17 --value mended.json --reason mended",
         ],
         groups: [
             FlagGroup(
@@ -114,6 +115,7 @@ extension Command {
                     Flag("since", "TIME", "Written since then: 1h, 7d, 2026-11-21 or 2026-11-21T17:00Z"),
                     Flag("until", "TIME", "Written before then"),
                     Flag("code", "WORD", "What was wrong with them (the header pushfan-dlq-reason)", isRepeatable: true),
+                    Flag("at", "PLACE", "This one: topic:partition:offset, as --dry-run shows it", isRepeatable: true),
                 ]),
             FlagGroup(
                 "Run",
@@ -122,6 +124,7 @@ extension Command {
                     Flag("reason", "TEXT", "Why; it is kept with the job"),
                     Flag("actor", "NAME", "Who", default: "the user's name"),
                     Flag("set", "FIELD=VALUE", "Change a field of those that can be read", isRepeatable: true),
+                    Flag("value", "FILE", "Give this request back in place of the one that --at names"),
                     Flag("file", "FILE", "Where the plan goes", default: "replay-JOB.ndjson"),
                     Flag("rate", "N", "Records a second", default: "500"),
                     Flag("yes", nil, "Do not ask, however many they are", letter: "y"),

@@ -38,32 +38,34 @@ package final class LineFile {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// Writes the whole file: first `header`, then the lines. After an error there is no file.
-    package func finish(header: [UInt8]) throws(JobFailure) {
+    /// Writes the whole file: first `header`, then the lines. After an error, or once the job is cancelled, there is no file.
+    package func finish(header: [UInt8], isCancelled: () -> Bool = { false }) throws(JobFailure) {
         flush()
         if let failure { throw failure }
+        if isCancelled() { throw .cancelled }
         let wholePath = path + ".whole"
         let whole = open(wholePath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard whole >= 0 else { throw Self.failure(path) }
         defer { close(whole) }
         guard FileDescriptor.write(header + [UInt8(ascii: "\n")], to: whole), lseek(descriptor, 0, SEEK_SET) == 0,
-            Self.copy(descriptor, whole),
+            Self.copy(descriptor, whole, while: { !isCancelled() }),
             fsync(whole) == 0, rename(wholePath, path) == 0
         else {
             let failure = Self.failure(path)
             unlink(wholePath)
-            throw failure
+            throw isCancelled() ? .cancelled : failure
         }
     }
 
-    private static func copy(_ source: Int32, _ target: Int32) -> Bool {
+    private static func copy(_ source: Int32, _ target: Int32, while isWanted: () -> Bool) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
+        while isWanted() {
             let count = chunk.withUnsafeMutableBytes { read(source, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { return count == 0 }
             guard FileDescriptor.write(Array(chunk.prefix(count)), to: target) else { return false }
         }
+        return false
     }
 
     private static func failure(_ path: String) -> JobFailure {

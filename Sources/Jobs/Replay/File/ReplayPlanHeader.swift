@@ -47,6 +47,8 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     package var reason = ""
     /// The user who replays.
     package var actor: String
+    /// The tenant that the user is bound to, or nil for one who may replay the requests of all.
+    package var tenant: String?
     /// Sends of unknown outcome are repeated, too.
     package var includesAmbiguous = false
     /// The requests that are repeated because the filter names them.
@@ -55,6 +57,8 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     package var expiry: NewExpiry?
     /// The edits, as they were typed.
     package var edits: [String] = []
+    /// The request that goes back in place of the plan's one dead letter, as a JSON object without line breaks.
+    package internal(set) var replacement: [UInt8]?
     /// The offset up to which the jobs' records were read.
     package var jobsOffset: Int64 = 0
     /// The totals of the plan.
@@ -66,7 +70,7 @@ package struct ReplayPlanHeader: Sendable, Equatable {
             "kind": Self.kind, "version": Int(Self.version), "job_id": jobID, "source": source.rawValue,
             "created_at": createdAt.text, "filter": filter, "reason": reason, "actor": actor,
             "include_ambiguous": includesAmbiguous, "include_cancelled": exceptions.cancelled,
-            "include_no_target": exceptions.untargeted,
+            "include_no_target": exceptions.untargeted, "tenant": tenant,
         ])
         switch expiry {
         case .life(let seconds): object.add("ttl_seconds", value: Int(seconds))
@@ -74,6 +78,7 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         case nil: break
         }
         object.add("set", texts: edits)
+        if let replacement { object.add("value", raw: replacement) }
         object.add("jobs_offset", value: String(jobsOffset))
         object.add("counts", raw: counts.json)
         return object.bytes
@@ -97,6 +102,7 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         filter = text("filter") ?? ""
         reason = text("reason") ?? ""
         actor = text("actor") ?? ""
+        tenant = text("tenant")
         func isTrue(_ name: StaticString) -> Bool {
             document.member(name, of: document.root).map { document.kind(of: $0) == .true } ?? false
         }
@@ -108,8 +114,13 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         if let list = document.member("set", of: document.root) {
             document.forEachElement(of: list) { edits.append(document.string(document.text(of: $0))) }
         }
+        replacement = document.member("value", of: document.root).map {
+            document.span(document.text(of: $0)).withUnsafeBufferPointer { Array($0) }
+        }
         jobsOffset = text("jobs_offset").flatMap { Int64($0) } ?? 0
-        if let node = document.member("counts", of: document.root) { counts = ReplayCounts(document, node) }
+        if let node = document.member("counts", of: document.root) {
+            counts = ReplayCounts(document, node, includesAmbiguous: includesAmbiguous)
+        }
     }
 
     /// A header that is filled in as the plan is made.
@@ -132,64 +143,5 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         }
         return ReplayWriter.Manner(
             author: ReplayAuthor(jobID: jobID, actor: actor, reason: reason), edits: read, expiry: expiry)
-    }
-}
-
-/// The totals of a plan.
-package struct ReplayCounts: Sendable, Equatable {
-    /// The results that the filter wants.
-    package var matched = 0
-    /// The requests of which something is replayed.
-    package var eligible = 0
-    /// The new requests.
-    package var requests = 0
-    /// The hub calls that these become.
-    package var calls = 0
-    /// The results of which nothing is replayed, by the reason.
-    package var left: [Leftover: Int] = [:]
-    /// The requests whose cause must be repaired before they are replayed, by that cause.
-    package var repairs: [ErrorCode: Int] = [:]
-
-    /// The causes to repair, and how many requests need it, the most frequent first.
-    package var repairsByCount: [(code: ErrorCode, count: Int)] {
-        repairs.map { ($0.key, $0.value) }.sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
-    }
-
-    /// As a JSON object, every reason included.
-    package var json: [UInt8] {
-        var object = JSONObject(["matched": matched, "eligible": eligible, "requests": requests, "calls": calls])
-        for reason in Leftover.allCases { object.add(reason.rawValue, value: left[reason] ?? 0) }
-        var needed = JSONObject()
-        for (code, count) in repairsByCount { needed.add(code.rawValue, value: count) }
-        object.add("repairs", raw: needed.bytes)
-        return object.bytes
-    }
-
-    /// Nothing yet.
-    package init() {}
-
-    init(_ document: JSONDocument, _ node: JSONDocument.Node) {
-        func number(_ name: String) -> Int {
-            var found = 0
-            document.forEachMember(of: node) { key, value in
-                if document.isEqual(key, to: name) { found = Int(min(max(document.integer(at: value) ?? 0, 0), 1 << 53)) }
-            }
-            return found
-        }
-        matched = number("matched")
-        eligible = number("eligible")
-        requests = number("requests")
-        calls = number("calls")
-        for reason in Leftover.allCases {
-            let count = number(reason.rawValue)
-            if count > 0 { left[reason] = count }
-        }
-        guard let needed = document.member("repairs", of: node) else { return }
-        for code in ErrorCode.allCases {
-            document.forEachMember(of: needed) { key, value in
-                guard document.isEqual(key, to: code.rawValue) else { return }
-                repairs[code] = Int(min(max(document.integer(at: value) ?? 0, 0), 1 << 53))
-            }
-        }
     }
 }

@@ -110,10 +110,13 @@ package struct ReplayPlanReader {
     }
 
     /// The 64-bit FNV-1a digest of a file, in hexadecimal digits.
-    package static func digest(_ path: String) throws(JobFailure) -> String {
+    package static func digest(_ path: String, isCancelled: () -> Bool = { false }) throws(JobFailure) -> String {
         let lines = try LineReader(path)
         var hash = FNV1a()
+        var count = 0
         while let line = try lines.next() {
+            count += 1
+            if count & 0xFFF == 0, isCancelled() { throw .cancelled }
             hash.add(line)
             hash.add(0x0A)
         }

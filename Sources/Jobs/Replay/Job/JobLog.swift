@@ -16,13 +16,15 @@ package struct JobLog {
         package var seenAt: Int64 = 0
         /// The number of the first item that was not dealt with.
         package var next = 0
-        /// The items that were skipped.
+        /// The number of skipped items by reason.
+        package var skippedCounts: [Leftover: Int] = [:]
+        /// The skipped items by their numbers, if the log was to keep those of this job.
         package var skipped: [Int: Leftover] = [:]
         /// The operator's wish for the job, and its offset.
         package var command: (command: JobCommand, offset: Int64)?
 
-        /// The number of skipped items by reason.
-        package var skippedCounts: [Leftover: Int] { skipped.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
+        /// The number of skipped items.
+        package var skippedCount: Int { skippedCounts.values.reduce(0, +) }
 
         /// The state of the job, if the runner's last record may be outdated: a killed runner writes nothing.
         package func state(at now: Int64) -> JobRecord.State {
@@ -45,15 +47,26 @@ package struct JobLog {
     package private(set) var history = ReplayHistory()
     /// The offset behind the last record.
     package private(set) var end: Int64 = 0
-    /// The job whose repetitions stay out of `history`, as do all before `start`.
-    private let besides: String?
     private let start: Int64
+    private let besides: String?
+    private let places: Set<RecordPlace>?
+    private let itemsJob: String?
     private var document = JSONDocument()
 
-    /// Nothing was read yet. Repetitions before `start`, and those of the job `besides`, are known otherwise.
-    package init(from start: Int64 = 0, besides: String? = nil) {
+    /// Nothing was read yet.
+    ///
+    /// - Parameters:
+    ///   - start: The offset of the first repetitions that `history` keeps. With `.max` it keeps none, however many there are.
+    ///   - besides: The job whose repetitions it does not keep.
+    ///   - places: The requests whose repetitions it keeps, or nil for those of all.
+    ///   - itemsJob: The job whose skipped items are kept one by one.
+    package init(
+        from start: Int64 = 0, besides: String? = nil, at places: Set<RecordPlace>? = nil, itemsOf itemsJob: String? = nil
+    ) {
         self.start = start
         self.besides = besides
+        self.places = places
+        self.itemsJob = itemsJob
     }
 
     /// The jobs, the newest first. Their ids sort by time.
@@ -86,15 +99,17 @@ package struct JobLog {
     private mutating func takeBatch(of id: String, at offset: Int64) {
         let root = document.root
         var job = jobs[id] ?? Job(record: JobRecord(jobID: id, state: .interrupted))
+        let known = job.next
         job.next = max(job.next, Int(min(document.integer("next", of: root) ?? 0, 1 << 53)))
         if let skipped = document.member("skipped", of: root) {
             document.forEachElement(of: skipped) { entry in
                 var parts = document.children(of: entry)
                 guard let (_, number) = parts.next(in: document), let (_, word) = parts.next(in: document),
-                    let index = document.integer(at: number),
+                    let index = document.integer(at: number), index >= known,
                     let reason = Leftover(rawValue: document.string(document.text(of: word)))
                 else { return }
-                job.skipped[Int(index)] = reason
+                job.skippedCounts[reason, default: 0] += 1
+                if id == itemsJob { job.skipped[Int(index)] = reason }
             }
         }
         jobs[id] = job
@@ -103,7 +118,7 @@ package struct JobLog {
         while let (_, entry) = entries.next(in: document) {
             var parts = document.children(of: entry)
             guard let (_, first) = parts.next(in: document),
-                let place = RecordPlace(document.string(document.text(of: first)))
+                let place = RecordPlace(document.string(document.text(of: first))), places?.contains(place) ?? true
             else { continue }
             var sends = SendSet()
             while let (_, part) = parts.next(in: document) { sends.insert(Int(document.integer(at: part) ?? -1)) }
@@ -114,8 +129,19 @@ package struct JobLog {
 
 extension JobContext {
     /// Reads the jobs up to now, none when there is no topic for them yet.
-    package func jobLog() throws(JobFailure) -> JobLog {
-        var log = JobLog()
+    package func jobLog() throws(JobFailure) -> JobLog { try read(JobLog()) }
+
+    /// Reads the states of the jobs up to now, in memory that does not grow with what they have repeated.
+    package func jobStates() throws(JobFailure) -> JobLog { try read(JobLog(from: .max)) }
+
+    /// Reads one job with its skipped items, or returns nil when it was never run.
+    package func job(_ id: String) throws(JobFailure) -> JobLog.Job? { try read(JobLog(from: .max, itemsOf: id)).jobs[id] }
+
+    /// Reads what was repeated of these requests.
+    func history(of places: Set<RecordPlace>) throws(JobFailure) -> ReplayHistory { try read(JobLog(at: places)).history }
+
+    private func read(_ empty: JobLog) throws(JobFailure) -> JobLog {
+        var log = empty
         try readJobs { log.take($0) }
         return log
     }

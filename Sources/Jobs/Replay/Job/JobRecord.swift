@@ -28,6 +28,8 @@ package struct JobRecord: Sendable, Equatable {
     package var reason = ""
     /// The user who replays.
     package var actor = ""
+    /// The tenant that the user is bound to, or nil.
+    package var tenant: String?
     /// The digest of its plan's file.
     package var planDigest = ""
     /// The new requests that the plan has.
@@ -60,6 +62,7 @@ package struct JobRecord: Sendable, Equatable {
             "schema_version": 1, "kind": "job", "job_id": jobID, "state": state.rawValue, "filter": filter, "reason": reason,
             "actor": actor, "plan_digest": planDigest, "requests": requests, "next": next, "replayed": replayed,
             "skipped": skipped, "rate": Int(rate), "runner": runner, "started_at": startedAt.text, "updated_at": updatedAt.text,
+            "tenant": tenant,
         ]).bytes
     }
 
@@ -78,6 +81,7 @@ package struct JobRecord: Sendable, Equatable {
         filter = document.text("filter", of: root) ?? ""
         reason = document.text("reason", of: root) ?? ""
         actor = document.text("actor", of: root) ?? ""
+        tenant = document.text("tenant", of: root)
         planDigest = document.text("plan_digest", of: root) ?? ""
         requests = number("requests")
         next = number("next")

@@ -29,7 +29,7 @@ extension JobContext {
         guard job.isAlive(at: now()) else { return .noRunner }
         let deadline = Deadline(after: timeout)
         while !deadline.hasPassed, !isCancelled() {
-            if let found = try jobLog().jobs[id], found.record.state == kind.state || found.record.state == .done {
+            if let found = try jobStates().jobs[id], found.record.state == kind.state || found.record.state == .done {
                 return .done(found)
             }
             Pause.sleep(.milliseconds(200))

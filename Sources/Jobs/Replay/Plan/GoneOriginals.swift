@@ -2,7 +2,7 @@ import Kafka
 package import Replay
 
 /// Finds the requests of a plan whose originals retention has removed since it was made.
-package struct GoneOriginals {
+package struct GoneOriginals: Sendable {
     /// The number of originals that are shown.
     private static let sampleCount = 10
 
@@ -13,13 +13,17 @@ package struct GoneOriginals {
     /// The partitions concerned, and where they begin now.
     package private(set) var beginnings: [RecordPlace] = []
 
+    /// None is gone.
+    package init() {}
+
     /// Queries the present first offsets of the originals' topics, for the items from `number` on. No record is read.
     package init(
-        _ plan: consuming ReplayPlanReader, from number: Int,
+        _ plan: consuming ReplayPlanReader, from number: Int, isCancelled: () -> Bool = { false },
         starts: (String) throws(JobFailure) -> [Int32: Int64]
     ) throws(JobFailure) {
         var known: [String: [Int32: Int64]] = [:]
         while let item = try plan.nextItem() {
+            if item.number & 0xFFF == 0, isCancelled() { throw .cancelled }
             guard item.number >= number else { continue }
             let topic = item.place.topic
             if known[topic] == nil { known[topic] = try starts(topic) }

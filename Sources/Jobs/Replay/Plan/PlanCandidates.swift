@@ -18,6 +18,8 @@ struct PlanCandidates {
         let repair: ErrorCode?
         /// The sends that would be repeated if no replay had done so before.
         var sends: SendSet
+        /// Those of them that may have reached their devices.
+        var ambiguous: SendSet
     }
 
     private let limit: Int
@@ -66,7 +68,8 @@ struct PlanCandidates {
             Candidate(
                 topic: number(of: result.place.topic), partition: result.place.partition, offset: result.place.offset,
                 isOutcome: result.isOutcome, plannedCount: Int32(clamping: result.plannedCount), platforms: result.platforms,
-                requestID: result.requestID, repair: eligibility.repair, sends: open))
+                requestID: result.requestID, repair: eligibility.repair, sends: open,
+                ambiguous: eligibility.ambiguous))
     }
 
     /// Results of which nothing can be replayed, by the reason.
@@ -90,12 +93,8 @@ struct PlanCandidates {
     ///
     /// With exactly-once delivery a request has one final result. If it has two, only the sends that failed in both are repeated.
     /// Later reports of the hub's telemetry are added to them.
-    mutating func close() {
-        let ranks = topics.indices.map { index in Int32(topics.count { $0 < topics[index] }) }
-        list.sort {
-            ($0.topic == $1.topic ? 0 : ranks[Int($0.topic)], $0.partition, $0.offset, $0.isOutcome ? 1 : 0)
-                < ($0.topic == $1.topic ? 0 : ranks[Int($1.topic)], $1.partition, $1.offset, $1.isOutcome ? 1 : 0)
-        }
+    mutating func close(isCancelled: () -> Bool = { false }) throws(JobFailure) {
+        try sort(isCancelled)
         var joined: [Candidate] = []
         joined.reserveCapacity(list.count)
         for candidate in list {
@@ -105,10 +104,26 @@ struct PlanCandidates {
                 joined.append(candidate)
                 continue
             }
+            joined[joined.count - 1].ambiguous = last.ambiguous.union(candidate.ambiguous)
             // Each outcome is of another send, which the final result has as accepted.
             joined[joined.count - 1].sends =
                 candidate.isOutcome ? last.sends.union(candidate.sends) : last.sends.intersection(candidate.sends)
         }
         list = joined
+    }
+    /// Puts them in order. A million take a second, in which the job can be cancelled.
+    private mutating func sort(_ isCancelled: () -> Bool) throws(JobFailure) {
+        let ranks = topics.indices.map { index in Int32(topics.count { $0 < topics[index] }) }
+        var comparisonCount = 0
+        do {
+            try list.sort {
+                comparisonCount += 1
+                if comparisonCount & 0xFFFF == 0, isCancelled() { throw JobFailure.cancelled }
+                return ($0.topic == $1.topic ? 0 : ranks[Int($0.topic)], $0.partition, $0.offset, $0.isOutcome ? 1 : 0)
+                    < ($0.topic == $1.topic ? 0 : ranks[Int($1.topic)], $1.partition, $1.offset, $1.isOutcome ? 1 : 0)
+            }
+        } catch {
+            throw .cancelled
+        }
     }
 }

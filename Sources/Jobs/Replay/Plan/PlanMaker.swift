@@ -58,7 +58,7 @@ package struct PlanMaker {
         header.jobsOffset = log.end
         var candidates = PlanCandidates(filter, policy, log.history, limit: limit)
         try gather(filter, into: &candidates)
-        candidates.close()
+        try candidates.close(isCancelled: context.isCancelled)
         header.counts.matched = candidates.matchedCount
         header.counts.left = candidates.left
         if candidates.history.unknownCount > 0 {
@@ -66,8 +66,7 @@ package struct PlanMaker {
         }
         let manner = try header.manner()
         try JobFailure.naming(.readOriginals) { () throws(KafkaError) in try readOriginals(of: candidates, manner) }
-        if context.isCancelled() { throw .cancelled }
-        try file.finish(header: header.json)
+        try file.finish(header: header.json, isCancelled: context.isCancelled)
     }
 
     /// Reads the results up to now, those that the filter does not want as well: later results show the replays since.
@@ -126,7 +125,7 @@ package struct PlanMaker {
         for part in parts where !writer.write(part, id: "\(header.jobID):\(number)", into: &json) {
             return leave(candidate, place, .invalid)
         }
-        header.counts.eligible += 1
+        header.counts.addEligible(isAmbiguous: !candidate.ambiguous.intersection(sends).isEmpty)
         if let repair = candidate.repair, !namesHub || ![.unknownHub, .hubNotFound].contains(repair) {
             header.counts.repairs[repair, default: 0] += 1
         }

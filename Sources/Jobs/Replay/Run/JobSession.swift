@@ -80,8 +80,8 @@ final class JobSession {
     private func resume() {
         guard let job else { return }
         record.next = job.next
-        record.skipped = job.skipped.count
-        record.replayed = job.next - job.skipped.count
+        record.skipped = job.skippedCount
+        record.replayed = job.next - job.skippedCount
         if let before { record.startedAt = before.startedAt }
     }
 

@@ -31,7 +31,8 @@ struct ReplayPass {
     private var writer: ReplayWriter
     private var json = ByteWriter()
     private var batch: JobBatch
-    private var skipped: [Int: Leftover]
+    private var skipped: [Leftover: Int]
+    private var skippedCount: Int
     private var batchEnd = ContinuousClock.now
     private var nextHeartbeat: ContinuousClock.Instant
     private var nextCheck = ContinuousClock.now
@@ -55,14 +56,15 @@ struct ReplayPass {
             isLeftOut ? try context.cancellations() : Cancellations()
         }
         batch = JobBatch(jobID: session.record.jobID, first: session.record.next)
-        skipped = session.job?.skipped ?? [:]
+        skipped = session.job?.skippedCounts ?? [:]
+        skippedCount = session.job?.skippedCount ?? 0
         nextHeartbeat = .now + Self.heartbeat
         reporter.begin(at: session.record.next)
     }
 
     /// The state of the job, and the skipped items.
     var ending: ReplayRunner.Ending {
-        ReplayRunner.Ending(record: session.record, skipped: skipped.values.reduce(into: [:]) { $0[$1, default: 0] += 1 })
+        ReplayRunner.Ending(record: session.record, skipped: skipped)
     }
 
     /// Does the work.
@@ -99,7 +101,7 @@ struct ReplayPass {
                 case .pause: return try waitForResumption()
                 case .resume, nil: break
                 }
-                reporter.reach(batch.next, skipped: skipped.count)
+                reporter.reach(batch.next, skipped: skippedCount)
             }
             if batch.count > 0 ? now >= batchEnd : now >= nextHeartbeat { try commit(.running) }
             guard now < due else { return nil }
@@ -132,7 +134,8 @@ struct ReplayPass {
         if batch.count == 0 { batchEnd = .now + Self.batchTime }
         if let reason = try write(item) {
             batch.addSkipped(item.number, reason)
-            skipped[item.number] = reason
+            skipped[reason, default: 0] += 1
+            skippedCount += 1
         } else {
             batch.addReplayed(item.sends, item.place)
         }
@@ -179,11 +182,11 @@ struct ReplayPass {
         }
     }
 
-    /// Writes a dead letter to the topic that it came from: the same key and headers, and the same value but for the edits.
+    /// Writes a dead letter to the topic that it came from: the same key and headers, and the same value but for the plan's changes.
     private mutating func giveBack(_ record: FetchedRecord) throws(ReplayFailure) -> Leftover? {
         guard let letter = DeadLetter(record) else { return .invalid }
         guard letter.isWhole else { return .cut }
-        let value = letter.edited(writer.manner.edits)
+        let value = letter.edited(writer.manner.edits, replacement: runner.header.replacement)
         guard value != nil || letter.value == nil else { return .invalid }
         do throws(KafkaError) {
             try session.begin()
@@ -200,8 +203,8 @@ struct ReplayPass {
         var record = session.record
         record.state = state
         record.next = batch.next
-        record.skipped = skipped.count
-        record.replayed = record.next - skipped.count
+        record.skipped = skippedCount
+        record.replayed = record.next - skippedCount
         try session.write(record, batch)
         batch = JobBatch(jobID: record.jobID, first: record.next)
         nextHeartbeat = .now + Self.heartbeat

@@ -91,15 +91,21 @@ package struct ReplayRunner {
 
     /// A session that knows how far the job is.
     private func open() throws(ReplayFailure) -> JobSession {
+        try JobSession(claim, plannedAt: header.jobsOffset, context)
+    }
+
+    /// The record with which a session claims the job, under a name that no other has.
+    var claim: JobRecord {
         var record = JobRecord(jobID: header.jobID, state: .running)
         record.filter = header.filter
         record.reason = header.reason
         record.actor = header.actor
+        record.tenant = header.tenant
         record.planDigest = digest
         record.requests = header.counts.requests
         record.rate = rate
         record.runner = "\(getpid()).\(UInt32.random(in: .min ... .max))"
         record.startedAt = Timestamp(milliseconds: context.now())
-        return try JobSession(record, plannedAt: header.jobsOffset, context)
+        return record
     }
 }

@@ -24,6 +24,7 @@ enum DeadLetterCommand {
         if !arguments.has("dry-run") { try RunCommand.requireReason(header) }
         header.edits = arguments.values("set")
         let edits = try invocation.perform { () throws(JobFailure) in try header.manner() }.edits
+        let (places, replacement) = try letters(invocation)
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
         let settings = try invocation.settings()
         let timeout = try arguments.duration("timeout") ?? .seconds(30)
@@ -32,7 +33,7 @@ enum DeadLetterCommand {
             let log = try context.jobLog()
             header.jobsOffset = log.end
             var plan = DeadLetterPlan(header, edits, log.history, context, path: path)
-            try plan.make(range, codes: arguments.values("code"))
+            try plan.make(range, codes: arguments.values("code"), places: places, replacement: replacement)
             return plan
         }
         if arguments.has("dry-run") || plan.header.counts.requests == 0 { return try show(plan, path, invocation) }
@@ -40,6 +41,23 @@ enum DeadLetterCommand {
             "\(plan.header.counts.requests) of \(plan.header.counts.matched) records; the plan is \(Sanitised.line(path))")
         invocation.note(left: plan.header.counts.left)
         return try RunCommand.run(plan.header, path, invocation)
+    }
+
+    /// The letters that are named, and the request in place of the only one.
+    private static func letters(
+        _ invocation: Invocation
+    ) throws(CommandFailure) -> (places: Set<RecordPlace>, replacement: [UInt8]?) {
+        var places: Set<RecordPlace> = []
+        for text in invocation.arguments.values("at") {
+            guard let place = RecordPlace(text) else {
+                throw .usage(
+                    "--at: \(Sanitised.quoted(text)) is no place; expected topic:partition:offset, as --dry-run shows it")
+            }
+            places.insert(place)
+        }
+        guard let path = invocation.arguments.value("value") else { return (places, nil) }
+        guard places.count == 1 else { throw CommandFailure(.replacement(.notOnePlace), brokers: "") }
+        return (places, try InputFile.read(path, or: invocation.streams))
     }
 
     /// The times between which the dead letters were written.

@@ -9,8 +9,8 @@ import Settings
 enum JobCommands {
     static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try invocation.settings()
-        let log = try invocation.jobLog(settings, timeout: try timeout(invocation))
-        let jobs = log.newestFirst
+        let context = invocation.jobContext(settings, timeout: try timeout(invocation))
+        let jobs = try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }.newestFirst
         guard !jobs.isEmpty else { throw CommandFailure(.nothingMatched, "no replay was ever run") }
         try write(jobs, invocation)
         return .done
@@ -19,11 +19,11 @@ enum JobCommands {
     static func status(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try invocation.settings()
         let context = invocation.jobContext(settings, timeout: try timeout(invocation))
-        let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobLog() }, invocation)
+        let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }, invocation)
         let outcomes = try invocation.perform(settings) { () throws(JobFailure) in try context.outcomes(of: job) }
         let now = invocation.surroundings.now()
         guard invocation.arguments.format() == .table else {
-            try invocation.streams.out(json(job, now, outcomes) + [UInt8(ascii: "\n")])
+            try invocation.streams.out(job.json(now: now, outcomes: outcomes) + [UInt8(ascii: "\n")])
             return .done
         }
         let record = job.record
@@ -31,7 +31,7 @@ enum JobCommands {
             "job         \(Sanitised.line(record.jobID))", "state       \(state(job, now))",
             "filter      \(Sanitised.line(record.filter))", "reason      \(Sanitised.line(record.reason))",
             "actor       \(Sanitised.line(record.actor))", "started     \(record.startedAt.text)",
-            "progress    \(job.next) of \(record.requests), \(job.skipped.count) of them left out",
+            "progress    \(job.next) of \(record.requests), \(job.skippedCount) of them left out",
         ]
         if record.state == .running, record.rate > 0, job.isAlive(at: now) {
             let rest = Int64(Double(record.requests - job.next) / record.rate * 1000)
@@ -56,7 +56,7 @@ enum JobCommands {
         Interruption.catchSignals()
         let settings = try invocation.settings()
         let context = invocation.jobContext(settings, timeout: try timeout(invocation))
-        let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobLog() }, invocation)
+        let job = try find(try invocation.perform(settings) { () throws(JobFailure) in try context.jobStates() }, invocation)
         let id = job.record.jobID
         let actor = try PlanCommand.actor(invocation)
         let answer = try invocation.perform(settings) { () throws(JobFailure) in
@@ -106,26 +106,9 @@ enum JobCommands {
         for job in jobs {
             let record = job.record
             table.add(
-                record.jobID, job.state(at: now).rawValue, String(job.next), String(record.requests), String(job.skipped.count),
+                record.jobID, job.state(at: now).rawValue, String(job.next), String(record.requests), String(job.skippedCount),
                 record.actor, record.reason)
         }
-        try invocation.streams.out(invocation.arguments.format(), table, jobs.map { json($0, now, []) })
-    }
-
-    private static func json(_ job: JobLog.Job, _ now: Int64, _ outcomes: [(state: String, count: Int)]) -> [UInt8] {
-        let record = job.record
-        var object = JSONObject([
-            "job_id": record.jobID, "state": job.state(at: now).rawValue, "has_runner": job.isAlive(at: now),
-            "filter": record.filter, "reason": record.reason, "actor": record.actor, "requests": record.requests,
-            "next": job.next, "replayed": job.next - job.skipped.count,
-        ])
-        object.add("skipped", raw: job.skippedCounts.json)
-        object.add(["rate": Int(record.rate), "started_at": record.startedAt.text, "updated_at": record.updatedAt.text])
-        if !outcomes.isEmpty {
-            var results = JSONObject()
-            for (state, count) in outcomes { results.add(state, value: count) }
-            object.add("results", raw: results.bytes)
-        }
-        return object.bytes
+        try invocation.streams.out(invocation.arguments.format(), table, jobs.map { $0.json(now: now) })
     }
 }

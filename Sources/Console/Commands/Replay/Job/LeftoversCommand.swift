@@ -11,7 +11,9 @@ enum LeftoversCommand {
         }
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
         let plan = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader(path) }
-        let job = try invocation.jobLog(try invocation.settings(), timeout: timeout).jobs[plan.header.jobID]
+        let settings = try invocation.settings()
+        let context = invocation.jobContext(settings, timeout: timeout)
+        let job = try invocation.perform(settings) { () throws(JobFailure) in try context.job(plan.header.jobID) }
         var table = Table("REQUEST", "ORIGIN", "SENDS", "LEFT", "WHY")
         var objects: [[UInt8]] = []
         let standing = job?.state(at: invocation.surroundings.now())

@@ -12,8 +12,8 @@ enum PlanCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
         let (header, path, samples) = try plan(invocation)
-        let summary = PlanSummary(
-            header: header, samples: samples, path: path, pace: try pace(invocation, try invocation.settings()))
+        let pace = try pace(invocation, try invocation.settings())
+        let summary = PlanSummary(PlanReport(header: header, samples: samples, pace: pace), path: path)
         if invocation.arguments.format() == .table {
             try invocation.streams.out(summary.text)
             if !samples.isEmpty {

@@ -5,25 +5,21 @@ import Replay
 
 /// The totals of a plan, for a person and for a script.
 struct PlanSummary {
-    let header: ReplayPlanHeader
-    let samples: [ReplayItem]
-    let path: String
-    let pace: ReplayPace
+    private let report: PlanReport
+    private let path: String
 
-    private var time: Int64 { pace.milliseconds(requests: header.counts.requests, calls: header.counts.calls) }
-
-    var json: [UInt8] {
-        var object = JSONObject([
-            "job_id": header.jobID, "file": path, "filter": header.filter, "reason": header.reason, "actor": header.actor,
-        ])
-        object.add("counts", raw: header.counts.json)
-        object.add("estimated_ms", value: Int(time))
-        object.add("samples", array: samples.map(\.json))
-        return object.bytes
+    /// The summary of a plan in a file.
+    init(_ report: PlanReport, path: String) {
+        self.report = report
+        self.path = path
     }
+
+    var json: [UInt8] { report.json(path: path) }
 
     /// Several lines, the last without its end.
     var text: String {
+        let (header, pace) = (report.header, report.pace)
+        let time = TimeText.length(milliseconds: report.milliseconds)
         let counts = header.counts
         var lines = [
             "job         \(header.jobID)", "filter      \(Sanitised.line(header.filter))", "matched     \(counts.matched)",
@@ -39,7 +35,7 @@ struct PlanSummary {
             lines.append("repair      \(count) \(code.rawValue): \(code.repair ?? "")")
         }
         lines.append(
-            "time        about \(TimeText.length(milliseconds: time)) at \(Int(pace.rate)) requests a second, for one worker with"
+            "time        about \(time) at \(Int(pace.rate)) requests a second, for one worker with"
                 + " \(pace.callsAtOnce) calls at once of \(TimeText.length(milliseconds: pace.callTime.wholeMilliseconds)) each")
         lines.append("file        \(Sanitised.line(path))")
         return lines.joined(separator: "\n")
@@ -48,7 +44,7 @@ struct PlanSummary {
     /// Some of what would be replayed.
     var sampleTable: Table {
         var table = Table("REQUEST", "ORIGIN", "PLATFORMS", "CALLS", "EXPIRES")
-        for item in samples {
+        for item in report.samples {
             table.add(
                 item.requestID, item.place.description, item.platforms.joined(separator: ","), String(item.callCount),
                 item.expiresAt ?? "-")

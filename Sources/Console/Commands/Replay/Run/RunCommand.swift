@@ -7,9 +7,6 @@ import Settings
 
 /// `pushfan replay run`.
 enum RunCommand {
-    /// The most requests that need no confirmation.
-    private static let unaskedCount = 1000
-
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         Interruption.catchSignals()
         let path = try planPath(invocation)
@@ -25,22 +22,14 @@ enum RunCommand {
         guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay in \(path)") }
         let settings = try invocation.settings()
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let digest = try invocation.perform { () throws(JobFailure) in try ReplayPlanReader.digest(path) }
         let context = invocation.jobContext(settings, timeout: timeout)
-        let job = try invocation.perform(settings) { () throws(JobFailure) in try context.jobLog() }.jobs[header.jobID]
-        if let job, job.record.state == .done {
-            try invocation.perform { () throws(JobFailure) in try job.record.requirePlan(digest) }
-            return try reportFinished(job, path, invocation)
+        let replay = try invocation.perform(settings) { () throws(JobFailure) in
+            try PreparedReplay(path: path, reason: header.reason, actor: header.actor, context)
         }
-        let gone = try invocation.perform(settings) { () throws(JobFailure) in
-            try GoneOriginals(try ReplayPlanReader(path), from: job?.next ?? 0) { topic throws(JobFailure) in
-                try context.firstOffsets(of: topic)
-            }
-        }
-        if gone.count > 0 { invocation.streams.note(gone.text) }
+        if let job = replay.job, replay.isFinished { return try reportFinished(job, path, invocation) }
+        if replay.gone.count > 0 { invocation.streams.note(replay.gone.text) }
         try confirm(header.counts.requests, invocation)
-        let runner = ReplayRunner(
-            context, settings.planning(), path: path, header: header, digest: digest, rate: try PlanCommand.rate(invocation))
+        let runner = replay.runner(context, settings.planning(), rate: try PlanCommand.rate(invocation))
         let ending = try run(runner, of: header.counts.requests, settings, invocation)
         try report(ending, invocation)
         return exitCode(ending, path, invocation)
@@ -75,7 +64,7 @@ enum RunCommand {
         }
         let (header, path, samples) = try PlanCommand.plan(invocation, needsReason: true)
         let pace = try PlanCommand.pace(invocation, try invocation.settings())
-        invocation.streams.note(PlanSummary(header: header, samples: samples, path: path, pace: pace).text)
+        invocation.streams.note(PlanSummary(PlanReport(header: header, samples: samples, pace: pace), path: path).text)
         return path
     }
 
@@ -87,7 +76,7 @@ enum RunCommand {
 
     /// Asks for the number of requests, typed, when there are many.
     private static func confirm(_ count: Int, _ invocation: Invocation) throws(CommandFailure) {
-        guard count > unaskedCount, !invocation.arguments.has("yes") else { return }
+        guard count > PreparedReplay.unaskedCount, !invocation.arguments.has("yes") else { return }
         guard invocation.streams.traits.isInputTerminal, invocation.streams.traits.isErrorTerminal else {
             throw CommandFailure(
                 .refused, "\(count) requests would be replayed, and there is no terminal to ask on",
@@ -122,15 +111,6 @@ enum RunCommand {
             invocation.streams.note("`pushfan replay status \(record.jobID)` shows what became of them")
             return record.skipped > 0 ? .partlyFailed : .done
         }
-    }
-}
-
-extension [Leftover: Int] {
-    /// The counts of left requests as a JSON object, by their reasons.
-    var json: [UInt8] {
-        var object = JSONObject()
-        for reason in Leftover.allCases { if let count = self[reason] { object.add(reason.rawValue, value: count) } }
-        return object.bytes
     }
 }
 

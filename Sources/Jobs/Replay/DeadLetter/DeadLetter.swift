@@ -11,6 +11,8 @@ struct DeadLetter {
     let topic: String
     /// The reason for which it could not be understood.
     let reason: String
+    /// The same in a sentence, or nil if it names none.
+    let message: String?
     let headers: [(name: [UInt8], value: [UInt8]?)]
     let key: [UInt8]?
     let value: [UInt8]?
@@ -33,6 +35,7 @@ struct DeadLetter {
         guard let topic = said["pushfan-dlq-topic"], !topic.isEmpty else { return nil }
         self.topic = topic
         reason = said["pushfan-dlq-reason"] ?? ""
+        message = said["pushfan-dlq-message"]
         headers = own
         key = record.key
         value = record.value
@@ -43,8 +46,15 @@ struct DeadLetter {
     private static let notTaken = "not_taken"
 
     /// The value with changes, or nil when it is no request, before or with them. Without any it stays the same, byte for byte.
-    func edited(_ edits: [RequestEdit]) -> [UInt8]? {
-        guard !edits.isEmpty, let value else { return value }
+    ///
+    /// A `replacement` stands in place of the value before the changes.
+    func edited(_ edits: [RequestEdit], replacement: [UInt8]? = nil) -> [UInt8]? {
+        guard !edits.isEmpty || replacement != nil else { return value }
+        return (replacement ?? value).flatMap { Self.edited($0, edits, topic: topic) }
+    }
+
+    /// A value with changes, or nil when it is no request, before or with them.
+    static func edited(_ value: [UInt8], _ edits: [RequestEdit], topic: String) -> [UInt8]? {
         var document = JSONDocument()
         guard (try? document.read(value.span)) != nil, document.kind(of: document.root) == .object else { return nil }
         let json = RequestEdit.apply(edits, to: document)
@@ -53,5 +63,12 @@ struct DeadLetter {
         let reading = RequestReader(from: .own).read(
             json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
         return reading == .request ? json : nil
+    }
+
+    /// The reason for which a letter is not given back as it is, or nil when it can be. One without an origin is nil itself.
+    static func leftover(of letter: DeadLetter?, at place: RecordPlace, after history: ReplayHistory) -> Leftover? {
+        guard let letter else { return .invalid }
+        guard history.replayed(place).isEmpty else { return .replayed }
+        return letter.isWhole ? nil : .cut
     }
 }

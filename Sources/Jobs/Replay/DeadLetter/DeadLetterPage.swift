@@ -1,0 +1,79 @@
+import Basics
+package import PushModel
+package import Replay
+
+/// Dead letters, newest first.
+package struct DeadLetterPage: Sendable {
+    /// One dead letter.
+    package struct Row: Sendable {
+        /// Its place in the dead-letter topic.
+        package let place: RecordPlace
+        /// The time at which it was written, or nil if the topic keeps no times.
+        package let at: Timestamp?
+        /// The topic that it came from, or nil if it names none.
+        package let topic: String?
+        /// The reason for which it could not be understood, or nil if it names none.
+        package let code: String?
+        /// The same in a sentence, or nil if it names none.
+        package let message: String?
+        /// The reason for which it cannot be given back as it is, or nil when it can.
+        package let leftover: Leftover?
+        /// The value, as far as the dead letter holds it, or nil if it has none.
+        package let value: [UInt8]?
+
+        /// One line of JSON.
+        ///
+        /// - Parameter withValue: Adds the value, as text when it is UTF-8 and else in Base64 (RFC 4648 section 4).
+        /// - Returns: A JSON object.
+        package func json(withValue: Bool) -> [UInt8] {
+            var object = JSONObject([
+                "id": place.description, "at": at?.text, "topic": topic, "code": code, "message": message,
+                "bytes": value?.count ?? 0, "can_go_back": leftover == nil, "left": leftover?.rawValue,
+            ])
+            guard withValue, let value else { return object.bytes }
+            if let text = String(validating: value, as: UTF8.self) {
+                object.add("value", value: text)
+            } else {
+                object.add("value_base64", value: String(decoding: Base64.encode(value), as: UTF8.self))
+            }
+            return object.bytes
+        }
+    }
+
+    /// The letters, newest first.
+    package let rows: [Row]
+    /// The text with which the next page is asked for, or nil when there is none.
+    package let next: String?
+    /// The number of records that were read for this page.
+    package let searched: Int
+}
+
+/// The place of a dead letter in the order of a list: by the times of the records, and among equal ones by partition and offset.
+struct DeadLetterOrder: Comparable {
+    let time: Int64
+    let partition: Int32
+    let offset: Int64
+
+    /// The place in the order.
+    init(time: Int64, partition: Int32, offset: Int64) {
+        self.time = time
+        self.partition = partition
+        self.offset = offset
+    }
+
+    /// Reads what `text` has written.
+    init(cursor: String) throws(JobFailure) {
+        let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let time = Int64(parts[0]), let partition = Int32(parts[1]), let offset = Int64(parts[2]),
+            (0 ... .max - 1).contains(time), partition >= 0, offset >= 0
+        else { throw .cursor }
+        self.init(time: time, partition: partition, offset: offset)
+    }
+
+    /// The cursor of a page that ends here.
+    var text: String { "\(time).\(partition).\(offset)" }
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.time, left.partition, left.offset) < (right.time, right.partition, right.offset)
+    }
+}

@@ -1,0 +1,77 @@
+package import PushModel
+package import Replay
+
+/// The totals of a plan.
+package struct ReplayCounts: Sendable, Equatable {
+    /// The results that the filter wants.
+    package var matched = 0
+    /// The requests of which something is replayed.
+    package var eligible = 0
+    /// Those of them that have reached no device by the sends to repeat.
+    package var safe = 0
+    /// The others, which may have reached some.
+    package var ambiguous = 0
+    /// The new requests.
+    package var requests = 0
+    /// The hub calls that these become.
+    package var calls = 0
+    /// The results of which nothing is replayed, by the reason.
+    package var left: [Leftover: Int] = [:]
+    /// The requests whose cause must be repaired before they are replayed, by that cause.
+    package var repairs: [ErrorCode: Int] = [:]
+
+    /// Counts a request of which something is replayed.
+    mutating func addEligible(isAmbiguous: Bool) {
+        eligible += 1
+        if isAmbiguous { ambiguous += 1 } else { safe += 1 }
+    }
+
+    /// The causes to repair, and how many requests need it, the most frequent first.
+    package var repairsByCount: [(code: ErrorCode, count: Int)] {
+        repairs.map { ($0.key, $0.value) }.sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
+    }
+
+    /// As a JSON object, every reason included.
+    package var json: [UInt8] {
+        var object = JSONObject(["matched": matched, "eligible": eligible, "requests": requests, "calls": calls])
+        for reason in Leftover.allCases { object.add(reason.rawValue, value: left[reason] ?? 0) }
+        var needed = JSONObject()
+        for (code, count) in repairsByCount { needed.add(code.rawValue, value: count) }
+        object.add("repairs", raw: needed.bytes)
+        object.add("eligible_by_safety", raw: JSONObject(["safe": safe, "ambiguous": ambiguous]).bytes)
+        return object.bytes
+    }
+
+    /// Nothing yet.
+    package init() {}
+
+    /// Reads the totals of a plan. One that was made before the safety was counted, and leaves out what is ambiguous, is all safe.
+    init(_ document: JSONDocument, _ node: JSONDocument.Node, includesAmbiguous: Bool) {
+        func number(_ name: String, of node: JSONDocument.Node = node) -> Int {
+            var found = 0
+            document.forEachMember(of: node) { key, value in
+                if document.isEqual(key, to: name) { found = Int(min(max(document.integer(at: value) ?? 0, 0), 1 << 53)) }
+            }
+            return found
+        }
+        matched = number("matched")
+        eligible = number("eligible")
+        requests = number("requests")
+        calls = number("calls")
+        for reason in Leftover.allCases {
+            let count = number(reason.rawValue)
+            if count > 0 { left[reason] = count }
+        }
+        if let kinds = document.member("eligible_by_safety", of: node) {
+            safe = number("safe", of: kinds)
+            ambiguous = number("ambiguous", of: kinds)
+        } else if !includesAmbiguous {
+            safe = eligible
+        }
+        guard let needed = document.member("repairs", of: node) else { return }
+        for code in ErrorCode.allCases {
+            let count = number(code.rawValue, of: needed)
+            if count > 0 { repairs[code] = count }
+        }
+    }
+}
