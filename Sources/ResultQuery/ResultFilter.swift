@@ -80,10 +80,11 @@ public struct ResultFilter: Sendable, Equatable {
 
     mutating func add(_ term: Term) { terms.append(term) }
 
-    mutating func add(since moment: Int64) { since = max(since ?? moment, moment) }
+    /// Adds that a result was written at this moment or later, in milliseconds since 1970.
+    public mutating func add(since moment: Int64) { since = max(since ?? moment, moment) }
 
-    /// Demands that a result was written before this moment, in milliseconds since 1970.
-    package mutating func add(until moment: Int64) { until = min(until ?? moment, moment) }
+    /// Adds that a result was written before this moment, in milliseconds since 1970.
+    public mutating func add(until moment: Int64) { until = min(until ?? moment, moment) }
 
     /// A term asks for this very word of a field.
     public func names(_ field: ResultField, word: String) -> Bool {

@@ -20,10 +20,13 @@ public final class Database {
     ///   - patience: How long a statement waits for others who write.
     /// - Throws: The file cannot be opened or made.
     public init(path: String, waiting patience: Duration) throws(SQLiteError) {
-        // SQLite gives the files beside it the same permissions.
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SQLiteError(SQLITE_CANTOPEN, message: "\(path): \(String(cString: strerror(errno)))") }
-        close(file)
+        // SQLite gives the files beside it the same permissions. A file that is there is not opened here: closing it would end the locks that
+        // other connections of this process hold (sqlite.org, How To Corrupt An SQLite Database File, section 2.2).
+        let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 || (errno == EEXIST && access(path, R_OK | W_OK) == 0) else {
+            throw SQLiteError(SQLITE_CANTOPEN, message: "\(path): \(String(cString: strerror(errno)))")
+        }
+        if file >= 0 { close(file) }
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {

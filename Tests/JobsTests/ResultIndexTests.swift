@@ -183,7 +183,7 @@ import Testing
 
 extension RandomResults {
     /// Random records as the index takes them.
-    fileprivate mutating func indexed(_ count: Int) -> [IndexedRecord] {
+    mutating func indexed(_ count: Int) -> [IndexedRecord] {
         records(count).map {
             IndexedRecord(partition: $0.partition, offset: $0.offset, time: $0.time, value: $0.value)
         }

@@ -16,13 +16,10 @@ struct IndexCatchUp {
         case failed(SQLiteError)
     }
 
-    /// Records that are added at once.
-    private static let batchCount = 5000
-
     private let index: ResultIndex
     /// The newest record of each partition that was not met yet.
     private var witnesses: [Int32: IndexedRecord] = [:]
-    private var pending: [IndexedRecord] = []
+    private var pending = PendingRecords()
     private var ending = Ending.done
 
     private var isGoingOn: Bool { if case .done = ending { true } else { false } }
@@ -63,20 +60,44 @@ struct IndexCatchUp {
             return isGoingOn
         }
         pending.append(copy)
-        if pending.count >= Self.batchCount { addPending() }
+        if pending.isFull { addPending() }
         return isGoingOn
     }
 
     private mutating func addPending() {
         guard isGoingOn else { return }
         attempt { catchUp throws(SQLiteError) in
-            if try !catchUp.index.add(catchUp.pending) { catchUp.ending = .indexIsAnother }
-            catchUp.pending.removeAll(keepingCapacity: true)
+            if try !catchUp.index.add(catchUp.pending.records) { catchUp.ending = .indexIsAnother }
+            catchUp.pending.removeAll()
         }
     }
 
     private mutating func attempt(_ body: (inout IndexCatchUp) throws(SQLiteError) -> Void) {
         do throws(SQLiteError) { try body(&self) } catch { ending = .failed(error) }
+    }
+}
+
+/// Records that are added to an index at once.
+struct PendingRecords {
+    private static let countLimit = 5000
+    private static let byteLimit = 16 << 20
+
+    private(set) var records: [IndexedRecord] = []
+    private var byteCount = 0
+
+    /// So many are added at once.
+    var isFull: Bool { records.count >= Self.countLimit || byteCount >= Self.byteLimit }
+
+    /// Takes a record.
+    mutating func append(_ record: IndexedRecord) {
+        records.append(record)
+        byteCount += record.value?.count ?? 0
+    }
+
+    /// Forgets those that were added.
+    mutating func removeAll() {
+        records.removeAll(keepingCapacity: true)
+        byteCount = 0
     }
 }
 

@@ -45,7 +45,7 @@ struct IndexLocation {
     }
 
     /// A person may name any file by mistake: one that is neither empty nor an index is left as it is.
-    private static func checkThatItIsNobodyElses(_ path: String) throws(IndexAbsence) {
+    static func checkThatItIsNobodyElses(_ path: String) throws(IndexAbsence) {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return }
         defer { close(file) }

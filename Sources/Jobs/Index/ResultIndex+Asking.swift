@@ -13,21 +13,68 @@ extension ResultIndex {
 
     /// The newest results that match, oldest first.
     func newest(_ limit: Int, _ filter: ResultFilter) throws(SQLiteError) -> [ResultRecord] {
+        try results(limit, filter, after: nil).reversed()
+    }
+
+    /// A page of the results that match, newest first, and the place of the next one.
+    func page(
+        _ limit: Int, _ filter: ResultFilter, after cursor: ResultCursor?
+    ) throws(SQLiteError) -> (results: [ResultRecord], next: ResultCursor?) {
+        let limit = max(1, limit)
+        let found = try results(limit + 1, filter, after: cursor)
+        guard found.count > limit else { return (found, nil) }
+        return (found.dropLast(), ResultCursor(found[limit - 1]))
+    }
+
+    private func results(
+        _ limit: Int, _ filter: ResultFilter, after cursor: ResultCursor?
+    ) throws(SQLiteError) -> [ResultRecord] {
         let condition = try IndexCondition(filter, in: database)
+        let place = cursor == nil ? "" : "AND (time, topic_partition, topic_offset) < (?, ?, ?)"
         let rows = try database.prepare(
             """
-            SELECT id, topic_partition, topic_offset, time FROM result \(condition.namesIDs ? "" : "INDEXED BY by_time") WHERE \(condition.sql)
-            ORDER BY time DESC, topic_partition DESC, topic_offset DESC LIMIT ?
+            SELECT id, topic_partition, topic_offset, time FROM result \(condition.namesIDs ? "" : "INDEXED BY by_time")
+            WHERE \(condition.sql) \(place) ORDER BY time DESC, topic_partition DESC, topic_offset DESC LIMIT ?
             """)
-        let last = try condition.bind(to: rows)
+        var last = try condition.bind(to: rows)
+        if let cursor {
+            for number in [cursor.time, Int64(cursor.partition), cursor.offset] {
+                try rows.bind(number, at: last)
+                last += 1
+            }
+        }
         try rows.bind(Int64(limit), at: last)
         let records = try database.prepare(Self.recordOfRow)
         var found: [ResultRecord] = []
         while try rows.step() {
             if let result = try Self.result(in: rows, records) { found.append(result) }
         }
-        return found.reversed()
+        return found
     }
+
+    /// Counts the results that match by their states.
+    func states(_ filter: ResultFilter) throws(SQLiteError) -> [String: Int] {
+        let condition = try IndexCondition(filter, in: database)
+        let rows = try database.prepare(
+            """
+            SELECT part, count(*) FROM result INDEXED BY by_ending JOIN facet ON facet.id = ending
+            WHERE \(condition.sql) GROUP BY ending
+            """)
+        try condition.bind(to: rows)
+        var document = JSONDocument()
+        var counts: [String: Int] = [:]
+        while try rows.step() {
+            guard rows.withBytes(0, body: { document.readPart($0) }) == true else { continue }
+            counts[document.text("state", of: document.root) ?? "unknown", default: 0] += Int(rows.integer(1) ?? 0)
+        }
+        return counts
+    }
+
+    /// The number of records, each of which is counted.
+    func recordCount() throws(SQLiteError) -> Int { Int(try database.integer("SELECT count(*) FROM result") ?? 0) }
+
+    /// The number of the row that was added last.
+    func newestRow() throws(SQLiteError) -> Int { Int(try database.integer("SELECT max(id) FROM result") ?? 0) }
 
     /// Everything that is known of a request, also of others that were published under its id before, in the filter's time.
     func life(of id: String, _ filter: ResultFilter) throws(SQLiteError) -> RequestLife {

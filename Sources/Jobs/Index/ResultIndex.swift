@@ -38,13 +38,27 @@ final class ResultIndex {
 
     let database: Database
     /// A number that no other making of this index has.
-    private var epoch: Int64 = 0
+    private(set) var epoch: Int64 = 0
     /// The reason for which the whole content of the file was given up, or nil if nothing was.
     private(set) var flaw: IndexFlaw?
 
     /// Opens the index of a topic, and makes it where there is none.
     init(path: String, cluster: String, topic: String) throws(SQLiteError) {
-        database = try Database(path: path, waiting: Self.patience)
+        database = try Self.open(path)
+        let (cluster, topic) = (Array(cluster.utf8), Array(topic.utf8))
+        flaw = try findFlaw(cluster, topic)
+        if flaw != nil { try database.reset() }
+        try make(cluster, topic)
+    }
+
+    /// Opens an index of the given epoch to query it. Nothing is made, and `ask` finds out whether it is the one.
+    init(asking path: String, epoch: Int64) throws(SQLiteError) {
+        database = try Self.open(path)
+        self.epoch = epoch
+    }
+
+    private static func open(_ path: String) throws(SQLiteError) -> Database {
+        let database = try Database(path: path, waiting: patience)
         // Temporary tables and sorting stay in memory. The log grows to 64 MiB before it is worked off, for the first reading's sake.
         try database.execute(
             """
@@ -54,10 +68,7 @@ final class ResultIndex {
             CREATE TEMP TABLE IF NOT EXISTS chosen(id INTEGER PRIMARY KEY);
             """)
         try database.define("has_pattern") { pattern, text in text.matches(pattern) }
-        let (cluster, topic) = (Array(cluster.utf8), Array(topic.utf8))
-        flaw = try findFlaw(cluster, topic)
-        if flaw != nil { try database.reset() }
-        try make(cluster, topic)
+        return database
     }
 
     /// Empties a file that `init` or a query found damaged.

@@ -1,70 +1,112 @@
 import Delivery
 import Kafka
+import PushModel
 import ResultQuery
 
-/// Reads results piece by piece backwards in time, because people mostly search for new results: first the last minutes, then
-/// further back.
+/// Reads results piece by piece backwards in time, because people mostly search for new results.
 ///
-/// The pieces join without a gap: each ends at the very offsets where the one before began.
+/// A piece is small enough to be read in a second or two. A piece that is not read to its end says nothing, since each is read forwards in
+/// time.
 struct BackwardScan {
-    /// Topics with fewer records than this are read as a whole.
-    private static let smallCount: Int64 = 50_000
-    /// The distances to which the pieces reach back, in milliseconds, before all the rest is read.
-    private static let reaches: [Int64] = [300_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000]
+    /// The result of reading on.
+    enum Step {
+        /// A piece was read.
+        case read
+        /// Time ran out within a piece, which counts as unread.
+        case cut
+        /// Everything was read before.
+        case end
+    }
+
+    /// The most records of the first piece, which is always read to its end, and of those after it.
+    private static let limits: (first: Int64, next: Int64) = (50_000, 200_000)
     /// The most by which records of one partition may be out of the order of their times, because clocks of workers differ.
-    private static let disorder: Int64 = 60_000
+    static let disorder: Int64 = 60_000
 
     private let scan: TopicScan
-    private let oldest: Int64?
-    /// The beginnings of the pieces to come, or nil for the whole topic.
-    private var pieces: [Int64?] = []
-    private var stop: TopicReader.Stop
-    private var isFirst = true
-    /// Everything was read.
-    var isDone: Bool { pieces.isEmpty }
+    private let filter: ResultFilter
+    private let newest: Int64
+    private var known: (survey: TopicReader, pieces: BackwardPieces)?
+    /// The records that were read.
+    private(set) var readCount = 0
+
     /// Every result written at this moment or later was read.
-    private(set) var reached = Int64.max
+    var reached: Int64 { known?.pieces.reached ?? .max }
+    /// Nothing is unread that the filter's times let through.
+    var isDone: Bool { known?.pieces.isDone ?? false }
+    /// The offsets of the topic, of which some may hold no record.
+    var totalCount: Int64 { known?.survey.bounds.reduce(0) { $0.addingSaturated($1.upperBound - $1.lowerBound) } ?? 0 }
 
     /// Nothing is read yet.
     init(_ scan: TopicScan, _ filter: ResultFilter, now: Int64) {
         self.scan = scan
-        oldest = filter.since
-        let newest = min(now, filter.until ?? now)
-        let recent = Self.reaches.map { max(0, newest - $0) }.filter { $0 > filter.since ?? .min }
-        pieces = recent.map(Optional.some) + [filter.since]
-        stop = Self.stop(filter)
+        self.filter = filter
+        newest = min(now, filter.until ?? now)
     }
 
     /// The point at which reading can stop, because the records behind were written too late to match.
-    static func stop(_ filter: ResultFilter) -> TopicReader.Stop {
-        guard let (moment, overflow) = filter.until?.addingReportingOverflow(disorder), !overflow else { return .end }
-        return .time(moment)
+    static func stop(_ filter: ResultFilter) -> TopicReader.Stop { latest(filter).map { .time($0) } ?? .end }
+
+    private static func latest(_ filter: ResultFilter) -> Int64? {
+        guard let (moment, overflow) = filter.until?.addingReportingOverflow(disorder), !overflow else { return nil }
+        return moment
     }
 
-    /// Reads the next piece. Returns false when everything was read before.
-    mutating func readNext(_ body: (borrowing ConsumedRecord) -> Void) throws(JobFailure) -> Bool {
-        guard !pieces.isEmpty else { return false }
-        if isFirst {
-            isFirst = false
-            let whole = try scan.open(Self.start(oldest), stop)
-            defer { whole.close() }
-            if whole.remainingCount <= Self.smallCount {
-                pieces = []
-                reached = oldest ?? .min
-                try scan.read(whole, body)
-                return true
-            }
-        }
-        let piece = pieces.removeFirst()
-        let reader = try scan.open(Self.start(piece), stop)
+    /// Reads the next piece, unless `deadline` passes before its end.
+    mutating func readNext(
+        until deadline: Deadline = Deadline(after: nil), _ body: (borrowing ConsumedRecord) -> Void
+    ) throws(JobFailure) -> Step {
+        var (survey, pieces) = if let known { known } else { try open() }
+        let isFirst = pieces.reached == .max
+        let limit = isFirst ? Self.limits.first : Self.limits.next
+        known = (survey, pieces)
+        guard
+            let piece = try pieces.next(
+                atMost: limit,
+                startingAt: { time throws(JobFailure) in
+                    try scan.offsets(since: time, in: survey)
+                })
+        else { return .end }
+        let reader = try reader(of: piece, survey)
         defer { reader.close() }
-        stop = .offsets(reader.startOffsets)
-        try scan.read(reader, body)
-        reached = piece ?? .min
-        return true
+        var isCut = false
+        var count = 0
+        try scan.readOn(reader) { record in
+            body(record)
+            count += 1
+            // Looking at the clock costs as much as passing over a record.
+            if count & 0x3FF == 0 { isCut = !isFirst && deadline.hasPassed }
+            return !isCut
+        }
+        readCount += count
+        guard !isCut || reader.hasReachedEnd else { return .cut }
+        pieces.finish(piece)
+        known = (survey, pieces)
+        return .read
     }
 
-    private static func start(_ moment: Int64?) -> TopicReader.Start {
-        moment.map { .time($0) } ?? .beginning
+    private func open() throws(JobFailure) -> (TopicReader, BackwardPieces) {
+        let survey = try scan.survey()
+        var lows = survey.bounds.map(\.lowerBound)
+        var ends = survey.bounds.map(\.upperBound)
+        if let since = filter.since { lows = try scan.offsets(since: since, in: survey) }
+        if let latest = Self.latest(filter) { ends = try scan.offsets(since: latest, in: survey) }
+        let offsets = zip(lows, ends).map { $0..<max($0, $1) }
+        return (survey, BackwardPieces(offsets, since: filter.since, until: newest))
+    }
+
+    /// A reader of a piece. A small topic is read by the reader that has found its ends.
+    private func reader(of piece: BackwardPieces.Piece, _ survey: TopicReader) throws(JobFailure) -> TopicReader {
+        let starts = Self.named(piece.offsets.map(\.lowerBound))
+        let ends = piece.offsets.map(\.upperBound)
+        guard piece.isLast, ends == survey.bounds.map(\.upperBound) else {
+            return try scan.open(.offsets(starts), .offsets(Self.named(ends)))
+        }
+        do throws(KafkaError) { try survey.begin(at: starts) } catch { throw scan.failure(error) }
+        return survey
+    }
+
+    private static func named(_ offsets: [Int64]) -> [Int32: Int64] {
+        Dictionary(uniqueKeysWithValues: offsets.enumerated().map { (Int32(clamping: $0), $1) })
     }
 }

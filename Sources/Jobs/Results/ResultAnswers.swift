@@ -1,6 +1,7 @@
 import Delivery
 package import Kafka
 package import Publishing
+import PushModel
 package import Replay
 package import ResultQuery
 import SQLite
@@ -12,55 +13,50 @@ import SQLite
 package struct ResultAnswers: Sendable {
     /// Reads the topic of results.
     package let scan: TopicScan
-    private let context: JobContext
+    let context: JobContext
     private let index: IndexedResults?
+    /// Keeps the index that is asked while it is current.
+    let keeper: IndexKeeper?
 
     /// Answers from the index, or without one from the topic.
     package init(_ context: JobContext, index: IndexChoice? = nil) {
         self.context = context
         scan = TopicScan(context, topic: context.topics.results)
         self.index = index.map { [scan] in IndexedResults(context, scan, $0) }
+        keeper = nil
+    }
+
+    /// Answers from the index that `keeper` keeps, without a broker, and from the topic while it is not current.
+    package init(_ context: JobContext, kept keeper: IndexKeeper) {
+        self.context = context
+        scan = TopicScan(context, topic: context.topics.results)
+        index = nil
+        self.keeper = keeper
+    }
+
+    /// Lets the index answer. Returns nil when there is none, or it is of no use now.
+    func known<Answer>(_ question: (ResultIndex) throws(SQLiteError) -> Answer) throws(JobFailure) -> Answer? {
+        if let keeper { return keeper.answer(question) }
+        return try index?.answer(question)
     }
 
     /// Finds the newest results that match, oldest first.
     package func newest(_ limit: Int, _ filter: ResultFilter) throws(JobFailure) -> [ResultRecord] {
-        let known = try index?.answer { index throws(SQLiteError) in try index.newest(limit, filter) }
+        let known = try known { index throws(SQLiteError) in try index.newest(limit, filter) }
         if let known { return known }
-        return try readNewest(limit, filter)
-    }
-
-    private func readNewest(_ limit: Int, _ filter: ResultFilter) throws(JobFailure) -> [ResultRecord] {
-        var backward = BackwardScan(scan, filter, now: context.now())
-        var matcher = ResultMatcher(filter)
-        var found: [ResultRecord] = []
-        func keepNewest() {
-            found.sort(by: ResultRecord.isOlder)
-            found.removeFirst(max(0, found.count - limit))
-        }
-        repeat {
-            let isRead = try backward.readNext { record in
-                guard let value = record.value, matcher.matches(value, writtenAt: record.timestamp ?? 0),
-                    let result = ResultRecord(record)
-                else { return }
-                found.append(result)
-                if found.count >= limit * 4 && found.count >= 4096 { keepNewest() }
-            }
-            guard isRead else { break }
-            // Records out of the order of their times may be older than what was reached, and newer ones still to come.
-        } while found.count(where: { $0.timestamp >= backward.reached }) < limit
-        keepNewest()
-        return found
+        return try scannedPage(limit, filter, after: nil, patience: nil).results.reversed()
     }
 
     /// Gathers the results of a request and of its replays.
     package func life(of id: String, _ filter: ResultFilter) throws(JobFailure) -> RequestLife {
-        let known = try index?.answer { index throws(SQLiteError) in try index.life(of: id, filter) }
+        let known = try known { index throws(SQLiteError) in try index.life(of: id, filter) }
         if let known { return known }
         var life = RequestLife(id: id)
         var backward = BackwardScan(scan, filter, now: context.now())
         // Backwards from now to the publication of the request.
         while backward.reached > life.beginning {
-            guard try backward.readNext({ if filter.covers($0.timestamp ?? 0) { life.take($0) } }) else { break }
+            let step = try backward.readNext { if filter.covers($0.timestamp ?? 0) { life.take($0) } }
+            guard case .read = step else { break }
         }
         return life
     }
@@ -83,7 +79,7 @@ package struct ResultAnswers: Sendable {
     package func failures(
         _ filter: ResultFilter, _ history: ReplayHistory
     ) throws(JobFailure) -> (tally: FailureTally, count: Int) {
-        let known = try index?.answer { index throws(SQLiteError) in try index.failures(filter, history) }
+        let known = try known { index throws(SQLiteError) in try index.failures(filter, history) }
         if let known { return known }
         // Results of a replay are written after those that it repeats, at any time.
         let stop = history.places.isEmpty ? BackwardScan.stop(filter) : .end

@@ -52,6 +52,13 @@ package struct TopicScan: Sendable {
         }
     }
 
+    /// The first record of each partition of a surveyed topic that is not older than a time, or the partition's end.
+    func offsets(since time: Int64, in survey: TopicReader) throws(JobFailure) -> [Int64] {
+        try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
+            try survey.offsets(since: time, timeout: context.timeout)
+        }
+    }
+
     /// Reads to where the reader stops.
     package func read(_ reader: TopicReader, _ body: (borrowing ConsumedRecord) -> Void) throws(JobFailure) {
         try readOn(reader) { record in

@@ -81,11 +81,12 @@ public final class TopicReader {
     ///   - topic: The topic's name.
     ///   - configuration: The brokers and the user's properties.
     ///   - timeout: How long to wait for the brokers.
+    ///   - readAhead: The most bytes that are read ahead, 1 KiB – 2 GiB.
     /// - Throws: As the other initialiser does.
     public convenience init(
-        surveying topic: String, configuration: KafkaConfiguration, timeout: Duration
+        surveying topic: String, configuration: KafkaConfiguration, timeout: Duration, readAhead: Int = 256 << 20
     ) throws(KafkaError) {
-        try self.init(configuration, topic: topic, stop: .end, readAhead: 256 << 20)
+        try self.init(configuration, topic: topic, stop: .end, readAhead: readAhead)
         let partitions = try newPartitions(timeout: timeout)
         bounds = try bounds(of: partitions, timeout: timeout)
         // The answer came with the topic's partitions.
@@ -225,6 +226,19 @@ extension TopicReader {
         guard progress.isEmpty else { return }
         let positions = bounds.indices.map { offsets[Int32($0)] ?? 0 }
         try start(0..<Int32(clamping: bounds.count), bounds: bounds, at: positions, stops: bounds.map(\.upperBound))
+    }
+
+    /// Finds the first record of each partition, of those that `init` only looked at, that is not older than a time.
+    ///
+    /// - Parameters:
+    ///   - time: Milliseconds since 1970; times before that count as 0.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Returns: One offset for each partition, in order; its end, by `bounds`, where every record is older.
+    /// - Throws: `isUnknownTopicOrPartition`, `isUnreachable`, or `isAuthorization`.
+    public func offsets(since time: Int64, timeout: Duration) throws(KafkaError) -> [Int64] {
+        guard !isClosed else { throw .closed }
+        let partitions = 0..<Int32(clamping: bounds.count)
+        return try firstOffsets(of: partitions, at: time, ends: bounds.map(\.upperBound), timeout: timeout)
     }
 
     /// Starts the partitions that are not read yet.

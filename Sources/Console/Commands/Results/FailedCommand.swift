@@ -26,23 +26,18 @@ extension Command {
 }
 
 enum FailedCommand {
-    /// The states of what did not reach all although it should have.
-    private static let states: [ResultState] = [.failed, .partial, .rejected, .expired, .unknown]
-
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        var filter = try invocation.filter(invocation.arguments.operands)
-        let letters = filter.terms.isEmpty ? filter : nil
-        if !filter.mentions(.state) { filter.require(.state, among: states.map(\.rawValue)) }
-        if !filter.mentions(.kind) { filter.require(.kind, among: ["final", "outcome"]) }
+        let wanted = try invocation.filter(invocation.arguments.operands)
+        let filter = FailureReport.narrowed(wanted)
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
         let settings = try invocation.settings()
         let answers = try invocation.results(settings, timeout: timeout)
         let history = try history(settings, timeout, invocation)
         let (tally, count) = try invocation.perform(settings) { () throws(JobFailure) in try answers.failures(filter, history) }
-        if let letters { try noteDeadLetters(letters, history, answers, settings, invocation) }
+        if wanted.terms.isEmpty { try noteDeadLetters(wanted, history, answers, settings, invocation) }
         let groups = tally.groups.filter { $0.openCount > 0 || invocation.arguments.has("all") }
         guard !groups.isEmpty else { throw nothing(tally, of: count) }
-        try invocation.streams.out(invocation.arguments.format(), table(groups), groups.map(json))
+        try invocation.streams.out(invocation.arguments.format(), table(groups), groups.map(\.json))
         if invocation.arguments.format().isForPeople { try writeRemedies(groups, invocation.streams) }
         invocation.streams.note(
             "\(tally.count) of \(count) results failed: \(summary(tally)); "
@@ -110,9 +105,9 @@ enum FailedCommand {
                 text(group.cause.hub),
                 text(group.cause.platforms.joined(separator: ",")), Timestamp(milliseconds: group.first).text,
                 Timestamp(milliseconds: group.last).text,
-                text(safety(group).map { "\($0.name) \($0.count)" }.joined(separator: ", ")), count(.failedAgain, group),
+                text(group.safetyCounts.map { "\($0.name) \($0.count)" }.joined(separator: ", ")), count(.failedAgain, group),
                 text(group.latestRequest),
-                text(explanation(group)?.remedy ?? ""))
+                text(group.explanation?.remedy ?? ""))
         }
         return table
     }
@@ -122,32 +117,6 @@ enum FailedCommand {
     }
 
     private static func text(_ cell: String) -> String { cell.isEmpty ? "-" : cell }
-
-    /// The number of a group's open requests by the safety of a replay.
-    private static func safety(_ group: FailureTally.Group) -> [(name: String, count: Int)] {
-        ReplaySafety.allCases.compactMap { word in group.safety[word].map { (word.rawValue, $0) } }
-    }
-
-    private static func explanation(_ group: FailureTally.Group) -> ErrorCode.Explanation? {
-        ErrorCode(rawValue: group.cause.code)?.explanation
-    }
-
-    private static func json(_ group: FailureTally.Group) -> [UInt8] {
-        var object = JSONObject(["count": group.count])
-        for standing in FailureTally.Standing.allCases { object.add(standing.rawValue, value: group.standings[standing] ?? 0) }
-        object.add("code", value: group.cause.code)
-        object.add("hub", value: group.cause.hub)
-        object.add("platforms", array: group.cause.platforms.map(JSONObject.text))
-        object.add("first_seen", value: Timestamp(milliseconds: group.first).text)
-        object.add("last_seen", value: Timestamp(milliseconds: group.last).text)
-        var counts = JSONObject()
-        for (name, count) in safety(group) { counts.add(name, value: count) }
-        object.add("replay_safety", raw: counts.bytes)
-        object.add([
-            "latest_request": group.latestRequest, "cause": explanation(group)?.cause, "remedy": explanation(group)?.remedy,
-        ])
-        return object.bytes
-    }
 
     /// Writes the remedy for each code, once.
     private static func writeRemedies(_ groups: [FailureTally.Group], _ streams: Streams) throws(CommandFailure) {

@@ -21,31 +21,3 @@ extension Invocation {
             context, index: IndexChoice(file: arguments.value("index"), environment: surroundings.environment))
     }
 }
-
-extension IndexFlaw {
-    /// The words behind the file's name.
-    var text: String {
-        switch self {
-        case .damaged: "is damaged"
-        case .otherVersion: "is of another version"
-        case .otherSource: "is of another cluster or topic"
-        case .otherRecords: "has records that the topic does not have"
-        }
-    }
-}
-
-extension IndexAbsence {
-    /// A sentence without its end.
-    var text: String {
-        switch self {
-        case .noFolder: "neither XDG_CACHE_HOME nor HOME names a folder for the index; --index=FILE does"
-        case .folder(let path, let reason): "cannot make the folder \(path): \(reason)"
-        case .foreign(let path):
-            "\(path) is no index of pushfan, or damaged beyond recognition, and is left alone; delete it or name another file"
-        case .rebuiltByAnother: "another command is rebuilding it"
-        case .busy(let path): "\(path): another command is writing it"
-        case .database(let path, let message): "\(path): \(message)"
-        case .flawed(let path, let flaw): "\(path) \(flaw.text)"
-        }
-    }
-}

@@ -4,9 +4,9 @@ import PushModel
 
 extension WhereaboutsReport {
     private var problems: [String] { gaps.map { $0.text(brokers: brokers) } }
+    /// The report as one JSON object.
+    var json: [UInt8] { json(describing: { $0.text(brokers: brokers) }) }
     private var request: WaitingRequest? { whereabouts.found?.request }
-    /// The time of its cancellation, if it has not ended.
-    private var cancelledAt: Timestamp? { whereabouts.state == .done ? nil : request?.cancelledAt }
 
     /// Several lines, the last without its end.
     var text: String {
@@ -44,15 +44,6 @@ extension WhereaboutsReport {
         }
     }
 
-    /// The end of a request that was cancelled.
-    private var ending: String {
-        switch whereabouts.state {
-        case .delayed: "ends when its record is checked, at the latest when it is due"
-        case .held: "ends when its key has its turn"
-        default: "ends when it has its turn"
-        }
-    }
-
     /// The same as a row.
     var table: Table {
         var table = Table("REQUEST", "STATE", "TOPIC", "PARTITION", "OFFSET", "DUE", "PUBLISHED", "CANCELLED")
@@ -63,34 +54,6 @@ extension WhereaboutsReport {
             request?.due?.text ?? "-",
             request?.origin.timestamp.text ?? "-", cancelledAt?.text ?? "-")
         return table
-    }
-
-    /// The same as one JSON object.
-    var json: [UInt8] {
-        var object = JSONObject(["request_id": id, "state": whereabouts.state.rawValue])
-        if let sighting = whereabouts.found {
-            object.add([
-                "topic": sighting.partition.topic, "partition": Int(sighting.partition.partition), "offset": Int(sighting.offset),
-                "due": sighting.request.due?.text, "group_position": Int(sighting.position), "reading": sighting.reading.rawValue,
-                "attempts": Int(sighting.request.attempts),
-            ])
-            object.add("published", raw: json(sighting.request.origin))
-        }
-        object.add("cancelled_at", value: cancelledAt?.text)
-        if cancelledAt != nil { object.add("cancelled", value: ending) }
-        object.add("searched", array: extents.map(json))
-        object.add("not_searched", texts: problems)
-        return object.bytes
-    }
-
-    private func json(_ origin: RecordOrigin) -> [UInt8] {
-        JSONObject([
-            "topic": origin.topic, "partition": Int(origin.partition), "offset": Int(origin.offset), "at": origin.timestamp.text,
-        ]).bytes
-    }
-
-    private func json(_ extent: Extent) -> [UInt8] {
-        JSONObject(["topic": extent.topic, "offsets": Int(extent.searched), "of": Int(extent.total)]).bytes
     }
 }
 

@@ -52,21 +52,7 @@ extension JobContext {
 
     /// Counts the results of a job's requests by their states, the most frequent first.
     package func outcomes(of job: JobLog.Job) throws(JobFailure) -> [(state: String, count: Int)] {
-        var filter = ResultFilter()
-        filter.require(.job, among: [job.record.jobID])
-        filter.require(.kind, among: ["final"])
-        let scan = TopicScan(self, topic: topics.results)
-        let reader = try scan.open(.time(job.record.startedAt.milliseconds), .end)
-        defer { reader.close() }
-        var matcher = ResultMatcher(filter)
-        var counts: [String: Int] = [:]
-        try scan.read(reader) { record in
-            guard let value = record.value, ReplayHistory.mayConcern(value),
-                matcher.matches(value, writtenAt: record.timestamp ?? 0)
-            else { return }
-            counts[matcher.document.text("state", of: matcher.document.root) ?? "unknown", default: 0] += 1
-        }
-        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
+        try ResultAnswers(self).outcomes(of: job)
     }
 }
 
