@@ -93,6 +93,9 @@ struct WorkerProgram {
             reload.reaches { reloading.run() }
             let timer = RepeatingTimer(every: .seconds(10)) { [log] in log.flushSuppressed() }
             defer { timer.cancel() }
+            let reporter = StatusReporter(configuration, board: status, log: log)
+            reporter.start()
+            defer { reporter.stop() }
             try worker.run()
             log.info(.stopped, "the worker has stopped; everything is committed")
             return .done

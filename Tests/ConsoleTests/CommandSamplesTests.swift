@@ -81,7 +81,7 @@ import Testing
         #expect(findings.contains { $0.state == .failed && $0.text == text && $0.remedy == NewerRecords.remedy })
         let page =
             #"{"loops":[{"worker":"w1","mode":"running","partitions":[{"topic":"push.held.v1","partition":1,"left":true}]}]}"#
-        let worker = StatusReport.Worker(url: "http://w", page: .success(try #require(WorkerPage(Array(page.utf8)))))
+        let worker = StatusReport.Worker(name: "http://w", page: .success(try #require(WorkerPage(Array(page.utf8)))))
         let report = StatusReport(
             now: Timestamp(milliseconds: 0), groupID: "g", group: .success(group), partitions: [], workers: [worker], newer: newer
         )

@@ -25,7 +25,7 @@ import Testing
         let list = [GroupMember](repeating: .init(name: "w1", host: "h", partitions: []), count: members)
         var workers: [StatusReport.Worker] = []
         if let page {
-            workers = [.init(url: "http://w", page: .success(try #require(WorkerPage(Array(page.utf8)))), raw: Array(page.utf8))]
+            workers = [.init(name: "http://w", page: .success(try #require(WorkerPage(Array(page.utf8)))), raw: Array(page.utf8))]
         }
         return StatusReport(
             now: now, groupID: "g", group: .success(.init(state: state, members: list)), partitions: partitions, workers: workers)
@@ -222,10 +222,10 @@ import Testing
         let refusal = KafkaError.invalidArgument("not allowed")
         let refused = StatusReport(
             now: Self.now, groupID: "g", group: .failure(refusal), partitions: [],
-            workers: [.init(url: "http://w", page: .failure(.init("nothing answers")))],
+            workers: [.init(name: "http://w", page: .failure(.init("nothing answers")))],
             gaps: [.missing(topic: "t"), .cancellations(.unfinished(topic: "c"))])
         #expect(
-            refused.unasked == [
+            refused.unasked.map { $0.text(brokers: "") } == [
                 "t: there is no such topic; `pushfan topics create` makes it",
                 "what was cancelled: c cannot be read to its end in time", "members of the group: \(refusal.description)",
                 "the worker at http://w: nothing answers",

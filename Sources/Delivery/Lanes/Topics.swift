@@ -30,6 +30,10 @@ public struct Topics: Sendable, Equatable {
     public var secure: String
     /// The topic in which replays, and the collecting of dead handles, keep how far they are. Workers do not use it.
     public var replays: String
+    /// The topic in which each worker reports once a second what it knows of itself.
+    public var status: String
+    /// The topic in which gateways keep the figures of the last hours. Workers do not use it.
+    public var history: String
 
     /// The default names (page Requests).
     public init() { self.init(requests: "push.requests.v1") }
@@ -51,6 +55,8 @@ public struct Topics: Sendable, Equatable {
         shares = family.topic("shares")
         secure = family.topic("secure")
         replays = family.topic("replays")
+        status = family.topic("status")
+        history = family.topic("history")
     }
 
     /// The topic of a lane.
@@ -78,7 +84,7 @@ public struct Topics: Sendable, Equatable {
     /// Every topic that a worker reads or writes, each once.
     public var all: [String] {
         [requestsHigh, requests, requestsBulk, requestsOwn] + delays + [
-            parents, held, results, deadLetters, control, handles, shares,
+            parents, held, results, deadLetters, control, handles, shares, status,
         ]
     }
 }

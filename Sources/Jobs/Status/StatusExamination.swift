@@ -14,8 +14,16 @@ package struct StatusExamination {
         self.context = context
     }
 
-    /// Queries the state, from the workers, too. Returns nil when there is no topic of requests.
-    package func report(_ callWorkers: () -> [StatusReport.Worker]) throws(KafkaError) -> StatusReport? {
+    /// Queries the state. Returns nil when there is no topic of requests.
+    ///
+    /// - Parameters:
+    ///   - hearFleet: The workers that reported themselves; nil if there is no topic for that. It is passed whether the group has members,
+    ///     so that there should be some.
+    ///   - callWorkers: Workers that are called besides. What such a one says takes the place of its report.
+    package func report(
+        hearing hearFleet: (_ isExpected: Bool) -> Result<[Fleet.Member]?, JobFailure>,
+        calling callWorkers: () -> [StatusReport.Worker] = { [] }
+    ) throws(KafkaError) -> StatusReport? {
         let now = Timestamp(milliseconds: context.now())
         let group = GroupExamination(terms, admin: try TopicAdmin(terms.kafka), context: context)
         guard let (topics, unknown) = try topics(group.admin) else { return nil }
@@ -24,10 +32,13 @@ package struct StatusExamination {
         let starts = try group.starts(among: positions)
         let newer = try group.newer(among: positions)
         let description = Result<GroupDescription, KafkaError> { () throws(KafkaError) in try group.description() }
-        let workers = callWorkers()
+        let members = (try? description.get())?.members ?? []
+        let heard = hearFleet(!members.isEmpty)
+        if case .failure(let failure) = heard { gaps.append(.unread(topic: context.topics.status, failure)) }
+        let fleet = heard.map { $0 ?? [] }
+        let workers = Self.workers(calling: callWorkers(), (try? fleet.get()) ?? [])
         let all = positions + group.positions(ofOptional: terms.held)
         let counts = try counts(in: all, at: now, noting: &gaps)
-        let members = (try? description.get())?.members ?? []
         let partitions = zip(all, counts).map { position, count in
             let kind = terms.kind(of: position.partition.topic)
             return StatusReport.Partition(
@@ -36,9 +47,18 @@ package struct StatusExamination {
                 fromWorker: state(of: position.partition, by: workers), isDelayed: kind == .delayed, isHeld: kind == .held,
                 counted: count)
         }
-        return StatusReport(
+        var report = StatusReport(
             now: now, groupID: terms.group, group: description, partitions: partitions,
             workers: workers, gaps: gaps, brokers: terms.kafka.bootstrapServers, starts: starts, newer: newer)
+        report.statusTopic = context.topics.status
+        if case .success(nil) = heard { report.hasStatusTopic = false }
+        return report
+    }
+
+    /// The workers that were called, and those of the fleet that are none of them.
+    private static func workers(calling called: [StatusReport.Worker], _ fleet: [Fleet.Member]) -> [StatusReport.Worker] {
+        let loops = Set(called.flatMap { (try? $0.page.get())?.loops ?? [] }.map(\.worker))
+        return called + fleet.filter { loops.isDisjoint(with: $0.page.loops.map(\.worker)) }.map { StatusReport.Worker($0) }
     }
 
     /// The topics that workers share, with their numbers of partitions, and those that cannot be queried, or nil when that of requests
@@ -82,7 +102,7 @@ package struct StatusExamination {
     }
 
     private func state(of partition: TopicPartition, by workers: [StatusReport.Worker]) -> WorkerPage.Partition? {
-        let loops = workers.lazy.flatMap { (try? $0.page.get())?.loops ?? [] }
+        let loops = workers.lazy.filter { !$0.isStale }.flatMap { (try? $0.page.get())?.loops ?? [] }
         let number = Int(partition.partition)
         return loops.flatMap(\.partitions).first { $0.topic == partition.topic && $0.partition == number }
     }

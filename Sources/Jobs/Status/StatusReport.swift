@@ -27,21 +27,32 @@ package struct StatusReport: Sendable {
         package var mayBeFewer: Bool { counted.map { $0.unread > 0 } ?? ((isDelayed || isHeld) && lag > 0) }
     }
 
-    /// One queried worker.
+    /// A worker that reported itself, or was called.
     package struct Worker: Sendable {
-        /// The address that was called.
-        package let url: String
+        /// Its name where it reported itself, or the URL that was called.
+        package let name: String
+        /// The milliseconds since it reported itself, or nil if it was called.
+        package let age: Int64?
         /// Its page, or why there is none.
         package let page: Result<WorkerPage, UnreadPage>
         /// The page as it came.
         package let raw: [UInt8]
 
-        /// A worker that was called.
-        package init(url: String, page: Result<WorkerPage, UnreadPage>, raw: [UInt8] = []) {
-            self.url = url
+        /// A worker that was called, or with an age one that reported itself.
+        package init(name: String, age: Int64? = nil, page: Result<WorkerPage, UnreadPage>, raw: [UInt8] = []) {
+            self.name = name
+            self.age = age
             self.page = page
             self.raw = raw
         }
+
+        /// A worker that reported itself.
+        package init(_ member: Fleet.Member) {
+            self.init(name: member.id, age: member.age, page: .success(member.page), raw: member.raw)
+        }
+
+        /// True if what it reported may no longer hold.
+        package var isStale: Bool { age.map { $0 > Fleet.staleAge } ?? false }
     }
 
     /// The reason why there is no page of a worker, one line.
@@ -60,12 +71,16 @@ package struct StatusReport: Sendable {
     package let group: Result<GroupDescription, KafkaError>
     /// The partitions of topics that workers share, and of held requests.
     package let partitions: [Partition]
-    /// The workers that were called.
+    /// The workers that reported themselves, and those that were called.
     package let workers: [Worker]
     /// The failed queries, but for those of the group and of workers.
     package var gaps: [ReportGap] = []
     /// The addresses of the brokers that were called.
     package var brokers = ""
+    /// The topic on which workers report themselves.
+    package var statusTopic = "push.status.v1"
+    /// False if it is not there.
+    package var hasStatusTopic = true
     /// The starts of partitions, or nil when they are unknown.
     package var starts: GroupStarts?
     /// Partitions that workers of this version leave to a newer one.
@@ -120,6 +135,18 @@ package struct StatusReport: Sendable {
         return topic.filter { $0.owner == nil && !$0.isHeld }
     }
 
-    /// Every loop that reported itself.
-    package var loops: [WorkerPage.Loop] { workers.flatMap { (try? $0.page.get())?.loops ?? [] } }
+    /// Every loop of a worker that answered, or has reported itself of late.
+    package var loops: [WorkerPage.Loop] { workers.filter { !$0.isStale }.flatMap { (try? $0.page.get())?.loops ?? [] } }
+
+    /// All failed queries: the gaps, those of the group and of workers, and what no worker has reported.
+    package var unasked: [ReportGap] {
+        var list = gaps
+        if case .failure(let error) = group { list.append(.members(error)) }
+        for worker in workers {
+            if case .failure(let failure) = worker.page { list.append(.worker(url: worker.name, reason: failure.message)) }
+        }
+        let mayHaveMembers = groupDescription.map { !$0.members.isEmpty } ?? true
+        if workers.isEmpty, mayHaveMembers { list.append(.unreported(topic: statusTopic, isMissing: !hasStatusTopic)) }
+        return list
+    }
 }

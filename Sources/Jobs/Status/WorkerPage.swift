@@ -1,7 +1,7 @@
 package import Kafka
 package import PushModel
 
-/// A worker's report at `/status`. Missing or unknown fields are nil. Texts are as the worker wrote them, control characters included.
+/// A worker's report, at `/status` or to its fleet. Missing or unknown fields are nil. Texts are as the worker wrote them, control characters included.
 package struct WorkerPage: Sendable, Equatable {
     /// One loop of the worker.
     package struct Loop: Sendable, Equatable {
@@ -17,6 +17,14 @@ package struct WorkerPage: Sendable, Equatable {
         package var partitions: [Partition] = []
         /// A further obstacle to requests, or an ignored setting, in the worker's own words.
         package var problem: String?
+        /// The final results since its process began, by their state.
+        package var finished: [String: Int] = [:]
+        /// The calls of hubs that were answered or failed since then.
+        package var calls = 0
+        /// The hubs that had no room in its report.
+        package var omittedHubs = 0
+        /// The partitions that had no room there.
+        package var omittedPartitions = 0
     }
 
     /// A hub that a loop sends through.
@@ -71,8 +79,14 @@ package struct WorkerPage: Sendable, Equatable {
 
     /// The hub's name, or empty.
     package let hub: String
-    /// Its loops.
+    /// Its loops, but for those that had no room in its report.
     package let loops: [Loop]
+    /// The number of loops that had no room.
+    package let omittedLoops: Int
+    /// The final results of all loops since the process began, by their state.
+    package let finished: [String: Int]
+    /// The calls of all loops that were answered or failed since then.
+    package let calls: Int
 
     /// Reads the page. Anything but an object with loops gives nil.
     package init?(_ json: [UInt8]) {
@@ -84,6 +98,12 @@ package struct WorkerPage: Sendable, Equatable {
         var loops: [Loop] = []
         document.forEachElement(of: list) { loops.append(reader.loop($0)) }
         self.loops = loops
+        let omitted = document.member("omitted", of: document.root)
+        omittedLoops = omitted.map { reader.count("loops", $0) } ?? 0
+        finished = loops.reduce(into: omitted.map { reader.finished($0) } ?? [:]) { sum, loop in
+            sum.merge(loop.finished) { $0.addingSaturated($1) }
+        }
+        calls = loops.reduce(omitted.map { reader.count("calls", $0) } ?? 0) { $0.addingSaturated($1.calls) }
     }
 }
 
@@ -98,6 +118,19 @@ private struct PageReader {
     }
 
     private func number(_ name: StaticString, _ node: JSONDocument.Node) -> Int? { digits(name, node).flatMap { Int($0) } }
+
+    /// A number that is not negative, or 0.
+    func count(_ name: StaticString, _ node: JSONDocument.Node) -> Int { max(0, number(name, node) ?? 0) }
+
+    /// The final results by their state.
+    func finished(_ node: JSONDocument.Node) -> [String: Int] {
+        guard let list = document.member("finished", of: node), document.kind(of: list) == .object else { return [:] }
+        var counts: [String: Int] = [:]
+        document.forEachMember(of: list) { name, value in
+            if let count = document.integer(at: value), count >= 0 { counts[document.string(name)] = Int(count) }
+        }
+        return counts
+    }
 
     private func digits(_ name: StaticString, _ node: JSONDocument.Node) -> String? {
         document.member(name, of: node).flatMap {
@@ -123,6 +156,10 @@ private struct PageReader {
         loop.lastRebalance = moment("last_rebalance", node)
         loop.lastCommit = moment("last_commit", node)
         loop.problem = text("trouble", node)
+        loop.finished = finished(node)
+        loop.calls = count("calls", node)
+        loop.omittedHubs = count("hubs_omitted", node)
+        loop.omittedPartitions = count("partitions_omitted", node)
         if let list = document.member("hubs", of: node), document.kind(of: list) == .array {
             document.forEachElement(of: list) {
                 loop.hubs.append(hub($0))

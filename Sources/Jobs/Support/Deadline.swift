@@ -17,6 +17,9 @@ package struct Deadline {
     /// The next wait: the rest, but never so long that a signal would go unnoticed.
     package var step: Duration { .nanoseconds(max(0, min(100_000_000, nanoseconds - Self.now()))) }
 
+    /// The milliseconds of that clock, which never jumps.
+    package static func milliseconds() -> Int64 { now() / 1_000_000 }
+
     /// The nanoseconds of that clock.
     package static func now() -> Int64 {
         var time = timespec()

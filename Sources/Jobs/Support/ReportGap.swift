@@ -12,4 +12,10 @@ package enum ReportGap: Sendable {
     case cancellations(JobFailure)
     /// The positions of the group cannot be read.
     case positions(KafkaError)
+    /// The members of the group cannot be listed.
+    case members(KafkaError)
+    /// The worker that was called does not answer as one, for a reason.
+    case worker(url: String, reason: String)
+    /// No worker of the group has reported itself on the topic, or there is no such topic.
+    case unreported(topic: String, isMissing: Bool)
 }

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 import ResultQuery
 
 /// Lengths of time and moments, as people write and read them.
@@ -15,5 +15,14 @@ package enum TimeText {
         case ..<60_000: "\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"
         default: "\(milliseconds / 60_000) min \(milliseconds % 60_000 / 1000) s"
         }
+    }
+}
+
+extension Timestamp {
+    /// `3.2 s ago`, `in 4.0 s`.
+    package func distance(from now: Timestamp) -> String {
+        let distance = milliseconds(since: now)
+        let length = TimeText.length(milliseconds: abs(distance))
+        return distance > 0 ? "in \(length)" : "\(length) ago"
     }
 }

@@ -32,10 +32,14 @@ package struct TopicRole: Sendable {
     var isCompacted = false
     /// Records must stand in one order, hence in one partition.
     var hasOnePartition = false
+    /// One partition is enough for its records, and more do no harm.
+    var isSmall = false
     /// For each partition of a topic of requests it has so many, because it has one for each lane.
     var multiple = 1
     /// Records are of no use a second after they were written.
     var isPassing = false
+    /// Brokers give its records their time, so that machines whose clocks differ agree on it.
+    var hasBrokerTime = false
     /// True if outdated records are compacted early (`min.cleanable.dirty.ratio`).
     var isCleanedEarly = false
     /// The hours after which a segment is no longer written to, or nil for the broker's own choice.
@@ -61,6 +65,8 @@ package struct TopicRole: Sendable {
     /// The topics in use, under the given names.
     package static func all(_ topics: Topics) -> [TopicRole] {
         let record = RequestReader.maximumRecordByteCount
+        // A value of 4,096 bytes, its key, and the batch around them.
+        let smallRecord = 8192
         // Records of delay lanes go on within an hour. The longer retention is for a fleet that is down for days.
         let delays = zip(DelayLanes.names, topics.delays).map {
             TopicRole(role: "delay-\($0)", name: $1, days: 7, recordByteCount: record, kind: .delayed)
@@ -93,11 +99,18 @@ package struct TopicRole: Sendable {
             TopicRole(
                 role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
                 hasOnePartition: true),
+            // Each worker writes its newest report again every second, so that neither an old one nor a lost one matters.
+            TopicRole(
+                role: "status", name: topics.status, days: 1, recordByteCount: smallRecord, isCompacted: true, isSmall: true,
+                isPassing: true, hasBrokerTime: true, isCleanedEarly: true, segmentHours: 1),
+            TopicRole(
+                role: "history", name: topics.history, days: 1, recordByteCount: smallRecord, isSmall: true, isPassing: true,
+                segmentHours: 1),
         ]
     }
 
     /// The number of partitions that it gets when `count` are requested.
-    func partitionCount(_ count: Int) -> Int { hasOnePartition ? 1 : count * multiple }
+    func partitionCount(_ count: Int) -> Int { hasOnePartition || isSmall ? 1 : count * multiple }
 
     func topic(partitions: Int, replication: Int) -> NewTopic {
         let policy = !isCompacted ? "delete" : days == nil ? "compact" : "compact,delete"
@@ -106,6 +119,7 @@ package struct TopicRole: Sendable {
         // Only a segment that is no longer written to is compacted or goes.
         if isCompacted || isPassing { properties.append(.init(key: "segment.bytes", value: "16777216")) }
         if let segmentHours { properties.append(.init(key: "segment.ms", value: String(segmentHours * 3_600_000))) }
+        if hasBrokerTime { properties.append(.init(key: "message.timestamp.type", value: "LogAppendTime")) }
         if isCleanedEarly { properties.append(.init(key: "min.cleanable.dirty.ratio", value: "0.1")) }
         if isUncompressed { properties.append(.init(key: "compression.type", value: "uncompressed")) }
         if isPassing { properties.append(.init(key: "retention.bytes", value: "67108864")) }

@@ -12,6 +12,7 @@ final class DemoWorker {
     private let health = Health()
     private let metrics: PushfanMetrics
     private let status: @Sendable () -> [UInt8]
+    private let reporter: StatusReporter
     private var probes: ProbeServer?
 
     init(_ configuration: WorkerConfiguration) throws {
@@ -21,6 +22,8 @@ final class DemoWorker {
         let (version, hubName) = (configuration.version, configuration.hubName)
         status = { [board = services.status] in board.json(version: version, hub: hubName) }
         worker = try Worker(configuration, services: services)
+        reporter = StatusReporter(configuration, board: services.status, log: .silent)
+        reporter.start()
         // A worker that cannot go on shows as a result that never comes, and the wait for that ends.
         thread.start(named: "pushfan-demo") { [worker] in try? worker.run() }
     }
@@ -40,5 +43,6 @@ final class DemoWorker {
         probes?.stop()
         worker.stop()
         thread.waitForEnd(until: .now() + .seconds(5))
+        reporter.stop()
     }
 }

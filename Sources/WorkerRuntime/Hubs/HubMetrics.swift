@@ -5,6 +5,7 @@ import PushModel
 /// The metrics of one hub, with the series that every request touches looked up once.
 final class HubMetrics {
     private let metrics: PushfanMetrics
+    private let tally: LoopTally
     private let hub: String
     private let oldestWaiting: GaugeShare
     private let sendLimit: GaugeShare
@@ -27,8 +28,9 @@ final class HubMetrics {
     private var throttledBefore: Int64 = 0
     private var waitedBefore: Int64 = 0
 
-    init(_ metrics: PushfanMetrics, gauges: HubGauges, loop: Int, hub: String) {
+    init(_ metrics: PushfanMetrics, gauges: HubGauges, loop: Int, tally: LoopTally, hub: String) {
         self.metrics = metrics
+        self.tally = tally
         self.hub = hub
         oldestWaiting = gauges.oldestWaiting.share(of: loop)
         sendLimit = gauges.sendLimit.share(of: loop)
@@ -50,6 +52,7 @@ final class HubMetrics {
 
     /// Counts an answer: successes by class, everything else by status.
     func sent(_ platform: Platform?, status: Int, nanoseconds: Int64) {
+        tally.noteCall()
         let index = Self.index(of: platform)
         durations[index].observe(nanoseconds: nanoseconds)
         let code = (200..<300).contains(status) ? 2 : status
@@ -72,12 +75,15 @@ final class HubMetrics {
 
     /// Counts a call without an answer.
     func countFailure(_ platform: Platform?, reason: String, nanoseconds: Int64) {
+        tally.noteCall()
         durations[Self.index(of: platform)].observe(nanoseconds: nanoseconds)
         metrics.sends.series([hub, Self.name(of: platform), reason]).increment()
     }
 
     /// Counts a request that has its final result, and the time since it was published. None when that is yet to come.
-    func finished(_ outcome: Outcome, nanoseconds: Int64) {
+    func finished(_ conclusion: Conclusion, nanoseconds: Int64) {
+        let outcome = conclusion.outcome
+        tally.noteResult(conclusion.state)
         if latestFinished?.outcome != outcome { latestFinished = finishedByOutcome[outcome].map { (outcome, $0) } }
         latestFinished?.counter.increment()
         publishToFinal.observe(nanoseconds: max(0, nanoseconds))

@@ -12,7 +12,7 @@ extension WorkerLoop {
         if flight.request.parent != nil { expansionRecorder.record(conclusion, of: flight, into: &outbox) }
         if flight.request.options.trackOutcome ?? ports[flight.port].settings.tracksOutcomes { track(flight) }
         ports[flight.port].metrics.finished(
-            conclusion.outcome, nanoseconds: wallClock.nanoseconds(since: flight.origin.timestamp))
+            conclusion, nanoseconds: wallClock.nanoseconds(since: flight.origin.timestamp))
         if log.isEnabled(.info) {
             log.info(
                 .requestFinished, "a request has its final result",

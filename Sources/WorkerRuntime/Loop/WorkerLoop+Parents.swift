@@ -96,7 +96,7 @@ extension WorkerLoop {
         expansionRecorder.close(parent, partition: id.partition, from: source, into: &outbox)
         partitions[slot].isDirty = true
         port(of: record).metrics.finished(
-            conclusion.outcome, nanoseconds: wallClock.nanoseconds(since: origin.timestamp))
+            conclusion, nanoseconds: wallClock.nanoseconds(since: origin.timestamp))
         log.info(
             .requestFinished, "a request has its final result",
             [

@@ -59,6 +59,14 @@ public struct LoopStatus: Sendable, Equatable {
         public var waitsForLeader: Bool { left == .leaderAway }
     }
 
+    /// The number of final results with one state.
+    public struct Finished: Sendable, Equatable {
+        /// The state.
+        public var state: ResultState
+        /// Their number.
+        public var count: Int64
+    }
+
     /// A hub that the loop sends through.
     public struct Hub: Sendable, Equatable {
         /// Its name in requests and results.
@@ -101,6 +109,10 @@ public struct LoopStatus: Sendable, Equatable {
     public var hubs: [Hub]
     /// Requests finished per second, over the last ten seconds.
     public var finishedPerSecond: Double
+    /// The final results since the process began, by state. States that none has are left out.
+    public var finished: [Finished] = []
+    /// The calls of hubs that were answered or failed, since the process began.
+    public var callCount: Int64 = 0
     /// The time when partitions were last assigned or taken away.
     public var lastRebalance: Timestamp?
     /// The time when a commit was last confirmed.

@@ -9,6 +9,8 @@ final class WorkerMetrics {
     private let metrics: PushfanMetrics
     private let gauges: LoopGauges
     private let loop: Int
+    /// The counts of this loop alone, for its status.
+    let tally = LoopTally()
     let unknownFields: Counter
     let resultsPublished: Counter
     let resultsFailed: Counter
@@ -44,7 +46,7 @@ final class WorkerMetrics {
 
     /// The metrics of a hub, of which the rate has a limit or not.
     func ofHub(_ name: String, isRateLimited: Bool) -> HubMetrics {
-        HubMetrics(metrics, gauges: gauges.ofHub(name, isRateLimited: isRateLimited), loop: loop, hub: name)
+        HubMetrics(metrics, gauges: gauges.ofHub(name, isRateLimited: isRateLimited), loop: loop, tally: tally, hub: name)
     }
 
     func rejected(_ code: ErrorCode, topic: String) {

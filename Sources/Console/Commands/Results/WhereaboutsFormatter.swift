@@ -65,12 +65,3 @@ extension WhereaboutsReport.Extent {
             ? "\(name): \(Counted.text(total, "offset", "offsets")) (all)" : "\(name): the newest \(searched) of \(total) offsets"
     }
 }
-
-extension Timestamp {
-    /// `3.2 s ago`, `in 4.0 s`.
-    func distance(from now: Timestamp) -> String {
-        let distance = milliseconds(since: now)
-        let length = TimeText.length(milliseconds: abs(distance))
-        return distance > 0 ? "in \(length)" : "\(length) ago"
-    }
-}

@@ -9,8 +9,7 @@ extension Command {
     static let status = Command(
         "status", .operators, "Show where the workers stand, and why requests wait",
         examples: [
-            "pushfan status", "pushfan status -o wide",
-            "pushfan status --worker http://127.0.0.1:9464 --worker http://10.0.0.7:9464",
+            "pushfan status", "pushfan status -o wide", "pushfan status --worker http://127.0.0.1:9464",
             "pushfan status --max-age 5m -o json || echo 'requests wait for too long'",
         ],
         groups: [
@@ -18,7 +17,7 @@ extension Command {
                 "Selection",
                 [
                     Flag(
-                        "worker", "URL", "Ask this worker, too: http:// and the address of its `listen`", isRepeatable: true),
+                        "worker", "URL", "Ask this worker, beside what it reports: http:// and its `listen`", isRepeatable: true),
                     Flag("max-age", "DURATION", "End with 1 when a request waits for longer"),
                 ]),
             .output([.table, .wide, .json]),
@@ -42,9 +41,9 @@ private enum StatusCommand {
         let asked: StatusReport?
         do throws(KafkaError) {
             let context = invocation.jobContext(settings, timeout: timeout)
-            asked = try StatusExamination(settings.groupTerms, context: context).report {
-                workers.map { call($0, within: timeout) }
-            }
+            asked = try StatusExamination(settings.groupTerms, context: context).report(
+                hearing: { isExpected in hear(context, isExpected: isExpected) },
+                calling: { workers.map { call($0, within: timeout) } })
         } catch {
             throw invocation.failure(error, settings.kafka, to: "ask how the workers stand")
         }
@@ -59,6 +58,13 @@ private enum StatusCommand {
         return report.workers.contains { (try? $0.page.get()) == nil } ? .partlyFailed : .done
     }
 
+    /// The workers that report themselves, once a second: those that seem silent get a little longer.
+    private static func hear(_ context: JobContext, isExpected: Bool) -> Result<[Fleet.Member]?, JobFailure> {
+        Result { () throws(JobFailure) in
+            try context.fleet(patience: .seconds(2), isExpected: isExpected)?.members(at: Deadline.milliseconds())
+        }
+    }
+
     private static func call(_ target: HealthTarget, within timeout: Duration) -> StatusReport.Worker {
         do throws(CommandFailure) {
             let answer = try PlainRequest.get(target, timeout: timeout)
@@ -66,9 +72,9 @@ private enum StatusCommand {
             guard answer.status == 200, let page = WorkerPage(body) else {
                 throw CommandFailure(.failed, "\(target) answered \(answer.status), and not as a worker of this version does")
             }
-            return StatusReport.Worker(url: target.description, page: .success(page), raw: body)
+            return StatusReport.Worker(name: target.description, page: .success(page), raw: body)
         } catch {
-            return StatusReport.Worker(url: target.description, page: .failure(.init(error.message)))
+            return StatusReport.Worker(name: target.description, page: .failure(.init(error.message)))
         }
     }
 
@@ -82,7 +88,9 @@ private enum StatusCommand {
     }
 
     private static func write(_ report: StatusReport, _ format: OutputFormat, _ streams: Streams) throws(CommandFailure) {
-        guard format.isForPeople else { return try streams.out(report.json + [UInt8(ascii: "\n")]) }
+        guard format.isForPeople else {
+            return try streams.out(report.json { $0.text(brokers: report.brokers) } + [UInt8(ascii: "\n")])
+        }
         let telling = StatusFormatter(report: report)
         try streams.out(telling.heading)
         for reason in report.reasons { try streams.out((reason.isStuck ? "stuck: " : "note: ") + Sanitised.line(reason.text)) }
@@ -100,6 +108,6 @@ private enum StatusCommand {
             try streams.out("")
             try streams.out(.table, hubs, [])
         }
-        for text in report.unasked { streams.note("not asked: \(Sanitised.line(text))") }
+        for gap in report.unasked { streams.note("not asked: \(Sanitised.line(gap.text(brokers: report.brokers)))") }
     }
 }

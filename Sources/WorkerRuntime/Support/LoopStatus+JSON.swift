@@ -1,0 +1,123 @@
+import PushModel
+
+/// The status of a loop as JSON, on one line.
+extension ByteWriter {
+    /// Appends what a loop says of itself as the members of an object, which its hubs and partitions follow.
+    mutating func appendHead(of status: LoopStatus) {
+        append("{\"worker\":")
+        append(json: status.worker)
+        add("mode", value: status.mode)
+        add("at", value: status.at)
+        add("circuit", value: status.circuit)
+        add("circuit_reason", value: status.circuitReason)
+        add("circuit_change", value: status.circuitChange)
+        add("limit", value: Int64(status.limit))
+        add("in_flight", value: Int64(status.inFlight))
+        add("waiting_for_turn", value: Int64(status.waitingForTurn))
+        add("waiting_for_timer", value: Int64(status.waitingForTimer))
+        add("finished_per_second", tenths: status.finishedPerSecond)
+        add("throttled_ms", value: status.throttledMilliseconds)
+        add("throttled_until", value: status.throttledUntil)
+        add("last_rebalance", value: status.lastRebalance)
+        add("last_commit", value: status.lastCommit)
+        add("trouble", value: status.problem)
+        append(finished: status.finished, calls: status.callCount)
+    }
+
+    /// Appends the counts since the process began as members after others.
+    mutating func append(finished: [LoopStatus.Finished], calls: Int64) {
+        append(",\"finished\":{")
+        for (index, part) in finished.enumerated() {
+            if index > 0 { append(",") }
+            append(json: part.state.rawValue)
+            append(":")
+            append(decimal: part.count)
+        }
+        append("}")
+        add("calls", value: calls)
+    }
+
+    /// Appends a hub as an object.
+    mutating func append(_ hub: LoopStatus.Hub) {
+        append("{\"hub\":")
+        append(json: hub.name)
+        add("region", value: hub.region)
+        if hub.isRetired { append(",\"retired\":true") }
+        add("trouble", value: hub.problem)
+        add("circuit", value: hub.circuit)
+        add("circuit_reason", value: hub.circuitReason)
+        add("circuit_change", value: hub.circuitChange)
+        add("limit", value: Int64(hub.limit))
+        add("in_flight", value: Int64(hub.inFlight))
+        add("waiting_for_turn", value: Int64(hub.waitingForTurn))
+        add("waiting_for_timer", value: Int64(hub.waitingForTimer))
+        if let rate = hub.ratePerSecond { add("rate_per_second", tenths: rate) }
+        add("throttled_ms", value: hub.throttledMilliseconds)
+        add("throttled_until", value: hub.throttledUntil)
+        append("}")
+    }
+
+    /// Appends a partition as an object.
+    mutating func append(_ partition: LoopStatus.Partition) {
+        append("{\"topic\":")
+        append(json: partition.topic)
+        add("partition", value: Int64(partition.partition))
+        if let position = partition.position { add("position", value: position) }
+        if let committed = partition.committed { add("committed", value: committed) }
+        add("in_work", value: Int64(partition.inWork))
+        if let oldest = partition.oldest {
+            append(",\"oldest\":{\"offset\":")
+            append(decimal: oldest.offset)
+            add("published_at", value: oldest.publishedAt)
+            add("attempt", value: Int64(oldest.attempt))
+            add("waits_for", value: oldest.waitsFor)
+            add("next_due", value: oldest.nextDue)
+            append("}")
+        }
+        if partition.isLeft { append(",\"left\":true") }
+        if partition.waitsForLeader { append(",\"waits_for_leader\":true") }
+        if let reading = partition.reading {
+            append(",\"reading\":{\"records\":")
+            append(decimal: reading.count)
+            add("of", value: reading.total)
+            add("bytes", value: reading.byteCount)
+            append("}")
+        }
+        append("}")
+    }
+
+    private mutating func begin(_ name: StaticString) {
+        append(",\"")
+        append(name)
+        append("\":")
+    }
+
+    /// Appends a member with a text after others, or nothing without one.
+    mutating func add(_ name: StaticString, value: String?) {
+        guard let value else { return }
+        begin(name)
+        append(json: value)
+    }
+
+    private mutating func add(_ name: StaticString, value: Int64) {
+        begin(name)
+        append(decimal: value)
+    }
+
+    private mutating func add(_ name: StaticString, value: Timestamp?) {
+        guard let value else { return }
+        begin(name)
+        append(UInt8(ascii: "\""))
+        append(value)
+        append(UInt8(ascii: "\""))
+    }
+
+    /// Adds a number with one digit behind the point, or nothing for what is no number.
+    private mutating func add(_ name: StaticString, tenths value: Double) {
+        guard value.isFinite, abs(value) < 1e15 else { return }
+        let tenths = Int64((max(0, value) * 10).rounded())
+        add(name, value: tenths / 10)
+        append(".")
+        append(decimal: tenths % 10)
+    }
+}
