@@ -1,5 +1,7 @@
 internal import Jobs
 internal import Kafka
+internal import PushModel
+internal import Replay
 
 extension APIProblem {
     /// Does something of a job, whose failure is thrown as a problem.
@@ -29,6 +31,11 @@ extension APIProblem {
                 422, code: .invalidRequest, detail: "An edit is none.",
                 faults: [.init(.schemaInvalid, at: "/set", message: fault.reason)])
         case .cursor: self = .badCursor
+        case .replacement(let fault):
+            let words = fault == .notOnePlace ? "It needs exactly one place." : "It is no valid request, as it stands or with the edits."
+            self = APIProblem(
+                422, code: .invalidRequest, detail: "The value cannot stand in place of the dead letter.",
+                faults: [.init(.schemaInvalid, at: "/value", message: words)])
         case .otherPlan, .notAPlan, .planOfOtherVersion, .damagedPlan:
             self = APIProblem(409, code: .replayEnded, detail: "The plan's file is of no use any more. Make a new plan.")
         case .stopped: self = APIProblem(409, code: .replayEnded, detail: "The replay was stopped for good. Make a new plan.")
@@ -48,6 +55,10 @@ extension APIProblem {
         case .undescribed(let topic, _), .unread(let topic, _): "\(topic): Kafka does not show it"
         case .cancellations: "what was cancelled: Kafka does not show it"
         case .positions: "where the group stands: Kafka does not show it"
+        case .members: "members of the group: Kafka does not show them"
+        case .worker(let url, let reason): "the worker at \(url): \(reason)"
+        case .unreported(let topic, let isMissing):
+            "what only workers know: " + (isMissing ? "there is no topic \(topic); `pushfan topics create` makes it" : "\(topic) has no report")
         }
     }
 

@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import Dispatch
 import EventLoop
 import GroupPositions
@@ -74,9 +75,10 @@ final class FleetWatch: Sendable {
     private func examine() throws(JobFailure) -> StatusReport? {
         let now = MonotonicTime.now()
         if let known = state.withLock({ $0.report }), now.nanoseconds(since: known.at) < Self.reportLife { return known.0 }
-        let workers = members().map { StatusReport.Worker(worker: $0.id, page: .success($0.page), raw: $0.raw) }
+        let members = members()
         do throws(KafkaError) {
-            guard let report = try StatusExamination(terms, context: context).report({ workers }) else { return nil }
+            let examination = StatusExamination(terms, context: context)
+            guard let report = try examination.report(hearing: { _ in .success(members) }) else { return nil }
             state.withLock { $0.report = (report, .now()) }
             return report
         } catch {
@@ -85,11 +87,8 @@ final class FleetWatch: Sendable {
     }
 
     private func members() -> [Fleet.Member] {
-        let now = Self.milliseconds()
-        return state.withLock { $0.fleet }.members(at: now)
+        state.withLock { $0.fleet }.members(at: Deadline.milliseconds())
     }
-
-    private static func milliseconds() -> Int64 { MonotonicTime.now().nanoseconds / 1_000_000 }
 
     // MARK: The thread
 
@@ -97,36 +96,36 @@ final class FleetWatch: Sendable {
         readHistory()
         var turn = Turn()
         while !context.isCancelled() {
-            guard let reader = try? context.openFleet() else {
+            guard let reader = (try? context.openFleet()) ?? nil else {
                 turn.next(self)
                 Pause.sleep(Self.pause)
                 continue
             }
             defer { reader.close() }
-            while !context.isCancelled(), !read(reader) { turn.next(self) }
+            var isLive = false
+            while !context.isCancelled(), read(reader, isLive: &isLive) { turn.next(self) }
         }
     }
 
-    /// Reads what has come. Returns true where the reader is of no use any more.
-    private func read(_ reader: TopicReader) -> Bool {
-        let now = Self.milliseconds()
-        var reports: [(key: [UInt8]?, value: [UInt8]?)] = []
+    /// Reads what has come. What is read first was there before. Returns false where the reader is of no use any more.
+    private func read(_ reader: TopicReader, isLive: inout Bool) -> Bool {
+        var fleet = state.withLock { $0.fleet }
+        defer { state.withLock { $0.fleet = fleet } }
         var timeout = Self.step
-        while reports.count < 1000 {
-            let result = reader.read(timeout: timeout) { record in
-                let value = record.value.map { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
-                reports.append((record.key.map { bytes in bytes.withUnsafeBufferPointer { Array($0) } }, value))
+        for _ in 0..<1000 {
+            let result = reader.read(timeout: timeout) {
+                fleet.take($0, isLive: isLive, wall: context.now(), now: Deadline.milliseconds())
             }
             timeout = .zero
-            if case .error(let error) = result, error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition {
+            switch result {
+            case .record: continue
+            case .error(let error): return !(error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition)
+            case .endOfPartition, .empty:
+                isLive = isLive || reader.hasReachedEnd || result == .empty
                 return true
             }
-            guard case .record = result else { break }
         }
-        state.withLock { state in
-            for report in reports { state.fleet.take(key: report.key, value: report.value, heardAt: now) }
-        }
-        return false
+        return true
     }
 
     private func readHistory() {

@@ -1,4 +1,5 @@
 import PushModel
+import ResultQuery
 
 /// What happened in each minute: requests finished by state, calls, and what waited. Without clock.
 ///

@@ -3,6 +3,7 @@ import HTTPServing
 import Kafka
 import Keys
 import PushModel
+import ResultQuery
 
 /// A call about one request, whose key is right.
 struct LookupCall: Sendable {
@@ -140,11 +141,7 @@ struct LookupEndpoints: Sendable {
                     answer(remembered, applied: nil, to: call)
                 }
             case .success(.life(let life)):
-                let place =
-                    remembered?.place
-                    ?? life.place.map {
-                        RecordPlace(topic: $0.topic, partition: $0.partition, offset: $0.offset)
-                    }
+                let place = remembered?.place ?? life.place
                 readPayload(at: place, query: query, for: call) { payload in
                     call.answer(
                         APIAnswer(

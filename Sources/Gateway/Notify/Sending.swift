@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import EventLoop
 import Kafka
 import Observability

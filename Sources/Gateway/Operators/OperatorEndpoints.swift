@@ -1,6 +1,8 @@
 import Basics
+import Delivery
 import Dispatch
 import EventLoop
+import HTTPServing
 import Jobs
 import Observability
 import PushModel
@@ -46,7 +48,7 @@ final class OperatorEndpoints: Sendable {
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
         replays = ReplayDesk(
             context: context, planning: configuration.planning, callsAtOnce: configuration.callsAtOnce, answers: answers,
-            store: store)
+            isSearchCheap: { keeper?.isCurrent ?? false }, store: store)
         streams = EventStreams(limit: Self.streamLimit)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)
         fleet = FleetWatch(context, terms: configuration.groupTerms, streams: streams, log: services.log, write: write)

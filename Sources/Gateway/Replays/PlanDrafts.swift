@@ -1,4 +1,6 @@
 import Basics
+import EventLoop
+import HTTPServing
 import Jobs
 import PushModel
 import Synchronization
@@ -54,7 +56,9 @@ final class PlanDrafts: Sendable {
     func note(_ progress: ReadingProgress, of id: String) {
         drafts.withLock { drafts in
             switch progress {
-            case .began(_, let count): (drafts[id]?.total, drafts[id]?.remaining) = (count, count)
+            case .began(_, let count):
+                drafts[id]?.total = count
+                drafts[id]?.remaining = count
             case .reached(let remaining): drafts[id]?.remaining = remaining
             case .ended: break
             }

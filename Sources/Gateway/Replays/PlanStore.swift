@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import Foundation
 import Jobs

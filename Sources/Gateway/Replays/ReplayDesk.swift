@@ -16,6 +16,8 @@ struct ReplayDesk: Sendable {
     /// Calls that one worker has in flight at once, for the price of a plan.
     let callsAtOnce: Int
     let answers: ResultAnswers
+    /// Whether results are found without reading their topic.
+    let isSearchCheap: @Sendable () -> Bool
     /// Nil without `gateway.state_dir`: then nothing is planned here.
     let store: PlanStore?
     let drafts = PlanDrafts()
@@ -61,9 +63,8 @@ struct ReplayDesk: Sendable {
         let log = try context.jobLog()
         var header = header
         header.jobsOffset = log.end
-        header.replacement = order.value
         var plan = DeadLetterPlan(header, try header.manner().edits, log.history, context, path: path)
-        try plan.make(order.filter, codes: order.codes, places: order.places)
+        try plan.make(order.filter, codes: order.codes, places: order.places, replacement: order.value)
     }
 
     /// What is known of a plan in a file, and of its job.
@@ -157,13 +158,12 @@ struct ReplayDesk: Sendable {
         return try APIProblem.catching { () throws(JobFailure) in
             let path = store?.existingPath(of: id)
             var json = try path.map { path throws(JobFailure) in try whole(path, job: shown.job, rate: rate) } ?? shown.summary
-            if let job = shown.job, wantsResults || answers.isIndexed {
+            if let job = shown.job, wantsResults || isSearchCheap() {
                 let outcomes = try answers.outcomes(of: job).map { ($0.state, $0.count) }
                 json.add("results", raw: ReplayJSON.object(outcomes))
             }
-            let headers =
-                try path.map { path throws(JobFailure) in try headers(of: path, id: id) } ?? ["Cache-Control": "no-store"]
-            return APIAnswer(status: 200, json: json.bytes, headers: headers)
+            let fields = try path.map { path throws(JobFailure) in try headers(of: path, id: id) } ?? ["Cache-Control": "no-store"]
+            return APIAnswer(status: 200, json: json.bytes, headers: fields)
         }
     }
 
@@ -190,7 +190,7 @@ struct ReplayDesk: Sendable {
 
     /// A job with every item that was skipped.
     private func fullJob(_ id: String) throws(APIProblem) -> JobLog.Job? {
-        try APIProblem.catching { () throws(JobFailure) in try context.jobLog().jobs[id] }
+        try APIProblem.catching { () throws(JobFailure) in try context.job(id) }
     }
 
     // MARK: Running

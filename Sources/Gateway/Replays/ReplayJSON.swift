@@ -25,7 +25,7 @@ struct ReplayJSON {
 
     /// The items that were dealt with, and those of them that were left out.
     var progress: (next: Int, skipped: Int) {
-        let known = (next: job?.next ?? 0, skipped: job?.record.skipped ?? 0)
+        let known = (next: job?.next ?? 0, skipped: job?.skippedCount ?? 0)
         guard let standing, standing.isAtWork, standing.next >= known.next else { return known }
         return (standing.next, standing.skipped)
     }

@@ -59,7 +59,7 @@ final class ReplayRuns: Sendable {
         if let other { return other }
         run.thread.start(named: "pushfan-replay") { [self] in
             do throws(JobFailure) {
-                let record = try work { progress in note(progress, of: id) }
+                let record = try work { [self] progress in note(progress, of: id) }
                 change(id) { $0 = Standing(state: .ended(record.state), next: record.next, skipped: record.skipped) }
             } catch {
                 change(id) { $0.state = .failed(APIProblem(error)) }

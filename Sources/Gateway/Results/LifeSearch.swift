@@ -94,9 +94,11 @@ extension RequestLife {
     }
 
     /// The place of the request's record.
-    var place: Replay.RecordPlace? {
+    var place: RecordPlace? {
         var document = JSONDocument()
-        guard let latest, (try? document.read(latest.json.span)) != nil else { return nil }
-        return Replay.RecordPlace(document, originOf: document.root)
+        guard let latest, (try? document.read(latest.json.span)) != nil,
+            let place = Replay.RecordPlace(document, originOf: document.root)
+        else { return nil }
+        return RecordPlace(topic: place.topic, partition: place.partition, offset: place.offset)
     }
 }

@@ -2,6 +2,7 @@ import Basics
 import HTTPServing
 import Jobs
 import Kafka
+import Keys
 import Publishing
 import PushModel
 import Replay
@@ -54,7 +55,7 @@ struct ResultDesk: Sendable {
     func failures(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
         let query = try call.query(["filter"])
         let filter = try CallerFilter(query["filter"] ?? "", at: context.now(), tenant: call.publisher.tenant)
-        let report = try APIProblem.catching { () throws(JobFailure) in try answers.failureReport(filter.filter) }
+        let report = try APIProblem.catching { () throws(JobFailure) in try answers.failureReport(filter.filter, keepingSettled: true) }
         return APIAnswer(status: 200, json: report.json, headers: ["Cache-Control": "no-store"])
     }
 

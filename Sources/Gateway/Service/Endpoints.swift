@@ -1,3 +1,4 @@
+import Delivery
 import FanOut
 import HTTPServing
 import Kafka
