@@ -164,6 +164,18 @@ import Testing
         #expect(try open(cluster: "d", topic: "u").flaw == nil)
     }
 
+    @Test(arguments: 0..<4) func statesAreCountedAsAReadingCountsThem(seed: Int) throws {
+        var random = RandomResults(seed: seed)
+        let reading = Reading(records: random.indexed(300))
+        let index = try open()
+        try fill(index, reading.records, by: 100)
+        for text in ["job:j", "job:j kind:final since:2026-11-21T12:00:00.010Z", "job:nobody"] {
+            let filter = try ResultFilter(text, now: 0)
+            let expected = Dictionary(grouping: reading.newest(1000, filter), by: \.state).mapValues(\.count)
+            #expect(try index.states(filter) == expected, "\(text)")
+        }
+    }
+
     @Test func partsThatNoResultHasAreRemovedOnceTheyAreMany() throws {
         let index = try open()
         let records = (0..<12_000).map { number in

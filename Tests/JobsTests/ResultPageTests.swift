@@ -134,7 +134,7 @@ import Testing
         for _ in 0..<20 {
             let filter = try ResultFilter(random.filter(), now: 0)
             let limit = 1 + random.below(20)
-            let found = try Self.walk { try index.page(limit, filter, after: $0) }
+            let found = try Self.walk { try index.page(limit, matching: filter, after: $0) }
             #expect(Self.places(found) == Self.places(try index.newest(1000, filter).reversed()), "\(filter)")
         }
         #expect(try index.recordCount() == 200)

@@ -53,7 +53,7 @@ package final class IndexKeeper: Sendable {
     package func run() {
         var pause = Self.pauses.first
         while !context.isCancelled() {
-            do throws(IndexTrouble) {
+            do throws(IndexFailure) {
                 let (index, positions) = try catchUp()
                 try follow(index, from: positions)
                 pause = Self.pauses.first
@@ -89,9 +89,9 @@ package final class IndexKeeper: Sendable {
     }
 
     /// Reads what is new, removes what retention took, and returns where to read on.
-    private func catchUp() throws(IndexTrouble) -> (index: ResultIndex, positions: [Int32: Int64]) {
+    private func catchUp() throws(IndexFailure) -> (index: ResultIndex, positions: [Int32: Int64]) {
         let topic = context.topics.results
-        let survey = try IndexTrouble.kafka { () throws(KafkaError) in
+        let survey = try IndexFailure.kafka { () throws(KafkaError) in
             try TopicReader(
                 surveying: topic, configuration: context.kafka, timeout: context.timeout, readAhead: Self.readAhead)
         }
@@ -126,13 +126,13 @@ package final class IndexKeeper: Sendable {
     }
 
     /// Opens the index. One that is not the one of before, or had trouble, is not current until it was filled.
-    private func open(_ survey: TopicReader, of total: Int) throws(IndexTrouble) -> ResultIndex {
+    private func open(_ survey: TopicReader, of total: Int) throws(IndexFailure) -> ResultIndex {
         let known = state.withLock { $0 }
         // A file that was checked before is not opened again, because closing it would end the locks of queries.
         if FileMark(path: path) != known.mark || known.mark == nil {
             do throws(IndexAbsence) { try IndexLocation.checkThatItIsNobodyElses(path) } catch { throw .absence(error) }
         }
-        return try IndexTrouble.database { () throws(SQLiteError) in
+        return try IndexFailure.database { () throws(SQLiteError) in
             if known.isUseless { try ResultIndex.reset(path: path) }
             let index = try ResultIndex(path: path, cluster: survey.clusterID ?? "", topic: survey.topic)
             let (epoch, mark) = (index.epoch, FileMark(path: path))
@@ -147,8 +147,8 @@ package final class IndexKeeper: Sendable {
     }
 
     /// Adds what comes, until it is time to compare the index with the topic again.
-    private func follow(_ index: ResultIndex, from positions: [Int32: Int64]) throws(IndexTrouble) {
-        var tail = try IndexTail(index, from: positions, context)
+    private func follow(_ index: ResultIndex, from positions: [Int32: Int64]) throws(IndexFailure) {
+        var tail = try IndexTail(index, from: positions, in: context)
         defer { tail.close() }
         while !context.isCancelled() {
             note(try tail.counts())

@@ -22,15 +22,15 @@ struct IndexTail {
     /// The records of the index, less the number of its newest row, which grows with each that any process adds.
     private let base: Int
     private let end = Deadline(after: length)
-    private var nextLook = Deadline(after: partitionInterval)
+    private var nextRefresh = Deadline(after: partitionInterval)
 
     /// Begins to read where a catching up has ended.
-    init(_ index: ResultIndex, from positions: [Int32: Int64], _ context: JobContext) throws(IndexTrouble) {
+    init(_ index: ResultIndex, from positions: [Int32: Int64], in context: JobContext) throws(IndexFailure) {
         self.index = index
         self.context = context
         next = OffsetOrder(positions)
-        base = try IndexTrouble.database { () throws(SQLiteError) in try index.recordCount() - index.newestRow() }
-        reader = try IndexTrouble.kafka { () throws(KafkaError) in
+        base = try IndexFailure.database { () throws(SQLiteError) in try index.recordCount() - index.newestRow() }
+        reader = try IndexFailure.kafka { () throws(KafkaError) in
             try TopicReader(
                 context.kafka, topic: context.topics.results, start: .offsets(positions), timeout: context.timeout,
                 readAhead: Self.readAhead)
@@ -41,13 +41,13 @@ struct IndexTail {
     func close() { reader.close() }
 
     /// The records of the index, and those that are missing of what was there at the beginning.
-    func counts() throws(IndexTrouble) -> (records: Int, behind: Int) {
-        let row = try IndexTrouble.database { () throws(SQLiteError) in try index.newestRow() }
+    func counts() throws(IndexFailure) -> (records: Int, behind: Int) {
+        let row = try IndexFailure.database { () throws(SQLiteError) in try index.newestRow() }
         return (base + row, Int(clamping: reader.remainingCount))
     }
 
     /// Reads for a step, and adds what has come. Returns false when it is time to end.
-    mutating func readOn() throws(IndexTrouble) -> Bool {
+    mutating func readOn() throws(IndexFailure) -> Bool {
         let deadline = Deadline(after: Self.step)
         while !deadline.hasPassed, !pending.isFull, !context.isCancelled() {
             var found: IndexedRecord?
@@ -60,16 +60,16 @@ struct IndexTail {
             pending.append(found)
         }
         while reader.nextEvent() != nil {}
-        let isSame = try IndexTrouble.database { () throws(SQLiteError) in try index.add(pending.records) }
+        let isSame = try IndexFailure.database { () throws(SQLiteError) in try index.add(pending.records) }
         guard isSame else { throw .absence(.rebuiltByAnother) }
         pending.removeAll()
-        if nextLook.hasPassed { try lookForPartitions() }
+        if nextRefresh.hasPassed { try refreshPartitions() }
         return !end.hasPassed
     }
 
-    private mutating func lookForPartitions() throws(IndexTrouble) {
-        nextLook = Deadline(after: Self.partitionInterval)
-        try IndexTrouble.kafka { () throws(KafkaError) in _ = try reader.refreshPartitions(timeout: context.timeout) }
+    private mutating func refreshPartitions() throws(IndexFailure) {
+        nextRefresh = Deadline(after: Self.partitionInterval)
+        try IndexFailure.kafka { () throws(KafkaError) in _ = try reader.refreshPartitions(timeout: context.timeout) }
     }
 }
 

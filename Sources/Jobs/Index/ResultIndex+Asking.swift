@@ -13,21 +13,21 @@ extension ResultIndex {
 
     /// The newest results that match, oldest first.
     func newest(_ limit: Int, _ filter: ResultFilter) throws(SQLiteError) -> [ResultRecord] {
-        try results(limit, filter, after: nil).reversed()
+        try results(limit, matching: filter, after: nil).reversed()
     }
 
     /// A page of the results that match, newest first, and the place of the next one.
     func page(
-        _ limit: Int, _ filter: ResultFilter, after cursor: ResultCursor?
+        _ limit: Int, matching filter: ResultFilter, after cursor: ResultCursor?
     ) throws(SQLiteError) -> (results: [ResultRecord], next: ResultCursor?) {
         let limit = max(1, limit)
-        let found = try results(limit + 1, filter, after: cursor)
+        let found = try results(limit + 1, matching: filter, after: cursor)
         guard found.count > limit else { return (found, nil) }
         return (found.dropLast(), ResultCursor(found[limit - 1]))
     }
 
     private func results(
-        _ limit: Int, _ filter: ResultFilter, after cursor: ResultCursor?
+        _ limit: Int, matching filter: ResultFilter, after cursor: ResultCursor?
     ) throws(SQLiteError) -> [ResultRecord] {
         let condition = try IndexCondition(filter, in: database)
         let place = cursor == nil ? "" : "AND (time, topic_partition, topic_offset) < (?, ?, ?)"

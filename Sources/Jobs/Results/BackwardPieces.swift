@@ -28,7 +28,7 @@ struct BackwardPieces {
     /// Every record written at this time or later was read.
     private(set) var reached = Int64.max
     private(set) var isDone = false
-    /// Where the times of the unread records end. Few records are newer.
+    /// The end of the times of the unread records. Few records are newer.
     private var end: Int64
     private var span = firstSpan
     private let oldest: Int64?
@@ -59,12 +59,12 @@ struct BackwardPieces {
         let rest = Piece(offsets: unread, since: oldest ?? .min, isLast: true)
         guard rest.count > limit else { return rest }
         let first = max(0, oldest ?? 0)
-        let base = reached == .max ? piece(since: end, try starts(end)).count : 0
+        let base = reached == .max ? piece(since: end, from: try starts(end)).count : 0
         let most = base.addingSaturated(limit)
         var (high, span) = (end, span)
         while true {
             let low = max(first, high - span)
-            let found = low > first ? piece(since: low, try starts(low)) : rest
+            let found = low > first ? piece(since: low, from: try starts(low)) : rest
             if found.count > most { return try narrow(found, from: low, to: high, counts: base...most, startingAt: starts) }
             if found.count > base || found.isLast { return found }
             (high, span) = (low, min(span * Self.growth, Self.longestSpan))
@@ -90,7 +90,7 @@ struct BackwardPieces {
         var (low, high, large) = (low, high, large)
         while high - low > 1 {
             let middle = low + (high - low) / 2
-            let half = piece(since: middle, try starts(middle))
+            let half = piece(since: middle, from: try starts(middle))
             if half.count > counts.upperBound {
                 (low, large) = (middle, half)
             } else if half.count <= counts.lowerBound {
@@ -102,7 +102,7 @@ struct BackwardPieces {
         return large
     }
 
-    private func piece(since time: Int64, _ starts: [Int64]) -> Piece {
+    private func piece(since time: Int64, from starts: [Int64]) -> Piece {
         let offsets = zip(unread, starts).map { min(max($1, $0.lowerBound), $0.upperBound)..<$0.upperBound }
         return Piece(offsets: offsets, since: time, isLast: false)
     }

@@ -67,7 +67,7 @@ struct BackwardScan {
                     try scan.offsets(since: time, in: survey)
                 })
         else { return .end }
-        let reader = try reader(of: piece, survey)
+        let reader = try reader(of: piece, after: survey)
         defer { reader.close() }
         var isCut = false
         var count = 0
@@ -96,7 +96,7 @@ struct BackwardScan {
     }
 
     /// A reader of a piece. A small topic is read by the reader that has found its ends.
-    private func reader(of piece: BackwardPieces.Piece, _ survey: TopicReader) throws(JobFailure) -> TopicReader {
+    private func reader(of piece: BackwardPieces.Piece, after survey: TopicReader) throws(JobFailure) -> TopicReader {
         let starts = Self.named(piece.offsets.map(\.lowerBound))
         let ends = piece.offsets.map(\.upperBound)
         guard piece.isLast, ends == survey.bounds.map(\.upperBound) else {

@@ -13,7 +13,9 @@ package struct DeadLetterCount: Sendable, Equatable {
     package let isExact: Bool
 
     /// Counts the records of the dead-letter topic. Returns nil when there is no such topic.
-    static func of(_ scan: TopicScan, _ times: ResultFilter, _ history: ReplayHistory) throws(JobFailure) -> DeadLetterCount? {
+    static func of(
+        _ scan: TopicScan, in times: ResultFilter, without history: ReplayHistory
+    ) throws(JobFailure) -> DeadLetterCount? {
         let start: TopicReader.Start = times.since.map { .time($0) } ?? .beginning
         guard let reader = try scan.openIfThere(start, BackwardScan.stop(times)) else { return nil }
         defer { reader.close() }

@@ -20,11 +20,13 @@ extension ResultAnswers {
     ) throws(JobFailure) -> ResultPage {
         let kept = keeper?.counts
         let known = try known { index throws(SQLiteError) -> ((results: [ResultRecord], next: ResultCursor?), Int) in
-            let page = try index.page(limit, filter, after: cursor)
+            let page = try index.page(limit, matching: filter, after: cursor)
             if let kept { return (page, kept.records) }
             return (page, try index.recordCount())
         }
-        guard let (page, count) = known else { return try scannedPage(limit, filter, after: cursor, patience: patience) }
+        guard let (page, count) = known else {
+            return try scannedPage(limit, matching: filter, after: cursor, patience: patience)
+        }
         let extent = SearchExtent(
             source: .index, since: filter.since.map { Timestamp(milliseconds: $0) }, records: count,
             of: count + (kept?.behind ?? 0), isComplete: true)
@@ -33,7 +35,7 @@ extension ResultAnswers {
 
     /// The same from the topic. Without patience it reads until the page is full.
     func scannedPage(
-        _ limit: Int, _ filter: ResultFilter, after cursor: ResultCursor?, patience: Duration?
+        _ limit: Int, matching filter: ResultFilter, after cursor: ResultCursor?, patience: Duration?
     ) throws(JobFailure) -> ResultPage {
         var filter = filter
         if let cursor { filter.add(until: cursor.until) }

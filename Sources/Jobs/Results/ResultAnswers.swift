@@ -44,7 +44,7 @@ package struct ResultAnswers: Sendable {
     package func newest(_ limit: Int, _ filter: ResultFilter) throws(JobFailure) -> [ResultRecord] {
         let known = try known { index throws(SQLiteError) in try index.newest(limit, filter) }
         if let known { return known }
-        return try scannedPage(limit, filter, after: nil, patience: nil).results.reversed()
+        return try scannedPage(limit, matching: filter, after: nil, patience: nil).results.reversed()
     }
 
     /// Gathers the results of a request and of its replays.
@@ -100,6 +100,6 @@ package struct ResultAnswers: Sendable {
 
     /// Counts the records that could not be understood, and were not given back since. Returns nil when there is no such topic.
     package func deadLetters(_ times: ResultFilter, _ history: ReplayHistory) throws(JobFailure) -> DeadLetterCount? {
-        try DeadLetterCount.of(scan.of(context.topics.deadLetters), times, history)
+        try DeadLetterCount.of(scan.of(context.topics.deadLetters), in: times, without: history)
     }
 }

@@ -46,7 +46,7 @@ package struct ResultPage: Sendable {
     package let searched: SearchExtent
 }
 
-/// How far a search went.
+/// The extent of a search.
 package struct SearchExtent: Sendable, Equatable {
     /// The source of the results.
     package enum Source: String, Sendable {

@@ -233,7 +233,7 @@ extension TopicReader {
     /// - Parameters:
     ///   - time: Milliseconds since 1970; times before that count as 0.
     ///   - timeout: How long to wait for the brokers.
-    /// - Returns: One offset for each partition, in order; its end, by `bounds`, where every record is older.
+    /// - Returns: One offset for each partition, in order, or its end by `bounds` where every record is older.
     /// - Throws: `isUnknownTopicOrPartition`, `isUnreachable`, or `isAuthorization`.
     public func offsets(since time: Int64, timeout: Duration) throws(KafkaError) -> [Int64] {
         guard !isClosed else { throw .closed }

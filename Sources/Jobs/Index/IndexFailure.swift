@@ -3,7 +3,7 @@ import Kafka
 import SQLite
 
 /// A reason to open an index again.
-enum IndexTrouble: Error {
+enum IndexFailure: Error {
     case job(JobFailure)
     case database(SQLiteError)
     case absence(IndexAbsence)
@@ -37,12 +37,12 @@ enum IndexTrouble: Error {
     }
 
     /// Does something with Kafka.
-    static func kafka<Value>(_ body: () throws(KafkaError) -> Value) throws(IndexTrouble) -> Value {
+    static func kafka<Value>(_ body: () throws(KafkaError) -> Value) throws(IndexFailure) -> Value {
         do throws(KafkaError) { return try body() } catch { throw .job(.kafka(error, .describeTopics)) }
     }
 
     /// Does something with the file.
-    static func database<Value>(_ body: () throws(SQLiteError) -> Value) throws(IndexTrouble) -> Value {
+    static func database<Value>(_ body: () throws(SQLiteError) -> Value) throws(IndexFailure) -> Value {
         do throws(SQLiteError) { return try body() } catch { throw .database(error) }
     }
 }
