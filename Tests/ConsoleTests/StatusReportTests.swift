@@ -232,4 +232,29 @@ import Testing
             ])
         #expect(refused.reasons.isEmpty)
     }
+
+    private static func worker(_ name: String, age: Int64) throws -> StatusReport.Worker {
+        let page = Array(#"{"loops":[{"worker":"\#(name)","mode":"stopping"}]}"#.utf8)
+        return .init(name: name, age: age, page: .success(try #require(WorkerPage(page))), raw: page)
+    }
+
+    @Test func whoHasFallenSilentIsAReasonAndWhatItSaidIsNone() throws {
+        let report = StatusReport(
+            now: Self.now, groupID: "g", group: .success(.init(state: .stable, members: [])), partitions: [],
+            workers: [try Self.worker("w1", age: 800), try Self.worker("w2", age: 12_400)])
+        let reasons = report.reasons.map(\.text)
+        #expect(reasons.contains("w2: has not reported for 12 s") && reasons.contains("w1: is stopping"))
+        #expect(!reasons.contains("w2: is stopping") && report.loops.map(\.worker) == ["w1"])
+        let json = String(decoding: report.json { $0.text(brokers: "") }, as: UTF8.self)
+        #expect(json.contains(#"{"worker":"w1","age_ms":800,"stale":false,"status":{"loops":[{"worker":"w1""#))
+        #expect(json.contains(#"{"worker":"w2","age_ms":12400,"stale":true,"#))
+    }
+
+    @Test(arguments: [(0, true, []), (1, true, ["none has reported itself"]), (1, false, ["there is no topic push.status.v1"])])
+    func workersAreMissedOnlyWhereThereAreSome(members: Int, hasTopic: Bool, words: [String]) throws {
+        var report = try Self.report([], members: members)
+        report.hasStatusTopic = hasTopic
+        let texts = report.unasked.map { $0.text(brokers: "") }
+        #expect(texts.count == words.count && zip(texts, words).allSatisfy { $0.contains($1) && $0.contains("--worker http") })
+    }
 }

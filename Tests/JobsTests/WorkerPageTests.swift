@@ -30,4 +30,17 @@ import Testing
         #expect(hubs.map(\.name) == ["one", "two", "old"] && hubs.map(\.isRetired) == [false, false, true])
         #expect(hubs.map(\.ratePerSecond) == [nil, "12.5", nil] && hubs.map(\.waitingForTurn) == [2, 9, nil])
     }
+
+    @Test func countsOfLoopsAndOfThoseWithoutRoomAreAddedUp() throws {
+        let page = """
+            {"loops":[{"worker":"w-1","finished":{"sent":5,"failed":1,"odd":-3},"calls":7,"partitions_omitted":4},\
+            {"worker":"w-2","finished":{"sent":2},"calls":"x"},{"worker":"old"}],\
+            "omitted":{"loops":3,"finished":{"sent":10,"expired":1},"calls":20}}
+            """
+        let read = try #require(WorkerPage(Array(page.utf8)))
+        #expect(read.loops.map(\.finished) == [["sent": 5, "failed": 1], ["sent": 2], [:]])
+        #expect(read.loops.map(\.calls) == [7, 0, 0] && read.loops.map(\.omittedPartitions) == [4, 0, 0])
+        #expect(read.omittedLoops == 3 && read.calls == 27)
+        #expect(read.finished == ["sent": 17, "failed": 1, "expired": 1])
+    }
 }

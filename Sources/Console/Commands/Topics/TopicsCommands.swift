@@ -17,7 +17,7 @@ extension Command {
                 "Selection",
                 [
                     Flag(
-                        "partitions", "N", "Partitions of each topic but control and replays; held has three times as many",
+                        "partitions", "N", "Partitions of each topic; held has three times as many, control and others one",
                         default: "12"),
                     Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
                 ]),

@@ -1,0 +1,169 @@
+import Delivery
+import Foundation
+import Kafka
+import Observability
+import PushModel
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+@Suite struct StatusRecordTests {
+    /// The size of a worker: how many loops it has, how many hubs and partitions each, and how long names and troubles are.
+    struct Size: Sendable, CustomTestStringConvertible {
+        var loops = 1
+        var hubs = 1
+        var partitions = 4
+        var name = 8
+        var trouble = 0
+
+        var testDescription: String { "\(loops) loops, \(hubs) hubs, \(partitions) partitions, names of \(name), \(trouble)" }
+    }
+
+    private static let sizes = [
+        Size(), Size(partitions: 0), Size(hubs: 0), Size(partitions: 5000), Size(hubs: 700, partitions: 700), Size(loops: 64),
+        Size(loops: 64, hubs: 20, partitions: 300), Size(name: 249), Size(loops: 3, name: 128), Size(name: 10_000),
+        Size(loops: 5, hubs: 5, partitions: 50, trouble: 3000),
+    ]
+
+    private static func status(_ number: Int, _ size: Size) -> LoopStatus {
+        func name(_ kind: String, _ number: Int) -> String { kind + String(repeating: "é\"", count: size.name / 2) + "\(number)" }
+        let trouble = size.trouble > 0 ? String(repeating: "\u{1}", count: size.trouble) : nil
+        let partitions = (0..<size.partitions).map { partition in
+            LoopStatus.Partition(
+                topic: name("t", 0), partition: Int32(partition), position: 7, committed: 5, inWork: 1,
+                oldest: partition % 3 == 0
+                    ? .init(
+                        offset: 5, publishedAt: Timestamp(milliseconds: Int64(1_000_000 - partition)), attempt: 1,
+                        waitsFor: "hub",
+                        nextDue: nil) : nil,
+                left: partition == size.partitions - 1 ? .leaderAway : nil, reading: nil)
+        }
+        let hubs = (0..<size.hubs).map { hub in
+            LoopStatus.Hub(
+                name: name("h", hub), region: nil, isRetired: false, problem: trouble, circuit: hub == 3 ? "open" : "closed",
+                circuitReason: trouble, circuitChange: nil, limit: 64, inFlight: 1, waitingForTurn: 2, waitingForTimer: 3,
+                ratePerSecond: nil, throttledMilliseconds: 0, throttledUntil: nil)
+        }
+        return LoopStatus(
+            worker: name("w", number), mode: "running", at: Timestamp(milliseconds: 2_000_000), hubs: hubs,
+            finishedPerSecond: 1.5,
+            finished: [.init(state: .sent, count: 10), .init(state: .failed, count: 1)], callCount: 12, lastRebalance: nil,
+            lastCommit: nil, partitions: partitions, problem: trouble)
+    }
+
+    private static func read(_ bytes: [UInt8]) throws -> (loops: [[String: Any]], omitted: [String: Any]) {
+        let page = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        return (try #require(page["loops"] as? [[String: Any]]), page["omitted"] as? [String: Any] ?? [:])
+    }
+
+    @Test(arguments: sizes)
+    func aRecordIsSmallAndValidAndCountsWhatItLeavesOut(size: Size) throws {
+        let statuses = (0..<size.loops).map { Self.status($0, size) }
+        let bytes = StatusRecord(statuses, version: "1.2.3", hub: "hub").json
+        #expect(bytes.count <= 4096)
+        let (loops, omitted) = try Self.read(bytes)
+        #expect(loops.count + (omitted["loops"] as? Int ?? 0) == size.loops)
+        func total(_ counts: [Int?]) -> Int { counts.reduce(0) { $0 + ($1 ?? 0) } }
+        #expect(total(loops.map { $0["calls"] as? Int }) + (omitted["calls"] as? Int ?? 0) == 12 * size.loops)
+        let sent = (loops + [omitted]).map { ($0["finished"] as? [String: Int])?["sent"] }
+        #expect(total(sent) == 10 * size.loops)
+        for loop in loops {
+            let (hubs, partitions) = (loop["hubs"] as? [Any], loop["partitions"] as? [Any])
+            #expect(total([hubs?.count, loop["hubs_omitted"] as? Int]) == size.hubs)
+            #expect(total([partitions?.count, loop["partitions_omitted"] as? Int]) == size.partitions)
+        }
+    }
+
+    @Test func whatIsStuckAndWhatHasWaitedLongestIsKept() throws {
+        let size = Size(hubs: 9, partitions: 600)
+        let loop = try #require(try Self.read(StatusRecord([Self.status(0, size)], version: "1", hub: "h").json).loops.first)
+        let hubs = try #require(loop["hubs"] as? [[String: Any]])
+        #expect(hubs.contains { $0["circuit"] as? String == "open" })
+        let partitions = try #require(loop["partitions"] as? [[String: Any]]).compactMap { $0["partition"] as? Int }
+        #expect(partitions.contains(599), "it waits for a leader")
+        // Each third has an oldest request, and the later ones older ones.
+        #expect(partitions.suffix(3) == [594, 597, 599] && partitions.allSatisfy { $0 == 599 || $0 % 3 == 0 })
+    }
+
+    @Test func aLoopThatIsInTroubleHasItsPlaceBeforeOthers() throws {
+        var statuses = (0..<64).map { Self.status($0, Size(partitions: 0)) }
+        statuses[63].problem = "it is stuck"
+        let loops = try Self.read(StatusRecord(statuses, version: "1", hub: "h").json).loops
+        #expect(loops.last?["trouble"] as? String == "it is stuck")
+    }
+
+    @Test func eachStateIsCountedByItself() {
+        let tally = LoopTally()
+        for (number, state) in ResultState.allCases.enumerated() { for _ in 0...number { tally.noteResult(state) } }
+        #expect(tally.finished.map(\.state) == ResultState.allCases)
+        #expect(tally.finished.map(\.count) == ResultState.allCases.indices.map { Int64($0 + 1) })
+    }
+
+    @Test func aTroubleIsToldOnceUntilItChangesOrEnds() {
+        var trouble = StatusTrouble()
+        let (missing, other) = (KafkaError.unknownTopic("t"), KafkaError.invalidArgument("no"))
+        for (error, isNew) in [(missing, true), (missing, false), (other, true), (other, false), (missing, true)] {
+            let isTold = trouble.note(error)
+            #expect(isTold == isNew)
+        }
+        trouble.noteSuccess()
+        let isToldAgain = trouble.note(missing)
+        #expect(isToldAgain)
+    }
+}
+
+/// The embedded broker has the topic.
+@Suite(.tags(.threads)) struct StatusReporterTests {
+    private static func reporter(_ bench: Bench, _ board: StatusBoard) throws -> StatusReporter {
+        let log = Log(format: .json, level: .debug, now: { 0 }, sink: bench.logLines.sink)
+        return StatusReporter(try bench.workerConfiguration(), board: board, log: log)
+    }
+
+    private static func post(_ board: StatusBoard) {
+        board.post(
+            LoopStatus(
+                worker: "w1", mode: "running", at: Timestamp(milliseconds: 1), hubs: [], finishedPerSecond: 0, lastRebalance: nil,
+                lastCommit: nil, partitions: [], problem: nil))
+    }
+
+    @Test func aWorkerReportsItselfAndIsGoneWhenItLeaves() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        let reporter = try Self.reporter(bench, bench.status)
+        reporter.start()
+        try bench.publish(#"{"id":"a","audience":{"categories":["x"]},"platforms":["fcmv1"],"message":{"title":"T"}}"#)
+        try bench.results(1)
+        #expect(eventually { bench.status.statuses.first?.finished.first?.count == 1 })
+        let first = try #require(try bench.read(bench.topics.status, count: 1).first)
+        let key = Array("\(bench.name)-w1".utf8)
+        #expect(first.key == key)
+        let page = try #require(try JSONSerialization.jsonObject(with: Data(first.value ?? [])) as? [String: Any])
+        #expect((page["loops"] as? [[String: Any]])?.first?["worker"] as? String == "\(bench.name)-w1")
+        try worker.stop()
+        reporter.stop()
+        let last = try #require(try bench.readAll(bench.topics.status).last)
+        #expect(last.key == key && last.value == nil)
+    }
+
+    @Test func whoHasNothingToSayWritesNothing() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        let reporter = try Self.reporter(bench, StatusBoard())
+        reporter.start()
+        reporter.stop()
+        #expect(try bench.readAll(bench.topics.status).isEmpty)
+    }
+
+    @Test func aMissingTopicIsToldOnceAndEndsNothing() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        let cluster = try #require(bench.cluster)
+        cluster.setTopic(bench.topics.status, isMissing: true)
+        let board = StatusBoard()
+        Self.post(board)
+        let reporter = try Self.reporter(bench, board)
+        reporter.start()
+        #expect(eventually { bench.logLines.all.contains { $0.contains("does not report itself") } })
+        reporter.stop()
+        #expect(bench.logLines.all.count { $0.contains("does not report itself") } == 1)
+    }
+}
