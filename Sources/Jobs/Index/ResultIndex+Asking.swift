@@ -21,7 +21,7 @@ extension ResultIndex {
         _ limit: Int, matching filter: ResultFilter, after cursor: ResultCursor?
     ) throws(SQLiteError) -> (results: [ResultRecord], next: ResultCursor?) {
         let limit = max(1, limit)
-        let found = try results(limit + 1, matching: filter, after: cursor)
+        let found = try results(limit.addingSaturated(1), matching: filter, after: cursor)
         guard found.count > limit else { return (found, nil) }
         return (found.dropLast(), ResultCursor(found[limit - 1]))
     }

@@ -231,7 +231,7 @@ extension TopicReader {
     /// Finds the first record of each partition, of those that `init` only looked at, that is not older than a time.
     ///
     /// - Parameters:
-    ///   - time: Milliseconds since 1970; times before that count as 0.
+    ///   - time: Milliseconds since 1970. Times before that count as 0.
     ///   - timeout: How long to wait for the brokers.
     /// - Returns: One offset for each partition, in order, or its end by `bounds` where every record is older.
     /// - Throws: `isUnknownTopicOrPartition`, `isUnreachable`, or `isAuthorization`.
