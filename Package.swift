@@ -236,7 +236,7 @@ let package = Package(
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubEmulator",
                 "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
-                "Publishing", "Intake", "SQLite",
+                "Publishing", "Intake", "SQLite", "Jobs", "Replay", "ResultQuery",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests(

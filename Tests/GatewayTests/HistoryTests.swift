@@ -1,5 +1,6 @@
 import Basics
 import Jobs
+import Keys
 import PushModel
 import TestSupport
 import Testing

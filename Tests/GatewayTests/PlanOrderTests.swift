@@ -1,10 +1,13 @@
 import Basics
 import Dispatch
+import EventLoop
 import Foundation
 import HTTPServing
 import Jobs
+import Keys
 import PushModel
 import Replay
+import ResultQuery
 import TestSupport
 import Testing
 

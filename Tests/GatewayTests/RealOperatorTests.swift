@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import HubEmulator
 import Keys

@@ -128,7 +128,7 @@ final class RealStage {
         let producer = try Producer(kafka, transactionalID: nil)
         defer { producer.close(timeout: .seconds(5)) }
         let topic = try producer.topic(named: topics.requests)
-        try producer.write(key: Array(key.utf8), value: Array(value.utf8), to: topic)
+        try producer.produce(to: topic, key: key.utf8Span.span, value: value.utf8Span.span)
         try producer.flush(timeout: farDeadline)
     }
 

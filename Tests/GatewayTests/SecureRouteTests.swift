@@ -1,4 +1,5 @@
 import Crypto
+import Delivery
 import EventLoop
 import FanOut
 import Kafka

@@ -1,9 +1,10 @@
 import CurlHTTP
+import Delivery
+import FanOut
 import Gateway
 import HubAuth
 import HubREST
 import Intake
-import FanOut
 import Settings
 import Testing
 

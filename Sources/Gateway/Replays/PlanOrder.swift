@@ -116,6 +116,11 @@ struct RunOrder: Sendable, Equatable {
     /// The number of requests, repeated.
     var count: Int?
 
+    init(reason: String? = nil, rate: Int = 500, count: Int? = nil) {
+        (self.reason, self.rate, self.count) = (reason, rate, count)
+    }
+
+    /// Reads a body, which may be missing.
     init(_ call: HTTPServerRequest) throws(APIProblem) {
         var body = try BodyReader(call, members: ["reason", "rate", "count"])
         reason = body.text("reason", count: 1...512)
