@@ -1,3 +1,4 @@
+import Delivery
 import Observability
 import WorkerRuntime
 
@@ -6,7 +7,7 @@ extension Settings {
     /// Values that contradict each other.
     func contradictions() -> [SettingProblem] {
         var problems: [SettingProblem] = []
-        var users: [String: String] = [:]
+        var users = [kafka.topics.status: "that of workers' reports", kafka.topics.history: "that of gateways' figures"]
         for definition in values.definitions where definition.name.hasPrefix("kafka.topics.") {
             guard definition.name != "kafka.topics.prefix", values.isLegal(definition.name), let topic = values.shown(definition)
             else { continue }

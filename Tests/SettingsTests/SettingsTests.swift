@@ -95,6 +95,9 @@ import WorkerRuntime
             try load(["PUSHFAN_KAFKA_TOPICS_RESULTS": "push.requests-high.v1"])
         }
         #expect(error?.problems.count == 1)
+        #expect(settings.kafka.topics.status == "app.status.v3" && settings.kafka.topics.history == "app.history.v3")
+        let taken = #expect(throws: SettingsError.self) { try load(["PUSHFAN_KAFKA_TOPICS_RESULTS": "push.status.v1"]) }
+        #expect(taken?.problems.count == 1)
     }
 
     /// Names, and what they give: requests, urgent requests, held ones, results.

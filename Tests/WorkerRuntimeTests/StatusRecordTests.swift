@@ -26,12 +26,12 @@ import Testing
         Size(loops: 5, hubs: 5, partitions: 50, trouble: 3000),
     ]
 
-    private static func status(_ number: Int, _ size: Size) -> LoopStatus {
-        func name(_ kind: String, _ number: Int) -> String { kind + String(repeating: "é\"", count: size.name / 2) + "\(number)" }
+    private static func status(_ number: Int, size: Size) -> LoopStatus {
+        func name(_ kind: String, number: Int) -> String { kind + String(repeating: "é\"", count: size.name / 2) + "\(number)" }
         let trouble = size.trouble > 0 ? String(repeating: "\u{1}", count: size.trouble) : nil
         let partitions = (0..<size.partitions).map { partition in
             LoopStatus.Partition(
-                topic: name("t", 0), partition: Int32(partition), position: 7, committed: 5, inWork: 1,
+                topic: name("t", number: 0), partition: Int32(partition), position: 7, committed: 5, inWork: 1,
                 oldest: partition % 3 == 0
                     ? .init(
                         offset: 5, publishedAt: Timestamp(milliseconds: Int64(1_000_000 - partition)), attempt: 1,
@@ -41,12 +41,13 @@ import Testing
         }
         let hubs = (0..<size.hubs).map { hub in
             LoopStatus.Hub(
-                name: name("h", hub), region: nil, isRetired: false, problem: trouble, circuit: hub == 3 ? "open" : "closed",
+                name: name("h", number: hub), region: nil, isRetired: false, problem: trouble,
+                circuit: hub == 3 ? "open" : "closed",
                 circuitReason: trouble, circuitChange: nil, limit: 64, inFlight: 1, waitingForTurn: 2, waitingForTimer: 3,
                 ratePerSecond: nil, throttledMilliseconds: 0, throttledUntil: nil)
         }
         return LoopStatus(
-            worker: name("w", number), mode: "running", at: Timestamp(milliseconds: 2_000_000), hubs: hubs,
+            worker: name("w", number: number), mode: "running", at: Timestamp(milliseconds: 2_000_000), hubs: hubs,
             finishedPerSecond: 1.5,
             finished: [.init(state: .sent, count: 10), .init(state: .failed, count: 1)], callCount: 12, lastRebalance: nil,
             lastCommit: nil, partitions: partitions, problem: trouble)
@@ -59,7 +60,7 @@ import Testing
 
     @Test(arguments: sizes)
     func aRecordIsSmallAndValidAndCountsWhatItLeavesOut(size: Size) throws {
-        let statuses = (0..<size.loops).map { Self.status($0, size) }
+        let statuses = (0..<size.loops).map { Self.status($0, size: size) }
         let bytes = StatusRecord(statuses, version: "1.2.3", hub: "hub").json
         #expect(bytes.count <= 4096)
         let (loops, omitted) = try Self.read(bytes)
@@ -77,7 +78,8 @@ import Testing
 
     @Test func whatIsStuckAndWhatHasWaitedLongestIsKept() throws {
         let size = Size(hubs: 9, partitions: 600)
-        let loop = try #require(try Self.read(StatusRecord([Self.status(0, size)], version: "1", hub: "h").json).loops.first)
+        let loop = try #require(
+            try Self.read(StatusRecord([Self.status(0, size: size)], version: "1", hub: "h").json).loops.first)
         let hubs = try #require(loop["hubs"] as? [[String: Any]])
         #expect(hubs.contains { $0["circuit"] as? String == "open" })
         let partitions = try #require(loop["partitions"] as? [[String: Any]]).compactMap { $0["partition"] as? Int }
@@ -87,7 +89,7 @@ import Testing
     }
 
     @Test func aLoopThatIsInTroubleHasItsPlaceBeforeOthers() throws {
-        var statuses = (0..<64).map { Self.status($0, Size(partitions: 0)) }
+        var statuses = (0..<64).map { Self.status($0, size: Size(partitions: 0)) }
         statuses[63].problem = "it is stuck"
         let loops = try Self.read(StatusRecord(statuses, version: "1", hub: "h").json).loops
         #expect(loops.last?["trouble"] as? String == "it is stuck")
@@ -100,22 +102,22 @@ import Testing
         #expect(tally.finished.map(\.count) == ResultState.allCases.indices.map { Int64($0 + 1) })
     }
 
-    @Test func aTroubleIsToldOnceUntilItChangesOrEnds() {
-        var trouble = StatusTrouble()
+    @Test func aFailureIsLoggedOnceUntilItChangesOrEnds() {
+        var failure = ReportFailure()
         let (missing, other) = (KafkaError.unknownTopic("t"), KafkaError.invalidArgument("no"))
         for (error, isNew) in [(missing, true), (missing, false), (other, true), (other, false), (missing, true)] {
-            let isTold = trouble.note(error)
+            let isTold = failure.note(error)
             #expect(isTold == isNew)
         }
-        trouble.noteSuccess()
-        let isToldAgain = trouble.note(missing)
+        failure.noteSuccess()
+        let isToldAgain = failure.note(missing)
         #expect(isToldAgain)
     }
 }
 
 /// The embedded broker has the topic.
 @Suite(.tags(.threads)) struct StatusReporterTests {
-    private static func reporter(_ bench: Bench, _ board: StatusBoard) throws -> StatusReporter {
+    private static func reporter(_ bench: Bench, of board: StatusBoard) throws -> StatusReporter {
         let log = Log(format: .json, level: .debug, now: { 0 }, sink: bench.logLines.sink)
         return StatusReporter(try bench.workerConfiguration(), board: board, log: log)
     }
@@ -130,7 +132,7 @@ import Testing
     @Test func aWorkerReportsItselfAndIsGoneWhenItLeaves() throws {
         let bench = try Bench(.quickest, partitions: 1)
         let worker = try bench.startWorker()
-        let reporter = try Self.reporter(bench, bench.status)
+        let reporter = try Self.reporter(bench, of: bench.status)
         reporter.start()
         try bench.publish(#"{"id":"a","audience":{"categories":["x"]},"platforms":["fcmv1"],"message":{"title":"T"}}"#)
         try bench.results(1)
@@ -148,7 +150,7 @@ import Testing
 
     @Test func whoHasNothingToSayWritesNothing() throws {
         let bench = try Bench(.embedded, partitions: 1)
-        let reporter = try Self.reporter(bench, StatusBoard())
+        let reporter = try Self.reporter(bench, of: StatusBoard())
         reporter.start()
         reporter.stop()
         #expect(try bench.readAll(bench.topics.status).isEmpty)
@@ -160,7 +162,7 @@ import Testing
         cluster.setTopic(bench.topics.status, isMissing: true)
         let board = StatusBoard()
         Self.post(board)
-        let reporter = try Self.reporter(bench, board)
+        let reporter = try Self.reporter(bench, of: board)
         reporter.start()
         #expect(eventually { bench.logLines.all.contains { $0.contains("does not report itself") } })
         reporter.stop()

@@ -55,13 +55,13 @@ package struct Fleet: Sendable {
     /// Takes a record that has just been written. A tombstone takes its worker away. A record without a key, or of a size that no worker
     /// writes, is passed over, and so are new workers beyond ``capacity``.
     package mutating func take(key: [UInt8]?, value: [UInt8]?, heardAt: Int64) {
-        take(key, value, .heard(heardAt), at: heardAt)
+        keep(value, under: key, from: .heard(heardAt), at: heardAt)
     }
 
     /// Takes a record that was there before, oldest first.
     ///
     /// - Parameters:
-    ///   - writtenAt: The record's time, milliseconds since 1970; nil if it has none, and then it counts as written just now.
+    ///   - writtenAt: The record's time, milliseconds since 1970. One without a time counts as written just now.
     ///   - wall: The reader's wall clock, milliseconds since 1970.
     ///   - readAt: The same time on the clock that never jumps.
     package mutating func take(key: [UInt8]?, value: [UInt8]?, writtenAt: Int64?, wall: Int64, readAt: Int64) {
@@ -69,7 +69,7 @@ package struct Fleet: Sendable {
         let written = max(0, writtenAt)
         let latest = max(wall, written)
         if present.map({ latest > wallTime($0, at: readAt) }) ?? true { present = (latest, readAt) }
-        take(key, value, .written(written), at: readAt)
+        keep(value, under: key, from: .written(written), at: readAt)
     }
 
     /// The workers by their names, each with what it last reported. Those that were not heard for a minute are forgotten.
@@ -82,7 +82,7 @@ package struct Fleet: Sendable {
         }.sorted { $0.id < $1.id }
     }
 
-    private mutating func take(_ key: [UInt8]?, _ value: [UInt8]?, _ origin: Origin, at now: Int64) {
+    private mutating func keep(_ value: [UInt8]?, under key: [UInt8]?, from origin: Origin, at now: Int64) {
         guard let key, !key.isEmpty, key.count <= Self.largestKey else { return }
         guard let value else {
             reports[key] = nil

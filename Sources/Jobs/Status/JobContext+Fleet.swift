@@ -5,7 +5,7 @@ extension JobContext {
     /// The time before now from which reports are read: who said nothing since then is forgotten.
     private static let reach = Fleet.forgottenAge + 10_000
 
-    /// A reader of the fleet's reports from a minute or so ago on, and of those that come; nil when there is no such topic.
+    /// A reader of the fleet's reports from a minute or so ago on, and of those that come, or nil when there is no such topic.
     package func openFleet() throws(JobFailure) -> TopicReader? {
         do throws(KafkaError) {
             return try TopicReader(
@@ -42,8 +42,8 @@ extension JobContext {
 }
 
 extension Fleet {
-    /// Takes a record of the topic. `isLive` once the reader has reached the end that the topic had when it was opened; `wall` is
-    /// milliseconds since 1970, `now` those of the clock that never jumps.
+    /// Takes a record of the topic. `isLive` once the reader has reached the end that the topic had when it was opened. `wall` is
+    /// milliseconds since 1970, and `now` those of the clock that never jumps.
     package mutating func take(_ record: borrowing ConsumedRecord, isLive: Bool, wall: Int64, now: Int64) {
         let record = FetchedRecord(record)
         if isLive {

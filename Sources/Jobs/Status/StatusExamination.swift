@@ -17,7 +17,7 @@ package struct StatusExamination {
     /// Queries the state. Returns nil when there is no topic of requests.
     ///
     /// - Parameters:
-    ///   - hearFleet: The workers that reported themselves; nil if there is no topic for that. It is passed whether the group has members,
+    ///   - hearFleet: The workers that reported themselves, or nil if there is no topic for that. It is passed whether the group has members,
     ///     so that there should be some.
     ///   - callWorkers: Workers that are called besides. What such a one says takes the place of its report.
     package func report(
@@ -36,7 +36,7 @@ package struct StatusExamination {
         let heard = hearFleet(!members.isEmpty)
         if case .failure(let failure) = heard { gaps.append(.unread(topic: context.topics.status, failure)) }
         let fleet = heard.map { $0 ?? [] }
-        let workers = Self.workers(calling: callWorkers(), (try? fleet.get()) ?? [])
+        let workers = Self.workers(calling: callWorkers(), reporting: (try? fleet.get()) ?? [])
         let all = positions + group.positions(ofOptional: terms.held)
         let counts = try counts(in: all, at: now, noting: &gaps)
         let partitions = zip(all, counts).map { position, count in
@@ -56,7 +56,7 @@ package struct StatusExamination {
     }
 
     /// The workers that were called, and those of the fleet that are none of them.
-    private static func workers(calling called: [StatusReport.Worker], _ fleet: [Fleet.Member]) -> [StatusReport.Worker] {
+    private static func workers(calling called: [StatusReport.Worker], reporting fleet: [Fleet.Member]) -> [StatusReport.Worker] {
         let loops = Set(called.flatMap { (try? $0.page.get())?.loops ?? [] }.map(\.worker))
         return called + fleet.filter { loops.isDisjoint(with: $0.page.loops.map(\.worker)) }.map { StatusReport.Worker($0) }
     }

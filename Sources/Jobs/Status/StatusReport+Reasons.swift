@@ -102,7 +102,7 @@ extension StatusReport {
 
     private var loopReasons: [WaitCause] {
         loops.flatMap { loop in
-            var reasons = loop.hubs.flatMap { self.reasons(of: $0, loop) }
+            var reasons = loop.hubs.flatMap { self.reasons(of: $0, in: loop) }
             if let trouble = loop.problem { reasons.append(WaitCause(text: "\(loop.worker): \(trouble)", isStuck: false)) }
             if loop.mode != "running" { reasons.append(WaitCause(text: "\(loop.worker): is \(loop.mode)", isStuck: false)) }
             if let at = loop.at, now.milliseconds(since: at) > 30_000 {
@@ -117,7 +117,7 @@ extension StatusReport {
     }
 
     /// The reasons for which calls to a hub wait.
-    private func reasons(of hub: WorkerPage.Hub, _ loop: WorkerPage.Loop) -> [WaitCause] {
+    private func reasons(of hub: WorkerPage.Hub, in loop: WorkerPage.Loop) -> [WaitCause] {
         var reasons: [WaitCause] = []
         let name = loop.hubs.count > 1 ? "the hub \(hub.name)" : "the hub"
         if hub.circuit == "open" || hub.circuit == "half_open" {

@@ -63,8 +63,8 @@ struct StatusRecord {
             if index > 0 { writer.append(",") }
             writer.append(loop.head.span)
             let status = statuses[loop.place]
-            writer.append("hubs", loop.hubs, of: status.hubs.count)
-            writer.append("partitions", loop.partitions, of: status.partitions.count)
+            writer.append("hubs", pieces: loop.hubs, of: status.hubs.count)
+            writer.append("partitions", pieces: loop.partitions, of: status.partitions.count)
             writer.append("}")
         }
         writer.append("]")
@@ -157,7 +157,7 @@ struct StatusRecord {
 
 extension ByteWriter {
     /// Appends a list, and how many of all are not in it.
-    fileprivate mutating func append(_ name: StaticString, _ pieces: [(place: Int, bytes: [UInt8])], of count: Int) {
+    fileprivate mutating func append(_ name: StaticString, pieces: [(place: Int, bytes: [UInt8])], of count: Int) {
         append(",\"")
         append(name)
         append("\":[")

@@ -18,7 +18,7 @@ public final class StatusReporter: Sendable {
     private static let leaveTime = (writing: Duration.milliseconds(800), ending: DispatchTimeInterval.seconds(1))
 
     private struct State {
-        var trouble = StatusTrouble()
+        var failure = ReportFailure()
         /// The last failure that no further report can end.
         var lasting: KafkaError?
         var isStopped = false
@@ -77,7 +77,7 @@ public final class StatusReporter: Sendable {
                 try report(with: producer, to: topic)
             } catch {
                 note(error)
-                pause(StatusTrouble.Kind(error).isLasting ? .seconds(30) : .seconds(5))
+                pause(ReportFailure.Kind(error).isLasting ? .seconds(30) : .seconds(5))
             }
         }
     }
@@ -109,7 +109,7 @@ public final class StatusReporter: Sendable {
         do throws(KafkaError) {
             try producer.produce(to: topic, key: key.span, value: value.span) { [weak self] delivery in
                 switch delivery {
-                case .persisted: self?.state.withLock { $0.trouble.noteSuccess() }
+                case .persisted: self?.state.withLock { $0.failure.noteSuccess() }
                 case .notPersisted(let error), .possiblyPersisted(let error): self?.note(error)
                 }
             }
@@ -126,10 +126,10 @@ public final class StatusReporter: Sendable {
     }
 
     private func note(_ error: KafkaError) {
-        let kind = StatusTrouble.Kind(error)
+        let kind = ReportFailure.Kind(error)
         let isNew = state.withLock { state in
             if kind.isLasting { state.lasting = error }
-            return !state.isStopped && state.trouble.note(error)
+            return !state.isStopped && state.failure.note(error)
         }
         guard isNew else { return }
         let reason = kind == .missing ? "there is no such topic; `pushfan topics create` makes it" : error.description

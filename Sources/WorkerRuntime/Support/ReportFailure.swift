@@ -1,8 +1,8 @@
 import Kafka
 
-/// The trouble with a worker's reports of itself: it is logged once, and again when it is another one or has been over. Pure.
-struct StatusTrouble {
-    /// A kind of trouble.
+/// The failure of a worker to report itself. It is logged once, and again when it is another one or has been over. Pure.
+struct ReportFailure {
+    /// A kind of failure.
     enum Kind: Equatable {
         /// There is no topic.
         case missing
