@@ -61,6 +61,8 @@ package struct Fleet: Sendable {
     /// Takes a record that was there before, oldest first.
     ///
     /// - Parameters:
+    ///   - key: The worker's name.
+    ///   - value: Its report, or nil for a tombstone.
     ///   - writtenAt: The record's time, milliseconds since 1970. One without a time counts as written just now.
     ///   - wall: The reader's wall clock, milliseconds since 1970.
     ///   - readAt: The same time on the clock that never jumps.

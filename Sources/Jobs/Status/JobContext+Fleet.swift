@@ -22,6 +22,8 @@ extension JobContext {
     ///   - patience: The longest time to read on while one of its workers seems silent, which one that lives is not for long: the clock of
     ///     a machine that is wrong makes it seem so.
     ///   - isExpected: True to do so as well while there is no worker at all.
+    /// - Returns: The fleet, or nil when there is no such topic.
+    /// - Throws: The topic cannot be read, or the job was cancelled.
     package func fleet(patience: Duration = .zero, isExpected: Bool = false) throws(JobFailure) -> Fleet? {
         guard let reader = try openFleet() else { return nil }
         defer { reader.close() }

@@ -20,6 +20,8 @@ package struct StatusExamination {
     ///   - hearFleet: The workers that reported themselves, or nil if there is no topic for that. It is passed whether the group has members,
     ///     so that there should be some.
     ///   - callWorkers: Workers that are called besides. What such a one says takes the place of its report.
+    /// - Returns: The report, or nil when there is no topic of requests.
+    /// - Throws: Kafka does not answer what the report cannot do without.
     package func report(
         hearing hearFleet: (_ isExpected: Bool) -> Result<[Fleet.Member]?, JobFailure>,
         calling callWorkers: () -> [StatusReport.Worker] = { [] }

@@ -52,6 +52,7 @@ public final class StatusBoard: Sendable {
     /// - Parameters:
     ///   - version: The program's version.
     ///   - hub: The hub's name.
+    /// - Returns: The object, or nil.
     func record(version: String, hub: String) -> [UInt8]? {
         let statuses = statuses
         return statuses.isEmpty ? nil : StatusRecord(statuses, version: version, hub: hub).json
