@@ -173,7 +173,7 @@ private final class House {
     func publish(_ body: String) throws { #expect(try post("/v1/requests", body).status == 202) }
 
     func waitForResults(_ count: Int) throws {
-        #expect(try eventually { ids(try get("/v1/requests?filter=kind:final&limit=1000")).count >= count })
+        #expect(try eventually { ids(try get("/v1/requests?filter=kind:final&limit=500")).count >= count })
     }
 
     func get(_ target: String, at other: RealGateway? = nil) throws -> [String: Any] {

@@ -43,6 +43,7 @@ final class RealStage {
             "PUSHFAN_KAFKA_TOPICS_REQUESTS": topics.requests,
             "PUSHFAN_KAFKA_TOPICS_RESULTS": topics.results,
             "PUSHFAN_KAFKA_TOPICS_DEADLETTER": topics.deadLetters,
+            "PUSHFAN_KAFKA_TOPICS_REPLAYS": topics.replays,
             // A machine that stands still for a while must not cost a worker its partitions. One of the same name takes them over at once.
             "PUSHFAN_KAFKA_SESSION_TIMEOUT": "45s",
             "PUSHFAN_WORKER_ID": name,

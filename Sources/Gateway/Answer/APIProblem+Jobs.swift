@@ -32,7 +32,7 @@ extension APIProblem {
                 faults: [.init(.schemaInvalid, at: "/set", message: fault.reason)])
         case .cursor: self = .badCursor
         case .replacement(let fault):
-            let words = fault == .notOnePlace ? "It needs exactly one place." : "It is no valid request, as it stands or with the edits."
+            let words = fault == .notOnePlace ? "It needs exactly one place." : "It is no valid request with the edits."
             self = APIProblem(
                 422, code: .invalidRequest, detail: "The value cannot stand in place of the dead letter.",
                 faults: [.init(.schemaInvalid, at: "/value", message: words)])
@@ -57,8 +57,8 @@ extension APIProblem {
         case .positions: "where the group stands: Kafka does not show it"
         case .members: "members of the group: Kafka does not show them"
         case .worker(let url, let reason): "the worker at \(url): \(reason)"
-        case .unreported(let topic, let isMissing):
-            "what only workers know: " + (isMissing ? "there is no topic \(topic); `pushfan topics create` makes it" : "\(topic) has no report")
+        case .unreported(let topic, true): words(for: .missing(topic: topic))
+        case .unreported(let topic, false): "\(topic): no worker has reported itself"
         }
     }
 

@@ -214,7 +214,7 @@ extension APIOperation {
     }
 
     private static let limitParameter = Parameter(
-        name: "limit", schema: JSONSchema.count, summary: "The most items, 1 to 1000; 100 by default.", example: "20")
+        name: "limit", schema: JSONSchema.count, summary: "The most items, at least 1; 100 by default.", example: "20")
     private static let cursorParameter = Parameter(
         name: "cursor", schema: JSONSchema.text(), summary: "Where to go on: `next` of the page before.", example: "0")
     private static let replayIDParameter = Parameter(

@@ -102,17 +102,17 @@ final class FleetWatch: Sendable {
                 continue
             }
             defer { reader.close() }
-            var isLive = false
-            while !context.isCancelled(), read(reader, isLive: &isLive) { turn.next(self) }
+            while !context.isCancelled(), read(reader) { turn.next(self) }
         }
     }
 
-    /// Reads what has come. What is read first was there before. Returns false where the reader is of no use any more.
-    private func read(_ reader: TopicReader, isLive: inout Bool) -> Bool {
+    /// Reads what has come. Returns false where the reader is of no use any more.
+    private func read(_ reader: TopicReader) -> Bool {
         var fleet = state.withLock { $0.fleet }
         defer { state.withLock { $0.fleet = fleet } }
         var timeout = Self.step
         for _ in 0..<1000 {
+            let isLive = reader.hasReachedEnd
             let result = reader.read(timeout: timeout) {
                 fleet.take($0, isLive: isLive, wall: context.now(), now: Deadline.milliseconds())
             }
@@ -120,9 +120,7 @@ final class FleetWatch: Sendable {
             switch result {
             case .record: continue
             case .error(let error): return !(error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition)
-            case .endOfPartition, .empty:
-                isLive = isLive || reader.hasReachedEnd || result == .empty
-                return true
+            case .endOfPartition, .empty: return true
             }
         }
         return true
@@ -198,13 +196,11 @@ final class FleetWatch: Sendable {
 }
 
 extension [Fleet.Member] {
-    /// The counters of all loops.
+    /// The counters of all workers.
     fileprivate var counters: [String: CounterTally.Counters] {
         var found: [String: CounterTally.Counters] = [:]
         for member in self {
-            for loop in member.page.loops {
-                found[member.id + "/" + loop.worker] = CounterTally.Counters(finished: loop.finished, calls: loop.calls)
-            }
+            found[member.id] = CounterTally.Counters(finished: member.page.finished, calls: member.page.calls)
         }
         return found
     }

@@ -74,12 +74,13 @@ extension History.Minute {
 
     fileprivate init?(_ json: Span<UInt8>) {
         var document = JSONDocument()
-        guard document.readResult(json), let at = document.text("at", of: document.root).flatMap({ Timestamp($0.utf8.span) })
+        guard (try? document.read(json)) != nil,
+            let at = document.text("at", of: document.root).flatMap({ Timestamp($0.utf8.span) })
         else { return nil }
         self.init(at: at.milliseconds)
-        let document_ = document
+        let read = document
         func number(_ name: StaticString, _ node: JSONDocument.Node) -> Int {
-            Int(min(max(document_.integer(name, of: node) ?? 0, 0), 1 << 53))
+            Int(min(max(read.integer(name, of: node) ?? 0, 0), 1 << 53))
         }
         covered = min(number("covered_ms", document.root), Int(History.minute))
         calls = number("calls", document.root)
@@ -87,8 +88,8 @@ extension History.Minute {
         if let node = document.member("finished", of: document.root) {
             for state in ResultState.allCases {
                 document.forEachMember(of: node) { name, value in
-                    if document_.isEqual(name, to: state.rawValue) {
-                        finished[state.rawValue] = Int(min(max(document_.integer(at: value) ?? 0, 0), 1 << 53))
+                    if read.isEqual(name, to: state.rawValue) {
+                        finished[state.rawValue] = Int(min(max(read.integer(at: value) ?? 0, 0), 1 << 53))
                     }
                 }
             }

@@ -162,7 +162,8 @@ struct ReplayDesk: Sendable {
                 let outcomes = try answers.outcomes(of: job).map { ($0.state, $0.count) }
                 json.add("results", raw: ReplayJSON.object(outcomes))
             }
-            let fields = try path.map { path throws(JobFailure) in try headers(of: path, id: id) } ?? ["Cache-Control": "no-store"]
+            let bare: HTTPFields = ["Cache-Control": "no-store"]
+            let fields = try path.map { path throws(JobFailure) in try headers(of: path, id: id) } ?? bare
             return APIAnswer(status: 200, json: json.bytes, headers: fields)
         }
     }
