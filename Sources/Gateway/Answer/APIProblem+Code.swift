@@ -1,5 +1,5 @@
 extension APIProblem {
-    /// The kinds of problems that the API itself has; a send that failed has its result's code instead (`ErrorCode`).
+    /// The kinds of problems that the API itself has. A send that failed has its result's code instead (`ErrorCode`).
     ///
     /// A closed list: `pushfan explain CODE` has a page for each, and page Publish or Gateway a row.
     public enum Code: String, Sendable, CaseIterable {
@@ -27,7 +27,7 @@ extension APIProblem {
         case replayRunning = "replay_running"
         /// 409: the replay has ended, or its plan is of no use any more.
         case replayEnded = "replay_ended"
-        /// 409: nobody runs the replay, so that it cannot be paused or resumed.
+        /// 409: no process runs the replay, so that it cannot be paused or resumed.
         case replayNotRunning = "replay_not_running"
         /// 409: so many requests are replayed only when the call repeats their number.
         case countUnconfirmed = "count_unconfirmed"
@@ -47,7 +47,7 @@ extension APIProblem {
         case headerTooLarge = "header_too_large"
         /// 429: this caller makes too many calls.
         case tooManyRequests = "too_many_requests"
-        /// 429: sign-ins from this address or with this name failed too often, or too many wait; the password was not checked.
+        /// 429: sign-ins from this address or with this name failed too often, or too many wait. The password was not checked.
         case tooManySignIns = "too_many_sign_ins"
         /// 429: the key's rate does not allow the call yet, or never so large a batch.
         case rateLimited = "rate_limited"
@@ -57,11 +57,11 @@ extension APIProblem {
         case notConfigured = "not_configured"
         /// 503: the gateway as a whole has too much to do.
         case overloaded = "overloaded"
-        /// 503: the gateway stops; no request of the call is written.
+        /// 503: the gateway stops, and no request of the call is written.
         case stopping = "stopping"
         /// 503: Kafka did not take the request, which is certainly not written, or does not give what is asked for.
         case brokerUnavailable = "broker_unavailable"
-        /// 503: too many records wait for Kafka, or it confirms none in time; the request is certainly not written.
+        /// 503: too many records wait for Kafka, or it confirms none in time. The request is certainly not written.
         case brokerSlow = "broker_slow"
         /// 504: whether the request was written is not known.
         case ackUnknown = "ack_unknown"
@@ -102,11 +102,11 @@ extension APIProblem.Code {
         "kafka_unavailable": .brokerUnavailable, "kafka_unanswered": .ackUnknown,
     ]
 
-    /// What a caller needs to know about a code (`pushfan explain CODE`).
+    /// The cause and the remedy of a code (`pushfan explain CODE`).
     public struct Explanation: Sendable, Equatable {
-        /// What has happened.
+        /// The cause.
         public var cause: String
-        /// What to do.
+        /// The caller's remedy.
         public var remedy: String
     }
 
@@ -162,7 +162,7 @@ extension APIProblem.Code {
             ("The replay is done or was stopped, or its plan is of no use any more.", "Make a new plan with POST /v1/replays.")
         case .replayNotRunning:
             (
-                "Nobody runs the replay, so that it cannot be paused or resumed.",
+                "No process runs the replay, so that it cannot be paused or resumed.",
                 "POST /v1/replays/ID:run goes on where it stopped."
             )
         case .countUnconfirmed:

@@ -43,7 +43,7 @@ enum APIOperation: String, CaseIterable {
             }
     }
 
-    /// What the description says of it.
+    /// Its row of the description.
     var row: Row {
         switch self {
         case .welcome: Self.welcomeRow
@@ -79,7 +79,7 @@ enum APIOperation: String, CaseIterable {
 }
 
 extension APIOperation {
-    /// What is said of one operation.
+    /// The row of one operation.
     struct Row {
         let method: String
         /// The path, with a parameter in braces.
@@ -89,11 +89,11 @@ extension APIOperation {
         var parameters: [Parameter] = []
         var body: Content?
         let answers: [Answer]
-        /// Those of the operation alone; `allProblems` has the others, too.
+        /// Those of the operation alone. `allProblems` has the others, too.
         var problems: [Problem] = []
     }
 
-    /// Who may call it.
+    /// The callers that it admits.
     enum Access {
         /// Anybody, without credentials.
         case anyone
@@ -132,7 +132,7 @@ extension APIOperation {
     struct Problem: Equatable {
         let status: Int
         var codes: [APIProblem.Code] = []
-        /// Whether it can have the codes of results, too.
+        /// True if it can have the codes of results, too.
         var hasResultCodes = false
     }
 }

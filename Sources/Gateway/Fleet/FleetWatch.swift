@@ -11,13 +11,13 @@ import Synchronization
 
 /// Reads what workers report of themselves, tells those who follow it, and keeps the history of the last hour. It has a thread of its own.
 final class FleetWatch: Sendable {
-    /// What streams of the fleet are about.
+    /// The subject of the fleet's streams.
     static let subject = "fleet"
     private static let step = Duration.milliseconds(250)
     private static let pause = Duration.milliseconds(500)
-    /// How long a report on the backlog is good for, in nanoseconds.
+    /// The life of a report on the backlog, in nanoseconds.
     private static let reportLife: Int64 = 2_000_000_000
-    /// How often the backlog is counted while somebody follows it, in nanoseconds.
+    /// The time between two counts of the backlog while a caller follows it, in nanoseconds.
     private static let backlogInterval: Int64 = 5_000_000_000
 
     private struct State {
@@ -136,7 +136,7 @@ final class FleetWatch: Sendable {
         state.withLock { $0.history = history }
     }
 
-    /// What is done once a second, and once a minute.
+    /// The work of each second, and of each minute.
     private struct Turn {
         var second: Int64 = 0
         var tally = CounterTally()

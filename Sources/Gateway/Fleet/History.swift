@@ -1,9 +1,9 @@
 import PushModel
 import ResultQuery
 
-/// What happened in each minute: requests finished by state, calls, and what waited. Without clock.
+/// The events of each minute: requests finished by state, calls, and the backlog. Without clock.
 ///
-/// Gateways write each minute to a topic, and read the last hour from it when they start. Of one minute several gateways may have seen parts;
+/// Gateways write each minute to a topic, and read the last hour from it when they start. Of one minute several gateways may have seen parts:
 /// the one that has seen most of it counts.
 struct History: Sendable {
     struct Minute: Sendable, Equatable {
@@ -20,7 +20,7 @@ struct History: Sendable {
         var backlog: Backlog?
     }
 
-    /// What waited at the end of a minute.
+    /// The requests that waited at the end of a minute.
     struct Backlog: Sendable, Equatable {
         var requests = 0
         var delayed = 0
@@ -53,7 +53,7 @@ struct History: Sendable {
         minutes = minutes.filter { $0.key >= oldest }
     }
 
-    /// Takes a record of the topic; anything else is passed over.
+    /// Takes a record of the topic, and passes over anything else.
     mutating func take(_ json: Span<UInt8>, now: Int64) {
         guard json.count <= Self.maximumByteCount, let minute = Minute(json) else { return }
         take(minute, now: now)
@@ -108,7 +108,7 @@ extension History.Backlog {
     }
 }
 
-/// Counts what workers have finished, from counters that grow until a worker starts anew.
+/// Counts what workers have finished, from counters that grow until a worker starts again.
 struct CounterTally: Sendable {
     /// The counters of one loop.
     struct Counters: Sendable, Equatable {

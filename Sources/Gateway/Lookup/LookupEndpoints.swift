@@ -10,9 +10,9 @@ struct LookupCall: Sendable {
     let route: RequestRoute
     /// The call, whole.
     let request: HTTPServerRequest
-    /// Who asks.
+    /// The caller that asks.
     let asker: Asker
-    /// Takes the answer; what comes after the first is ignored.
+    /// Takes the answer, and ignores any after the first.
     let answer: @Sendable (APIAnswer) -> Void
     /// Begins an answer whose body is written later.
     let stream: EventStreaming
@@ -39,7 +39,7 @@ struct LookupEndpoints: Sendable {
     let topics: Set<String>
     let read: Reading
     let search: Searching
-    /// Whether a search costs next to nothing, so that each request that has ended is searched.
+    /// True if a search costs next to nothing, so that each request that has ended is searched.
     let isSearchCheap: @Sendable () -> Bool
 
     init(
@@ -124,7 +124,7 @@ struct LookupEndpoints: Sendable {
         }
     }
 
-    /// Whether the results may say more of a request than is remembered here, and searching them is worth it.
+    /// True if the results may say more of a request than is remembered here, and searching them is worth it.
     private func mayHaveMore(_ request: PublishedRequest) -> Bool {
         let isFinal = request.isFinal(at: lookup.clock.wall())
         return request.isFound && !isFinal || isFinal && isSearchCheap()

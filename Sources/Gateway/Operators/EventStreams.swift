@@ -33,10 +33,10 @@ final class EventStreams: Sendable {
         self.now = now
     }
 
-    /// How many streams there are.
+    /// The number of streams.
     var count: Int { state.withLock { $0.streams.count } }
 
-    /// What streams are about.
+    /// The subjects of all streams.
     var subjects: Set<String> { state.withLock { Set($0.streams.values.map(\.subject)) } }
 
     /// Begins a stream about a subject, or answers why not.

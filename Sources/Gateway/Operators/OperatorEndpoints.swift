@@ -8,7 +8,7 @@ import Observability
 import PushModel
 import Synchronization
 
-/// Answers the calls that find and repair, and show how workers are, by the code of the commands. Calls wait for nothing; threads of its own
+/// Answers the calls that find and repair, and show how workers are, by the code of the commands. Calls wait for nothing: threads of its own
 /// read topics and files.
 final class OperatorEndpoints: Sendable {
     /// The most streams of events.
@@ -16,9 +16,9 @@ final class OperatorEndpoints: Sendable {
 
     private let isStopping: Flag
     private let context: JobContext
-    /// What takes milliseconds.
+    /// Work of milliseconds.
     private let finding = JobThreads("pushfan-find")
-    /// What takes seconds or minutes: plans, and searches without index.
+    /// Work of seconds or minutes: plans, and searches without index.
     private let planning = JobThreads("pushfan-plan")
     private let results: ResultDesk
     private let replays: ReplayDesk
@@ -84,7 +84,7 @@ final class OperatorEndpoints: Sendable {
         if keeper != nil { keeperThread.waitForEnd(until: deadline) }
     }
 
-    /// Whether searching results costs next to nothing.
+    /// True if searching results costs next to nothing.
     var isIndexCurrent: Bool { keeper?.isCurrent ?? false }
 
     private var searching: JobThreads { isIndexCurrent ? finding : planning }
@@ -130,13 +130,13 @@ final class OperatorEndpoints: Sendable {
         case .statusEvents: streams.begin(FleetWatch.subject, for: call)
         case .history: call.answer(try history(call))
         case .replays: call.answer(try replays.list(call))
-        case .replay(let id): call.answer(try replays.show(id, call))
-        case .leftovers(let id): call.answer(try replays.leftovers(id, call))
+        case .replay(let id): call.answer(try replays.show(id, for: call))
+        case .leftovers(let id): call.answer(try replays.leftovers(of: id, for: call))
         case .replayEvents(let id):
             try replays.checkIsThere(id, for: call.publisher)
             streams.begin(id, for: call)
-        case .command(.run, let id): try replays.run(id, call)
-        case .command(let verb, let id): call.answer(try replays.command(verb, id, call))
+        case .command(.run, let id): try replays.run(id, for: call)
+        case .command(let verb, let id): call.answer(try replays.command(verb, of: id, for: call))
         case .plan: break
         }
     }
@@ -169,7 +169,7 @@ final class Flag: Sendable {
 }
 
 extension IndexKeeper {
-    /// Whether a query needs no topic.
+    /// True if a query needs no topic.
     var isCurrent: Bool { if case .current = condition { true } else { false } }
 }
 

@@ -28,7 +28,7 @@ enum OperatorRoute: Sendable, Equatable {
     /// `POST /v1/replays/{id}:run`, and so on.
     case command(ReplayVerb, id: String)
 
-    /// What is done to a replay that is planned.
+    /// The commands for a replay that is planned.
     enum ReplayVerb: String, Sendable, CaseIterable {
         case run, pause, resume, stop
     }
@@ -85,7 +85,7 @@ enum OperatorRoute: Sendable, Equatable {
         }
     }
 
-    /// Whether a body says what to do.
+    /// True if a body says what to do.
     var takesBody: Bool {
         switch self {
         case .plan, .command: true
@@ -102,7 +102,7 @@ enum OperatorRoute: Sendable, Equatable {
         }
     }
 
-    /// Whether the answer is about the fleet or records of nobody, hence for keys without tenant alone.
+    /// True if the answer is about the fleet or records without an owner, hence for keys without tenant alone.
     var concernsAllTenants: Bool {
         switch self {
         case .deadLetters, .status, .statusEvents, .history: true

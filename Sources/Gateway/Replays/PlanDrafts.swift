@@ -12,7 +12,7 @@ final class PlanDrafts: Sendable {
         /// The records that are left to be read of so many, as far as that is known.
         var remaining: Int64?
         var total: Int64?
-        /// Why there is no plan.
+        /// The reason for the lack of a plan.
         var problem: APIProblem?
         var isCancelled = false
         /// Answers the call that has asked for it, once.

@@ -4,7 +4,7 @@ import PushModel
 import Replay
 import ResultQuery
 
-/// What a caller wants planned: the body of `POST /v1/replays`.
+/// A caller's order for a plan: the body of `POST /v1/replays`.
 struct PlanOrder: Sendable {
     enum Source: String, CaseIterable {
         case results, deadletter
@@ -34,7 +34,7 @@ struct PlanOrder: Sendable {
     var limit = 1_000_000
     var codes: [String] = []
     var places: Set<Replay.RecordPlace> = []
-    /// What stands in place of the one dead letter.
+    /// The value in place of the one dead letter.
     var value: [UInt8]?
 
     /// Reads a body.
@@ -103,11 +103,11 @@ extension Publisher {
     /// The name under which it replays: its source and the id of its key.
     var actor: String { String("\(source) (key \(keyID))".unicodeScalars.prefix(128)) }
 
-    /// Whether a plan or a job is one of its tenant's.
+    /// True if a plan or a job is one of its tenant's.
     func mayUse(tenant: String?) -> Bool { self.tenant == nil || self.tenant == tenant }
 }
 
-/// What a caller says to run a plan: the body of `POST /v1/replays/{id}:run`.
+/// A caller's order to run a plan: the body of `POST /v1/replays/{id}:run`.
 struct RunOrder: Sendable, Equatable {
     /// A reason in place of the plan's.
     var reason: String?

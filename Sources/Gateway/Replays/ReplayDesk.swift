@@ -16,7 +16,7 @@ struct ReplayDesk: Sendable {
     /// Calls that one worker has in flight at once, for the price of a plan.
     let callsAtOnce: Int
     let answers: ResultAnswers
-    /// Whether results are found without reading their topic.
+    /// True if results are found without reading their topic.
     let isSearchCheap: @Sendable () -> Bool
     /// Nil without `gateway.state_dir`: then nothing is planned here.
     let store: PlanStore?
@@ -25,7 +25,7 @@ struct ReplayDesk: Sendable {
 
     // MARK: Planning
 
-    /// Checks what is to be planned, and returns the work for a thread: it makes the plan, and answers the call.
+    /// Checks an order for a plan, and returns the work for a thread: it makes the plan, and answers the call.
     func plan(_ call: OperatorCall) throws(APIProblem) -> @Sendable () -> Void {
         let store = try requireStore()
         let now = context.now()
@@ -43,7 +43,7 @@ struct ReplayDesk: Sendable {
             context.isCancelled = { isStopping() || drafts[id]?.isCancelled ?? true }
             context.progress = { drafts.note($0, of: id) }
             do throws(JobFailure) {
-                try make(order, header, path: path, context)
+                try make(order, header: header, path: path, context: context)
                 let plan = try APIAnswer(
                     status: 201, json: whole(path, job: nil, rate: order.rate).bytes, headers: headers(of: path, id: id))
                 drafts.end(id, with: .success(plan))
@@ -54,10 +54,10 @@ struct ReplayDesk: Sendable {
     }
 
     private func make(
-        _ order: PlanOrder, _ header: ReplayPlanHeader, path: String, _ context: JobContext
+        _ order: PlanOrder, header: ReplayPlanHeader, path: String, context: JobContext
     ) throws(JobFailure) {
         guard order.source == .deadletter else {
-            var maker = try PlanMaker(context, planning, header, path: path)
+            var maker = try PlanMaker(context, planning: planning, header: header, path: path)
             return try maker.plan(PlanMaker.narrowed(order.filter), limit: order.limit)
         }
         let log = try context.jobLog()
@@ -67,7 +67,7 @@ struct ReplayDesk: Sendable {
         try plan.make(order.filter, codes: order.codes, places: order.places, replacement: order.value)
     }
 
-    /// What is known of a plan in a file, and of its job.
+    /// Everything known of a plan in a file, and of its job.
     private func whole(_ path: String, job: JobLog.Job?, rate: Int) throws(JobFailure) -> JSONObject {
         let plan = try ReplayPlanReader(path)
         let shown = ReplayJSON(
@@ -126,7 +126,7 @@ struct ReplayDesk: Sendable {
         return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }
 
-    /// A plan that is here, or else a job; nil for neither, and for a file that is no plan.
+    /// A plan that is here, or else a job. Nil for neither, and for a file that is no plan.
     private func shown(_ id: String, in log: JobLog) -> ReplayJSON? {
         let job = log.jobs[id]
         let plan = store?.existingPath(of: id).flatMap { try? ReplayPlanReader($0).header }
@@ -147,7 +147,7 @@ struct ReplayDesk: Sendable {
     }
 
     /// One replay: its plan, how it stands and, where that costs little or was asked for, what became of its requests.
-    func show(_ id: String, _ call: OperatorCall) throws(APIProblem) -> APIAnswer {
+    func show(_ id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
         let query = try call.query(["results", "rate"])
         let rate = try query.integer("rate", in: 1...1_000_000, default: 500)
         if let draft = drafts.all(for: call.publisher)[id] {
@@ -169,7 +169,7 @@ struct ReplayDesk: Sendable {
     }
 
     /// A page of what the plan and its runs have left, and of what no run has come to, in the plan's order.
-    func leftovers(_ id: String, _ call: OperatorCall) throws(APIProblem) -> APIAnswer {
+    func leftovers(of id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
         let query = try call.query(["limit", "cursor"])
         let limit = try query.integer("limit", in: 1...1000, default: 100)
         let start = try query.integer("cursor", in: 0...Int.max, default: 0)
@@ -197,7 +197,7 @@ struct ReplayDesk: Sendable {
     // MARK: Running
 
     /// Runs a plan, or goes on with it. Answers as soon as it has begun.
-    func run(_ id: String, _ call: OperatorCall) throws(APIProblem) {
+    func run(_ id: String, for call: OperatorCall) throws(APIProblem) {
         let order = try RunOrder(call.request)
         let store = try requireStore()
         let shown = try find(id, for: call.publisher)
@@ -205,7 +205,7 @@ struct ReplayDesk: Sendable {
         let prepared = try APIProblem.catching { () throws(JobFailure) in
             try PreparedReplay(path: path, reason: order.reason, actor: call.publisher.actor, context)
         }
-        try Self.check(prepared, order, call.request.headers, shown)
+        try Self.check(prepared, order: order, headers: call.request.headers, shown: shown)
         let runner = prepared.runner(context, planning, rate: Double(order.rate))
         let gone = prepared.gone.count
         let other = runs.start(id) { standing in
@@ -221,7 +221,7 @@ struct ReplayDesk: Sendable {
     }
 
     private static func check(
-        _ prepared: PreparedReplay, _ order: RunOrder, _ headers: HTTPFields, _ shown: ReplayJSON
+        _ prepared: PreparedReplay, order: RunOrder, headers: HTTPFields, shown: ReplayJSON
     ) throws(APIProblem) {
         guard let named = headers["If-Match"] else { throw .planUnnamed }
         guard named == "\"\(prepared.digest)\"" else { throw .otherPlan }
@@ -233,7 +233,7 @@ struct ReplayDesk: Sendable {
     }
 
     /// Has a job's runner, wherever it is, pause, go on or stop.
-    func command(_ verb: OperatorRoute.ReplayVerb, _ id: String, _ call: OperatorCall) throws(APIProblem) -> APIAnswer {
+    func command(_ verb: OperatorRoute.ReplayVerb, of id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
         try BodyReader(call.request, members: []).check()
         if verb == .stop, drafts.all(for: call.publisher)[id] != nil, drafts.cancel(id) {
             return APIAnswer(status: 202, json: JSONObject(["id": id, "state": "stopping"]).bytes)
@@ -261,7 +261,7 @@ struct ReplayDesk: Sendable {
         if drafts.all(for: publisher)[id] == nil { _ = try find(id, for: publisher) }
     }
 
-    /// How a replay stands, for those who follow it; nil when it is not known. `log` is read where this process cannot say it.
+    /// The state of a replay, for those who follow it, nil when it is not known. `log` is read where this process cannot say it.
     func event(_ id: String, in log: JobLog?) -> (json: [UInt8], isOver: Bool)? {
         if let draft = drafts[id] { return (draft.json(id: id), draft.problem != nil) }
         guard let shown = shown(id, in: log ?? JobLog()) else { return nil }

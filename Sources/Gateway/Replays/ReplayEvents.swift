@@ -38,13 +38,13 @@ final class ReplayEvents: Sendable {
         }
         guard isDue else { return }
         let problem = threads.put(for: "") { [self] in
-            tell(subjects, at: now)
+            sendProgress(of: subjects, at: now)
             timing.withLock { $0.isAsking = false }
         }
         if problem != nil { timing.withLock { $0.isAsking = false } }
     }
 
-    private func tell(_ subjects: Set<String>, at now: MonotonicTime) {
+    private func sendProgress(of subjects: Set<String>, at now: MonotonicTime) {
         let distant = subjects.filter { desk.drafts[$0] == nil && desk.runs.standing(of: $0)?.isAtWork != true }
         let mayRead = timing.withLock { timing -> Bool in
             guard now >= timing.nextDistant else { return false }

@@ -7,7 +7,7 @@ struct ReplayJSON {
     let header: ReplayPlanHeader
     /// Nil as long as it was never run.
     let job: JobLog.Job?
-    /// How it stands in this process, if it was run here.
+    /// Its state in this process, if it was run here.
     let standing: ReplayRuns.Standing?
     /// The wall clock, in milliseconds since 1970.
     let now: Int64
@@ -64,7 +64,7 @@ struct ReplayJSON {
         return json
     }
 
-    /// How far it is, for those who follow it.
+    /// Its progress, for those who follow it.
     var event: [UInt8] {
         let (next, skipped) = progress
         return JSONObject([
@@ -73,7 +73,7 @@ struct ReplayJSON {
         .bytes
     }
 
-    /// Whether nothing more happens by itself.
+    /// True if nothing more happens by itself.
     var isOver: Bool { standing?.isAtWork != true && !["running", "paused", "starting"].contains(state) }
 
     static func object(_ counts: [(String, Int)]) -> [UInt8] {
@@ -114,7 +114,7 @@ extension APIProblem {
     /// 412: the tag is another one's.
     static let otherPlan = APIProblem(412, code: .preconditionFailed, detail: "If-Match names another plan than this one.")
 
-    /// 409: the number is to be repeated.
+    /// 409: the number must be repeated.
     static func unconfirmed(_ count: Int) -> APIProblem {
         APIProblem(
             409, code: .countUnconfirmed,
@@ -127,9 +127,9 @@ extension APIProblem {
         APIProblem(409, code: .replayEnded, detail: "The replay is \(state) already.")
     }
 
-    /// 409: nobody runs it.
+    /// 409: no process runs it.
     static let replayNotRunning = APIProblem(
-        409, code: .replayNotRunning, detail: "Nobody runs the replay. POST /v1/replays/ID:run goes on where it stopped.")
+        409, code: .replayNotRunning, detail: "No process runs the replay. POST /v1/replays/ID:run goes on where it stopped.")
 
     /// 409: another one runs here.
     static func replayIsRunning(_ id: String) -> APIProblem {

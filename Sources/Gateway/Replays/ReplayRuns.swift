@@ -7,7 +7,7 @@ import Synchronization
 
 /// The replays that run in this process, and those that have run. Each has a thread while it runs.
 final class ReplayRuns: Sendable {
-    /// How a run stands.
+    /// The state of a run.
     struct Standing: Sendable, Equatable {
         enum State: Sendable, Equatable {
             case starting, running
@@ -36,7 +36,7 @@ final class ReplayRuns: Sendable {
     /// Nothing else is locked while it is held.
     private let runs = Mutex<[String: Run]>([:])
 
-    /// How a run stands that is known here.
+    /// The state of a run that is known here.
     func standing(of id: String) -> Standing? { runs.withLock { $0[id]?.standing } }
 
     /// The run that is at work.
@@ -101,6 +101,6 @@ final class ReplayRuns: Sendable {
 }
 
 extension ReplayRuns.Standing {
-    /// Whether its thread is at work.
+    /// True if its thread is at work.
     var isAtWork: Bool { state == .starting || state == .running }
 }

@@ -12,7 +12,7 @@ struct LifeSearch: Sendable {
     let answers: ResultAnswers
     let terms: GroupTerms
 
-    /// What is known of a request beside what this gateway remembers.
+    /// The facts of a request beside those that this gateway remembers.
     enum Found: Sendable {
         case life(RequestLife)
         case whereabouts(WhereaboutsReport)
@@ -24,7 +24,7 @@ struct LifeSearch: Sendable {
         try APIProblem.catching { () throws(JobFailure) in
             var filter = ResultFilter()
             if let tenant = asker.tenant { filter.require(.tenant, among: [tenant]) }
-            let life = try answers.life(of: id, filter).seen(by: asker)
+            let life = try answers.life(of: id, filter).visible(to: asker)
             if let life { return .life(life) }
             guard asker.mayRead, asker.tenant == nil else { return .nothing }
             var search = WhereaboutsSearch(for: id, in: terms, context: context)
@@ -36,14 +36,14 @@ struct LifeSearch: Sendable {
 
 extension RequestLife {
     /// The life, if it is one of an asker's own requests or of those it may see.
-    fileprivate func seen(by asker: Asker) -> RequestLife? {
+    fileprivate func visible(to asker: Asker) -> RequestLife? {
         guard let result = latest else { return nil }
         return asker.maySee(RequestOwner(source: result.source, tenant: result.tenant)) ? self : nil
     }
 }
 
 extension APIAnswer {
-    /// 200 with the whole life of a request, and in front of it what this gateway remembers; 304 for whoever has it already. `request` is
+    /// 200 with the whole life of a request, and in front of it what this gateway remembers, or 304 for whoever has it already. `request` is
     /// its record's value, where that was asked for.
     init(_ life: RequestLife, remembered: PublishedRequest?, at now: Timestamp, request: [UInt8]?, to call: HTTPFields) {
         var json = remembered.map { JSONObject(continuing: $0.json(at: now)) } ?? life.head

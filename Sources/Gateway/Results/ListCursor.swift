@@ -3,7 +3,7 @@ import Jobs
 import PushModel
 import ResultQuery
 
-/// Where a list of results goes on: behind the last result of a page, for the same filter, whose relative times count from the first page.
+/// The place from which a list of results goes on: behind the last result of a page, for the same filter, whose relative times count from the first page.
 ///
 /// Callers hand it back as they got it, and need not understand it.
 struct ListCursor: Sendable, Equatable {

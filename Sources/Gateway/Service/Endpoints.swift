@@ -7,24 +7,24 @@ import Users
 
 /// A request of `/api` whose caller has signed in.
 struct APICall: Sendable {
-    /// Where it leads; a route below `/api`.
+    /// Its route, one below `/api`.
     let route: Route
     let request: HTTPServerRequest
-    /// Who asks.
+    /// The caller.
     let caller: Caller
     /// Takes the answer.
     let reply: Reply
 }
 
-/// What stands behind the routes.
+/// The handlers behind the routes.
 protocol Endpoints: Sendable {
-    /// Answers a call, before it returns or later; waits for nothing. Called on any thread.
+    /// Answers a call, before it returns or later, and waits for nothing. Called on any thread.
     func answer(_ call: APICall)
-    /// Answers a call that brings requests, before it returns or later; waits for nothing. Called on any thread.
+    /// Answers a call that brings requests, before it returns or later, and waits for nothing. Called on any thread.
     func publish(_ call: PublishCall)
-    /// Answers a call about one request of a back end, before it returns or later; waits for nothing. Called on any thread.
+    /// Answers a call about one request of a back end, before it returns or later, and waits for nothing. Called on any thread.
     func answerLookup(_ call: LookupCall)
-    /// Answers a call that finds, repairs or shows how workers are, before it returns or later; waits for nothing. Called on any
+    /// Answers a call that finds, repairs or shows how workers are, before it returns or later, and waits for nothing. Called on any
     /// thread.
     func operate(_ call: OperatorCall)
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
