@@ -138,7 +138,8 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka", "HubREST",
-                "CurlHTTP", "HTTPServing", "HubAuth", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake",
+                "CurlHTTP", "HTTPServing", "HubAuth", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake", "Jobs",
+                "GroupPositions", "Replay", "ResultQuery",
             ],
             swiftSettings: strict),
         .target(
@@ -235,7 +236,7 @@ let package = Package(
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubEmulator",
                 "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
-                "Publishing", "Intake", "SQLite",
+                "Publishing", "Intake", "SQLite", "Jobs", "Replay", "ResultQuery",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests(

@@ -32,6 +32,14 @@ public struct GroupTerms: Sendable {
         self.start = start
     }
 
+    /// The group of a fleet by the names of its topics.
+    public init(kafka: KafkaConfiguration, group: String, topics: Topics, start: StartRule) {
+        self.init(
+            kafka: kafka, group: group,
+            requests: [topics.requests, topics.requestsHigh, topics.requestsBulk, topics.requestsOwn], delays: topics.delays,
+            held: topics.held, parents: topics.parents, start: start)
+    }
+
     /// All topics, those of requests first.
     public var topics: [String] { requests + delays + [held, parents] }
 

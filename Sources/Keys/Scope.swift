@@ -6,6 +6,10 @@ public enum Scope: String, CaseIterable, Sendable {
     case broadcast = "publish:broadcast"
     /// Read results that others' requests have, too.
     case read = "read"
+    /// Read what requests and dead letters contain, too.
+    case payload = "read:payload"
+    /// Plan, run, pause, resume and stop replays.
+    case replay = "replay"
 
     /// Reads scopes that commas separate, or returns nil for none, an unknown one, or the same one twice.
     public static func set(_ text: some StringProtocol) -> Set<Scope>? {

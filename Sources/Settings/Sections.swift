@@ -211,6 +211,8 @@ public struct GatewaySettings: Sendable {
     public let reservedTags: [String]
     /// The address before a code, where pages say what it means.
     public let docsURL: String?
+    /// The folder of plans of replays and of the index of results.
+    public let stateFolder: String?
 
     init(_ read: inout SettingReader) throws(SettingsError) {
         listen = try read(
@@ -256,6 +258,11 @@ public struct GatewaySettings: Sendable {
         docsURL = read.optional(
             "gateway.docs_url", as: .pages,
             summary: "The address before a code, where pages say what it means; the gateway's problems then have it as `type`.")
+        stateFolder = read.optional(
+            "gateway.state_dir", as: .line("the path of a folder"),
+            summary:
+                "The folder of an index of the results and of plans of replays; without it results are read from Kafka, and nothing is planned."
+        )
     }
 }
 

@@ -38,12 +38,12 @@ extension Settings {
         configuration.docsURL = gateway.docsURL
         configuration.userTag = self.hub.userTag
         configuration.hubTimeout = settings.requestTimeout
-        configuration.requestsTopic = kafka.topics.requests
-        configuration.requestsHighTopic = kafka.topics.requestsHigh
-        configuration.requestsBulkTopic = kafka.topics.requestsBulk
-        configuration.resultsTopic = kafka.topics.results
-        configuration.controlTopic = kafka.topics.control
-        configuration.secureTopic = kafka.topics.secure
+        configuration.topics = kafka.topics
+        configuration.groupID = kafka.groupID
+        configuration.groupStart = kafka.start
+        configuration.stateFolder = gateway.stateFolder
+        configuration.planning = planning()
+        configuration.callsAtOnce = worker.maxInFlight
         // With another hub that is wrong, requests are explained for its own hub alone.
         if let sketch = try? workerSketch() { configuration.worker = sketch }
         return configuration

@@ -1,4 +1,5 @@
 import HTTPServing
+import Keys
 import PushModel
 import TestSupport
 import Testing
@@ -73,7 +74,19 @@ import Testing
                 method: "POST", target: "/v1/requests/a:cancel", headers: ["Content-Type": body.mediaType],
                 body: body.example.json)
             #expect(try RequestCancelling.reason(in: call) == "wrong audience")
-        case .welcome, .newRegistration, .deleteRegistration, .secureText, .showRequest, .followRequest, .openAPI:
+        case .planReplay:
+            let order = try PlanOrder(
+                call(.plan, scopes: [.replay], body: String(decoding: body.example.json, as: UTF8.self)), at: 0)
+            #expect(order.reason == "the hub was down")
+        case .runReplay:
+            let order = try RunOrder(HTTPServerRequest(method: "POST", target: "/x", body: body.example.json))
+            #expect(order == RunOrder(reason: "the hub was down", rate: 200, count: 4711))
+        case .pauseReplay, .resumeReplay, .stopReplay:
+            let request = HTTPServerRequest(method: "POST", target: "/x", body: body.example.json)
+            try BodyReader(request, members: []).check()
+        case .welcome, .newRegistration, .deleteRegistration, .secureText, .showRequest, .followRequest, .openAPI, .listRequests,
+            .listFailures, .listDeadLetters, .showStatus, .followStatus, .showHistory, .listReplays, .showReplay, .followReplay,
+            .listLeftovers:
             Issue.record("no test reads this body")
         }
     }
@@ -83,6 +96,16 @@ import Testing
         let call = HTTPServerRequest(method: "POST", target: "/api/notifications?\(items)")
         let query = try NotifyQuery(call.percentDecodedQuery)
         #expect(query.platform == .apple && query.recipient == "alice" && query.isSecure)
+    }
+
+    @Test(arguments: APIOperation.allCases) func theGatewayTakesExampleQueries(operation: APIOperation) throws {
+        let row = operation.row
+        guard case .route(.operate(let route)) = Route.match(row.method, path: Self.path(of: row)[...]) else { return }
+        let names = row.parameters.filter { $0.place == .query }
+        let query = names.map { "\($0.name)=\($0.example.replacing(" ", with: "+"))" }.joined(separator: "&")
+        let asked = call(route, scopes: [.read, .replay], target: "/x?\(query)")
+        #expect(try asked.query(Set(names.map(\.name))).count == names.count)
+        if let filter = names.first(where: { $0.name == "filter" }) { _ = try CallerFilter(filter.example, at: 0, tenant: nil) }
     }
 
     /// RFC 9457 as the gateway writes it.

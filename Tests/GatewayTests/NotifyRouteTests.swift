@@ -1,3 +1,4 @@
+import Delivery
 import Dispatch
 import Foundation
 import HTTPServing
@@ -211,7 +212,7 @@ import Testing
                 #expect(answer.text.contains(#""code":"ack_unknown""#) && answer.text.contains("It is not known"))
                 return false
             }
-            let topic = gateway.configuration.requestsTopic
+            let topic = gateway.configuration.topics.requests
             #expect(answer.head.contains("Location: /v1/requests/\(id)?at=\(topic)/0/\(offset)\r\n"), "\(answer.head)")
             return answer.text.contains("is written to \(topic), partition 0, offset \(offset),")
         }
@@ -299,7 +300,7 @@ import Testing
         for client in clients {
             let answer = client.answer()
             #expect(answer.status == 504 && String(decoding: answer.body, as: UTF8.self).contains(#""code":"result_pending""#))
-            #expect(answer.head.contains("?at=\(gateway.configuration.requestsTopic)/0/"))
+            #expect(answer.head.contains("?at=\(gateway.configuration.topics.requests)/0/"))
         }
     }
 

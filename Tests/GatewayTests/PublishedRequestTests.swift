@@ -1,3 +1,4 @@
+import Delivery
 import HTTPServing
 import Kafka
 import PushModel
@@ -57,7 +58,7 @@ import Testing
         #expect(published.status == 202, "\(published.text)")
         let shown = try ask(gateway, "GET", "/v1/requests/r-1")
         #expect(shown.status == 200 && shown.text == published.text, "\(shown.text)")
-        let place = #""topic":"\#(gateway.configuration.requestsTopic)","partition":0,"offset":"0","accepted_at":""#
+        let place = #""topic":"\#(gateway.configuration.topics.requests)","partition":0,"offset":"0","accepted_at":""#
         #expect(shown.text.hasPrefix(#"{"id":"r-1","state":"accepted",\#(place)"#), "\(shown.text)")
         let head = try ask(gateway, "HEAD", "/v1/requests/r-1")
         #expect(head.status == 200 && head.text.isEmpty)
@@ -109,7 +110,7 @@ import Testing
         #expect(answer.status == 202, "\(answer.text)")
         let cluster = try #require(gateway.cluster)
         let reader = try TopicReader(
-            cluster.configuration, topic: gateway.configuration.controlTopic, start: .beginning, timeout: farDeadline)
+            cluster.configuration, topic: gateway.configuration.topics.control, start: .beginning, timeout: farDeadline)
         defer { reader.close() }
         var found: [CancelRecord?] = []
         let isThere = eventually {

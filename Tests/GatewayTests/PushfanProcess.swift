@@ -17,7 +17,18 @@ final class PushfanProcess {
     ///   - command: The command, such as `worker`.
     ///   - environment: Its whole environment.
     /// - Throws: It cannot be started.
-    init(_ command: String, _ environment: [String: String]) throws {
+    convenience init(_ command: String, _ environment: [String: String]) throws { try self.init([command], environment) }
+
+    /// Runs a command to its end. Returns its exit status and what it has said.
+    static func run(_ arguments: [String], _ environment: [String: String]) throws -> (status: Int32, said: String) {
+        let process = try PushfanProcess(arguments, environment)
+        let hasEnded = eventually { !process.process.isRunning }
+        try #require(hasEnded, "\(process.said)")
+        return (process.process.terminationStatus, process.said)
+    }
+
+    private init(_ arguments: [String], _ environment: [String: String]) throws {
+        let command = arguments[0]
         let log = FileManager.default.temporaryDirectory.appendingPathComponent("pushfan-\(command)-\(UUID().uuidString).log")
         let isMade = FileManager.default.createFile(atPath: log.path, contents: nil, attributes: [.posixPermissions: 0o600])
         try #require(isMade)
@@ -26,7 +37,7 @@ final class PushfanProcess {
         let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         let program = tests.deletingLastPathComponent().appendingPathComponent("pushfan").path
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
-        process.arguments = ["--pdeathsig", "KILL", program, command]
+        process.arguments = ["--pdeathsig", "KILL", program] + arguments
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output

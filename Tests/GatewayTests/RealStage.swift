@@ -43,6 +43,7 @@ final class RealStage {
             "PUSHFAN_KAFKA_TOPICS_REQUESTS": topics.requests,
             "PUSHFAN_KAFKA_TOPICS_RESULTS": topics.results,
             "PUSHFAN_KAFKA_TOPICS_DEADLETTER": topics.deadLetters,
+            "PUSHFAN_KAFKA_TOPICS_REPLAYS": topics.replays,
             // A machine that stands still for a while must not cost a worker its partitions. One of the same name takes them over at once.
             "PUSHFAN_KAFKA_SESSION_TIMEOUT": "45s",
             "PUSHFAN_WORKER_ID": name,
@@ -62,9 +63,11 @@ final class RealStage {
     /// Makes topics, and waits until the broker knows them: a controller confirms them before.
     private static func create(_ topics: Topics, on kafka: KafkaConfiguration) throws {
         let admin = try TopicAdmin(kafka)
-        let all = topics.all + [TopicFamily(requests: topics.requests).topic("secure")]
+        let single = [topics.replays, topics.history, topics.status, topics.control]
+        let all = Array(Set(topics.all + [topics.secure] + single))
         let wanted = all.map { topic in
-            NewTopic(name: topic, partitionCount: topics.partitionCount(of: topic, requests: 4), replicationFactor: 1)
+            let count = single.contains(topic) ? 1 : topics.partitionCount(of: topic, requests: 4)
+            return NewTopic(name: topic, partitionCount: count, replicationFactor: 1)
         }
         _ = try admin.createTopics(wanted, timeout: farDeadline)
         let areKnown = try eventually {
@@ -83,8 +86,8 @@ final class RealStage {
     // MARK: Processes
 
     /// Starts one more gateway, and waits until it is ready.
-    func startGateway() throws -> RealGateway {
-        let gateway = try RealGateway(environment)
+    func startGateway(with more: [String: String] = [:]) throws -> RealGateway {
+        let gateway = try RealGateway(environment.merging(more) { $1 })
         gateways.append(gateway)
         let isReady = try eventually { try gateway.probe("/readyz").status == 200 }
         try #require(isReady)
@@ -120,6 +123,18 @@ final class RealStage {
     }
 
     // MARK: Records
+
+    /// Writes a record to the topic of requests, whatever it is.
+    func write(_ value: String, key: String) throws {
+        let producer = try Producer(kafka, transactionalID: nil)
+        defer { producer.close(timeout: .seconds(5)) }
+        let topic = try producer.topic(named: topics.requests)
+        try producer.produce(to: topic, key: key.utf8Span.span, value: value.utf8Span.span)
+        try producer.flush(timeout: farDeadline)
+    }
+
+    /// Runs a command to its end with the settings of the stage. Returns its exit status and what it has said.
+    func run(_ arguments: [String]) throws -> (status: Int32, said: String) { try PushfanProcess.run(arguments, environment) }
 
     /// The ids of all requests that were written.
     func requestIDs() throws -> [String] { try records(of: topics.requests).map { $0.key }.sorted() }

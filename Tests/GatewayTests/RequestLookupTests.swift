@@ -27,7 +27,7 @@ import Testing
         }
         #expect(stage.get("a", by: LookupStage.powerless).last?.status == 403)
         let problem = String(decoding: try #require(stage.get("nothing").last).body, as: UTF8.self)
-        #expect(problem.contains("`pushfan results show ID`"))
+        #expect(problem.contains("?at= of its Location"))
     }
 
     @Test func whoeverHasTheFinalStateIsSpared() throws {

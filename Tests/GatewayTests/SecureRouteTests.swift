@@ -1,4 +1,5 @@
 import Crypto
+import Delivery
 import EventLoop
 import FanOut
 import Kafka
@@ -95,7 +96,7 @@ import Testing
         let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(
-            try producer.warmUp(topics: [gateway.configuration.secureTopic], timeout: farDeadline).first)
+            try producer.warmUp(topics: [gateway.configuration.topics.secure], timeout: farDeadline).first)
         let bob = try UserTag.Pattern(gateway.configuration.userTag).tag(of: "bob")
         let now = WallClock.millisecondsSince1970()
         for (offset, age) in [Int64(86_400_001), 82_800_000].enumerated() {
@@ -136,7 +137,7 @@ import Testing
         let id = try #require(SecureID(pushed.id))
         let cluster = try #require(gateway.cluster)
         let fetcher = try RecordFetcher(cluster.configuration, readAhead: 1 << 20)
-        let place = TopicPartition(topic: gateway.configuration.secureTopic, partition: id.partition)
+        let place = TopicPartition(topic: gateway.configuration.topics.secure, partition: id.partition)
         let record = try #require(try fetcher.firstRecord(from: id.offset, of: place, timeout: farDeadline))
         #expect(record.offset == id.offset && record.key == nil && record.headers.isEmpty)
         let kept = String(decoding: try #require(record.value), as: UTF8.self)

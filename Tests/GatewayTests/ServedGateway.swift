@@ -1,3 +1,4 @@
+import Delivery
 import EventLoop
 import Foundation
 import HTTPServing
@@ -36,9 +37,9 @@ final class ServedGateway {
         if let cluster {
             // One partition, so that a test meets requests in their order.
             for topic in configuration.requestTopics.all { try cluster.createTopic(topic, partitions: 1) }
-            try cluster.createTopic(configuration.resultsTopic, partitions: 2)
-            try cluster.createTopic(configuration.secureTopic, partitions: 2)
-            try cluster.createTopic(configuration.controlTopic, partitions: 1)
+            try cluster.createTopic(configuration.topics.results, partitions: 2)
+            try cluster.createTopic(configuration.topics.secure, partitions: 2)
+            try cluster.createTopic(configuration.topics.control, partitions: 1)
             configuration.kafka = cluster.configuration
         }
         configuration.sendWait = farDeadline
@@ -129,10 +130,10 @@ final class ScriptedWorker {
     init(_ gateway: ServedGateway) throws {
         let cluster = try #require(gateway.cluster)
         reader = try TopicReader(
-            cluster.configuration, topic: gateway.configuration.requestsTopic, start: .beginning, timeout: farDeadline)
+            cluster.configuration, topic: gateway.configuration.topics.requests, start: .beginning, timeout: farDeadline)
         producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
         results = try #require(
-            try producer.warmUp(topics: [gateway.configuration.resultsTopic], timeout: farDeadline).first)
+            try producer.warmUp(topics: [gateway.configuration.topics.results], timeout: farDeadline).first)
     }
 
     deinit {

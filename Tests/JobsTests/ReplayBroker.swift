@@ -97,7 +97,7 @@ final class ReplayBroker {
 
     /// Plans all results.
     func plan(_ header: ReplayPlanHeader, _ context: JobContext) throws -> ReplayPlanHeader {
-        var maker = try PlanMaker(context, FanOutPlanner.Configuration(), header, path: path)
+        var maker = try PlanMaker(context, planning: FanOutPlanner.Configuration(), header: header, path: path)
         try maker.plan(PlanMaker.narrowed(ResultFilter()), limit: 1000)
         return maker.header
     }

@@ -1,9 +1,10 @@
 import CurlHTTP
+import Delivery
+import FanOut
 import Gateway
 import HubAuth
 import HubREST
 import Intake
-import FanOut
 import Settings
 import Testing
 
@@ -25,14 +26,14 @@ import Testing
         #expect(configuration.trustedProxies.isEmpty && configuration.reservedTags.isEmpty)
         #expect(configuration.sendWait == .seconds(10) && !configuration.tracksOutcome)
         #expect(configuration.sendLife == .seconds(3600))
-        #expect(!configuration.isAlwaysSecure && configuration.secureTopic == "push.secure.v1")
+        #expect(!configuration.isAlwaysSecure && configuration.topics.secure == "push.secure.v1")
         #expect(configuration.idempotencyFile == nil && configuration.dedupeReach == 4_000)
         #expect(configuration.userTag == "username:{user}")
         #expect(configuration.hubName == "shop" && configuration.hub.hub.text == "shop")
         #expect(configuration.connections.host == "shop.servicebus.windows.net")
-        #expect(configuration.requestsHighTopic == "push.requests-high.v1")
-        #expect(configuration.requestsBulkTopic == "push.requests-bulk.v1" && configuration.docsURL == nil)
-        #expect(configuration.requestsTopic == "push.requests.v1" && configuration.resultsTopic == "push.results.v1")
+        #expect(configuration.topics.requestsHigh == "push.requests-high.v1")
+        #expect(configuration.topics.requestsBulk == "push.requests-bulk.v1" && configuration.docsURL == nil)
+        #expect(configuration.topics.requests == "push.requests.v1" && configuration.topics.results == "push.results.v1")
         #expect(try load().gatewayProbes == "127.0.0.1:9465")
         #expect(try load(["PUSHFAN_LISTEN": "127.0.0.1:9464"]).gatewayProbes == "127.0.0.1:9464")
     }
@@ -72,8 +73,8 @@ import Testing
         #expect(configuration.trustedProxies == ["10.0.0.5", "10.1.0.0/16", "::1"])
         #expect(configuration.tracksOutcome && configuration.sendWait == .seconds(45))
         #expect(configuration.sendLife == .seconds(600))
-        #expect(configuration.requestsHighTopic == "urgent" && configuration.requestsBulkTopic == "push.requests-bulk.v1")
-        #expect(configuration.isAlwaysSecure && configuration.secureTopic == "texts")
+        #expect(configuration.topics.requestsHigh == "urgent" && configuration.topics.requestsBulk == "push.requests-bulk.v1")
+        #expect(configuration.isAlwaysSecure && configuration.topics.secure == "texts")
         #expect(configuration.reservedTags == ["vip", "staff"])
         #expect(configuration.docsURL == "https://example.com/pushfan#")
         #expect(configuration.idempotencyFile == "/run/answers" && configuration.dedupeReach == 9)

@@ -8,11 +8,7 @@ import Settings
 extension Settings {
     /// The terms by which workers decide where partitions begin.
     var groupTerms: GroupTerms {
-        let topics = kafka.topics
-        return GroupTerms(
-            kafka: kafkaConfiguration(), group: kafka.groupID,
-            requests: [topics.requests, topics.requestsHigh, topics.requestsBulk, topics.requestsOwn], delays: topics.delays,
-            held: topics.held, parents: topics.parents, start: kafka.start)
+        GroupTerms(kafka: kafkaConfiguration(), group: kafka.groupID, topics: kafka.topics, start: kafka.start)
     }
 }
 

@@ -1,5 +1,5 @@
 extension APIProblem {
-    /// The kinds of problems that the API itself has; a send that failed has its result's code instead (`ErrorCode`).
+    /// The kinds of problems that the API itself has. A send that failed has its result's code instead (`ErrorCode`).
     ///
     /// A closed list: `pushfan explain CODE` has a page for each, and page Publish or Gateway a row.
     public enum Code: String, Sendable, CaseIterable {
@@ -23,29 +23,45 @@ extension APIProblem {
         case methodNotAllowed = "method_not_allowed"
         /// 409: the first call with this key is not answered yet.
         case conflictInFlight = "conflict_in_flight"
+        /// 409: another replay is running, or another process runs this one.
+        case replayRunning = "replay_running"
+        /// 409: the replay has ended, or its plan is of no use any more.
+        case replayEnded = "replay_ended"
+        /// 409: no process runs the replay, so that it cannot be paused or resumed.
+        case replayNotRunning = "replay_not_running"
+        /// 409: so many requests are replayed only when the call repeats their number.
+        case countUnconfirmed = "count_unconfirmed"
+        /// 412: `If-Match` names another plan.
+        case preconditionFailed = "precondition_failed"
         /// 413.
         case bodyTooLarge = "body_too_large"
         /// 415: the body is no JSON by its content type.
         case unsupportedMediaType = "unsupported_media_type"
         /// 422: the key was used for another call.
         case idempotencyMismatch = "idempotency_mismatch"
+        /// 422: more requests match than the call allows.
+        case tooManyMatches = "too_many_matches"
+        /// 428: the call needs `If-Match` with the tag of the plan.
+        case preconditionRequired = "precondition_required"
         /// 431.
         case headerTooLarge = "header_too_large"
         /// 429: this caller makes too many calls.
         case tooManyRequests = "too_many_requests"
-        /// 429: sign-ins from this address or with this name failed too often, or too many wait; the password was not checked.
+        /// 429: sign-ins from this address or with this name failed too often, or too many wait. The password was not checked.
         case tooManySignIns = "too_many_sign_ins"
         /// 429: the key's rate does not allow the call yet, or never so large a batch.
         case rateLimited = "rate_limited"
         /// 500: the gateway itself failed.
         case `internal` = "internal"
+        /// 501: the gateway has no setting without which it cannot do this.
+        case notConfigured = "not_configured"
         /// 503: the gateway as a whole has too much to do.
         case overloaded = "overloaded"
-        /// 503: the gateway stops; no request of the call is written.
+        /// 503: the gateway stops, and no request of the call is written.
         case stopping = "stopping"
         /// 503: Kafka did not take the request, which is certainly not written, or does not give what is asked for.
         case brokerUnavailable = "broker_unavailable"
-        /// 503: too many records wait for Kafka, or it confirms none in time; the request is certainly not written.
+        /// 503: too many records wait for Kafka, or it confirms none in time. The request is certainly not written.
         case brokerSlow = "broker_slow"
         /// 504: whether the request was written is not known.
         case ackUnknown = "ack_unknown"
@@ -63,13 +79,16 @@ extension APIProblem {
             case .forbiddenScope, .forbiddenTenant, .forbiddenSource: [403]
             case .notFound: [404]
             case .methodNotAllowed: [405]
-            case .conflictInFlight: [409]
+            case .conflictInFlight, .replayRunning, .replayEnded, .replayNotRunning, .countUnconfirmed: [409]
+            case .preconditionFailed: [412]
             case .bodyTooLarge: [413]
             case .unsupportedMediaType: [415]
-            case .idempotencyMismatch: [422]
+            case .idempotencyMismatch, .tooManyMatches: [422]
+            case .preconditionRequired: [428]
             case .headerTooLarge: [431]
             case .tooManyRequests, .tooManySignIns, .rateLimited: [429]
             case .internal: [500]
+            case .notConfigured: [501]
             case .overloaded, .stopping, .brokerUnavailable, .brokerSlow: [503]
             case .ackUnknown, .resultPending, .outcomePending: [504]
             }
@@ -83,11 +102,11 @@ extension APIProblem.Code {
         "kafka_unavailable": .brokerUnavailable, "kafka_unanswered": .ackUnknown,
     ]
 
-    /// What a caller needs to know about a code (`pushfan explain CODE`).
+    /// The cause and the remedy of a code (`pushfan explain CODE`).
     public struct Explanation: Sendable, Equatable {
-        /// What has happened.
+        /// The cause.
         public var cause: String
-        /// What to do.
+        /// The caller's remedy.
         public var remedy: String
     }
 
@@ -134,6 +153,30 @@ extension APIProblem.Code {
                 "The Idempotency-Key was used for another call.",
                 "Give each call a key of its own, and repeat only the same call."
             )
+        case .replayRunning:
+            (
+                "Another replay is running, or another process runs this one. One runs at a time.",
+                "Wait for it, or pause it. GET /v1/replays shows which it is."
+            )
+        case .replayEnded:
+            ("The replay is done or was stopped, or its plan is of no use any more.", "Make a new plan with POST /v1/replays.")
+        case .replayNotRunning:
+            (
+                "No process runs the replay, so that it cannot be paused or resumed.",
+                "POST /v1/replays/ID:run goes on where it stopped."
+            )
+        case .countUnconfirmed:
+            (
+                "More requests would be replayed than need no confirmation.",
+                "Look at the plan, and make the call again with its number of requests as count."
+            )
+        case .preconditionFailed:
+            ("If-Match names another plan than this one.", "GET the plan again, look at it, and use its ETag.")
+        case .preconditionRequired:
+            ("A replay is run by the plan that was looked at.", "Send the plan's ETag as If-Match.")
+        case .tooManyMatches: ("More requests match than the call allows.", "Narrow the filter, or raise limit.")
+        case .notConfigured:
+            ("The gateway has no setting without which it cannot do this.", "Set what detail names, and start the gateway again.")
         case .bodyTooLarge:
             (
                 "The body has more bytes than the route or Kafka takes.",

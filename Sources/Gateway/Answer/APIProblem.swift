@@ -3,17 +3,17 @@ internal import Keys
 public import PushModel
 internal import Users
 
-/// Why a call of the API does not get what it asks for; becomes `application/problem+json` (RFC 9457).
+/// The reason for refusing a call of the API, or failing it. Becomes `application/problem+json` (RFC 9457).
 ///
 /// No text of it repeats a device handle, a tag or any other part of the call.
 public struct APIProblem: Error, Sendable, Equatable {
-    /// Whether the same call may be made again.
+    /// The rule for making the same call again.
     public enum Retry: String, Sendable, CaseIterable {
         /// Nothing was done, or doing it twice is the same as once.
         case safe
         /// It may have been done: another send could ring twice.
         case ambiguous
-        /// It may have been done; under the same key it is done once at most.
+        /// It may have been done, and under the same key it is done once at most.
         case sameKey = "same_key"
         /// It would end the same way.
         case never
@@ -25,19 +25,19 @@ public struct APIProblem: Error, Sendable, Equatable {
     public var code: String
     /// A plain sentence.
     public var detail: String
-    /// Whether the same call may be made again.
+    /// The rule for making the same call again.
     public var retry: Retry
-    /// What is wrong with the body, each fault with its JSON Pointer.
+    /// The faults of the body, each with its JSON Pointer.
     public var faults: [RequestFault] = []
-    /// When to try again, in milliseconds; nil when unknown.
+    /// The time before the next try, in milliseconds, nil when unknown.
     public var retryAfter: Int64?
     /// The request that was written, or may have been.
     public var requestID: String?
     /// The methods that the route has, for 405.
     public var allowedMethods: [String] = []
-    /// How to sign in, for 401; a name and a password (RFC 7617) unless something else is said.
+    /// The way to sign in, for 401: a name and a password (RFC 7617) unless something else is said.
     public var challenge = BasicCredentials.challenge
-    /// Where that request can be asked about.
+    /// The address at which that request can be asked about.
     public var location: String?
 
     /// A problem of the API.
@@ -94,7 +94,7 @@ extension APIProblem {
         return problem
     }
 
-    /// 404; the same for what is not there and for what is another user's.
+    /// 404, the same for what is not there and for what is another user's.
     public static let notFound = APIProblem(404, code: .notFound, detail: "There is nothing here, or nothing of yours.")
 
     /// 404 for a path that no route has, with the route that is near it.
@@ -169,7 +169,7 @@ extension APIProblem {
         retry: .safe,
         retryAfter: 1000)
 
-    /// What an HTTP server answers by itself, before a handler has looked at the call, or in place of one that did not answer.
+    /// The answer of an HTTP server by itself, before a handler has looked at the call, or in place of one that did not answer.
     public static func ofServer(_ status: Int) -> APIProblem {
         switch status {
         case 400: .invalid("The request is not valid HTTP, or its body no whole gzip.")
@@ -203,11 +203,11 @@ extension APIAnswer {
 }
 
 extension APIProblem {
-    /// Whole seconds, at least one; RFC 9110, section 10.2.3, knows nothing smaller.
+    /// Whole seconds, at least one. RFC 9110, section 10.2.3, knows nothing smaller.
     var retryAfterSeconds: Int64? { retryAfter.map { max(1, $0 / 1000 + ($0 % 1000 > 0 ? 1 : 0)) } }
 
     /// The members of RFC 9457, and `code`, `retry`, `request_id` and `errors` beside them. `type` is added where there is a page
-    /// for it (``APIAnswer/documented(at:)``); without one it is `about:blank`.
+    /// for it (``APIAnswer/documented(at:)``). Without one it is `about:blank`.
     var json: [UInt8] {
         var json = ByteWriter()
         json.append("{\"title\":")
@@ -254,12 +254,15 @@ extension APIProblem {
         case 405: "Method Not Allowed"
         case 406: "Not Acceptable"
         case 409: "Conflict"
+        case 412: "Precondition Failed"
         case 413: "Content Too Large"
         case 415: "Unsupported Media Type"
         case 422: "Unprocessable Content"
+        case 428: "Precondition Required"
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"
+        case 501: "Not Implemented"
         case 502: "Bad Gateway"
         case 503: "Service Unavailable"
         case 504: "Gateway Timeout"

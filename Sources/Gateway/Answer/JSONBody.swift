@@ -1,12 +1,12 @@
 internal import HTTPServing
 internal import PushModel
 
-/// What bodies of `/api` have in common.
+/// The rules that all bodies of `/api` share.
 enum JSONBody {
     /// The most bytes that a body of `/api` may have.
     static let maximumByteCount = 64 << 10
 
-    /// Whether a body may be JSON by its `Content-Type`; one that is missing says nothing against it.
+    /// True if a body may be JSON by its `Content-Type`. A missing one says nothing against it.
     static func isAdmitted(_ contentType: String?) -> Bool {
         guard let contentType, !contentType.isEmpty else { return true }
         let type = contentType.split(separator: ";", omittingEmptySubsequences: false).first ?? ""
@@ -17,8 +17,10 @@ enum JSONBody {
     /// Reads a body.
     ///
     /// - Throws: 413, 415, and 400 for what is no JSON. The place of the fault is named, and nothing of its text.
-    static func read(_ body: [UInt8], contentType: String?) throws(APIProblem) -> JSONDocument {
-        guard body.count <= maximumByteCount else { throw .bodyTooLarge(limit: maximumByteCount) }
+    static func read(
+        _ body: [UInt8], contentType: String?, atMost limit: Int = maximumByteCount
+    ) throws(APIProblem) -> JSONDocument {
+        guard body.count <= limit else { throw .bodyTooLarge(limit: limit) }
         guard isAdmitted(contentType) else { throw .unsupportedMediaType }
         var document = JSONDocument()
         do throws(JSONError) {

@@ -5,6 +5,8 @@ enum APIOperation: String, CaseIterable {
     case welcome, newRegistration, putRegistration, deleteRegistration, notify, secureText, publish, publishBatch, explain,
         showRequest, followRequest,
         cancelRequest, openAPI
+    case listRequests, listFailures, listDeadLetters, showStatus, followStatus, showHistory, listReplays, planReplay,
+        showReplay, followReplay, listLeftovers, runReplay, pauseReplay, resumeReplay, stopReplay
 
     /// The operation that a route leads to.
     init(_ route: Route) {
@@ -23,10 +25,25 @@ enum APIOperation: String, CaseIterable {
             case .request(.events): .followRequest
             case .request(.cancel): .cancelRequest
             case .openAPI: .openAPI
+            case .operate(.results): .listRequests
+            case .operate(.failures): .listFailures
+            case .operate(.deadLetters): .listDeadLetters
+            case .operate(.status): .showStatus
+            case .operate(.statusEvents): .followStatus
+            case .operate(.history): .showHistory
+            case .operate(.replays): .listReplays
+            case .operate(.plan): .planReplay
+            case .operate(.replay): .showReplay
+            case .operate(.replayEvents): .followReplay
+            case .operate(.leftovers): .listLeftovers
+            case .operate(.command(.run, _)): .runReplay
+            case .operate(.command(.pause, _)): .pauseReplay
+            case .operate(.command(.resume, _)): .resumeReplay
+            case .operate(.command(.stop, _)): .stopReplay
             }
     }
 
-    /// What the description says of it.
+    /// Its row of the description.
     var row: Row {
         switch self {
         case .welcome: Self.welcomeRow
@@ -42,12 +59,27 @@ enum APIOperation: String, CaseIterable {
         case .followRequest: Self.followRequestRow
         case .cancelRequest: Self.cancelRequestRow
         case .openAPI: Self.openAPIRow
+        case .listRequests: Self.listRequestsRow
+        case .listFailures: Self.listFailuresRow
+        case .listDeadLetters: Self.listDeadLettersRow
+        case .showStatus: Self.showStatusRow
+        case .followStatus: Self.followStatusRow
+        case .showHistory: Self.showHistoryRow
+        case .listReplays: Self.listReplaysRow
+        case .planReplay: Self.planReplayRow
+        case .showReplay: Self.showReplayRow
+        case .followReplay: Self.followReplayRow
+        case .listLeftovers: Self.listLeftoversRow
+        case .runReplay: Self.runReplayRow
+        case .pauseReplay: Self.pauseReplayRow
+        case .resumeReplay: Self.resumeReplayRow
+        case .stopReplay: Self.stopReplayRow
         }
     }
 }
 
 extension APIOperation {
-    /// What is said of one operation.
+    /// The row of one operation.
     struct Row {
         let method: String
         /// The path, with a parameter in braces.
@@ -57,11 +89,11 @@ extension APIOperation {
         var parameters: [Parameter] = []
         var body: Content?
         let answers: [Answer]
-        /// Those of the operation alone; `allProblems` has the others, too.
+        /// Those of the operation alone. `allProblems` has the others, too.
         var problems: [Problem] = []
     }
 
-    /// Who may call it.
+    /// The callers that it admits.
     enum Access {
         /// Anybody, without credentials.
         case anyone
@@ -100,7 +132,7 @@ extension APIOperation {
     struct Problem: Equatable {
         let status: Int
         var codes: [APIProblem.Code] = []
-        /// Whether it can have the codes of results, too.
+        /// True if it can have the codes of results, too.
         var hasResultCodes = false
     }
 }

@@ -52,7 +52,12 @@ extension APIAnswer {
     init(_ published: PublishedRequest, at now: Timestamp, to call: HTTPFields, applied: Int? = nil) {
         self.init(status: 200, json: published.json(at: now))
         if let applied { headers.append("Preference-Applied", value: "wait=\(applied)") }
-        guard published.isFinal(at: now) else {
+        tag(isFinal: published.isFinal(at: now), to: call)
+    }
+
+    /// Adds the tag of a final state, and becomes 304 for whoever has that already.
+    mutating func tag(isFinal: Bool, to call: HTTPFields) {
+        guard isFinal else {
             headers.append("Cache-Control", value: "no-store")
             return
         }
@@ -67,11 +72,11 @@ extension APIAnswer {
 }
 
 extension APIProblem {
-    /// 404: no request of this id was published here of late that the caller may see.
+    /// 404: the caller may see no request of this id, or there is none.
     static let unknownRequest = APIProblem(
         404, code: .notFound,
-        detail: "This gateway knows no such request of yours. It knows those of the last minutes that were published here, "
-            + "and others by ?at= of their Location. `pushfan results show ID` searches the results themselves.")
+        detail: "No such request of yours is known: this gateway has not published it in the last minutes, and it has no result. "
+            + "?at= of its Location shows one that waits.")
 
     /// 503: results are not read yet, so none can be waited for.
     static let resultsUnwatched = APIProblem(

@@ -3,15 +3,16 @@ import HTTPServing
 import Kafka
 import Keys
 import PushModel
+import ResultQuery
 
 /// A call about one request, whose key is right.
 struct LookupCall: Sendable {
     let route: RequestRoute
     /// The call, whole.
     let request: HTTPServerRequest
-    /// Who asks.
+    /// The caller that asks.
     let asker: Asker
-    /// Takes the answer; what comes after the first is ignored.
+    /// Takes the answer, and ignores any after the first.
     let answer: @Sendable (APIAnswer) -> Void
     /// Begins an answer whose body is written later.
     let stream: EventStreaming
@@ -25,15 +26,29 @@ struct LookupEndpoints: Sendable {
     typealias Reading =
         @Sendable (_ place: RecordPlace, _ asker: String, _ then: @escaping @Sendable (RecordReader.Answer) -> Void) -> Void
 
+    /// Searches the whole life of a request for an asker, on a thread of its own.
+    typealias Searching =
+        @Sendable (
+            _ id: String, _ asker: Asker, _ then: @escaping @Sendable (Result<LifeSearch.Found, APIProblem>) -> Void
+        ) -> Void
+
     let lookup: RequestLookup
     let events: RequestEvents
     let cancelling: RequestCancelling
     /// The topics of requests: no other is read, whatever a caller says.
     let topics: Set<String>
     let read: Reading
+    let search: Searching
+    /// True if a search costs next to nothing, so that each request that has ended is searched.
+    let isSearchCheap: @Sendable () -> Bool
 
-    init(_ lookup: RequestLookup, cancelling: RequestCancelling, topics: Set<String>, read: @escaping Reading) {
+    init(
+        _ lookup: RequestLookup, cancelling: RequestCancelling, topics: Set<String>, read: @escaping Reading,
+        search: @escaping Searching = { $2(.success(.nothing)) }, isSearchCheap: @escaping @Sendable () -> Bool = { false }
+    ) {
         self.lookup = lookup
+        self.search = search
+        self.isSearchCheap = isSearchCheap
         self.cancelling = cancelling
         self.topics = topics
         self.read = read
@@ -47,7 +62,10 @@ struct LookupEndpoints: Sendable {
             switch call.route {
             case .show(let id):
                 try Self.checkMaySee(call.asker)
-                find(id, query: query, for: call) { show($0, query: query, for: call) }
+                guard !query.wantsPayload || call.asker.mayReadPayload else { throw .forbiddenScope(.payload) }
+                find(id, query: query, for: call, orElse: { searchLife(of: id, beside: nil, query: query, for: call) }) {
+                    show($0, query: query, for: call)
+                }
             case .events(let id):
                 try Self.checkMaySee(call.asker)
                 guard call.request.headers["Last-Event-ID"] != EventFrames.endID else {
@@ -71,16 +89,18 @@ struct LookupEndpoints: Sendable {
 
     /// Finds a request that the caller may see, here or at the place that the call names.
     private func find(
-        _ id: String, query: LookupQuery, for call: LookupCall, then: @escaping @Sendable (PublishedRequests.Key) -> Void
+        _ id: String, query: LookupQuery, for call: LookupCall, orElse: (@Sendable () -> Void)? = nil,
+        then: @escaping @Sendable (PublishedRequests.Key) -> Void
     ) {
+        let miss = orElse ?? { call.refuse(.unknownRequest) }
         if let found = lookup.find(id, for: call.asker) { return then(found.key) }
-        guard let place = query.place, topics.contains(place.partition.topic) else { return call.refuse(.unknownRequest) }
+        guard let place = query.place, topics.contains(place.partition.topic) else { return miss() }
         read(place, "key/" + call.asker.keyID) { [lookup] answer in
             switch answer {
             case .failure(let problem): call.refuse(problem)
             case .success(let record):
                 guard let found = record.flatMap({ PublishedRequest($0, at: place, withID: id) }), call.asker.maySee(found.owner)
-                else { return call.refuse(.unknownRequest) }
+                else { return miss() }
                 then(lookup.add(found))
             }
         }
@@ -88,13 +108,66 @@ struct LookupEndpoints: Sendable {
 
     private func show(_ key: PublishedRequests.Key, query: LookupQuery, for call: LookupCall) {
         let applied = query.isPreferred ? query.wait : nil
-        guard query.wait > 0 else { return answer(lookup[key], applied: applied, to: call) }
+        guard query.wait > 0 else {
+            let request = lookup[key]
+            guard let request, query.wantsLife || query.wantsPayload || mayHaveMore(request) else {
+                return answer(request, applied: applied, to: call)
+            }
+            return searchLife(of: key.id, beside: request, query: query, for: call)
+        }
         _ = lookup.watch(key, until: lookup.clock.now().advanced(by: .seconds(query.wait))) { ending in
             switch ending {
             case .request(let request): answer(request, applied: applied, to: call)
             case .stopping(let request): answer(request, applied: nil, to: call)
             case .problem(let problem): call.refuse(problem)
             }
+        }
+    }
+
+    /// True if the results may say more of a request than is remembered here, and searching them is worth it.
+    private func mayHaveMore(_ request: PublishedRequest) -> Bool {
+        let isFinal = request.isFinal(at: lookup.clock.wall())
+        return request.isFound && !isFinal || isFinal && isSearchCheap()
+    }
+
+    /// Answers with the whole life of a request, with what is remembered of it, or with where it is.
+    private func searchLife(of id: String, beside remembered: PublishedRequest?, query: LookupQuery, for call: LookupCall) {
+        search(id, call.asker) { found in
+            switch found {
+            case .failure(let problem):
+                if remembered == nil || query.wantsLife {
+                    call.refuse(problem)
+                } else {
+                    answer(remembered, applied: nil, to: call)
+                }
+            case .success(.life(let life)):
+                let place = remembered?.place ?? life.place
+                readPayload(at: place, query: query, for: call) { payload in
+                    call.answer(
+                        APIAnswer(
+                            life, remembered: remembered, at: lookup.clock.wall(), request: payload, to: call.request.headers))
+                }
+            case .success(.whereabouts(let report)) where remembered == nil: call.answer(APIAnswer(report))
+            case .success:
+                guard query.wantsPayload, let remembered else { return answer(remembered, applied: nil, to: call) }
+                readPayload(at: remembered.place, query: query, for: call) { payload in
+                    call.answer(APIAnswer(remembered, at: lookup.clock.wall(), request: payload))
+                }
+            }
+        }
+    }
+
+    /// Reads the value of a request's record, where that was asked for. What cannot be read or is no JSON is left out.
+    private func readPayload(
+        at place: RecordPlace?, query: LookupQuery, for call: LookupCall, then: @escaping @Sendable ([UInt8]?) -> Void
+    ) {
+        guard query.wantsPayload, let place, topics.contains(place.partition.topic) else { return then(nil) }
+        read(place, "key/" + call.asker.keyID) { answer in
+            var document = JSONDocument()
+            guard case .success(let record?) = answer, let value = record.value, document.readResult(value.span) else {
+                return then(nil)
+            }
+            then(value.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
         }
     }
 

@@ -1,21 +1,25 @@
 import Basics
 import HTTPServing
 
-/// What a lookup asks for beside the id: `?wait=`, `?at=`, and the header fields `Prefer` and `If-None-Match`.
+/// The terms of a lookup beside the id: `?wait=`, `?at=`, and the header fields `Prefer` and `If-None-Match`.
 struct LookupQuery: Sendable, Equatable {
     /// The longest wait, in seconds.
     static let longestWait = 30
 
     /// Seconds to wait for the final state, 0 to 30.
     var wait = 0
-    /// Whether the wait is a preference (RFC 7240), which the answer must then say.
+    /// True if the wait is a preference (RFC 7240), which the answer must then say.
     var isPreferred = false
-    /// Where the request's record is said to be.
+    /// The place that the caller gives for the request's record.
     var place: RecordPlace?
+    /// True if its whole life is searched in any case.
+    var wantsLife = false
+    /// True if its record's value is shown, too.
+    var wantsPayload = false
 
     /// Reads the query and the header fields of a call.
     ///
-    /// - Throws: 400 for a member that cannot be understood; a preference that cannot be is passed over (RFC 7240, section 2).
+    /// - Throws: 400 for a member that cannot be understood. A preference that cannot be is passed over (RFC 7240, section 2).
     init(_ request: HTTPServerRequest) throws(APIProblem) {
         let query = QueryItems(request.percentDecodedQuery)
         if let text = try query.value("wait") {
@@ -26,6 +30,8 @@ struct LookupQuery: Sendable, Equatable {
         } else if let seconds = Self.preferredWait(request.headers) {
             (wait, isPreferred) = (seconds, true)
         }
+        wantsLife = try Self.isTrue("life", in: query)
+        wantsPayload = try Self.isTrue("payload", in: query)
         if let text = try query.value("at") {
             guard let found = Self.place(text) else {
                 throw .invalid("at must be TOPIC/PARTITION/OFFSET, as Location has it.")
@@ -34,7 +40,15 @@ struct LookupQuery: Sendable, Equatable {
         }
     }
 
-    /// The seconds of the preference `wait`, at most 30; nil for none. The first one counts.
+    private static func isTrue(_ name: String, in query: QueryItems) throws(APIProblem) -> Bool {
+        switch try query.value(name) {
+        case nil, "false": return false
+        case "true": return true
+        default: throw .invalid("\(name) must be true or false.")
+        }
+    }
+
+    /// The seconds of the preference `wait`, at most 30, nil for none. The first one counts.
     static func preferredWait(_ headers: HTTPFields) -> Int? {
         for field in headers.all where field.name.equalsIgnoringCase("Prefer") {
             for preference in field.value.split(separator: ",") {
@@ -78,7 +92,7 @@ enum EntityTag {
     /// The strong tag of a body: its FNV-1a hash in hexadecimal digits.
     static func of(_ body: [UInt8]) -> String { "\"\(Hexadecimal.text(FNV1a.hash(of: body)))\"" }
 
-    /// Whether `If-None-Match` names a tag, compared weakly (RFC 9110, section 13.1.2).
+    /// True if `If-None-Match` names a tag, compared weakly (RFC 9110, section 13.1.2).
     static func isNamed(_ tag: String, in headers: HTTPFields) -> Bool {
         headers.all.contains { field in
             guard field.name.equalsIgnoringCase("If-None-Match") else { return false }

@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import EventLoop
 import Kafka
 import Observability
@@ -31,7 +32,7 @@ final class Sending: Sendable {
     /// Makes one that sends nothing yet. `lanes` ask the hub for telemetry. Kafka's client may refuse the configuration.
     init(_ configuration: GatewayConfiguration, lanes: HubLanes, services: GatewayServices) throws(KafkaError) {
         producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics, now: services.now)
-        results = ResultFollower.Configuration(configuration.kafka, topic: configuration.resultsTopic)
+        results = ResultFollower.Configuration(configuration.kafka, topic: configuration.topics.results)
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Self.source))
         self.lanes = lanes
         goal = configuration.tracksOutcome ? .outcomes : .finalResult

@@ -1,3 +1,4 @@
+import Delivery
 import FanOut
 import HTTPServing
 import Kafka
@@ -6,23 +7,26 @@ import Users
 
 /// A request of `/api` whose caller has signed in.
 struct APICall: Sendable {
-    /// Where it leads; a route below `/api`.
+    /// Its route, one below `/api`.
     let route: Route
     let request: HTTPServerRequest
-    /// Who asks.
+    /// The caller.
     let caller: Caller
     /// Takes the answer.
     let reply: Reply
 }
 
-/// What stands behind the routes.
+/// The handlers behind the routes.
 protocol Endpoints: Sendable {
-    /// Answers a call, before it returns or later; waits for nothing. Called on any thread.
+    /// Answers a call, before it returns or later, and waits for nothing. Called on any thread.
     func answer(_ call: APICall)
-    /// Answers a call that brings requests, before it returns or later; waits for nothing. Called on any thread.
+    /// Answers a call that brings requests, before it returns or later, and waits for nothing. Called on any thread.
     func publish(_ call: PublishCall)
-    /// Answers a call about one request of a back end, before it returns or later; waits for nothing. Called on any thread.
+    /// Answers a call about one request of a back end, before it returns or later, and waits for nothing. Called on any thread.
     func answerLookup(_ call: LookupCall)
+    /// Answers a call that finds, repairs or shows how workers are, before it returns or later, and waits for nothing. Called on any
+    /// thread.
+    func operate(_ call: OperatorCall)
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
     func start()
     /// Answers those who wait for states of requests with what is known, and those who come later at once. Called once, before
@@ -38,6 +42,7 @@ protocol Endpoints: Sendable {
 extension Endpoints {
     func publish(_ call: PublishCall) { call.reply.answer(APIProblem.notFound) }
     func answerLookup(_ call: LookupCall) { call.refuse(.notFound) }
+    func operate(_ call: OperatorCall) { call.refuse(.notFound) }
     func start() {}
     func endWaits() {}
     func settle() {}
@@ -54,6 +59,7 @@ struct APIEndpoints: Endpoints {
     private let records: RecordReader
     private let lookups: LookupEndpoints
     private let reach: RetryReachMonitor
+    private let operators: OperatorEndpoints
 
     /// Makes endpoints that send nothing yet. It fails for settings with which no device can be registered, or that Kafka's
     /// client refuses.
@@ -77,14 +83,21 @@ struct APIEndpoints: Endpoints {
         records = RecordReader(services.log) { [kafka = configuration.kafka] () throws(KafkaError) -> any RecordSource in
             try KafkaRecords(kafka)
         }
-        let messages = SecureMessages(configuration.secureTopic, producer: sending.producer, reader: records)
+        let messages = SecureMessages(configuration.topics.secure, producer: sending.producer, reader: records)
         let cancelling = RequestCancelling {
-            [producer = sending.producer, topic = configuration.controlTopic] (record, moment, report) throws(KafkaError) in
+            [producer = sending.producer, topic = configuration.topics.control] (record, moment, report) throws(KafkaError) in
             try producer.write(record, to: topic, at: moment, report: report)
+        }
+        operators = try OperatorEndpoints(configuration, services: services) {
+            [producer = sending.producer, topic = configuration.topics.history] record in
+            // A minute that is lost is a gap, which the next start of a gateway shows.
+            try? producer.write(record, to: topic) { _ in }
         }
         lookups = LookupEndpoints(
             RequestLookup(), cancelling: cancelling, topics: Set(configuration.requestTopics.all),
-            read: { [records] (place, asker, then) in records.read(place, for: asker, then: then) })
+            read: { [records] (place, asker, then) in records.read(place, for: asker, then: then) },
+            search: { [operators] (id, asker, then) in operators.searchLife(of: id, for: asker, then: then) },
+            isSearchCheap: { [operators] in operators.isIndexCurrent })
         notify = NotifyRoute(configuration, users: tags, sending: sending, messages: messages)
         idempotency = Idempotency(configuration.idempotencyFile.map { AnswerFile($0, services: services) }, services: services)
         publishing = try PublishRoute(
@@ -100,27 +113,37 @@ struct APIEndpoints: Endpoints {
         case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
         case .notify: notify.answer(call)
         case .secureText(let id): notify.answer(call, textOf: id)
-        case .welcome, .openAPI, .publish, .publishBatch, .explain, .request: call.reply.answer(APIProblem.notFound)
+        case .welcome, .openAPI, .publish, .publishBatch, .explain, .request, .operate: call.reply.answer(APIProblem.notFound)
         }
     }
 
     func publish(_ call: PublishCall) { publishing.answer(call) }
 
+    func operate(_ call: OperatorCall) { operators.answer(call) }
+
     func answerLookup(_ call: LookupCall) { lookups.answer(call) }
 
     func start() {
-        sending.start(lookups.lookup) { [events = lookups.events] in events.tick() }
+        operators.start()
+        sending.start(lookups.lookup) { [events = lookups.events, operators] in
+            events.tick()
+            operators.tick()
+        }
         records.start()
         idempotency.start()
         reach.start()
     }
 
-    func endWaits() { lookups.lookup.endWatches() }
+    func endWaits() {
+        operators.cancel()
+        lookups.lookup.endWatches()
+    }
 
     func settle() { sending.stop() }
 
     func stop() {
         reach.stop()
+        operators.stop()
         records.stop()
         lookups.lookup.unfollow()
         // After the last answers of the producer.

@@ -1,4 +1,7 @@
 public import CurlHTTP
+public import Delivery
+public import FanOut
+internal import GroupPositions
 public import HubREST
 public import Intake
 public import Kafka
@@ -48,22 +51,25 @@ public struct GatewayConfiguration: Sendable {
     public var worker: WorkerSketch
     /// Brokers and client properties.
     public var kafka: KafkaConfiguration
-    /// Requests are written here.
-    public var requestsTopic = "push.requests.v1"
-    /// Urgent requests are written here.
-    public var requestsHighTopic = "push.requests-high.v1"
-    /// Requests that may wait are written here.
-    public var requestsBulkTopic = "push.requests-bulk.v1"
-    /// Results are read from here.
-    public var resultsTopic = "push.results.v1"
-    /// Cancellations are written here.
-    public var controlTopic = "push.control.v1"
-    /// The texts of secure push are kept here, encrypted.
-    public var secureTopic = "push.secure.v1"
+    /// The names of topics.
+    public var topics = Topics()
+    /// The group of the workers, whose place in the topics is shown.
+    public var groupID = "pushfan-workers"
+    /// Where the group begins in partitions without a position.
+    public var groupStart = StartRule.safe
+    /// Folder of plans of replays and of the index of results; nil for none.
+    public var stateFolder: String?
+    /// How a worker makes calls of audiences, for plans of replays.
+    public var planning = FanOutPlanner.Configuration()
+    /// Calls that a worker has in flight at once, for the price of a plan. Default 64.
+    public var callsAtOnce = 64
 
     var requestTopics: RequestTopics {
-        RequestTopics(high: requestsHighTopic, normal: requestsTopic, bulk: requestsBulkTopic)
+        RequestTopics(high: topics.requestsHigh, normal: topics.requests, bulk: topics.requestsBulk)
     }
+
+    /// What decides where partitions begin.
+    var groupTerms: GroupTerms { GroupTerms(kafka: kafka, group: groupID, topics: topics, start: groupStart) }
 
     /// A gateway with the defaults.
     public init(

@@ -25,6 +25,8 @@ enum Route: Sendable, Equatable {
     case openAPI
     /// One request of a back end, below `/v1/requests/`.
     case request(RequestRoute)
+    /// What finds and repairs, and shows how workers are.
+    case operate(OperatorRoute)
 
     /// Whether a body says what to do; that of any other route is read past.
     var takesBody: Bool {
@@ -32,6 +34,7 @@ enum Route: Sendable, Equatable {
         case .putRegistration, .notify, .publish, .publishBatch, .explain: true
         case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI: false
         case .request(let route): route.takesBody
+        case .operate(let route): route.takesBody
         }
     }
 
@@ -55,6 +58,7 @@ enum Route: Sendable, Equatable {
             case .route(.secureText): "notify.text"
             case .route(.openAPI): "openapi"
             case .route(.request(let route)): route.label
+            case .route(.operate(let route)): route.label
             case .otherMethods, .nowhere: "none"
             }
         }
@@ -71,7 +75,7 @@ enum Route: Sendable, Equatable {
     private static func routes(of path: Substring) -> [(method: String, route: Route)]? {
         switch path {
         case "/": return [("GET", .welcome), ("HEAD", .welcome)]
-        case "/v1/requests": return [("POST", .publish)]
+        case "/v1/requests": return [("POST", .publish), ("GET", .operate(.results)), ("HEAD", .operate(.results))]
         case "/v1/requests:batch": return [("POST", .publishBatch)]
         case "/v1/requests:explain": return [("POST", .explain)]
         case "/v1/openapi.json": return [("GET", .openAPI), ("HEAD", .openAPI)]
@@ -85,6 +89,7 @@ enum Route: Sendable, Equatable {
             if pieces[2] == "register" { return [("PUT", .putRegistration(id: id)), ("DELETE", .deleteRegistration(id: id))] }
             if pieces[2] == "notifications" { return [("GET", .secureText(id: id))] }
         }
+        if let found = OperatorRoute.methods(of: pieces) { return found.map { ($0.method, .operate($0.route)) } }
         return RequestRoute.methods(of: pieces)?.map { ($0.method, .request($0.route)) }
     }
 }

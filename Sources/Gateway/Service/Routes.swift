@@ -27,7 +27,7 @@ struct Routes: Sendable {
         if case .route(let route) = match { kind = PublishKind(route, headers: head.headers) }
         if let problem = problem(of: head, match: match, kind: kind) { return .answer(counted(problem, match: match)) }
         guard case .route(let route) = match, route.takesBody else { return .skip }
-        return kind.map { .readUnpacked(atMost: $0.maximumByteCount) } ?? .read(atMost: JSONBody.maximumByteCount)
+        return kind.map { .readUnpacked(atMost: $0.maximumByteCount) } ?? .read(atMost: route.maximumByteCount)
     }
 
     /// The answer to a request for whose body there is no room.
@@ -47,7 +47,7 @@ struct Routes: Sendable {
         case .route(.welcome), .route(.openAPI): return nil
         case .route(let route) where route.bringsRequests:
             return Self.keyProblem(of: head) ?? (kind == nil ? route.noMediaType : nil)
-        case .route(.request):
+        case .route(.request), .route(.operate):
             return Self.keyProblem(of: head)
         case .route(let route):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
@@ -102,6 +102,10 @@ struct Routes: Sendable {
             signIn(request, reply: reply) { [endpoints] in
                 endpoints.answerLookup(LookupCall(route, request: request, by: Asker($0), reply: reply))
             }
+        case .route(.operate(let route)):
+            signIn(request, reply: reply) { [endpoints] publisher in
+                endpoints.operate(OperatorCall(route, request: request, by: publisher, reply: reply))
+            }
         case .route(let route):
             signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in
                 switch outcome {
@@ -127,6 +131,9 @@ struct Routes: Sendable {
 }
 
 extension Route {
+    /// The most bytes of a body that is no request. A plan may have a record in it.
+    fileprivate var maximumByteCount: Int { self == .operate(.plan) ? Publication.maximumByteCount : JSONBody.maximumByteCount }
+
     /// Whether its bodies are requests of back ends.
     fileprivate var bringsRequests: Bool { self == .publish || self == .publishBatch || self == .explain }
 

@@ -5,8 +5,9 @@ import SQLite
 
 /// Adds the records that come to an index, by one reader, for some minutes.
 struct IndexTail {
-    /// Records are added so often, or when they are many.
+    /// Records are added so often, or when they are many, or when no other comes for a while.
     private static let step = Duration.milliseconds(300)
+    private static let silence = Duration.milliseconds(50)
     /// New partitions are looked for so often, which shows as well that the topic and its brokers are there.
     private static let partitionInterval = Duration.seconds(10)
     /// The index is compared with the topic so often, and what retention took is removed.
@@ -51,11 +52,15 @@ struct IndexTail {
         let deadline = Deadline(after: Self.step)
         while !deadline.hasPassed, !pending.isFull, !context.isCancelled() {
             var found: IndexedRecord?
-            let result = reader.read(timeout: deadline.step) { found = IndexedRecord($0) }
+            let wait = pending.records.isEmpty ? deadline.step : min(deadline.step, Self.silence)
+            let result = reader.read(timeout: wait) { found = IndexedRecord($0) }
             if case .error(let error) = result, error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition {
                 throw .job(.kafka(error, .read(topic: reader.topic)))
             }
-            guard let found else { continue }
+            guard let found else {
+                if result == .empty, !pending.records.isEmpty { break }
+                continue
+            }
             guard next.take(found.offset, of: found.partition) else { throw .flaw(.otherRecords) }
             pending.append(found)
         }

@@ -30,8 +30,7 @@ final class DemoGateway {
         configuration.allowsDemoSignIn = true
         configuration.tracksOutcome = true
         configuration.sendWait = .seconds(30)
-        configuration.requestsTopic = topics.requests
-        configuration.resultsTopic = topics.results
+        configuration.topics = topics
         let new = try NewKey(KeyTerms([.publish]), at: WallClock.millisecondsSince1970() / 1000)
         key = new.text
         try KeysStore(keysFile).change { (file: inout KeysFile) throws(KeysFileError) -> Void in try file.add(new.key) }

@@ -5,6 +5,9 @@ public struct JSONObject: Sendable {
     /// An object without members.
     public init() { writer.append(UInt8(ascii: "{")) }
 
+    /// An object that goes on behind the members of another, which is whole and has at least one.
+    public init(continuing object: [UInt8]) { writer.append(object.span.extracting(0..<object.count - 1)) }
+
     /// Adds a text; nothing when there is none.
     public mutating func add(_ name: String, value: String?) {
         guard let value else { return }

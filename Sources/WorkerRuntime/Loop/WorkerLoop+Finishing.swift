@@ -73,7 +73,7 @@ extension WorkerLoop {
         guard let rejected = offered.job?.batch, let error else { return }
         let id = partitions[unit.slot].id
         let place = RecordOrigin(topic: id.topic, partition: id.partition, offset: unit.offset, timestamp: wallClock)
-        // What is held already was taken before, as large as it is.
+        // A request that is held already was taken before, as large as it is.
         let wasMoving =
             partitions[unit.slot].role.hasRequests
             && rejected.records.contains { if case .held = $0.destination { true } else { false } }

@@ -129,8 +129,7 @@ final class AppStage: Sendable {
     ) throws -> GatewayConfiguration {
         var configuration = try TestGateway.configuration(nil, demo: true, hub: hub.connectionString)
         configuration.kafka = kafka
-        configuration.requestsTopic = topics.requests
-        configuration.resultsTopic = topics.results
+        configuration.topics = topics
         configuration.sendWait = farDeadline
         return configuration
     }

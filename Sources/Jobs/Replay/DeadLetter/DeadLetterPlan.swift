@@ -54,19 +54,19 @@ package struct DeadLetterPlan {
     package mutating func make(
         _ range: ResultFilter, codes: [String] = [], places: Set<RecordPlace> = [], replacement: [UInt8]? = nil
     ) throws(JobFailure) {
-        if let replacement { try replace(by: replacement, places.count) }
+        if let replacement { try replace(by: replacement, placeCount: places.count) }
         let file = try LineFile(path)
         if places.isEmpty {
-            try readTopic(range, codes, file)
+            try readTopic(range, codes: codes, into: file)
         } else {
-            try read(places, range, codes, file)
+            try read(places, range: range, codes: codes, into: file)
         }
         try addItems(file)
         try file.finish(header: header.json, isCancelled: context.isCancelled)
     }
 
     /// Takes a value over into the header. JSON has line breaks between its words only, so that blanks can stand for them.
-    private mutating func replace(by value: [UInt8], _ placeCount: Int) throws(JobFailure) {
+    private mutating func replace(by value: [UInt8], placeCount: Int) throws(JobFailure) {
         guard placeCount == 1 else { throw .replacement(.notOnePlace) }
         guard DeadLetter.edited(value, edits, topic: context.topics.deadLetters) != nil else {
             throw .replacement(.invalidRequest)
@@ -77,20 +77,20 @@ package struct DeadLetterPlan {
         guard (try? document.read(header.json.span)) != nil else { throw .replacement(.invalidRequest) }
     }
 
-    private mutating func readTopic(_ range: ResultFilter, _ codes: [String], _ file: LineFile) throws(JobFailure) {
+    private mutating func readTopic(_ range: ResultFilter, codes: [String], into file: LineFile) throws(JobFailure) {
         let scan = TopicScan(context, topic: context.topics.deadLetters)
         let reader = try scan.open(range.since.map { .time($0) } ?? .beginning, BackwardScan.stop(range))
         defer { reader.close() }
         try scan.read(reader) { record in
             guard range.covers(record.timestamp ?? 0) else { return }
             let place = RecordPlace(topic: scan.topic, partition: record.partition, offset: record.offset)
-            take(FetchedRecord(record), place, codes, file)
+            take(FetchedRecord(record), at: place, codes: codes, into: file)
         }
     }
 
     /// Reads single letters. What stands in another topic is none, whoever names it.
     private mutating func read(
-        _ places: Set<RecordPlace>, _ range: ResultFilter, _ codes: [String], _ file: LineFile
+        _ places: Set<RecordPlace>, range: ResultFilter, codes: [String], into file: LineFile
     ) throws(JobFailure) {
         let context = context
         let originals = try JobFailure.naming(.readOriginals) { () throws(KafkaError) in
@@ -102,20 +102,20 @@ package struct DeadLetterPlan {
                 place.topic == context.topics.deadLetters ? try originals.record(at: place) : nil
             }
             if let record {
-                if range.covers(record.timestamp ?? 0) { take(record, place, codes, file) }
+                if range.covers(record.timestamp ?? 0) { take(record, at: place, codes: codes, into: file) }
             } else {
-                leave(place, .gone, file)
+                leave(place, reason: .gone, into: file)
             }
         }
     }
 
-    private mutating func take(_ record: FetchedRecord, _ place: RecordPlace, _ codes: [String], _ file: LineFile) {
+    private mutating func take(_ record: FetchedRecord, at place: RecordPlace, codes: [String], into file: LineFile) {
         let letter = DeadLetter(record)
         guard codes.isEmpty || codes.contains(letter?.reason ?? "") else { return }
         let isInvalid = letter?.edited(edits, replacement: header.replacement) == nil
         let reason = DeadLetter.leftover(of: letter, at: place, after: history) ?? (isInvalid ? .invalid : nil)
         if let reason {
-            leave(place, reason, file)
+            leave(place, reason: reason, into: file)
         } else {
             header.counts.matched += 1
             offsets[place.partition, default: []].append(place.offset)
@@ -124,7 +124,7 @@ package struct DeadLetterPlan {
         samples.append(Sample(place: place, topic: letter?.topic, code: letter?.reason, leftover: reason))
     }
 
-    private mutating func leave(_ place: RecordPlace, _ reason: Leftover, _ file: LineFile) {
+    private mutating func leave(_ place: RecordPlace, reason: Leftover, into file: LineFile) {
         header.counts.matched += 1
         header.counts.left[reason, default: 0] += 1
         file.add(ReplayLeft(reason: reason, requestID: place.description, place: place, sends: .all).json)

@@ -85,7 +85,7 @@ extension JobContext {
     ) throws(JobFailure) -> Bool {
         var backward = BackwardScan(TopicScan(self, topic: topics.deadLetters), times, now: now())
         repeat {
-            guard try backward.readNext({ search.take($0) }) else { return true }
+            if case .end = try backward.readNext({ search.take($0) }) { return true }
         } while search.count(since: backward.reached) < limit && !backward.isDone
         return backward.isDone
     }

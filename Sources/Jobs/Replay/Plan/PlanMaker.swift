@@ -39,7 +39,7 @@ package struct PlanMaker {
 
     /// A maker with the facts that are known before.
     package init(
-        _ context: JobContext, _ planning: FanOutPlanner.Configuration, _ header: ReplayPlanHeader, path: String
+        _ context: JobContext, planning: FanOutPlanner.Configuration, header: ReplayPlanHeader, path: String
     ) throws(JobFailure) {
         self.context = context
         self.planning = planning
@@ -65,7 +65,7 @@ package struct PlanMaker {
             context.note(.unknownReplays(results: candidates.history.unknownCount, topic: context.topics.replays))
         }
         let manner = try header.manner()
-        try JobFailure.naming(.readOriginals) { () throws(KafkaError) in try readOriginals(of: candidates, manner) }
+        try JobFailure.naming(.readOriginals) { () throws(KafkaError) in try readOriginals(of: candidates, manner: manner) }
         try file.finish(header: header.json, isCancelled: context.isCancelled)
     }
 
@@ -80,7 +80,7 @@ package struct PlanMaker {
     }
 
     private mutating func readOriginals(
-        of candidates: PlanCandidates, _ manner: ReplayWriter.Manner
+        of candidates: PlanCandidates, manner: ReplayWriter.Manner
     ) throws(KafkaError) {
         let originals = try OriginalReader(context.kafka, readAhead: Self.readAhead, timeout: context.timeout)
         var writer = ReplayWriter(manner, planner: FanOutPlanner(planning))
@@ -94,21 +94,22 @@ package struct PlanMaker {
             let open = candidate.sends.subtracting(replayed)
             guard !open.isEmpty else {
                 let isDelivered = candidate.sends.subtracting(candidates.history.delivered(place)).isEmpty
-                leave(candidate, place, isDelivered ? .delivered : .replayed)
+                leave(candidate, at: place, reason: isDelivered ? .delivered : .replayed)
                 continue
             }
             guard let record = try originals.record(at: place), let value = record.value else {
-                leave(candidate, place, .gone)
+                leave(candidate, at: place, reason: .gone)
                 continue
             }
-            add(candidate, open, place, record, value, spread: max(1, candidates.list.count / Self.sampleCount), &writer)
+            let spread = max(1, candidates.list.count / Self.sampleCount)
+            add(candidate, sends: open, at: place, record: record, value: value, spread: spread, with: &writer)
         }
     }
 
     /// Plans the new requests for one original.
     private mutating func add(
-        _ candidate: PlanCandidates.Candidate, _ sends: SendSet, _ place: RecordPlace, _ record: FetchedRecord, _ value: [UInt8],
-        spread: Int, _ writer: inout ReplayWriter
+        _ candidate: PlanCandidates.Candidate, sends: SendSet, at place: RecordPlace, record: FetchedRecord, value: [UInt8],
+        spread: Int, with writer: inout ReplayWriter
     ) {
         let now = Timestamp(milliseconds: context.now())
         let shape =
@@ -117,13 +118,15 @@ package struct PlanMaker {
         let reason = writer.read(
             value.span, headers: record.knownHeaders, at: place, time: Timestamp(milliseconds: record.timestamp ?? 0),
             calls: shape.map { ($0.count, $0.platforms) }, now: now)
-        if let reason { return leave(candidate, place, reason) }
+        if let reason { return leave(candidate, at: place, reason: reason) }
         let published = Timestamp(milliseconds: record.timestamp ?? 0)
-        if stopped.cancellation(of: writer.original, published: published) != nil { return leave(candidate, place, .cancelled) }
+        if stopped.cancellation(of: writer.original, published: published) != nil {
+            return leave(candidate, at: place, reason: .cancelled)
+        }
         let parts = writer.requests(for: sends)
         var json = ByteWriter()
         for part in parts where !writer.write(part, id: "\(header.jobID):\(number)", into: &json) {
-            return leave(candidate, place, .invalid)
+            return leave(candidate, at: place, reason: .invalid)
         }
         header.counts.addEligible(isAmbiguous: !candidate.ambiguous.intersection(sends).isEmpty)
         if let repair = candidate.repair, !namesHub || ![.unknownHub, .hubNotFound].contains(repair) {
@@ -146,7 +149,7 @@ package struct PlanMaker {
         }
     }
 
-    private mutating func leave(_ candidate: PlanCandidates.Candidate, _ place: RecordPlace, _ reason: Leftover) {
+    private mutating func leave(_ candidate: PlanCandidates.Candidate, at place: RecordPlace, reason: Leftover) {
         header.counts.left[reason, default: 0] += 1
         file.add(ReplayLeft(reason: reason, requestID: candidate.requestID, place: place, sends: candidate.sends).json)
     }

@@ -58,7 +58,7 @@ package struct PreparedReplay: Sendable {
         ReplayRunner(context, planning, path: path, header: header, digest: digest, rate: rate)
     }
 
-    /// What the plan and the runs up to the preparation have left.
+    /// The leftovers of the plan and of the runs up to the preparation.
     ///
     /// - Throws: The file cannot be read or is no plan.
     package func leftovers() throws(JobFailure) -> Leftovers { Leftovers(of: try ReplayPlanReader(path), job: job) }

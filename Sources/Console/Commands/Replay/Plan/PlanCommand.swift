@@ -56,7 +56,7 @@ enum PlanCommand {
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
         let context = invocation.jobContext(settings, timeout: timeout)
         let maker = try invocation.perform(settings) { () throws(JobFailure) in
-            var maker = try PlanMaker(context, settings.planning(), header, path: path)
+            var maker = try PlanMaker(context, planning: settings.planning(), header: header, path: path)
             try maker.plan(filter, limit: limit)
             return maker
         }

@@ -1,0 +1,69 @@
+internal import Jobs
+internal import Kafka
+internal import PushModel
+internal import Replay
+
+extension APIProblem {
+    /// Does something of a job, whose failure is thrown as a problem.
+    static func catching<Value>(_ body: () throws(JobFailure) -> Value) throws(APIProblem) -> Value {
+        do throws(JobFailure) { return try body() } catch { throw APIProblem(error) }
+    }
+
+    /// The failure of a job. No address of a broker and no path is in it.
+    init(_ failure: JobFailure) {
+        switch failure {
+        case .kafka(let error, _) where error.isAuthorization:
+            self = .unanswered("Kafka does not allow the gateway what this call needs.")
+        case .kafka(let error, _) where error.isUnknownTopicOrPartition:
+            self = .unanswered("A topic that this call needs does not exist. `pushfan topics create` makes it.")
+        case .kafka, .unreadClaim: self = .unanswered("Kafka did not do in time what this call needs.")
+        case .stalled, .unfinished: self = .unanswered("A topic could not be read to its end in time.")
+        case .noResults: self = .unanswered("There is no topic of results.")
+        case .cancelled: self = .stopping
+        case .newerRecords, .newerOutcomes:
+            self = APIProblem(500, code: .internal, detail: "A newer version of pushfan wrote what this call reads.")
+        case .tooManyRequests(let limit):
+            self = APIProblem(
+                422, code: .tooManyMatches,
+                detail: "More than \(limit) requests could be replayed. Narrow the filter, or raise limit.")
+        case .edit(_, let fault):
+            self = APIProblem(
+                422, code: .invalidRequest, detail: "An edit is none.",
+                faults: [.init(.schemaInvalid, at: "/set", message: fault.reason)])
+        case .cursor: self = .badCursor
+        case .replacement(let fault):
+            let words = fault == .notOnePlace ? "It needs exactly one place." : "It is no valid request with the edits."
+            self = APIProblem(
+                422, code: .invalidRequest, detail: "The value cannot stand in place of the dead letter.",
+                faults: [.init(.schemaInvalid, at: "/value", message: words)])
+        case .otherPlan, .notAPlan, .planOfOtherVersion, .damagedPlan:
+            self = APIProblem(409, code: .replayEnded, detail: "The plan's file is of no use any more. Make a new plan.")
+        case .stopped: self = APIProblem(409, code: .replayEnded, detail: "The replay was stopped for good. Make a new plan.")
+        case .running(let job):
+            self = APIProblem(
+                409, code: .replayRunning, detail: "The replay \(job) is running, and one runs at a time.", retry: .safe)
+        case .takenOver: self = APIProblem(409, code: .replayRunning, detail: "Another process runs the replay now.")
+        case .unreadableFile, .unwritableFile, .audience, .peer:
+            self = APIProblem(500, code: .internal, detail: "The gateway could not use a file of its own. Its log says why.")
+        }
+    }
+
+    /// A query that failed, so that a report has a gap. No address of a broker is in it.
+    static func words(for gap: ReportGap) -> String {
+        switch gap {
+        case .missing(let topic): "\(topic): there is no such topic; `pushfan topics create` makes it"
+        case .undescribed(let topic, _), .unread(let topic, _): "\(topic): Kafka does not show it"
+        case .cancellations: "what was cancelled: Kafka does not show it"
+        case .positions: "where the group stands: Kafka does not show it"
+        case .members: "members of the group: Kafka does not show them"
+        case .worker(let url, let reason): "the worker at \(url): \(reason)"
+        case .unreported(let topic, true): words(for: .missing(topic: topic))
+        case .unreported(let topic, false): "\(topic): no worker has reported itself"
+        }
+    }
+
+    /// 503: what was asked for is in Kafka, which does not give it.
+    private static func unanswered(_ detail: String) -> APIProblem {
+        APIProblem(503, code: .brokerUnavailable, detail: detail, retry: .safe, retryAfter: 2000)
+    }
+}

@@ -1,0 +1,301 @@
+internal import Jobs
+internal import PushModel
+internal import ResultQuery
+
+// The rows of what finds, repairs and shows (page Gateway, "Find and repair").
+extension APIOperation {
+    static let listRequestsRow = Row(
+        method: "GET", path: "/v1/requests", summary: "Lists results, newest first, as `pushfan results list` finds them.",
+        access: .key,
+        parameters: [filterParameter("state:failed since:1h"), limitParameter, cursorParameter],
+        answers: [
+            Answer(
+                summary: "A page, how far it was searched, and the cursor of the next one.",
+                content: list(
+                    of: JSONSchema.object(
+                        [("id", JSONSchema.text()), ("state", JSONSchema.text()), ("result", MessageSchema.result.body)],
+                        required: ["id", "state", "result"], isOpen: true),
+                    example: [], [("searched", searched)], ["searched": exampleSearch]))
+        ], problems: searchProblems)
+
+    static let listFailuresRow = Row(
+        method: "GET", path: "/v1/failures", summary: "Groups failures by cause, hub and platforms, as `pushfan failed` does.",
+        access: .key, parameters: [filterParameter("since:1h")],
+        answers: [
+            Answer(
+                summary: "The groups, and what became of them since.",
+                content: list(
+                    of: JSONSchema.object(
+                        [
+                            ("count", JSONSchema.count), ("open", JSONSchema.count), ("code", JSONSchema.text()),
+                            ("hub", JSONSchema.text()), ("platforms", JSONSchema.list(of: JSONSchema.text())),
+                            ("first_seen", JSONSchema.moment), ("last_seen", JSONSchema.moment), ("remedy", JSONSchema.text()),
+                        ], required: ["count", "open", "code", "first_seen", "last_seen"], isOpen: true),
+                    example: [
+                        [
+                            "count": 7, "open": 5, "repaired": 2, "code": "hub_throttled", "hub": "shop", "platforms": ["apple"],
+                            "first_seen": "2026-11-21T17:00:00.100Z", "last_seen": "2026-11-21T17:04:00.100Z",
+                            "remedy": "Replay them.",
+                        ]
+                    ], [("failed", JSONSchema.count), ("of", JSONSchema.count)], ["failed": 7, "of": 4711]))
+        ], problems: searchProblems)
+
+    static let listDeadLettersRow = Row(
+        method: "GET", path: "/v1/deadletters", summary: "Lists records that could not be understood, newest first.",
+        access: .key,
+        parameters: [
+            Parameter(name: "since", schema: JSONSchema.text(), summary: "Those written since then.", example: "7d"),
+            Parameter(name: "until", schema: JSONSchema.text(), summary: "Those written before then.", example: "1h"),
+            Parameter(
+                name: "code", schema: JSONSchema.text(), summary: "Those with one of these codes.", example: "invalid_json"),
+            limitParameter, cursorParameter,
+            Parameter(
+                name: "payload", schema: JSONSchema.boolean, summary: "Shows the records, which needs the scope read:payload.",
+                example: "true"),
+        ],
+        answers: [
+            Answer(
+                summary: "A page. The id of each is its place, by which POST /v1/replays mends and publishes it.",
+                content: list(
+                    of: JSONSchema.object(
+                        [
+                            ("id", JSONSchema.text()), ("at", JSONSchema.moment), ("topic", JSONSchema.text()),
+                            ("code", JSONSchema.text()), ("bytes", JSONSchema.count), ("can_go_back", JSONSchema.boolean),
+                        ], required: ["id", "can_go_back"], isOpen: true),
+                    example: [
+                        [
+                            "id": "push.deadletter.v1:0:12", "at": "2026-11-21T17:00:00.100Z", "topic": "push.requests.v1",
+                            "code": "invalid_json", "bytes": 31, "can_go_back": false, "left": "invalid",
+                        ]
+                    ], [("searched", JSONSchema.count)], ["searched": 1]))
+        ], problems: searchProblems + [Problem(status: 403, codes: [.forbiddenTenant])])
+
+    static let showStatusRow = Row(
+        method: "GET", path: "/v1/status", summary: "Shows how workers are and why requests wait, as `pushfan status` does.",
+        access: .key,
+        answers: [
+            Answer(
+                summary: "The state of the fleet, a few seconds old at most.",
+                content: Content(
+                    schema: JSONSchema.object(
+                        [("reasons", JSONSchema.list(of: [:])), ("workers", JSONSchema.list(of: [:]))], required: [], isOpen: true
+                    ),
+                    example: ["workers": [], "index": ["state": "current", "records": 4711, "behind": 0]]))
+        ], problems: fleetProblems)
+
+    static let followStatusRow = Row(
+        method: "GET", path: "/v1/status/events",
+        summary: "Follows the fleet: its workers each second, and the backlog every 5 s, as server-sent events.", access: .key,
+        answers: [
+            Answer(summary: "Events `fleet` and `backlog`, without an end.", content: events("event: fleet\nid: 1\ndata: {}\n\n"))
+        ],
+        problems: fleetProblems)
+
+    static let showHistoryRow = Row(
+        method: "GET", path: "/v1/history", summary: "Shows the last hour: outcomes, calls and backlog of each minute.",
+        access: .key,
+        parameters: [
+            Parameter(name: "minutes", schema: JSONSchema.count, summary: "How many, \(History.span) at most.", example: "60")
+        ],
+        answers: [
+            Answer(
+                summary: "The minutes of which something is known, oldest first.",
+                content: list(
+                    of: JSONSchema.object(
+                        [
+                            ("at", JSONSchema.moment), ("covered_ms", JSONSchema.count), ("finished", ["type": "object"]),
+                            ("calls", JSONSchema.count), ("workers", JSONSchema.count), ("backlog", ["type": "object"]),
+                        ], required: ["at", "covered_ms", "finished"], isOpen: true),
+                    example: [
+                        [
+                            "at": "2026-11-21T17:00:00.000Z", "covered_ms": 60_000, "finished": ["sent": 42_000, "failed": 3],
+                            "calls": 42_010, "workers": 3,
+                            "backlog": ["requests": 120, "delayed": 8, "held": 0, "oldest_ms": 350],
+                        ]
+                    ], [("since", JSONSchema.moment), ("step_ms", JSONSchema.count)],
+                    ["since": "2026-11-21T16:01:00.000Z", "step_ms": 60_000]))
+        ], problems: fleetProblems)
+
+    // MARK: Replays
+
+    static let listReplaysRow = Row(
+        method: "GET", path: "/v1/replays", summary: "Lists plans of this gateway and replays of any, newest first.",
+        access: .key,
+        parameters: [limitParameter, cursorParameter],
+        answers: [Answer(summary: "A page.", content: list(of: replay, example: [exampleReplay]))], problems: replayProblems)
+
+    static let planReplayRow = Row(
+        method: "POST", path: "/v1/replays",
+        summary: "Plans a replay of failures or of dead letters. Nothing is sent, and what fails later is not in the plan.",
+        access: .key, body: planBody,
+        answers: [
+            Answer(status: 201, summary: "The plan, its price and ten samples. Its ETag is needed to run it.", content: plan),
+            Answer(status: 202, summary: "It takes longer; Location has it.", content: plan),
+        ],
+        problems: replayProblems + [
+            Problem(status: 403, codes: [.forbiddenTenant]), Problem(status: 422, codes: [.invalidRequest, .tooManyMatches]),
+            Problem(status: 501, codes: [.notConfigured]),
+        ])
+
+    static let showReplayRow = Row(
+        method: "GET", path: "/v1/replays/{id}", summary: "Shows a plan, how far it is, and what became of its requests.",
+        access: .key,
+        parameters: [
+            replayIDParameter,
+            Parameter(
+                name: "results", schema: JSONSchema.boolean,
+                summary: "Counts the results of its requests, also where that takes a search.", example: "true"),
+            Parameter(name: "rate", schema: JSONSchema.count, summary: "Requests a second, for its price.", example: "500"),
+        ], answers: [Answer(summary: "The replay.", content: plan)], problems: replayProblems + [notThere])
+
+    static let followReplayRow = Row(
+        method: "GET", path: "/v1/replays/{id}/events", summary: "Follows a replay until it rests, as server-sent events.",
+        access: .key, parameters: [replayIDParameter],
+        answers: [
+            Answer(summary: "Events `progress`, and one at the end.", content: events("event: end\nid: end\ndata: {}\n\n")),
+            Answer(status: 204, summary: "Last-Event-ID says that the end was seen."),
+        ], problems: replayProblems + [notThere])
+
+    static let listLeftoversRow = Row(
+        method: "GET", path: "/v1/replays/{id}/leftovers",
+        summary: "Lists what the plan and its runs have left, and why, and what no run has come to.", access: .key,
+        parameters: [replayIDParameter, limitParameter, cursorParameter],
+        answers: [
+            Answer(
+                summary: "A page.",
+                content: list(
+                    of: JSONSchema.object(
+                        [("request_id", JSONSchema.text()), ("origin", JSONSchema.text()), ("left", JSONSchema.text())],
+                        required: ["request_id", "origin", "left"], isOpen: true),
+                    example: [["request_id": "order-4711", "origin": "push.requests.v1:3:12345", "left": "gone"]]))
+        ], problems: replayProblems + [notThere])
+
+    static let runReplayRow = Row(
+        method: "POST", path: "/v1/replays/{id}:run", summary: "Runs a plan, or goes on with it.", access: .key,
+        parameters: [
+            replayIDParameter,
+            Parameter(
+                name: "If-Match", place: .header, schema: JSONSchema.text(), summary: "The ETag of the plan.",
+                example: "\"6b1f0e8d5c37\""),
+        ],
+        body: Content(
+            schema: JSONSchema.object(
+                [
+                    ("reason", JSONSchema.text(1...512).described("In place of the plan's. One of the two is needed.")),
+                    ("rate", JSONSchema.count.described("Requests a second; 500 by default.")),
+                    ("count", JSONSchema.count.described("The number of requests, beyond \(PreparedReplay.unaskedCount).")),
+                ], required: []), example: ["reason": "the hub was down", "rate": 200, "count": 4711], isRequired: false),
+        answers: [Answer(status: 202, summary: "It has begun. GET shows how far it is.", content: plan)],
+        problems: commandProblems + [
+            Problem(status: 409, codes: [.countUnconfirmed]), Problem(status: 412, codes: [.preconditionFailed]),
+            Problem(status: 422, codes: [.invalidRequest]), Problem(status: 428, codes: [.preconditionRequired]),
+            Problem(status: 501, codes: [.notConfigured]),
+        ])
+
+    static let pauseReplayRow = commandRow("pause", "Has the runner pause, wherever it is.")
+    static let resumeReplayRow = commandRow("resume", "Has a paused runner go on.")
+    static let stopReplayRow = commandRow("stop", "Ends a replay for good, or gives up a plan that is being made.")
+
+    private static func commandRow(_ verb: String, _ summary: String) -> Row {
+        Row(
+            method: "POST", path: "/v1/replays/{id}:\(verb)", summary: summary, access: .key, parameters: [replayIDParameter],
+            body: Content(schema: JSONSchema.object([], required: []), example: [:], isRequired: false),
+            answers: [
+                Answer(summary: "It is done.", content: plan),
+                Answer(status: 202, summary: "The runner was asked, and has not answered yet.", content: plan),
+            ], problems: commandProblems + [Problem(status: 422, codes: [.invalidRequest])])
+    }
+
+    // MARK: Parts
+
+    private static func filterParameter(_ example: String) -> Parameter {
+        Parameter(
+            name: "filter", schema: JSONSchema.text(), summary: "A filter, as commands take it (page Results).", example: example)
+    }
+
+    private static let limitParameter = Parameter(
+        name: "limit", schema: JSONSchema.count, summary: "The most items, at least 1; 100 by default.", example: "20")
+    private static let cursorParameter = Parameter(
+        name: "cursor", schema: JSONSchema.text(), summary: "Where to go on: `next` of the page before.", example: "0")
+    private static let replayIDParameter = Parameter(
+        name: "id", place: .path, schema: JSONSchema.text(), summary: "The replay's id.",
+        example: "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37")
+
+    private static let keyProblems = [
+        Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
+    ]
+    private static let searchProblems = keyProblems + [Problem(status: 503, codes: [.brokerUnavailable])]
+    private static let fleetProblems = searchProblems + [Problem(status: 403, codes: [.forbiddenTenant])]
+    private static let replayProblems = searchProblems
+    private static let notThere = Problem(status: 404, codes: [.notFound])
+    private static let commandProblems =
+        replayProblems + [notThere, Problem(status: 409, codes: [.replayRunning, .replayEnded, .replayNotRunning])]
+
+    private static func list(
+        of item: JSONTree, example: JSONTree, _ members: [(String, JSONTree)] = [], _ examples: JSONTree = [:]
+    ) -> Content {
+        Content(
+            schema: JSONSchema.object(
+                [("items", JSONSchema.list(of: item)), ("next", JSONSchema.text())] + members,
+                required: ["items"] + members.map(\.0), isOpen: true),
+            example: (["items": example] as JSONTree).adding(examples))
+    }
+
+    private static func events(_ example: String) -> Content {
+        Content(mediaType: "text/event-stream", schema: JSONSchema.text(), example: .text(example))
+    }
+
+    private static let searched = JSONSchema.object(
+        [
+            ("by", JSONSchema.words([SearchExtent.Source.index, .scan].map(\.rawValue))), ("since", JSONSchema.moment),
+            ("records", JSONSchema.count), ("of", JSONSchema.count), ("complete", JSONSchema.boolean),
+        ], required: ["by", "records", "of", "complete"], isOpen: true)
+    private static let exampleSearch: JSONTree = ["by": "index", "records": 4711, "of": 4711, "complete": true]
+
+    private static let replay = JSONSchema.object(
+        [
+            ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("filter", JSONSchema.text()), ("reason", JSONSchema.text()),
+            ("actor", JSONSchema.text()), ("requests", JSONSchema.count), ("next", JSONSchema.count),
+            ("skipped", JSONSchema.count),
+        ], required: ["id", "state"], isOpen: true)
+    private static let exampleReplay: JSONTree = [
+        "id": "01997c5e-8c00-7a31-9d42-6b1f0e8d5c37", "state": "planned", "source": "results",
+        "filter": "error:hub_unavailable state:failed", "reason": "the hub was down", "actor": "shop (key k1)",
+        "created_at": "2026-11-21T17:00:00.100Z", "requests": 4711, "next": 0, "skipped": 0,
+    ]
+
+    private static let plan = Content(
+        schema: JSONSchema.object(
+            [
+                ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("matched", JSONSchema.count),
+                ("eligible", ["type": "object"]),
+                ("requests", JSONSchema.count), ("calls", JSONSchema.count), ("seconds", JSONSchema.count),
+                ("left", ["type": "object"]),
+                ("samples", JSONSchema.list(of: [:])),
+            ], required: ["id", "state"], isOpen: true),
+        example: exampleReplay.adding([
+            "mode": "safe", "matched": 4720, "eligible": ["safe": 4711, "ambiguous": 0], "calls": 9422, "seconds": 15,
+            "left": ["ambiguous": 9], "repairs": [:], "samples": [],
+        ]))
+
+    private static let planBody = Content(
+        schema: JSONSchema.object(
+            [
+                ("source", JSONSchema.words(PlanOrder.Source.allCases.map(\.rawValue)).described("results by default.")),
+                ("filter", JSONSchema.text().described("Which results, as commands take it (page Results).")),
+                (
+                    "mode",
+                    JSONSchema.words(PlanOrder.Mode.allCases.map(\.rawValue))
+                        .described("Whether sends that may have arrived are repeated; safe by default.")
+                ),
+                ("reason", JSONSchema.text(0...512)), ("rate", JSONSchema.count.described("Requests a second, for the price.")),
+                ("ttl_seconds", JSONSchema.count.described("A new life of the requests.")), ("expires_at", JSONSchema.moment),
+                ("set", JSONSchema.list(of: JSONSchema.text()).described("Changes, such as hub=other (page Replay).")),
+                ("limit", JSONSchema.count.described("The most requests; 1,000,000 by default.")),
+                ("since", JSONSchema.text()), ("until", JSONSchema.text()),
+                ("codes", JSONSchema.list(of: JSONSchema.text()).described("Of dead letters: their codes.")),
+                ("places", JSONSchema.list(of: JSONSchema.text()).described("Of dead letters: their ids.")),
+                ("value", JSONTree.members([]).described("Of one dead letter: what is published in its place.")),
+            ], required: []),
+        example: ["filter": "error:hub_unavailable since:1h", "reason": "the hub was down"])
+}

@@ -1,0 +1,232 @@
+import Basics
+import Delivery
+import Dispatch
+import EventLoop
+import GroupPositions
+import Jobs
+import Kafka
+import Observability
+import PushModel
+import Synchronization
+
+/// Reads what workers report of themselves, tells those who follow it, and keeps the history of the last hour. It has a thread of its own.
+final class FleetWatch: Sendable {
+    /// The subject of the fleet's streams.
+    static let subject = "fleet"
+    private static let step = Duration.milliseconds(250)
+    private static let pause = Duration.milliseconds(500)
+    /// The life of a report on the backlog, in nanoseconds.
+    private static let reportLife: Int64 = 2_000_000_000
+    /// The time between two counts of the backlog while a caller follows it, in nanoseconds.
+    private static let backlogInterval: Int64 = 5_000_000_000
+
+    private struct State {
+        var fleet = Fleet()
+        var history = History()
+        var current: History.Minute?
+        var report: (StatusReport, at: MonotonicTime)?
+    }
+
+    private let context: JobContext
+    private let terms: GroupTerms
+    private let log: Log
+    private let streams: EventStreams
+    /// Hands the record of a minute to Kafka's client.
+    private let write: @Sendable ([UInt8]) -> Void
+    /// Nothing else is locked while it is held.
+    private let state = Mutex(State())
+    /// Held by the one thread that counts the backlog. The state is locked within it.
+    private let counting = Mutex(())
+    private let thread = ServiceThread()
+
+    init(
+        _ context: JobContext, terms: GroupTerms, streams: EventStreams, log: Log, write: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+        self.context = context
+        self.terms = terms
+        self.streams = streams
+        self.log = log
+        self.write = write
+    }
+
+    func start() { thread.start(named: "pushfan-fleet") { [self] in work() } }
+
+    /// Waits for the end of the thread, which `JobContext.isCancelled` brings about.
+    func waitForEnd(until deadline: DispatchTime) { thread.waitForEnd(until: deadline) }
+
+    // MARK: Asking
+
+    /// The report of `pushfan status`, a few seconds old at most. Blocks its thread.
+    func report() throws(JobFailure) -> StatusReport? {
+        let result = counting.withLock { _ in Result { () throws(JobFailure) in try examine() } }
+        return try result.get()
+    }
+
+    /// The minutes since a moment, in milliseconds since 1970, the present one included.
+    func minutes(since moment: Int64) -> [History.Minute] {
+        let now = context.now()
+        return state.withLock { state in
+            var history = state.history
+            if let current = state.current { history.take(current, now: now) }
+            return history.minutes(since: moment)
+        }
+    }
+
+    private func examine() throws(JobFailure) -> StatusReport? {
+        let now = MonotonicTime.now()
+        if let known = state.withLock({ $0.report }), now.nanoseconds(since: known.at) < Self.reportLife { return known.0 }
+        let members = members()
+        do throws(KafkaError) {
+            let examination = StatusExamination(terms, context: context)
+            guard let report = try examination.report(hearing: { _ in .success(members) }) else { return nil }
+            state.withLock { $0.report = (report, .now()) }
+            return report
+        } catch {
+            throw .kafka(error, .readPositions)
+        }
+    }
+
+    private func members() -> [Fleet.Member] {
+        state.withLock { $0.fleet }.members(at: Deadline.milliseconds())
+    }
+
+    // MARK: The thread
+
+    private func work() {
+        readHistory()
+        var turn = Turn()
+        while !context.isCancelled() {
+            guard let reader = (try? context.openFleet()) ?? nil else {
+                turn.next(self)
+                Pause.sleep(Self.pause)
+                continue
+            }
+            defer { reader.close() }
+            while !context.isCancelled(), read(reader) { turn.next(self) }
+        }
+    }
+
+    /// Reads what has come. Returns false where the reader is of no use any more.
+    private func read(_ reader: TopicReader) -> Bool {
+        var fleet = state.withLock { $0.fleet }
+        defer { state.withLock { $0.fleet = fleet } }
+        var timeout = Self.step
+        for _ in 0..<1000 {
+            let isLive = reader.hasReachedEnd
+            let result = reader.read(timeout: timeout) {
+                fleet.take($0, isLive: isLive, wall: context.now(), now: Deadline.milliseconds())
+            }
+            timeout = .zero
+            switch result {
+            case .record: continue
+            case .error(let error): return !(error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition)
+            case .endOfPartition, .empty: return true
+            }
+        }
+        return true
+    }
+
+    private func readHistory() {
+        let now = context.now()
+        let scan = TopicScan(context, topic: context.topics.history)
+        guard let reader = try? scan.openIfThere(.time(now - Int64(History.span + 2) * History.minute), .end) else { return }
+        defer { reader.close() }
+        var history = History()
+        try? scan.read(reader) { if let value = $0.value { history.take(value, now: now) } }
+        state.withLock { $0.history = history }
+    }
+
+    /// The work of each second, and of each minute.
+    private struct Turn {
+        var second: Int64 = 0
+        var tally = CounterTally()
+        var lastSecond: MonotonicTime?
+        var nextBacklog = MonotonicTime.now()
+
+        mutating func next(_ watch: FleetWatch) {
+            let wall = watch.context.now()
+            guard wall / 1000 != second else { return }
+            second = wall / 1000
+            let members = watch.members()
+            let added = tally.take(members.counters)
+            let time = MonotonicTime.now()
+            let passed = lastSecond.map { min(5000, time.nanoseconds(since: $0) / 1_000_000) } ?? 0
+            lastSecond = time
+            watch.note(added, workers: members.count { !$0.isStale }, passed: Int(passed), wall: wall)
+            guard watch.streams.subjects.contains(FleetWatch.subject) else { return }
+            watch.streams.send("fleet", id: "\(wall)", data: members.json(at: wall), to: FleetWatch.subject)
+            guard time >= nextBacklog else { return }
+            nextBacklog = time.advanced(byNanoseconds: FleetWatch.backlogInterval)
+            if let backlog = watch.backlog() {
+                watch.streams.send("backlog", id: "\(wall)", data: backlog.json, to: FleetWatch.subject)
+            }
+        }
+    }
+
+    /// Adds to the present minute, and writes the one before when it is over.
+    private func note(_ added: CounterTally.Counters, workers: Int, passed: Int, wall: Int64) {
+        let beginning = History.beginning(of: wall)
+        let ended = state.withLock { state -> History.Minute? in
+            var ended: History.Minute?
+            if let current = state.current, current.at != beginning {
+                ended = current
+                state.current = nil
+            }
+            var current = state.current ?? History.Minute(at: beginning)
+            current.covered = min(current.covered + passed, Int(History.minute))
+            current.calls += min(added.calls, 1 << 40)
+            for (word, count) in added.finished { current.finished[word, default: 0] += min(count, 1 << 40) }
+            current.workers = max(current.workers, workers)
+            state.current = current
+            return ended
+        }
+        guard var ended else { return }
+        ended.backlog = backlog()
+        state.withLock { $0.history.take(ended, now: wall) }
+        write(ended.json)
+    }
+
+    private func backlog() -> History.Backlog? {
+        guard let report = (try? report()) ?? nil else { return nil }
+        return History.Backlog(
+            requests: Int(clamping: report.lag), delayed: Int(clamping: report.delayedCount),
+            held: Int(clamping: report.heldCount),
+            oldest: Int(clamping: report.lagMilliseconds))
+    }
+}
+
+extension [Fleet.Member] {
+    /// The counters of all workers.
+    fileprivate var counters: [String: CounterTally.Counters] {
+        var found: [String: CounterTally.Counters] = [:]
+        for member in self {
+            found[member.id] = CounterTally.Counters(finished: member.page.finished, calls: member.page.calls)
+        }
+        return found
+    }
+
+    /// The fleet in short, for those who follow it.
+    fileprivate func json(at wall: Int64) -> [UInt8] {
+        var json = JSONObject(["at": Timestamp(milliseconds: wall).text])
+        json.add(
+            "workers",
+            array: map { member in
+                var worker = JSONObject(["id": member.id, "age_ms": Int(member.age), "stale": member.isStale])
+                worker.add("loops", array: member.page.loops.map(\.summary))
+                return worker.bytes
+            })
+        return json.bytes
+    }
+}
+
+extension WorkerPage.Loop {
+    /// The loop in short.
+    fileprivate var summary: [UInt8] {
+        var json = JSONObject([
+            "worker": worker, "mode": mode, "circuit": total.circuit, "in_flight": total.inFlight, "limit": total.limit,
+            "partitions": partitions.count, "trouble": problem,
+        ])
+        if Double(finishedPerSecond) != nil { json.add("finished_per_second", raw: Array(finishedPerSecond.utf8)) }
+        return json.bytes
+    }
+}

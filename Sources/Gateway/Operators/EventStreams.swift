@@ -1,0 +1,103 @@
+import Basics
+import EventLoop
+import HTTPServing
+import Synchronization
+
+/// Streams of server-sent events about named subjects. Each stream gets an event only when its data are others than those of the one
+/// before, and a comment when nothing was said for a while. No thread waits with a stream.
+final class EventStreams: Sendable {
+    private struct Stream: Sendable {
+        let subject: String
+        let sink: any EventSink
+        /// The data that it got last, by the names of events.
+        var last: [String: [UInt8]] = [:]
+        var sentAt: MonotonicTime
+    }
+
+    private struct State {
+        var streams: [Int: Stream] = [:]
+        var lastNumber = 0
+    }
+
+    /// Silence after which a comment is sent, in nanoseconds.
+    private static let silence: Int64 = 15_000_000_000
+
+    private let limit: Int
+    private let now: @Sendable () -> MonotonicTime
+    /// No other lock is taken while it is held, and nothing is written.
+    private let state = Mutex(State())
+
+    /// Room for at most `limit` streams.
+    init(limit: Int, now: @escaping @Sendable () -> MonotonicTime = { .now() }) {
+        self.limit = limit
+        self.now = now
+    }
+
+    /// The number of streams.
+    var count: Int { state.withLock { $0.streams.count } }
+
+    /// The subjects of all streams.
+    var subjects: Set<String> { state.withLock { Set($0.streams.values.map(\.subject)) } }
+
+    /// Begins a stream about a subject, or answers why not.
+    func begin(_ subject: String, for call: OperatorCall) {
+        guard call.request.method != "HEAD" else { return call.answer(RequestEvents.head) }
+        guard call.request.headers["Last-Event-ID"] != EventFrames.endID else {
+            // The one status at which a browser does not connect again (HTML standard, section 9.2.2).
+            return call.answer(APIAnswer(status: 204))
+        }
+        guard count < limit else { return call.refuse(.overloaded(after: 5000)) }
+        let number = state.withLock { state -> Int in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let sink = call.stream(RequestEvents.head) { [self] in remove(number) }
+        let stream = Stream(subject: subject, sink: sink, sentAt: now())
+        state.withLock { $0.streams[number] = stream }
+        if !sink.write(EventFrames.beginning) { remove(number) }
+    }
+
+    /// Sends an event to the streams about a subject that have not got these data.
+    func send(_ name: StaticString, id: String, data: [UInt8], to subject: String) {
+        let time = now()
+        let key = "\(name)"
+        let found = state.withLock { state -> [(Int, any EventSink)] in
+            var found: [(Int, any EventSink)] = []
+            for (number, stream) in state.streams where stream.subject == subject && stream.last[key] != data {
+                state.streams[number]?.last[key] = data
+                state.streams[number]?.sentAt = time
+                found.append((number, stream.sink))
+            }
+            return found
+        }
+        guard !found.isEmpty else { return }
+        let frame = EventFrames.event(name, id: id, data: data)
+        for (number, sink) in found where !sink.write(frame) { remove(number) }
+    }
+
+    /// Ends the streams about a subject behind a last event, after which a client does not connect again.
+    func end(_ subject: String) {
+        let found = state.withLock { state -> [any EventSink] in
+            let found = state.streams.filter { $0.value.subject == subject }
+            for number in found.keys { state.streams[number] = nil }
+            return found.map(\.value.sink)
+        }
+        for sink in found {
+            sink.write(EventFrames.end)
+            sink.end()
+        }
+    }
+
+    /// Sends comments where nothing was sent for long, so that proxies keep the connection.
+    func tick() {
+        let time = now()
+        let silent = state.withLock { state -> [(Int, any EventSink)] in
+            let silent = state.streams.filter { time.nanoseconds(since: $0.value.sentAt) >= Self.silence }
+            for number in silent.keys { state.streams[number]?.sentAt = time }
+            return silent.map { ($0.key, $0.value.sink) }
+        }
+        for (number, sink) in silent where !sink.write(EventFrames.comment) { remove(number) }
+    }
+
+    private func remove(_ number: Int) { _ = state.withLock { $0.streams.removeValue(forKey: number) } }
+}

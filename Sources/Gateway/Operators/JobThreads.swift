@@ -1,0 +1,56 @@
+import Dispatch
+import EventLoop
+import Synchronization
+
+/// Threads for jobs that read topics or files and take milliseconds to minutes. Keys take turns: one job of each is done at a time.
+final class JobThreads: Sendable {
+    typealias Job = @Sendable () -> Void
+
+    private struct Piece: Sendable {
+        let asker: String
+        let job: Job
+    }
+
+    /// The most jobs of one key that may wait, and of all.
+    private static let limits = (asker: 8, all: 64)
+
+    private let turns = Mutex(UserTurns<Piece>(lineLimit: 1, userLimit: limits.asker, limit: limits.all))
+    private let pieces = BoundedQueue<Piece>(limit: limits.all)
+    private let name: String
+    private let threads: [ServiceThread]
+
+    /// Threads that do not run yet.
+    init(_ name: String, count: Int = 2) {
+        self.name = name
+        threads = (0..<count).map { _ in ServiceThread() }
+    }
+
+    func start() {
+        for thread in threads { thread.start(named: name) { [self] in work() } }
+    }
+
+    /// Takes no more jobs, drops those that wait, and waits for the others up to a limit. Jobs that read topics obey a flag of their own.
+    func stop(within limit: DispatchTimeInterval = .seconds(2)) {
+        pieces.close()
+        let deadline = DispatchTime.now() + limit
+        for thread in threads { thread.waitForEnd(until: deadline) }
+    }
+
+    /// Has a job done for a key, or returns the problem with which it is refused. Waits for nothing.
+    func put(for asker: String, _ job: @escaping Job) -> APIProblem? {
+        let piece = Piece(asker: asker, job: job)
+        switch turns.withLock({ $0.add(piece, of: asker) }) {
+        case .inLine: return pieces.put(piece) ? nil : .stopping
+        case .kept: return nil
+        case .refusedToUser: return .tooManyRequests(after: 1000)
+        case .refusedToAll: return .overloaded(after: 1000)
+        }
+    }
+
+    private func work() {
+        while let piece = pieces.take() {
+            piece.job()
+            if let next = turns.withLock({ $0.finish(of: piece.asker) }) { _ = pieces.put(next) }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import HTTPServing
+import Keys
+
+/// A call of a back end that finds, repairs or shows how workers are. Its key is right.
+struct OperatorCall: Sendable {
+    let route: OperatorRoute
+    /// The call, whole.
+    let request: HTTPServerRequest
+    let publisher: Publisher
+    /// Takes the answer. What comes after the first is ignored.
+    let answer: @Sendable (APIAnswer) -> Void
+    /// Begins an answer whose body is written later.
+    let stream: EventStreaming
+
+    func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
+
+    /// Checks the right to make it: 403 that names the scope, or says that the key has a tenant.
+    func checkRights() throws(APIProblem) {
+        guard route.scopes.contains(where: publisher.scopes.contains) else { throw .forbiddenScope(route.scopes[0]) }
+        guard publisher.tenant == nil || !route.concernsAllTenants else { throw .notForTenants }
+    }
+
+    /// The query's items by their exact names. Another name, and one that is there twice, is 400.
+    func query(_ names: Set<String>) throws(APIProblem) -> [String: String] {
+        var found: [String: String] = [:]
+        for item in request.query {
+            guard names.contains(item.name) else {
+                throw .invalid("The query has an unknown member. Known are: \(names.sorted().joined(separator: ", ")).")
+            }
+            guard found.updateValue(item.value ?? "", forKey: item.name) == nil else {
+                throw .invalid("The query has \(item.name) more than once.")
+            }
+        }
+        return found
+    }
+}
+
+extension OperatorCall {
+    init(_ route: OperatorRoute, request: HTTPServerRequest, by publisher: Publisher, reply: Reply) {
+        self.init(route: route, request: request, publisher: publisher, answer: { reply.answer($0) }) { head, onEnd in
+            let (response, stream) = HTTPServerResponse.stream(status: head.status, headers: head.headers, onEnd: onEnd)
+            reply.answer(response)
+            return stream
+        }
+    }
+}
+
+extension [String: String] {
+    /// A whole number of a query, or its default. What is none, or out of range, is 400.
+    func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) throws(APIProblem) -> Int {
+        guard let text = self[name] else { return value }
+        guard let number = Int(text), range.contains(number) else {
+            throw .invalid("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+
+    /// A yes or no of a query, which is no when it is missing.
+    func isTrue(_ name: String) throws(APIProblem) -> Bool {
+        switch self[name] {
+        case nil, "false": false
+        case "true", "": true
+        default: throw .invalid("\(name) must be true or false.")
+        }
+    }
+}
+
+extension APIProblem {
+    /// 403: the answer would be about all tenants.
+    static let notForTenants = APIProblem(
+        403, code: .forbiddenTenant, detail: "The key has a tenant, and what is asked for is not divided by tenants.")
+}

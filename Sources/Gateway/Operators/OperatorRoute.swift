@@ -1,0 +1,112 @@
+import Basics
+import Keys
+
+/// The routes by which back ends find and repair what was sent, and see how workers are. An id is decoded and not looked at.
+enum OperatorRoute: Sendable, Equatable {
+    /// `GET /v1/requests`.
+    case results
+    /// `GET /v1/failures`.
+    case failures
+    /// `GET /v1/deadletters`.
+    case deadLetters
+    /// `GET /v1/status`.
+    case status
+    /// `GET /v1/status/events`.
+    case statusEvents
+    /// `GET /v1/history`.
+    case history
+    /// `GET /v1/replays`.
+    case replays
+    /// `POST /v1/replays`.
+    case plan
+    /// `GET /v1/replays/{id}`.
+    case replay(id: String)
+    /// `GET /v1/replays/{id}/events`.
+    case replayEvents(id: String)
+    /// `GET /v1/replays/{id}/leftovers`.
+    case leftovers(id: String)
+    /// `POST /v1/replays/{id}:run`, and so on.
+    case command(ReplayVerb, id: String)
+
+    /// The commands for a replay that is planned.
+    enum ReplayVerb: String, Sendable, CaseIterable {
+        case run, pause, resume, stop
+    }
+
+    /// The methods of a path, split at its slashes, and where they lead, or nil for a path of something else.
+    static func methods(of pieces: [String]) -> [(method: String, route: OperatorRoute)]? {
+        guard pieces.starts(with: ["", "v1"]), pieces.count > 2 else { return nil }
+        if pieces[2] == "replays" { return methods(ofReplays: Array(pieces[3...])) }
+        return switch pieces[2...].joined(separator: "/") {
+        case "failures": reading(.failures)
+        case "deadletters": reading(.deadLetters)
+        case "status": reading(.status)
+        case "status/events": reading(.statusEvents)
+        case "history": reading(.history)
+        default: nil
+        }
+    }
+
+    private static func methods(ofReplays rest: [String]) -> [(method: String, route: OperatorRoute)]? {
+        guard let first = rest.first else { return reading(.replays) + [("POST", .plan)] }
+        guard !first.isEmpty else { return nil }
+        let id = PercentEncoding.decoded(first)
+        if rest.count == 2 {
+            return rest[1] == "events"
+                ? reading(.replayEvents(id: id)) : rest[1] == "leftovers" ? reading(.leftovers(id: id)) : nil
+        }
+        guard rest.count == 1 else { return nil }
+        for verb in ReplayVerb.allCases where first.hasSuffix(":" + verb.rawValue) {
+            let named = String(first.dropLast(verb.rawValue.count + 1))
+            return named.isEmpty ? nil : [("POST", .command(verb, id: PercentEncoding.decoded(named)))]
+        }
+        return reading(.replay(id: id))
+    }
+
+    private static func reading(_ route: OperatorRoute) -> [(method: String, route: OperatorRoute)] {
+        [("GET", route), ("HEAD", route)]
+    }
+
+    /// A short word, safe as a metric's label.
+    var label: String {
+        switch self {
+        case .results: "requests.list"
+        case .failures: "failures"
+        case .deadLetters: "deadletters"
+        case .status: "status"
+        case .statusEvents: "status.events"
+        case .history: "history"
+        case .replays: "replays.list"
+        case .plan: "replays.plan"
+        case .replay: "replays.show"
+        case .replayEvents: "replays.events"
+        case .leftovers: "replays.leftovers"
+        case .command(let verb, _): "replays.\(verb.rawValue)"
+        }
+    }
+
+    /// True if a body says what to do.
+    var takesBody: Bool {
+        switch self {
+        case .plan, .command: true
+        default: false
+        }
+    }
+
+    /// The scopes of which a key needs one.
+    var scopes: [Scope] {
+        switch self {
+        case .results, .failures, .deadLetters, .status, .statusEvents, .history: [.read]
+        case .replays, .replay, .replayEvents, .leftovers: [.read, .replay]
+        case .plan, .command: [.replay]
+        }
+    }
+
+    /// True if the answer is about the fleet or records without an owner, hence for keys without tenant alone.
+    var concernsAllTenants: Bool {
+        switch self {
+        case .deadLetters, .status, .statusEvents, .history: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import HTTPServing
+import Jobs
+import PushModel
+import Replay
+import ResultQuery
+
+/// A caller's order for a plan: the body of `POST /v1/replays`.
+struct PlanOrder: Sendable {
+    enum Source: String, CaseIterable {
+        case results, deadletter
+    }
+
+    enum Mode: String, CaseIterable {
+        case safe
+        case includeAmbiguous = "include_ambiguous"
+    }
+
+    private static let members = [
+        "source", "filter", "mode", "rate", "reason", "ttl_seconds", "expires_at", "set", "limit", "since", "until", "codes",
+        "places", "value",
+    ]
+    /// The longest new life of a request, in seconds: that of the message contract.
+    private static let longestLife: Int64 = 2_419_200
+
+    var source = Source.results
+    var mode = Mode.safe
+    /// Results that may be replayed, as they were asked for and narrowed.
+    let filter: ResultFilter
+    var reason = ""
+    /// Requests a second.
+    var rate = 500
+    var expiry: NewExpiry?
+    var edits: [String] = []
+    var limit = 1_000_000
+    var codes: [String] = []
+    var places: Set<Replay.RecordPlace> = []
+    /// The value in place of the one dead letter.
+    var value: [UInt8]?
+
+    /// Reads a body.
+    ///
+    /// - Throws: 400, 413 and 415 for what is no JSON, 422 with each fault, 403 for dead letters by a key with a tenant.
+    init(_ call: OperatorCall, at now: Int64) throws(APIProblem) {
+        var body = try BodyReader(call.request, atMost: Publication.maximumByteCount, members: Self.members)
+        source = body.word("source", as: Source.self) ?? .results
+        mode = body.word("mode", as: Mode.self) ?? .safe
+        rate = body.integer("rate", in: 1...1_000_000).map(Int.init) ?? rate
+        reason = body.text("reason", count: 0...512) ?? ""
+        limit = body.integer("limit", in: 1...10_000_000).map(Int.init) ?? limit
+        edits = body.texts("set", atMost: 64)
+        codes = body.texts("codes", atMost: 64)
+        let text = body.text("filter")
+        let times = ["since", "until"].compactMap { name in body.text(name, count: 1...64).map { "\(name):\($0)" } }
+        expiry = Self.expiry(&body, now: now)
+        for text in body.texts("places") {
+            if let place = Replay.RecordPlace(text) {
+                places.insert(place)
+            } else {
+                body.fault("places", "A place is none: TOPIC:PARTITION:OFFSET.")
+            }
+        }
+        value = body.raw("value")
+        if value != nil, places.count != 1 { body.fault("value", "It needs exactly one place.") }
+        let others = source == .results ? ["codes", "places", "value"] : ["filter", "mode"]
+        for name in others where body.raw(name) != nil { body.fault(name, "It is not for the source \(source.rawValue).") }
+        try body.check()
+        guard source == .results || call.publisher.tenant == nil else { throw .notForTenants }
+        let words = ([text ?? ""] + times).joined(separator: " ")
+        filter = try CallerFilter(words, at: now, tenant: call.publisher.tenant).filter
+    }
+
+    private static func expiry(_ body: inout BodyReader, now: Int64) -> NewExpiry? {
+        let life = body.integer("ttl_seconds", in: 1...longestLife)
+        guard let text = body.text("expires_at", count: 1...64) else { return life.map { .life(seconds: $0) } }
+        guard life == nil else {
+            body.fault("expires_at", "It says the same as ttl_seconds. Give one of the two.")
+            return nil
+        }
+        guard let moment = Timestamp(text.utf8.span), moment.milliseconds > now else {
+            body.fault("expires_at", "It must be a time to come, such as 2026-11-21T17:00:00Z.")
+            return nil
+        }
+        return .moment(moment)
+    }
+
+    /// The first line of the plan that it becomes.
+    func header(jobID: String, at now: Int64, by publisher: Publisher) -> ReplayPlanHeader {
+        let wanted = source == .results ? PlanMaker.narrowed(filter) : filter
+        var header = ReplayPlanHeader(
+            jobID: jobID, createdAt: Timestamp(milliseconds: now), filter: wanted.description, actor: publisher.actor)
+        header.source = source == .results ? .results : .deadletter
+        header.reason = reason
+        header.includesAmbiguous = mode == .includeAmbiguous
+        header.exceptions = ReplayPlanHeader.Exceptions(of: filter)
+        header.expiry = expiry
+        header.edits = edits
+        header.tenant = publisher.tenant
+        return header
+    }
+}
+
+extension Publisher {
+    /// The name under which it replays: its source and the id of its key.
+    var actor: String { String("\(source) (key \(keyID))".unicodeScalars.prefix(128)) }
+
+    /// True if a plan or a job is one of its tenant's.
+    func mayUse(tenant: String?) -> Bool { self.tenant == nil || self.tenant == tenant }
+}
+
+/// A caller's order to run a plan: the body of `POST /v1/replays/{id}:run`.
+struct RunOrder: Sendable, Equatable {
+    /// A reason in place of the plan's.
+    var reason: String?
+    /// Requests a second.
+    var rate = 500
+    /// The number of requests, repeated.
+    var count: Int?
+
+    init(reason: String? = nil, rate: Int = 500, count: Int? = nil) {
+        (self.reason, self.rate, self.count) = (reason, rate, count)
+    }
+
+    /// Reads a body, which may be missing.
+    init(_ call: HTTPServerRequest) throws(APIProblem) {
+        var body = try BodyReader(call, members: ["reason", "rate", "count"])
+        reason = body.text("reason", count: 1...512)
+        rate = body.integer("rate", in: 1...1_000_000).map(Int.init) ?? rate
+        count = body.integer("count", in: 0...(1 << 53)).map(Int.init)
+        try body.check()
+    }
+}

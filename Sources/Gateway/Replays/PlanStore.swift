@@ -1,0 +1,63 @@
+import Basics
+import EventLoop
+import Foundation
+import Jobs
+import Replay
+
+/// The files of plans in `gateway.state_dir`, under the names that the commands give them, so that a command can take one up, and the
+/// gateway one that was put there.
+struct PlanStore: Sendable {
+    /// The days after which a plan is removed. The records of jobs stay as long.
+    private static let days = 30
+
+    private let folder: String
+
+    /// The plans of a state folder, which is made where it is missing. Fails with the system's reason.
+    init(_ folder: String) throws(GatewayFailure) {
+        self.folder = folder
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw .configuration("gateway.state_dir: '\(folder)' cannot be made or used")
+        }
+        guard access(folder, R_OK | W_OK | X_OK) == 0 else {
+            throw .configuration("gateway.state_dir: '\(folder)' cannot be read and written")
+        }
+    }
+
+    /// The path of the index of results.
+    var indexPath: String { folder + "/results-index.sqlite" }
+
+    /// The path of a plan, or nil for what cannot be an id.
+    func path(of id: String) -> String? {
+        guard (8...64).contains(id.utf8.count), id.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }) else {
+            return nil
+        }
+        return "\(folder)/replay-\(id).ndjson"
+    }
+
+    /// The path of a plan that is there.
+    func existingPath(of id: String) -> String? { path(of: id).flatMap { access($0, R_OK) == 0 ? $0 : nil } }
+
+    /// The ids of all plans, the newest first: ids sort by time.
+    var ids: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.compactMap { name in
+            guard name.hasPrefix("replay-"), name.hasSuffix(".ndjson") else { return nil }
+            let id = String(name.dropFirst("replay-".count).dropLast(".ndjson".count))
+            return path(of: id) == nil ? nil : id
+        }.sorted(by: >)
+    }
+
+    /// Removes what is older than the records of any job, and what an end without warning has left half written.
+    func removeOld(now: Date = Date()) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where name.hasPrefix("replay-") {
+            let path = "\(folder)/\(name)"
+            let changed = (try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate]) as? Date ?? now
+            let isHalf = name.hasSuffix(".part") || name.hasSuffix(".whole")
+            if isHalf || now.timeIntervalSince(changed) > Double(Self.days * 86_400) { unlink(path) }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+import Basics
+import FanOut
+import HTTPServing
+import Jobs
+import Kafka
+import Publishing
+import PushModel
+import Replay
+import ResultQuery
+import Synchronization
+
+/// Plans and runs replays, and shows how they stand. Each of its functions blocks its thread, but for ``plan(_:)``.
+struct ReplayDesk: Sendable {
+    let context: JobContext
+    let planning: FanOutPlanner.Configuration
+    /// Calls that one worker has in flight at once, for the price of a plan.
+    let callsAtOnce: Int
+    let answers: ResultAnswers
+    /// True if results are found without reading their topic.
+    let isSearchCheap: @Sendable () -> Bool
+    /// Nil without `gateway.state_dir`: then nothing is planned here.
+    let store: PlanStore?
+    let drafts = PlanDrafts()
+    let runs = ReplayRuns()
+
+    // MARK: Planning
+
+    /// Checks an order for a plan, and returns the work for a thread: it makes the plan, and answers the call.
+    func plan(_ call: OperatorCall) throws(APIProblem) -> @Sendable () -> Void {
+        let store = try requireStore()
+        let now = context.now()
+        let order = try PlanOrder(call, at: now)
+        var generator = SystemRandomNumberGenerator()
+        var identifiers = RequestIdentifier()
+        let id = identifiers.next(now: now, using: &generator)
+        let header = order.header(jobID: id, at: now, by: call.publisher)
+        guard let path = store.path(of: id) else { throw .failed }
+        _ = try APIProblem.catching { () throws(JobFailure) in try header.manner() }
+        drafts.add(id, tenant: call.publisher.tenant, answer: call.answer)
+        return { [self] in
+            var context = context
+            let isStopping = context.isCancelled
+            context.isCancelled = { isStopping() || drafts[id]?.isCancelled ?? true }
+            context.progress = { drafts.note($0, of: id) }
+            do throws(JobFailure) {
+                try make(order, header: header, path: path, context: context)
+                let plan = try APIAnswer(
+                    status: 201, json: whole(path, job: nil, rate: order.rate).bytes, headers: headers(of: path, id: id))
+                drafts.end(id, with: .success(plan))
+            } catch {
+                drafts.end(id, with: .failure(isStopping() ? .stopping : APIProblem(error)))
+            }
+        }
+    }
+
+    private func make(
+        _ order: PlanOrder, header: ReplayPlanHeader, path: String, context: JobContext
+    ) throws(JobFailure) {
+        guard order.source == .deadletter else {
+            var maker = try PlanMaker(context, planning: planning, header: header, path: path)
+            return try maker.plan(PlanMaker.narrowed(order.filter), limit: order.limit)
+        }
+        let log = try context.jobLog()
+        var header = header
+        header.jobsOffset = log.end
+        var plan = DeadLetterPlan(header, try header.manner().edits, log.history, context, path: path)
+        try plan.make(order.filter, codes: order.codes, places: order.places, replacement: order.value)
+    }
+
+    /// Everything known of a plan in a file, and of its job.
+    private func whole(_ path: String, job: JobLog.Job?, rate: Int) throws(JobFailure) -> JSONObject {
+        let plan = try ReplayPlanReader(path)
+        let shown = ReplayJSON(
+            header: plan.header, job: job, standing: runs.standing(of: plan.header.jobID), now: context.now())
+        let pace = ReplayPace(rate: Double(rate), callsAtOnce: callsAtOnce, callTime: .milliseconds(100))
+        return shown.whole(samples: try Self.samples(plan), pace: pace)
+    }
+
+    /// Some of the requests of a plan, evenly spread.
+    private static func samples(_ plan: ReplayPlanReader) throws(JobFailure) -> [ReplayItem] {
+        var (plan, samples) = (plan, [ReplayItem]())
+        let step = max(1, plan.header.counts.requests / PlanMaker.sampleCount)
+        while samples.count < PlanMaker.sampleCount, let item = try plan.nextItem() {
+            if item.number >= samples.count * step { samples.append(item) }
+        }
+        return samples
+    }
+
+    private func headers(of path: String, id: String) throws(JobFailure) -> HTTPFields {
+        let digest = try ReplayPlanReader.digest(path)
+        return ["Location": "/v1/replays/\(id)", "ETag": "\"\(digest)\"", "Cache-Control": "no-store"]
+    }
+
+    private func requireStore() throws(APIProblem) -> PlanStore {
+        guard let store else { throw .noStateFolder }
+        return store
+    }
+
+    // MARK: Showing
+
+    /// All replays that are known, the newest first: plans of this gateway, and jobs of any.
+    func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
+        let query = try call.query(["limit", "cursor"])
+        let limit = try query.integer("limit", in: 1...1000, default: 100)
+        let (drafts, publisher, log) = (drafts.all(for: call.publisher), call.publisher, try jobStates())
+        let all = Set(store?.ids ?? []).union(log.jobs.keys).union(drafts.keys)
+        let rest = all.filter { id in query["cursor"].map { id < $0 } ?? true }.sorted(by: >)
+        var (items, last): ([[UInt8]], String?) = ([], nil)
+        for id in rest {
+            guard items.count < limit else {
+                last = last ?? id
+                break
+            }
+            if let draft = drafts[id] {
+                items.append(draft.json(id: id))
+            } else if let shown = shown(id, in: log), publisher.mayUse(tenant: shown.header.tenant) {
+                items.append(shown.summary.bytes)
+            } else {
+                continue
+            }
+            if items.count == limit { last = id }
+        }
+        var json = JSONObject()
+        json.add("items", array: items)
+        if let last, rest.last != last { json.add("next", value: last) }
+        return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
+    }
+
+    /// A plan that is here, or else a job. Nil for neither, and for a file that is no plan.
+    private func shown(_ id: String, in log: JobLog) -> ReplayJSON? {
+        let job = log.jobs[id]
+        let plan = store?.existingPath(of: id).flatMap { try? ReplayPlanReader($0).header }
+        guard let header = plan ?? job.map({ ReplayPlanHeader(of: $0.record) }) else { return nil }
+        return ReplayJSON(header: header, job: job, standing: runs.standing(of: id), now: context.now())
+    }
+
+    /// One replay that a caller may see.
+    private func find(_ id: String, for publisher: Publisher) throws(APIProblem) -> ReplayJSON {
+        guard let shown = shown(id, in: try jobStates()), publisher.mayUse(tenant: shown.header.tenant) else {
+            throw .unknownReplay
+        }
+        return shown
+    }
+
+    private func jobStates() throws(APIProblem) -> JobLog {
+        try APIProblem.catching { () throws(JobFailure) in try context.jobStates() }
+    }
+
+    /// One replay: its plan, how it stands and, where that costs little or was asked for, what became of its requests.
+    func show(_ id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
+        let query = try call.query(["results", "rate"])
+        let rate = try query.integer("rate", in: 1...1_000_000, default: 500)
+        if let draft = drafts.all(for: call.publisher)[id] {
+            return APIAnswer(status: 200, json: draft.json(id: id), headers: ["Cache-Control": "no-store"])
+        }
+        let shown = try find(id, for: call.publisher)
+        let wantsResults = try query.isTrue("results")
+        return try APIProblem.catching { () throws(JobFailure) in
+            let path = store?.existingPath(of: id)
+            var json = try path.map { path throws(JobFailure) in try whole(path, job: shown.job, rate: rate) } ?? shown.summary
+            if let job = shown.job, wantsResults || isSearchCheap() {
+                let outcomes = try answers.outcomes(of: job).map { ($0.state, $0.count) }
+                json.add("results", raw: ReplayJSON.object(outcomes))
+            }
+            let bare: HTTPFields = ["Cache-Control": "no-store"]
+            let fields = try path.map { path throws(JobFailure) in try headers(of: path, id: id) } ?? bare
+            return APIAnswer(status: 200, json: json.bytes, headers: fields)
+        }
+    }
+
+    /// A page of what the plan and its runs have left, and of what no run has come to, in the plan's order.
+    func leftovers(of id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
+        let query = try call.query(["limit", "cursor"])
+        let limit = try query.integer("limit", in: 1...1000, default: 100)
+        let start = try query.integer("cursor", in: 0...Int.max, default: 0)
+        let job = try find(id, for: call.publisher).job == nil ? nil : fullJob(id)
+        guard let path = store?.existingPath(of: id) else { throw .planElsewhere }
+        return try APIProblem.catching { () throws(JobFailure) in
+            var rows = Leftovers(of: try ReplayPlanReader(path), job: job)
+            var (items, count): ([[UInt8]], Int) = ([], 0)
+            while items.count <= limit, let row = try rows.next() {
+                if count >= start { items.append(row.json) }
+                count += 1
+            }
+            var json = JSONObject()
+            json.add("items", array: Array(items.prefix(limit)))
+            if items.count > limit { json.add("next", value: String(start + limit)) }
+            return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
+        }
+    }
+
+    /// A job with every item that was skipped.
+    private func fullJob(_ id: String) throws(APIProblem) -> JobLog.Job? {
+        try APIProblem.catching { () throws(JobFailure) in try context.job(id) }
+    }
+
+    // MARK: Running
+
+    /// Runs a plan, or goes on with it. Answers as soon as it has begun.
+    func run(_ id: String, for call: OperatorCall) throws(APIProblem) {
+        let order = try RunOrder(call.request)
+        let store = try requireStore()
+        let shown = try find(id, for: call.publisher)
+        guard let path = store.existingPath(of: id) else { throw .planElsewhere }
+        let prepared = try APIProblem.catching { () throws(JobFailure) in
+            try PreparedReplay(path: path, reason: order.reason, actor: call.publisher.actor, context)
+        }
+        try Self.check(prepared, order: order, headers: call.request.headers, shown: shown)
+        let runner = prepared.runner(context, planning, rate: Double(order.rate))
+        let gone = prepared.gone.count
+        let other = runs.start(id) { standing in
+            if case .failed(let problem) = standing.state { return call.refuse(problem) }
+            var json = JSONObject(["id": id, "state": standing.isAtWork ? "running" : "done", "next": standing.next])
+            json.add(["requests": prepared.header.counts.requests, "gone": gone])
+            call.answer(
+                APIAnswer(status: 202, json: json.bytes, headers: ["Location": "/v1/replays/\(id)", "Cache-Control": "no-store"]))
+        } work: { report throws(JobFailure) in
+            try runner.run(report: report).record
+        }
+        if let other { throw .replayIsRunning(other) }
+    }
+
+    private static func check(
+        _ prepared: PreparedReplay, order: RunOrder, headers: HTTPFields, shown: ReplayJSON
+    ) throws(APIProblem) {
+        guard let named = headers["If-Match"] else { throw .planUnnamed }
+        guard named == "\"\(prepared.digest)\"" else { throw .otherPlan }
+        if prepared.isFinished || shown.state == "stopped" { throw .replayIsOver(shown.state) }
+        guard !prepared.header.reason.isEmpty else { throw .reasonMissing }
+        let count = prepared.header.counts.requests
+        guard count > 0 else { throw .emptyPlan }
+        guard count <= PreparedReplay.unaskedCount || order.count == count else { throw .unconfirmed(count) }
+    }
+
+    /// Has a job's runner, wherever it is, pause, go on or stop.
+    func command(_ verb: OperatorRoute.ReplayVerb, of id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
+        try BodyReader(call.request, members: []).check()
+        if verb == .stop, drafts.all(for: call.publisher)[id] != nil, drafts.cancel(id) {
+            return APIAnswer(status: 202, json: JSONObject(["id": id, "state": "stopping"]).bytes)
+        }
+        let shown = try find(id, for: call.publisher)
+        guard let job = shown.job, let kind = JobCommand.Kind(rawValue: verb.rawValue) else { throw .replayNotRunning }
+        let answer = try APIProblem.catching { () throws(JobFailure) in
+            try context.request(kind, of: job, actor: call.publisher.actor)
+        }
+        switch answer {
+        case .done(let job):
+            let after = ReplayJSON(header: shown.header, job: job, standing: runs.standing(of: id), now: context.now())
+            return APIAnswer(status: 200, json: after.summary.bytes, headers: ["Cache-Control": "no-store"])
+        case .ended(let state): throw .replayIsOver(state.rawValue)
+        case .noRunner where kind == .stop:
+            return APIAnswer(status: 200, json: JSONObject(["id": id, "state": "stopped"]).bytes)
+        case .noRunner: throw .replayNotRunning
+        case .late:
+            return APIAnswer(status: 202, json: JSONObject(["id": id, "state": shown.state, "asked": verb.rawValue]).bytes)
+        }
+    }
+
+    /// Fails with 404 for a replay that is not known, or that a caller may not see.
+    func checkIsThere(_ id: String, for publisher: Publisher) throws(APIProblem) {
+        if drafts.all(for: publisher)[id] == nil { _ = try find(id, for: publisher) }
+    }
+
+    /// The state of a replay, for those who follow it, nil when it is not known. `log` is read where this process cannot say it.
+    func event(_ id: String, in log: JobLog?) -> (json: [UInt8], isOver: Bool)? {
+        if let draft = drafts[id] { return (draft.json(id: id), draft.problem != nil) }
+        guard let shown = shown(id, in: log ?? JobLog()) else { return nil }
+        return (shown.event, shown.isOver)
+    }
+}

@@ -1,0 +1,104 @@
+import GroupPositions
+import HTTPServing
+import Jobs
+import Publishing
+import PushModel
+import Replay
+import ResultQuery
+
+/// Searches the whole life of a request in the results, and where it is while it has none. Blocks the calling thread.
+struct LifeSearch: Sendable {
+    let context: JobContext
+    let answers: ResultAnswers
+    let terms: GroupTerms
+
+    /// The facts of a request beside those that this gateway remembers.
+    enum Found: Sendable {
+        case life(RequestLife)
+        case whereabouts(WhereaboutsReport)
+        case nothing
+    }
+
+    /// Searches. Where it is, is said to those alone who may see everything: a record says nothing of tenants before it is read.
+    func find(_ id: String, for asker: Asker) throws(APIProblem) -> Found {
+        try APIProblem.catching { () throws(JobFailure) in
+            var filter = ResultFilter()
+            if let tenant = asker.tenant { filter.require(.tenant, among: [tenant]) }
+            let life = try answers.life(of: id, filter).visible(to: asker)
+            if let life { return .life(life) }
+            guard asker.mayRead, asker.tenant == nil else { return .nothing }
+            var search = WhereaboutsSearch(for: id, in: terms, context: context)
+            let report = try search.run()
+            return report.whereabouts.found == nil ? .nothing : .whereabouts(report)
+        }
+    }
+}
+
+extension RequestLife {
+    /// The life, if it is one of an asker's own requests or of those it may see.
+    fileprivate func visible(to asker: Asker) -> RequestLife? {
+        guard let result = latest else { return nil }
+        return asker.maySee(RequestOwner(source: result.source, tenant: result.tenant)) ? self : nil
+    }
+}
+
+extension APIAnswer {
+    /// 200 with the whole life of a request, and in front of it what this gateway remembers, or 304 for whoever has it already. `request` is
+    /// its record's value, where that was asked for.
+    init(_ life: RequestLife, remembered: PublishedRequest?, at now: Timestamp, request: [UInt8]?, to call: HTTPFields) {
+        var json = remembered.map { JSONObject(continuing: $0.json(at: now)) } ?? life.head
+        json.add("life", raw: life.json)
+        if let request { json.add("request", raw: request) }
+        self.init(status: 200, json: json.bytes)
+        tag(isFinal: life.final != nil, to: call)
+    }
+}
+
+extension APIAnswer {
+    /// 200 with what is remembered of a request, and its record's value.
+    init(_ remembered: PublishedRequest, at now: Timestamp, request: [UInt8]?) {
+        var json = JSONObject(continuing: remembered.json(at: now))
+        if let request { json.add("request", raw: request) }
+        self.init(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
+    }
+
+    /// 200 with where a request is that has no result yet.
+    init(_ report: WhereaboutsReport) {
+        var json = JSONObject(["id": report.id, "state": report.whereabouts.state.rawValue])
+        if let origin = report.whereabouts.found?.request.origin {
+            json.add([
+                "topic": origin.topic, "partition": Int(origin.partition), "offset": String(origin.offset),
+                "accepted_at": origin.timestamp.text,
+            ])
+        }
+        json.add("whereabouts", raw: report.json { APIProblem.words(for: $0) })
+        self.init(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
+    }
+}
+
+extension RequestLife {
+    /// The members of a request that is known by its results alone, in the order of a 202.
+    fileprivate var head: JSONObject {
+        guard let latest else { return JSONObject(["id": id]) }
+        var document = JSONDocument()
+        var json = JSONObject(["id": id, "state": latest.state])
+        if (try? document.read(latest.json.span)) != nil {
+            if let place = Replay.RecordPlace(document, originOf: document.root) {
+                json.add(["topic": place.topic, "partition": Int(place.partition), "offset": String(place.offset)])
+            }
+            let timings = document.member("timings", of: document.root)
+            json.add("accepted_at", value: timings.flatMap { document.text("published_at", of: $0) } ?? latest.at)
+        }
+        json.add("result", raw: latest.line)
+        return json
+    }
+
+    /// The place of the request's record.
+    var place: RecordPlace? {
+        var document = JSONDocument()
+        guard let latest, (try? document.read(latest.json.span)) != nil,
+            let place = Replay.RecordPlace(document, originOf: document.root)
+        else { return nil }
+        return RecordPlace(topic: place.topic, partition: place.partition, offset: place.offset)
+    }
+}

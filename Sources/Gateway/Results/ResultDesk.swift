@@ -1,0 +1,102 @@
+import Basics
+import HTTPServing
+import Jobs
+import Kafka
+import Keys
+import Publishing
+import PushModel
+import Replay
+import ResultQuery
+
+/// Answers what was published and what became of it: lists, failures, dead letters and whole lives. Every call is carried out on a thread for
+/// jobs, which it blocks.
+struct ResultDesk: Sendable {
+    /// The longest search of a list, in which a topic without index is read.
+    private static let patience = Duration.seconds(5)
+    /// The most items of a page, and the bytes of results beyond which it ends.
+    private static let limits = (items: 1...500, byteCount: 8 << 20)
+    private static let listNames: Set<String> = ["filter", "limit", "cursor"]
+    private static let letterNames: Set<String> = ["since", "until", "code", "limit", "cursor", "payload"]
+
+    let context: JobContext
+    let answers: ResultAnswers
+
+    /// One page of results, newest first.
+    func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
+        let query = try call.query(Self.listNames)
+        let limit = try query.integer("limit", in: Self.limits.items, default: 100)
+        let cursor = try query["cursor"].map { text throws(APIProblem) in
+            guard let cursor = ListCursor(text) else { throw .badCursor }
+            return cursor
+        }
+        let filter = try CallerFilter(query["filter"] ?? "", at: cursor?.now ?? context.now(), tenant: call.publisher.tenant)
+        guard cursor.map({ $0.filter == filter.hash }) ?? true else { throw .badCursor }
+        let page = try APIProblem.catching { () throws(JobFailure) in
+            try answers.page(limit, filter.filter, after: cursor?.place, patience: Self.patience)
+        }
+        let shown = Self.fitting(page.results)
+        let place = shown.count < page.results.count ? shown.last.map { ResultCursor($0) } : page.next
+        let next = place.map { ListCursor(now: filter.now, place: $0, filter: filter.hash).text }
+        var json = JSONObject()
+        json.add("items", array: shown.map(Self.item))
+        json.add("next", value: next)
+        json.add("searched", raw: page.searched.json)
+        var answer = APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
+        if let next {
+            let filter = query["filter"].map { "filter=\(PercentEncoding.encoded($0))&" } ?? ""
+            answer.headers.append("Link", value: "</v1/requests?\(filter)limit=\(limit)&cursor=\(next)>; rel=\"next\"")
+        }
+        return answer
+    }
+
+    /// The first results that have room in a page, at least one.
+    private static func fitting(_ results: [ResultRecord]) -> ArraySlice<ResultRecord> {
+        var byteCount = 0
+        let count = results.prefix { result in
+            byteCount += result.json.count
+            return byteCount <= limits.byteCount
+        }.count
+        return results.prefix(max(1, count))
+    }
+
+    private static func item(_ record: ResultRecord) -> [UInt8] {
+        var json = JSONObject(["id": record.requestID, "state": record.state])
+        json.add("result", raw: record.line)
+        return json.bytes
+    }
+
+    /// Failures by cause, as `pushfan failed --all` groups them.
+    func failures(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
+        let query = try call.query(["filter"])
+        let filter = try CallerFilter(query["filter"] ?? "", at: context.now(), tenant: call.publisher.tenant)
+        let report = try APIProblem.catching { () throws(JobFailure) in
+            try answers.failureReport(filter.filter, keepingSettled: true)
+        }
+        return APIAnswer(status: 200, json: report.json, headers: ["Cache-Control": "no-store"])
+    }
+
+    /// One page of dead letters, newest first.
+    func deadLetters(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
+        let query = try call.query(Self.letterNames)
+        let isWhole = try query.isTrue("payload")
+        guard !isWhole || call.publisher.scopes.contains(.payload) else { throw .forbiddenScope(.payload) }
+        // Each may have 512 KiB.
+        let limit = try query.integer("limit", in: 1...100, default: 50)
+        let words = ["since", "until"].compactMap { name in query[name].map { "\(name):\($0)" } }
+        let times = try CallerFilter(words.joined(separator: " "), at: context.now(), tenant: nil).filter
+        let codes = query["code"]?.split(separator: ",").map(String.init) ?? []
+        let page = try APIProblem.catching { () throws(JobFailure) in
+            try context.deadLetters(times, codes: codes, limit: limit, after: query["cursor"])
+        }
+        var json = JSONObject()
+        json.add("items", array: page.rows.map { $0.json(withValue: isWhole) })
+        json.add("next", value: page.next)
+        json.add("searched", value: page.searched)
+        return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
+    }
+}
+
+extension APIProblem {
+    /// 400: the cursor is none of this list.
+    static let badCursor = APIProblem.invalid("The cursor is none that this list with this filter has given.")
+}

@@ -1,0 +1,153 @@
+import Basics
+import Jobs
+import Keys
+import PushModel
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// What happened in each minute of the last hour.
+@Suite struct HistoryTests {
+    private static let now: Int64 = 1_764_000_030_000
+    private static let beginning = History.beginning(of: now)
+
+    private static func minute(_ back: Int64, covered: Int, sent: Int) -> History.Minute {
+        var minute = History.Minute(at: beginning - back * History.minute)
+        (minute.covered, minute.finished, minute.calls, minute.workers) = (covered, ["sent": sent], sent, 2)
+        minute.backlog = History.Backlog(requests: 3, delayed: 2, held: 1, oldest: 500)
+        return minute
+    }
+
+    @Test func aMinuteSurvivesItsRecord() {
+        let minute = Self.minute(1, covered: 60_000, sent: 7)
+        var history = History()
+        history.take(minute.json.span, now: Self.now)
+        #expect(history.minutes(since: 0) == [minute])
+    }
+
+    @Test func ofOneMinuteTheOneThatHasSeenMostOfItCounts() {
+        var history = History()
+        for (covered, sent) in [(20_000, 1), (59_000, 2), (30_000, 3)] {
+            history.take(Self.minute(1, covered: covered, sent: sent), now: Self.now)
+        }
+        #expect(history.minutes(since: 0).map { $0.finished["sent"] } == [2])
+    }
+
+    @Test func onlyTheLastHourIsKept() {
+        var history = History()
+        for back in Int64(-20)...200 { history.take(Self.minute(back, covered: 1, sent: 1), now: Self.now) }
+        let kept = history.minutes(since: 0)
+        #expect(kept.first?.at == Self.beginning - 60 * History.minute && kept.last?.at == Self.beginning + 10 * History.minute)
+        #expect(kept.count <= 2 * History.span && history.minutes(since: Self.beginning).count == 11)
+    }
+
+    @Test(arguments: ["", "{}", "[]", "{\"at\":1}", "{\"at\":\"2026\"}", "{\"at\":\"2026-11-21T17:00:30.000Z\"}", "\u{0}"])
+    func aStrangersRecordIsPassedOver(text: String) {
+        var history = History()
+        history.take(Array(text.utf8).span, now: Self.now)
+        #expect(history.minutes(since: .min).isEmpty)
+    }
+
+    @Test func greatNumbersOfAStrangerDoNoHarm() {
+        var history = History()
+        let at = Timestamp(milliseconds: Self.beginning).text
+        let json =
+            #"{"at":"\#(at)","covered_ms":9223372036854775807,"calls":9223372036854775807,"finished":{"sent":9223372036854775807,"x":1}}"#
+        history.take(Array(json.utf8).span, now: Self.now)
+        #expect(history.minutes(since: 0).first?.covered == 60_000)
+        #expect(history.minutes(since: 0).first?.finished == ["sent": 1 << 53])
+        var tally = CounterTally()
+        _ = tally.take(["a": .init(), "b": .init()])
+        let sum = tally.take([
+            "a": .init(finished: ["sent": .max], calls: .max), "b": .init(finished: ["sent": .max], calls: .max),
+        ])
+        #expect(sum.calls == .max && sum.finished == ["sent": .max])
+    }
+
+    @Test func countersAreCountedFromWhereTheyWere() {
+        var tally = CounterTally()
+        #expect(tally.take(["a": .init(finished: ["sent": 100], calls: 100)]) == .init())
+        #expect(
+            tally.take([
+                "a": .init(finished: ["sent": 103, "failed": 1], calls: 105), "b": .init(finished: ["sent": 9], calls: 9),
+            ])
+                == .init(finished: ["sent": 3, "failed": 1], calls: 5))
+        // The first has started anew, and begun at 0.
+        #expect(
+            tally.take(["a": .init(finished: ["sent": 2], calls: 2), "b": .init(finished: ["sent": 9], calls: 10)])
+                == .init(finished: ["sent": 2], calls: 3))
+    }
+}
+
+/// Streams of events about replays and the fleet.
+@Suite struct EventStreamsTests {
+    private let time = Box(MonotonicTime(nanoseconds: 0))
+
+    private func begin(_ subject: String, on streams: EventStreams, sink: ManualSink) -> Answered {
+        let answered = Answered()
+        var call = call(.statusEvents, scopes: [.read], answer: { answered.add($0) })
+        call = OperatorCall(
+            route: call.route, request: call.request, publisher: call.publisher, answer: call.answer, stream: { _, _ in sink })
+        streams.begin(subject, for: call)
+        return answered
+    }
+
+    @Test func aStreamGetsWhatIsNewAboutItsSubject() {
+        let streams = EventStreams(limit: 10) { [time] in time.withLock { $0 } }
+        let (one, other) = (ManualSink(), ManualSink())
+        _ = begin("a", on: streams, sink: one)
+        _ = begin("b", on: streams, sink: other)
+        for data in ["{1}", "{1}", "{2}"] { streams.send("progress", id: "7", data: Array(data.utf8), to: "a") }
+        #expect(one.text == "retry: 2000\n\nevent: progress\nid: 7\ndata: {1}\n\nevent: progress\nid: 7\ndata: {2}\n\n")
+        #expect(other.text == "retry: 2000\n\n" && streams.subjects == ["a", "b"])
+        streams.end("a")
+        #expect(one.isEnded && one.text.hasSuffix("event: end\nid: end\ndata: {}\n\n") && !other.isEnded && streams.count == 1)
+    }
+
+    @Test func aSilentStreamGetsAComment() {
+        let streams = EventStreams(limit: 10) { [time] in time.withLock { $0 } }
+        let sink = ManualSink()
+        _ = begin("a", on: streams, sink: sink)
+        streams.tick()
+        #expect(sink.text == "retry: 2000\n\n")
+        time.withLock { $0 = $0.advanced(by: .seconds(16)) }
+        streams.tick()
+        streams.tick()
+        #expect(sink.text == "retry: 2000\n\n:\n\n")
+    }
+
+    @Test func aClientThatHasGoneIsForgotten() {
+        let streams = EventStreams(limit: 10) { [time] in time.withLock { $0 } }
+        let sink = ManualSink()
+        _ = begin("a", on: streams, sink: sink)
+        sink.leave()
+        streams.send("progress", id: "1", data: [], to: "a")
+        #expect(streams.count == 0)
+    }
+
+    @Test func thereIsALimit() {
+        let streams = EventStreams(limit: 1) { [time] in time.withLock { $0 } }
+        #expect(begin("a", on: streams, sink: ManualSink()).all.isEmpty)
+        #expect(begin("a", on: streams, sink: ManualSink()).last?.status == 503)
+    }
+}
+
+/// Where a list goes on.
+@Suite struct ListCursorTests {
+    @Test func itIsReadAsItWasGiven() throws {
+        let cursor = ListCursor(now: 5, place: .init(time: -7, partition: 3, offset: 1 << 40), filter: .max)
+        #expect(ListCursor(cursor.text) == cursor)
+        #expect(cursor.text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+    }
+
+    @Test(arguments: ["", "x", "MQ", "MS4yLjMuNC41", String(repeating: "A", count: 1000), "%%%"])
+    func anythingElseIsNone(text: String) { #expect(ListCursor(text) == nil) }
+
+    @Test func anotherFilterOrTenantHasAnotherHash() throws {
+        let hashes = try [("state:failed", nil), ("state:sent", nil), ("state:failed", "acme")].map {
+            try CallerFilter($0.0, at: 0, tenant: $0.1).hash
+        }
+        #expect(Set(hashes).count == 3)
+    }
+}

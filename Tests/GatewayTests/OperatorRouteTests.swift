@@ -1,0 +1,70 @@
+import HTTPServing
+import Keys
+import Testing
+
+@testable import Gateway
+
+/// Where calls lead that find, repair and show, and who may make them.
+@Suite struct OperatorRouteTests {
+    @Test(arguments: [
+        ("GET", "/v1/requests", OperatorRoute.results), ("HEAD", "/v1/requests", .results),
+        ("GET", "/v1/failures", .failures), ("GET", "/v1/deadletters", .deadLetters), ("GET", "/v1/status", .status),
+        ("GET", "/v1/status/events", .statusEvents), ("GET", "/v1/history", .history), ("GET", "/v1/replays", .replays),
+        ("POST", "/v1/replays", .plan), ("GET", "/v1/replays/a%2Fb", .replay(id: "a/b")),
+        ("GET", "/v1/replays/a/events", .replayEvents(id: "a")), ("GET", "/v1/replays/a/leftovers", .leftovers(id: "a")),
+        ("POST", "/v1/replays/a:run", .command(.run, id: "a")), ("POST", "/v1/replays/a:b:stop", .command(.stop, id: "a:b")),
+        ("POST", "/v1/replays/a:pause", .command(.pause, id: "a")), ("POST", "/v1/replays/a:resume", .command(.resume, id: "a")),
+    ])
+    func aPathLeadsThere(method: String, path: String, route: OperatorRoute) {
+        #expect(Route.match(method, path: path[...]) == .route(.operate(route)))
+    }
+
+    @Test(arguments: ["/v1/replays/", "/v1/replays/:run", "/v1/replays/a/b", "/v1/status/x", "/v1/failures/", "/v1/history/1"])
+    func otherPathsLeadNowhere(path: String) {
+        #expect(Route.match("GET", path: path[...]) == .nowhere)
+    }
+
+    @Test func aKeyNeedsAScopeOfTheRoute() {
+        let every: [(OperatorRoute, Scope)] = [
+            (.results, .read), (.failures, .read), (.deadLetters, .read), (.status, .read), (.history, .read), (.replays, .read),
+            (.replays, .replay), (.replay(id: "a"), .replay), (.leftovers(id: "a"), .read), (.plan, .replay),
+            (.command(.run, id: "a"), .replay), (.command(.stop, id: "a"), .replay),
+        ]
+        for (route, scope) in every {
+            #expect(throws: Never.self) { try call(route, scopes: [scope]).checkRights() }
+            #expect(throws: APIProblem.forbiddenScope(route.scopes[0])) { try call(route, scopes: [.publish]).checkRights() }
+        }
+        #expect(throws: APIProblem.forbiddenScope(.replay)) { try call(.plan, scopes: [.read]).checkRights() }
+    }
+
+    @Test(arguments: [OperatorRoute.deadLetters, .status, .statusEvents, .history])
+    func whatIsNotDividedByTenantsIsForKeysWithoutOne(route: OperatorRoute) {
+        #expect(throws: APIProblem.notForTenants) { try call(route, scopes: [.read], tenant: "acme").checkRights() }
+    }
+
+    @Test func aQueryIsReadStrictly() throws {
+        let names: Set = ["limit", "payload"]
+        #expect(try call("/x?limit=3&payload").query(names) == ["limit": "3", "payload": ""])
+        for query in ["limit=1&limit=2", "limt=1"] {
+            #expect(throws: APIProblem.self) { try call("/x?\(query)").query(names) }
+        }
+        for text in ["0", "1001", "-1", "x", ""] {
+            #expect(throws: APIProblem.self) { try ["limit": text].integer("limit", in: 1...1000, default: 100) }
+        }
+        #expect(try ["a": "true"].isTrue("a") && ["a": ""].isTrue("a") && ![:].isTrue("a"))
+        #expect(throws: APIProblem.self) { try ["a": "1"].isTrue("a") }
+    }
+}
+
+/// A call of an operator's route, whose answer is dropped.
+func call(
+    _ route: OperatorRoute, scopes: Set<Scope>, tenant: String? = nil, method: String = "GET", target: String = "/x",
+    body: String = "", headers: HTTPFields = ["Content-Type": "application/json"],
+    answer: @escaping @Sendable (APIAnswer) -> Void = { _ in }
+) -> OperatorCall {
+    let request = HTTPServerRequest(method: method, target: target, headers: headers, body: Array(body.utf8))
+    let publisher = Publisher(keyID: "k1", tenant: tenant, source: "shop", scopes: scopes)
+    return OperatorCall(route: route, request: request, publisher: publisher, answer: answer) { _, _ in ManualSink() }
+}
+
+private func call(_ target: String) -> OperatorCall { call(.results, scopes: [.read], target: target) }

@@ -1,0 +1,162 @@
+import Basics
+import Dispatch
+import EventLoop
+import Foundation
+import HTTPServing
+import Jobs
+import Keys
+import PushModel
+import Replay
+import ResultQuery
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// What a caller wants planned and run.
+@Suite struct PlanOrderTests {
+    private static let now: Int64 = 1_764_000_000_000
+
+    private static func order(_ body: String, tenant: String? = nil) throws -> PlanOrder {
+        try PlanOrder(call(.plan, scopes: [.replay], tenant: tenant, method: "POST", body: body), at: now)
+    }
+
+    @Test func aBodyBecomesTheHeaderOfAPlan() throws {
+        let order = try Self.order(
+            #"{"filter":"error:hub_unavailable since:1h","mode":"include_ambiguous","reason":"the hub was down","ttl_seconds":60,"set":["hub=b"]}"#
+        )
+        let publisher = Publisher(keyID: "k1", tenant: nil, source: "shop", scopes: [.replay])
+        let header = order.header(jobID: "j", at: Self.now, by: publisher)
+        #expect(header.includesAmbiguous && header.reason == "the hub was down" && header.edits == ["hub=b"])
+        #expect(header.expiry == .life(seconds: 60) && header.actor == "shop (key k1)" && header.tenant == nil)
+        #expect(header.filter.contains("error:hub_unavailable") && header.filter.contains("state:failed"))
+        #expect(header.filter.contains("since:2025-11-24T"), "relative times are settled: \(header.filter)")
+    }
+
+    @Test func aKeyWithATenantPlansForThatAlone() throws {
+        let order = try Self.order(#"{"filter":"tenant:other"}"#, tenant: "acme")
+        #expect(order.filter.description.contains("tenant:acme"))
+        let publisher = Publisher(keyID: "k1", tenant: "acme", source: "shop", scopes: [.replay])
+        #expect(order.header(jobID: "j", at: Self.now, by: publisher).tenant == "acme")
+        #expect(throws: APIProblem.notForTenants) { try Self.order(#"{"source":"deadletter"}"#, tenant: "acme") }
+    }
+
+    @Test(arguments: [
+        (#"{"filter":1}"#, ["/filter"]), (#"{"mode":"all","rate":0,"limit":-1}"#, ["/mode", "/rate", "/limit"]),
+        (#"{"filtr":""}"#, ["/filtr"]), (#"{"ttl_seconds":0}"#, ["/ttl_seconds"]),
+        (#"{"ttl_seconds":1,"expires_at":"2099-01-01T00:00:00Z"}"#, ["/expires_at"]),
+        (#"{"expires_at":"2001-01-01T00:00:00Z"}"#, ["/expires_at"]), (#"{"set":["a",1]}"#, ["/set"]),
+        (#"{"codes":["x"]}"#, ["/codes"]), (#"{"source":"deadletter","filter":"","mode":"safe"}"#, ["/filter", "/mode"]),
+        (#"{"source":"deadletter","places":["nowhere"]}"#, ["/places"]), (#"{"source":"deadletter","value":{}}"#, ["/value"]),
+        (#"{"filter":"","filter":""}"#, ["/filter"]), ("[]", [""]),
+    ])
+    func everyFaultIsNamedAtOnce(body: String, pointers: [String]) throws {
+        let problem = try #require(throws: APIProblem.self) { try Self.order(body) }
+        #expect(problem.status == 422 && problem.faults.map(\.pointer) == pointers)
+    }
+
+    @Test(arguments: ["{\"filter\":\"colour:red\"}", "{\"filter\":\"since:tomorrow\"}"])
+    func aFilterThatIsNoneIsRefused(body: String) throws {
+        let problem = try #require(throws: APIProblem.self) { try Self.order(body) }
+        #expect(problem.status == 400 && problem.detail.hasPrefix("filter, position "))
+    }
+
+    @Test func aDeadLetterIsNamedByItsPlaceAndMayBeReplaced() throws {
+        let order = try Self.order(#"{"source":"deadletter","places":["push.deadletter.v1:0:12"],"value":{"a":[1, 2]}}"#)
+        #expect(order.places == [Replay.RecordPlace(topic: "push.deadletter.v1", partition: 0, offset: 12)])
+        #expect(order.value == Array(#"{"a":[1, 2]}"#.utf8))
+    }
+
+    @Test func aRunIsToldTheReasonTheRateAndTheNumber() throws {
+        let request = HTTPServerRequest(
+            method: "POST", target: "/x", headers: [:], body: Array(#"{"reason":"again","rate":20,"count":4711}"#.utf8))
+        let order = try RunOrder(request)
+        #expect(order.reason == "again" && order.rate == 20 && order.count == 4711)
+        let bare = try RunOrder(HTTPServerRequest(method: "POST", target: "/x"))
+        #expect(bare.reason == nil && bare.rate == 500 && bare.count == nil)
+    }
+}
+
+/// Plans in files, and those that are being made.
+@Suite struct PlanKeepingTests {
+    @Test(arguments: ["", "..", "../../etc/passwd", "a/b/c/d/e", "0123456", "01234567\n", String(repeating: "a", count: 65)])
+    func anIdIsNoPath(id: String) throws {
+        let folder = try TemporaryFolder()
+        #expect(try PlanStore(folder.path("plans")).path(of: id) == nil)
+    }
+
+    @Test func plansAreListedNewestFirstAndHalfOnesRemoved() throws {
+        let folder = try TemporaryFolder()
+        let store = try PlanStore(folder.path(""))
+        for name in ["replay-00000001.ndjson", "replay-00000002.ndjson", "replay-00000003.ndjson.part", "other"] {
+            try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path(name)))
+        }
+        func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path("")).sorted() }
+        #expect(store.ids == ["00000002", "00000001"])
+        #expect(store.existingPath(of: "00000001") != nil && store.existingPath(of: "00000009") == nil)
+        store.removeOld()
+        #expect(try names() == ["other", "replay-00000001.ndjson", "replay-00000002.ndjson"])
+        store.removeOld(now: .distantFuture)
+        #expect(try names() == ["other"])
+    }
+
+    @Test func aFolderThatCannotBeUsedIsAFailure() throws {
+        let folder = try TemporaryFolder()
+        try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path("file")))
+        #expect(throws: GatewayFailure.self) { try PlanStore(folder.path("file/below")) }
+    }
+
+    @Test func aDraftAnswersItsCallOnce() throws {
+        let (drafts, answered) = (PlanDrafts(), Answered())
+        drafts.add("a", tenant: nil) { answered.add($0) }
+        drafts.note(.began(.originals, count: 10), of: "a")
+        drafts.note(.reached(remaining: 4), of: "a")
+        drafts.tick(at: .now())
+        #expect(answered.all.isEmpty)
+        drafts.tick(at: MonotonicTime.now().advanced(by: .seconds(11)))
+        #expect(answered.last?.status == 202 && answered.text == "{\"id\":\"a\",\"state\":\"planning\",\"read\":6,\"of\":10}\n")
+        drafts.end("a", with: .failure(.stopping))
+        #expect(answered.all.count == 1 && drafts["a"]?.problem == .stopping)
+        #expect(drafts.cancel("a") == false)
+    }
+
+    @Test func aTenantSeesItsOwnDrafts() {
+        let drafts = PlanDrafts()
+        for tenant in ["acme", "bank"] { drafts.add(tenant, tenant: tenant) { _ in } }
+        func seen(_ tenant: String?) -> [String] {
+            drafts.all(for: Publisher(keyID: "k", tenant: tenant, source: "s", scopes: [])).keys.sorted()
+        }
+        #expect(seen("acme") == ["acme"] && seen(nil) == ["acme", "bank"] && seen("other") == [])
+    }
+
+    @Test func oneReplayRunsAtATime() throws {
+        let (runs, begun) = (ReplayRuns(), Box(0))
+        let (goOn, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let other = runs.start("first") { _ in
+            begun.withLock { $0 += 1 }
+        } work: { report throws(JobFailure) in
+            report(.began(at: 3))
+            report(.reached(5, skipped: 1))
+            goOn.wait()
+            defer { ended.signal() }
+            return JobRecord(jobID: "first", state: .interrupted)
+        }
+        #expect(other == nil)
+        #expect(eventually { runs.standing(of: "first")?.next == 5 })
+        #expect(
+            runs.start("second") { _ in
+            } work: { _ throws(JobFailure) in
+                throw .takenOver
+            } == "first")
+        goOn.signal()
+        ended.wait()
+        #expect(eventually { runs.standing(of: "first")?.state == .ended(.interrupted) })
+        #expect(begun.withLock { $0 } == 1 && runs.runningID == nil)
+        #expect(
+            runs.start("second") { _ in
+            } work: { _ throws(JobFailure) in
+                throw .takenOver
+            } == nil)
+        #expect(eventually { runs.standing(of: "second")?.state == .failed(APIProblem(.takenOver)) })
+    }
+}
