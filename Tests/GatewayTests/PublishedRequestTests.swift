@@ -63,7 +63,7 @@ import Testing
         let head = try ask(gateway, "HEAD", "/v1/requests/r-1")
         #expect(head.status == 200 && head.text.isEmpty)
         let missing = try ask(gateway, "GET", "/v1/requests/r-2")
-        #expect(missing.status == 404 && missing.text.contains("pushfan results show"))
+        #expect(missing.status == 404 && missing.text.contains("?at= of its Location"))
         let wrong = try ask(gateway, "DELETE", "/v1/requests/r-1")
         #expect(wrong.status == 405 && wrong.head.contains("Allow: GET, HEAD\r\n"), "\(wrong.head)")
         let waiting = try begin(gateway, "GET", "/v1/requests/r-1?wait=30")

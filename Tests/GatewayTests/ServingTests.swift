@@ -33,7 +33,7 @@ import Testing
         ("PUT", "/api/register/", .nowhere), ("PUT", "/api/register/a/b", .nowhere), ("GET", "/api", .nowhere),
         ("GET", "//", .nowhere), ("POST", "/api/register?x", .nowhere), ("GET", "", .nowhere), ("OPTIONS", "*", .nowhere),
         ("GET", "/v1/openapi.json", .route(.openAPI)), ("HEAD", "/v1/openapi.json", .route(.openAPI)),
-        ("POST", "/v1/requests", .route(.publish)), ("GET", "/v1/requests", .otherMethods(["POST"])),
+        ("POST", "/v1/requests", .route(.publish)), ("PUT", "/v1/requests", .otherMethods(["POST", "GET", "HEAD"])),
         ("POST", "/v1/requests:batch", .route(.publishBatch)), ("POST", "/v1/requests:explain", .route(.explain)),
         ("GET", "/v1/requests:batch", .otherMethods(["POST"])), ("POST", "/v1/requests:other", .nowhere),
         ("POST", "/v1/requests/", .nowhere), ("POST", "/v1", .nowhere), ("GET", "/api/notifications/", .nowhere),
@@ -62,7 +62,7 @@ import Testing
     @Test(
         arguments: [
             ("POST", "/v1/request", "`POST /v1/requests`"), ("POST", "/v1/requests/", "`POST /v1/requests`"),
-            ("POST", "/requests", "`POST /v1/requests`"), ("GET", "/v1/requests", "`POST /v1/requests`"),
+            ("POST", "/requests", "`POST /v1/requests`"), ("PUT", "/v1/requests", "`POST /v1/requests`"),
             ("GET", "/v1/requests:batch", "`POST /v1/requests:batch`"),
             ("POST", "/v1/requests/batch", "`POST /v1/requests:batch`"),
             ("POST", "/v1/request:explain", "`POST /v1/requests:explain`"),

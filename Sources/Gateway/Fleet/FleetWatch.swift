@@ -104,6 +104,8 @@ final class FleetWatch: Sendable {
             defer { reader.close() }
             while !context.isCancelled(), read(reader) { turn.next(self) }
         }
+        // The next gateway knows of the minute what this one has seen.
+        if let current = state.withLock({ $0.current }) { write(current.json) }
     }
 
     /// Reads what has come. Returns false where the reader is of no use any more.

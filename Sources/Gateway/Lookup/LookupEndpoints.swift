@@ -3,7 +3,6 @@ import HTTPServing
 import Kafka
 import Keys
 import PushModel
-import ResultQuery
 
 /// A call about one request, whose key is right.
 struct LookupCall: Sendable {
@@ -164,7 +163,9 @@ struct LookupEndpoints: Sendable {
         guard query.wantsPayload, let place, topics.contains(place.partition.topic) else { return then(nil) }
         read(place, "key/" + call.asker.keyID) { answer in
             var document = JSONDocument()
-            guard case .success(let record?) = answer, let value = record.value, document.readResult(value.span) else {
+            guard case .success(let record?) = answer, let value = record.value,
+                (try? document.read(value.span)) != nil
+            else {
                 return then(nil)
             }
             then(value.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
