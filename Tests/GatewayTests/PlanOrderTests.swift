@@ -94,7 +94,7 @@ import Testing
         func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path("")).sorted() }
         #expect(store.ids == ["00000002", "00000001"])
         #expect(store.existingPath(of: "00000001") != nil && store.existingPath(of: "00000009") == nil)
-        store.removeOld()
+        store.removeOld(now: Date(timeIntervalSinceNow: 2 * 86_400))
         #expect(try names() == ["other", "replay-00000001.ndjson", "replay-00000002.ndjson"])
         store.removeOld(now: .distantFuture)
         #expect(try names() == ["other"])
@@ -108,7 +108,7 @@ import Testing
 
     @Test func aDraftAnswersItsCallOnce() throws {
         let (drafts, answered) = (PlanDrafts(), Answered())
-        drafts.add("a", tenant: nil) { answered.add($0) }
+        #expect(drafts.add("a", tenant: nil) { answered.add($0) })
         drafts.note(.began(.originals, count: 10), of: "a")
         drafts.note(.reached(remaining: 4), of: "a")
         drafts.tick(at: .now())
@@ -120,9 +120,19 @@ import Testing
         #expect(drafts.cancel("a") == false)
     }
 
+    @Test func aDraftThatIsBeingMadeIsNeverForgottenForAnother() {
+        let drafts = PlanDrafts()
+        let count = (0..<1000).count { drafts.add("\($0 + 1000)", tenant: nil) { _ in } }
+        #expect(count == 200 && drafts["1000"]?.isCancelled == false)
+        drafts.end("1100", with: .failure(.planGivenUp))
+        #expect(drafts.add("3000", tenant: nil) { _ in } && drafts["1100"] == nil)
+        drafts.forget("3000")
+        #expect(drafts["3000"] == nil)
+    }
+
     @Test func aTenantSeesItsOwnDrafts() {
         let drafts = PlanDrafts()
-        for tenant in ["acme", "bank"] { drafts.add(tenant, tenant: tenant) { _ in } }
+        for tenant in ["acme", "bank"] { _ = drafts.add(tenant, tenant: tenant) { _ in } }
         func seen(_ tenant: String?) -> [String] {
             drafts.all(for: Publisher(keyID: "k", tenant: tenant, source: "s", scopes: [])).keys.sorted()
         }
@@ -143,6 +153,8 @@ import Testing
         }
         #expect(other == nil)
         #expect(eventually { runs.standing(of: "first")?.next == 5 })
+        runs.notePause(of: "first")
+        #expect(runs.standing(of: "first")?.state == .paused && runs.runningID == "first")
         #expect(
             runs.start("second") { _ in
             } work: { _ throws(JobFailure) in

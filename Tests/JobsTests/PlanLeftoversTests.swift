@@ -44,6 +44,31 @@ import Testing
         #expect(try Self.words(job) == ["r0 expired", "r3 gone"])
     }
 
+    @Test(arguments: 1...4) func pagesOfAnySizeHaveEachRequestOnce(size: Int) throws {
+        var (words, place): ([String], Int64?) = ([], nil)
+        repeat {
+            var leftovers = Leftovers(of: try Self.plan(), job: nil)
+            if let place { try leftovers.skip(to: place) }
+            place = nil
+            var count = 0
+            while let row = try leftovers.next() {
+                guard count < size else {
+                    place = leftovers.lineStart
+                    break
+                }
+                words.append(row.requestID)
+                count += 1
+            }
+        } while place != nil
+        #expect(words == ["r0", "r1", "r2", "r3"])
+    }
+
+    @Test(arguments: [1, 7, 300]) func aPlaceWithinALineIsNoCursor(place: Int64) throws {
+        var leftovers = Leftovers(of: try Self.plan(), job: nil)
+        try leftovers.skip(to: place)
+        #expect { while try leftovers.next() != nil {} } throws: { if case JobFailure.cursor = $0 { true } else { false } }
+    }
+
     @Test(arguments: [
         ("hub:shop", true, true), ("state:expired", false, true), ("kind:final", true, false),
         ("state:sent kind:outcome", false, false),

@@ -87,7 +87,7 @@ import Testing
         for id in ["a", "b", "c", "é", "e\u{301}", "a\u{0}", "nobody"] {
             let filter = try ResultFilter(random.below(2) == 0 ? "" : "since:2026-11-21T12:00:00.020Z", now: 0)
             let expected = reading.life(of: id, filter)
-            let found = try #require(try index.ask { () throws(SQLiteError) in try index.life(of: id, filter) })
+            let found = try #require(try index.ask { () throws(SQLiteError) in try index.life(RequestLife(id: id), in: filter) })
             #expect(Self.places(found.own) == Self.places(expected.own), "\(id)")
             #expect(Self.places(found.replays) == Self.places(expected.replays), "\(id)")
         }

@@ -1,3 +1,4 @@
+import Publishing
 import PushModel
 import ResultQuery
 import Testing
@@ -24,6 +25,19 @@ import Testing
                 == #"{"results":[\#(Self.sent),\#(Self.repetition)],"replays":[\#(Self.replay)],"#
                 + #""state":"sent","final":true,"duplicates":1}"#)
         #expect(Self.life() == #"{"results":[],"replays":[],"final":false,"duplicates":0}"#)
+    }
+
+    @Test func othersResultsUnderTheSameIDAreNoPartOfALifeThatMayNotShowThem() {
+        var life = RequestLife(id: "a") { $0.tenant == "acme" }
+        let own = #"{"request_id":"a","kind":"final","state":"failed","tenant":"acme"}"#
+        let others = [
+            #"{"request_id":"a","kind":"final","state":"sent","tenant":"bank"}"#,
+            #"{"request_id":"b","kind":"final","state":"sent","tenant":"bank","replay":{"root_request_id":"a"}}"#,
+        ]
+        for (index, json) in ([own] + others).enumerated() {
+            life.take(Array(json.utf8).span, partition: 0, offset: Int64(index), timestamp: Int64(index))
+        }
+        #expect(life.latest?.state == "failed" && life.own.count == 1 && life.replays.isEmpty)
     }
 
     @Test(arguments: [

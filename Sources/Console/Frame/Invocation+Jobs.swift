@@ -46,6 +46,7 @@ extension JobNote {
     fileprivate var text: String {
         switch self {
         case .indexUnused(let absence): "the index is not used: \(absence.text)"
+        case .indexFailed(let reason): "the index cannot be used: \(Sanitised.line(reason))"
         case .indexRebuilt(let path, let flaw): "\(path) \(flaw.text) and is rebuilt"
         case .unknownReplays(let count, let topic):
             "\(Counted.text(count, "result", "results")) of replays that \(topic) does not know: they do not count as repeated"

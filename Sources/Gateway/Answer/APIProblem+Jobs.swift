@@ -9,8 +9,13 @@ extension APIProblem {
         do throws(JobFailure) { return try body() } catch { throw APIProblem(error) }
     }
 
-    /// The failure of a job. No address of a broker and no path is in it.
+    /// The failure of a job. No address of a broker and no path is in it but in `cause`, which the log gets.
     init(_ failure: JobFailure) {
+        self.init(ofJob: failure)
+        if status >= 500 { cause = "\(failure)" }
+    }
+
+    private init(ofJob failure: JobFailure) {
         switch failure {
         case .kafka(let error, _) where error.isAuthorization:
             self = .unanswered("Kafka does not allow the gateway what this call needs.")
@@ -39,9 +44,7 @@ extension APIProblem {
         case .otherPlan, .notAPlan, .planOfOtherVersion, .damagedPlan:
             self = APIProblem(409, code: .replayEnded, detail: "The plan's file is of no use any more. Make a new plan.")
         case .stopped: self = APIProblem(409, code: .replayEnded, detail: "The replay was stopped for good. Make a new plan.")
-        case .running(let job):
-            self = APIProblem(
-                409, code: .replayRunning, detail: "The replay \(job) is running, and one runs at a time.", retry: .safe)
+        case .running: self = .otherReplayRuns
         case .takenOver: self = APIProblem(409, code: .replayRunning, detail: "Another process runs the replay now.")
         case .unreadableFile, .unwritableFile, .audience, .peer:
             self = APIProblem(500, code: .internal, detail: "The gateway could not use a file of its own. Its log says why.")
@@ -57,6 +60,7 @@ extension APIProblem {
         case .positions: "where the group stands: Kafka does not show it"
         case .members: "members of the group: Kafka does not show them"
         case .worker(let url, let reason): "the worker at \(url): \(reason)"
+        case .silent, .cut: gap.remark
         case .unreported(let topic, true): words(for: .missing(topic: topic))
         case .unreported(let topic, false): "\(topic): no worker has reported itself"
         }

@@ -39,6 +39,8 @@ public struct APIProblem: Error, Sendable, Equatable {
     public var challenge = BasicCredentials.challenge
     /// The address at which that request can be asked about.
     public var location: String?
+    /// The reason in full, for the log alone.
+    var cause: String?
 
     /// A problem of the API.
     public init(

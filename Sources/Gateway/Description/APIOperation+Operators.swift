@@ -37,7 +37,8 @@ extension APIOperation {
                             "first_seen": "2026-11-21T17:00:00.100Z", "last_seen": "2026-11-21T17:04:00.100Z",
                             "remedy": "Replay them.",
                         ]
-                    ], [("failed", JSONSchema.count), ("of", JSONSchema.count)], ["failed": 7, "of": 4711]))
+                    ], [("failed", JSONSchema.count), ("searched", searched)],
+                    ["failed": 7, "of": 4711, "searched": exampleSearch]))
         ], problems: searchProblems)
 
     static let listDeadLettersRow = Row(
@@ -214,7 +215,7 @@ extension APIOperation {
     }
 
     private static let limitParameter = Parameter(
-        name: "limit", schema: JSONSchema.count, summary: "The most items, at least 1; 100 by default.", example: "20")
+        name: "limit", schema: JSONSchema.count, summary: "The most items; \(ResultDesk.limitText).", example: "20")
     private static let cursorParameter = Parameter(
         name: "cursor", schema: JSONSchema.text(), summary: "Where to go on: `next` of the page before.", example: "0")
     private static let replayIDParameter = Parameter(
@@ -249,7 +250,7 @@ extension APIOperation {
         [
             ("by", JSONSchema.words([SearchExtent.Source.index, .scan].map(\.rawValue))), ("since", JSONSchema.moment),
             ("records", JSONSchema.count), ("of", JSONSchema.count), ("complete", JSONSchema.boolean),
-        ], required: ["by", "records", "of", "complete"], isOpen: true)
+        ], required: ["by", "complete"], isOpen: true)
     private static let exampleSearch: JSONTree = ["by": "index", "records": 4711, "of": 4711, "complete": true]
 
     private static let replay = JSONSchema.object(

@@ -25,6 +25,10 @@ final class FleetWatch: Sendable {
         var history = History()
         var current: History.Minute?
         var report: (StatusReport, at: MonotonicTime)?
+        /// The last hour was read from its topic.
+        var hasRead = false
+        /// The last failure to read reports.
+        var failure: String?
     }
 
     private let context: JobContext
@@ -93,19 +97,36 @@ final class FleetWatch: Sendable {
     // MARK: The thread
 
     private func work() {
-        readHistory()
         var turn = Turn()
         while !context.isCancelled() {
-            guard let reader = (try? context.openFleet()) ?? nil else {
-                turn.next(self)
-                Pause.sleep(Self.pause)
-                continue
-            }
-            defer { reader.close() }
-            while !context.isCancelled(), read(reader) { turn.next(self) }
+            readHistory()
+            follow(&turn)
+            turn.next(self)
+            Pause.sleep(Self.pause)
         }
         // The next gateway knows of the minute what this one has seen.
         if let current = state.withLock({ $0.current }) { write(current.json) }
+    }
+
+    /// Follows the topic of reports as long as it can be read.
+    private func follow(_ turn: inout Turn) {
+        do throws(JobFailure) {
+            guard let reader = try context.openFleet() else { return }
+            defer { reader.close() }
+            while !context.isCancelled(), read(reader) { turn.next(self) }
+        } catch {
+            note(error)
+        }
+    }
+
+    /// Logs a failure to read reports, once until it is another.
+    private func note(_ failure: JobFailure) {
+        let text = "\(failure)"
+        let isNew = state.withLock { state -> Bool in
+            defer { state.failure = text }
+            return state.failure != text
+        }
+        if isNew { log.warning(.kafkaError, "reports of workers cannot be read", [.reason: .string(text)]) }
     }
 
     /// Reads what has come. Returns false where the reader is of no use any more.
@@ -121,21 +142,30 @@ final class FleetWatch: Sendable {
             timeout = .zero
             switch result {
             case .record: continue
-            case .error(let error): return !(error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition)
+            case .error(let error):
+                guard error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition else { return true }
+                note(.kafka(error, .read(topic: reader.topic)))
+                return false
             case .endOfPartition, .empty: return true
             }
         }
         return true
     }
 
+    /// Reads the last hour, once.
     private func readHistory() {
+        guard !state.withLock({ $0.hasRead }) else { return }
         let now = context.now()
         let scan = TopicScan(context, topic: context.topics.history)
-        guard let reader = try? scan.openIfThere(.time(now - Int64(History.span + 2) * History.minute), .end) else { return }
-        defer { reader.close() }
-        var history = History()
-        try? scan.read(reader) { if let value = $0.value { history.take(value, now: now) } }
-        state.withLock { $0.history = history }
+        var history = state.withLock { $0.history }
+        do throws(JobFailure) {
+            let reader = try scan.openIfThere(.time(now - Int64(History.span + 2) * History.minute), .end)
+            defer { reader?.close() }
+            if let reader { try scan.read(reader) { if let value = $0.value { history.take(value, now: now) } } }
+            state.withLock { ($0.history, $0.hasRead) = (history, true) }
+        } catch {
+            note(error)
+        }
     }
 
     /// The work of each second, and of each minute.
@@ -226,7 +256,7 @@ extension WorkerPage.Loop {
     fileprivate var summary: [UInt8] {
         var json = JSONObject([
             "worker": worker, "mode": mode, "circuit": total.circuit, "in_flight": total.inFlight, "limit": total.limit,
-            "partitions": partitions.count, "trouble": problem,
+            "partitions": partitions.count + omittedPartitions, "trouble": problem,
         ])
         if Double(finishedPerSecond) != nil { json.add("finished_per_second", raw: Array(finishedPerSecond.utf8)) }
         return json.bytes

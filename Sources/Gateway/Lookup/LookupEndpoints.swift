@@ -141,7 +141,7 @@ struct LookupEndpoints: Sendable {
                 }
             case .success(.life(let life)):
                 let place = remembered?.place ?? life.place
-                readPayload(at: place, query: query, for: call) { payload in
+                readPayload(of: id, at: place, query: query, for: call) { payload in
                     call.answer(
                         APIAnswer(
                             life, remembered: remembered, at: lookup.clock.wall(), request: payload, to: call.request.headers))
@@ -149,25 +149,25 @@ struct LookupEndpoints: Sendable {
             case .success(.whereabouts(let report)) where remembered == nil: call.answer(APIAnswer(report))
             case .success:
                 guard query.wantsPayload, let remembered else { return answer(remembered, applied: nil, to: call) }
-                readPayload(at: remembered.place, query: query, for: call) { payload in
+                readPayload(of: id, at: remembered.place, query: query, for: call) { payload in
                     call.answer(APIAnswer(remembered, at: lookup.clock.wall(), request: payload))
                 }
             }
         }
     }
 
-    /// Reads the value of a request's record, where that was asked for. What cannot be read or is no JSON is left out.
+    /// Reads the value of a request's record, if a caller asked for it and may see the record that is there. Anything but JSON is left out.
     private func readPayload(
-        at place: RecordPlace?, query: LookupQuery, for call: LookupCall, then: @escaping @Sendable ([UInt8]?) -> Void
+        of id: String, at place: RecordPlace?, query: LookupQuery, for call: LookupCall,
+        then: @escaping @Sendable ([UInt8]?) -> Void
     ) {
         guard query.wantsPayload, let place, topics.contains(place.partition.topic) else { return then(nil) }
         read(place, "key/" + call.asker.keyID) { answer in
             var document = JSONDocument()
             guard case .success(let record?) = answer, let value = record.value,
+                let found = PublishedRequest(record, at: place, withID: id), call.asker.maySee(found.owner),
                 (try? document.read(value.span)) != nil
-            else {
-                return then(nil)
-            }
+            else { return then(nil) }
             then(value.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
         }
     }

@@ -32,6 +32,10 @@ struct LookupQuery: Sendable, Equatable {
         }
         wantsLife = try Self.isTrue("life", in: query)
         wantsPayload = try Self.isTrue("payload", in: query)
+        if wantsLife || wantsPayload {
+            guard try query.value("wait") == nil else { throw .invalid("wait is for the state alone, without life and payload.") }
+            (wait, isPreferred) = (0, false)
+        }
         if let text = try query.value("at") {
             guard let found = Self.place(text) else {
                 throw .invalid("at must be TOPIC/PARTITION/OFFSET, as Location has it.")

@@ -15,11 +15,15 @@ final class OperatorEndpoints: Sendable {
     private static let streamLimit = 500
 
     private let isStopping: Flag
+    private let note: @Sendable (APIProblem) -> Void
+    private let cleaned = Mutex<MonotonicTime?>(nil)
     private let context: JobContext
     /// Work of milliseconds.
     private let finding = JobThreads("pushfan-find")
     /// Work of seconds or minutes: plans, and searches without index.
     private let planning = JobThreads("pushfan-plan")
+    /// Work that waits for a runner or a broker, or reads a plan.
+    private let acting = JobThreads("pushfan-act")
     private let results: ResultDesk
     private let replays: ReplayDesk
     private let lives: LifeSearch
@@ -35,20 +39,28 @@ final class OperatorEndpoints: Sendable {
         _ configuration: GatewayConfiguration, services: GatewayServices, write: @escaping @Sendable ([UInt8]) -> Void
     ) throws(GatewayFailure) {
         let isStopping = Flag()
-        let context = JobContext(
+        var context = JobContext(
             kafka: configuration.kafka, topics: configuration.topics, timeout: .seconds(5),
-            now: { WallClock.millisecondsSince1970() }, isCancelled: { isStopping.isSet })
+            now: { WallClock.millisecondsSince1970() }, isCancelled: { isStopping.isSet },
+            note: { [log = services.log] note in note.write(to: log) })
+        // Eight threads may read at once.
+        context.readAhead = 32 << 20
+        let note: @Sendable (APIProblem) -> Void = { [log = services.log] problem in
+            guard let cause = problem.cause else { return }
+            log.warning(.kafkaError, "a call could not be carried out", [.reason: .string(cause)])
+        }
+        self.note = note
         let store: PlanStore? = try configuration.stateFolder.map { folder throws(GatewayFailure) in try PlanStore(folder) }
         let keeper = store.map { IndexKeeper(path: $0.indexPath, context) }
         let answers = keeper.map { ResultAnswers(context, kept: $0) } ?? ResultAnswers(context)
         self.isStopping = isStopping
         self.context = context
         self.keeper = keeper
-        results = ResultDesk(context: context, answers: answers)
+        results = ResultDesk(context: context, answers: answers, isIndexed: { keeper?.isCurrent ?? false })
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
         replays = ReplayDesk(
             context: context, planning: configuration.planning, callsAtOnce: configuration.callsAtOnce, answers: answers,
-            isSearchCheap: { keeper?.isCurrent ?? false }, store: store)
+            isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context))
         streams = EventStreams(limit: Self.streamLimit)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)
         fleet = FleetWatch(context, terms: configuration.groupTerms, streams: streams, log: services.log, write: write)
@@ -57,8 +69,8 @@ final class OperatorEndpoints: Sendable {
     func start() {
         finding.start()
         planning.start()
+        acting.start()
         fleet.start()
-        replays.store?.removeOld()
         if let keeper { keeperThread.start(named: "pushfan-index") { keeper.run() } }
     }
 
@@ -68,10 +80,26 @@ final class OperatorEndpoints: Sendable {
         replays.runs.tick()
         replayEvents.tick()
         streams.tick()
+        cleanOnceADay()
+    }
+
+    private func cleanOnceADay(at now: MonotonicTime = .now()) {
+        let isDue = cleaned.withLock { cleaned -> Bool in
+            if let cleaned, now.nanoseconds(since: cleaned) < 86_400_000_000_000 { return false }
+            cleaned = now
+            return true
+        }
+        if isDue, let store = replays.store { _ = planning.put(for: "") { store.removeOld() } }
     }
 
     /// Has every job end soon: plans are given up, and runs stop where they can go on later.
     func cancel() { isStopping.set() }
+
+    /// Waits until nothing more is handed to Kafka's client, a second at most.
+    func settle() {
+        cancel()
+        fleet.waitForEnd(until: .now() + .seconds(1))
+    }
 
     /// Waits for the ends of jobs, some seconds at most.
     func stop() {
@@ -80,7 +108,7 @@ final class OperatorEndpoints: Sendable {
         replays.runs.waitForEnds(until: deadline)
         finding.stop()
         planning.stop()
-        fleet.waitForEnd(until: deadline)
+        acting.stop()
         if keeper != nil { keeperThread.waitForEnd(until: deadline) }
     }
 
@@ -93,8 +121,24 @@ final class OperatorEndpoints: Sendable {
     func searchLife(
         of id: String, for asker: Asker, then: @escaping @Sendable (Result<LifeSearch.Found, APIProblem>) -> Void
     ) {
-        let problem = searching.put(for: asker.keyID) { [lives] in
-            then(Result { () throws(APIProblem) in try lives.find(id, for: asker) })
+        let problem = searching.put(for: asker.keyID) { [self] in
+            do throws(APIProblem) {
+                if let life = try lives.life(of: id, for: asker) { return then(.success(.life(life))) }
+                guard asker.mayRead, asker.tenant == nil else { return then(.success(.nothing)) }
+                searchWhereabouts(of: id, for: asker, then: then)
+            } catch {
+                note(error)
+                then(.failure(error))
+            }
+        }
+        if let problem { then(.failure(problem)) }
+    }
+
+    private func searchWhereabouts(
+        of id: String, for asker: Asker, then: @escaping @Sendable (Result<LifeSearch.Found, APIProblem>) -> Void
+    ) {
+        let problem = planning.put(for: asker.keyID) { [lives] in
+            then(Result { () throws(APIProblem) in try lives.whereabouts(of: id) })
         }
         if let problem { then(.failure(problem)) }
     }
@@ -104,19 +148,34 @@ final class OperatorEndpoints: Sendable {
         do throws(APIProblem) {
             try call.checkRights()
             if case .plan = call.route {
-                let work = try replays.plan(call)
-                // One that is refused has a draft, which would stay.
-                if let problem = planning.put(for: call.publisher.keyID, work) { call.refuse(problem) }
-                return
+                let (id, work) = try replays.plan(call)
+                guard let problem = planning.put(for: call.publisher.keyID, work) else { return }
+                replays.drafts.forget(id)
+                throw problem
             }
-            let isSlow = [.results, .failures, .deadLetters].contains(call.route)
-            let threads = isSlow ? searching : finding
-            let problem = threads.put(for: call.publisher.keyID) { [self] in
-                do throws(APIProblem) { try carryOut(call) } catch { call.refuse(error) }
+            let problem = threads(for: call).put(for: call.publisher.keyID) { [self] in
+                do throws(APIProblem) {
+                    try carryOut(call)
+                } catch {
+                    note(error)
+                    call.refuse(error)
+                }
             }
             if let problem { throw problem }
         } catch {
             call.refuse(error)
+        }
+    }
+
+    /// The threads for a call, by the time that it takes.
+    private func threads(for call: OperatorCall) -> JobThreads {
+        switch call.route {
+        case .results: searching
+        // Without a filter it counts dead letters, too.
+        case .failures: call.request.queryValue("filter") ?? "" == "" ? planning : searching
+        case .deadLetters, .plan: planning
+        case .status, .command, .leftovers, .replay: acting
+        case .statusEvents, .history, .replays, .replayEvents: finding
         }
     }
 
@@ -180,7 +239,8 @@ extension IndexKeeper.Condition {
         case .starting: JSONObject(["state": "starting"]).bytes
         case .filling(let records, let total): JSONObject(["state": "filling", "records": records, "of": total]).bytes
         case .current(let records, let behind): JSONObject(["state": "current", "records": records, "behind": behind]).bytes
-        case .failed(let reason): JSONObject(["state": "failed", "reason": reason]).bytes
+        // The log has the reason, which names paths and brokers.
+        case .failed: JSONObject(["state": "failed"]).bytes
         }
     }
 }

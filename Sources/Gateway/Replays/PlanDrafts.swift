@@ -44,14 +44,22 @@ final class PlanDrafts: Sendable {
     }
 
     /// Adds a draft. `answer` gets the plan, or after some seconds that it is being made.
-    func add(_ id: String, tenant: String?, answer: @escaping @Sendable (APIAnswer) -> Void) {
+    /// Returns false where too many are being made.
+    func add(_ id: String, tenant: String?, answer: @escaping @Sendable (APIAnswer) -> Void) -> Bool {
         let draft = Draft(tenant: tenant, answer: answer, deadline: MonotonicTime.now().advanced(by: Self.patience))
-        drafts.withLock { drafts in
-            // Ids sort by time.
-            if drafts.count >= Self.memory, let oldest = drafts.keys.min() { drafts[oldest] = nil }
+        return drafts.withLock { drafts in
+            if drafts.count >= Self.memory {
+                // Ids sort by time.
+                guard let oldest = drafts.filter({ $0.value.problem != nil }).keys.min() else { return false }
+                drafts[oldest] = nil
+            }
             drafts[id] = draft
+            return true
         }
     }
+
+    /// Forgets a draft whose call is answered otherwise.
+    func forget(_ id: String) { drafts.withLock { $0[id] = nil } }
 
     func note(_ progress: ReadingProgress, of id: String) {
         drafts.withLock { drafts in

@@ -57,7 +57,7 @@ struct PlanStore: Sendable {
             let path = "\(folder)/\(name)"
             let changed = (try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate]) as? Date ?? now
             let isHalf = name.hasSuffix(".part") || name.hasSuffix(".whole")
-            if isHalf || now.timeIntervalSince(changed) > Double(Self.days * 86_400) { unlink(path) }
+            if now.timeIntervalSince(changed) > Double((isHalf ? 1 : Self.days) * 86_400) { unlink(path) }
         }
     }
 }

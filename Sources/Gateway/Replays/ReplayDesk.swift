@@ -20,13 +20,16 @@ struct ReplayDesk: Sendable {
     let isSearchCheap: @Sendable () -> Bool
     /// Nil without `gateway.state_dir`: then nothing is planned here.
     let store: PlanStore?
+    /// Writes a problem whose cause callers do not get to the log.
+    let note: @Sendable (APIProblem) -> Void
+    let states: JobStates
     let drafts = PlanDrafts()
     let runs = ReplayRuns()
 
     // MARK: Planning
 
     /// Checks an order for a plan, and returns the work for a thread: it makes the plan, and answers the call.
-    func plan(_ call: OperatorCall) throws(APIProblem) -> @Sendable () -> Void {
+    func plan(_ call: OperatorCall) throws(APIProblem) -> (id: String, work: @Sendable () -> Void) {
         let store = try requireStore()
         let now = context.now()
         let order = try PlanOrder(call, at: now)
@@ -36,21 +39,27 @@ struct ReplayDesk: Sendable {
         let header = order.header(jobID: id, at: now, by: call.publisher)
         guard let path = store.path(of: id) else { throw .failed }
         _ = try APIProblem.catching { () throws(JobFailure) in try header.manner() }
-        drafts.add(id, tenant: call.publisher.tenant, answer: call.answer)
-        return { [self] in
-            var context = context
-            let isStopping = context.isCancelled
-            context.isCancelled = { isStopping() || drafts[id]?.isCancelled ?? true }
-            context.progress = { drafts.note($0, of: id) }
-            do throws(JobFailure) {
-                try make(order, header: header, path: path, context: context)
-                let plan = try APIAnswer(
-                    status: 201, json: whole(path, job: nil, rate: order.rate).bytes, headers: headers(of: path, id: id))
-                drafts.end(id, with: .success(plan))
-            } catch {
-                drafts.end(id, with: .failure(isStopping() ? .stopping : APIProblem(error)))
+        guard drafts.add(id, tenant: call.publisher.tenant, answer: call.answer) else { throw .overloaded(after: 5000) }
+        return (
+            id,
+            { [self] in
+                var context = context
+                let isStopping = context.isCancelled
+                context.isCancelled = { isStopping() || drafts[id]?.isCancelled ?? true }
+                context.progress = { drafts.note($0, of: id) }
+                do throws(JobFailure) {
+                    try make(order, header: header, path: path, context: context)
+                    let plan = try APIAnswer(
+                        status: 201, json: whole(path, job: nil, rate: order.rate).bytes, headers: headers(of: path, id: id))
+                    drafts.end(id, with: .success(plan))
+                } catch {
+                    let problem: APIProblem =
+                        isStopping() ? .stopping : drafts[id]?.isCancelled == true ? .planGivenUp : APIProblem(error)
+                    note(problem)
+                    drafts.end(id, with: .failure(problem))
+                }
             }
-        }
+        )
     }
 
     private func make(
@@ -143,7 +152,7 @@ struct ReplayDesk: Sendable {
     }
 
     private func jobStates() throws(APIProblem) -> JobLog {
-        try APIProblem.catching { () throws(JobFailure) in try context.jobStates() }
+        try APIProblem.catching { () throws(JobFailure) in try states.current() }
     }
 
     /// One replay: its plan, how it stands and, where that costs little or was asked for, what became of its requests.
@@ -172,26 +181,28 @@ struct ReplayDesk: Sendable {
     func leftovers(of id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
         let query = try call.query(["limit", "cursor"])
         let limit = try query.integer("limit", in: 1...1000, default: 100)
-        let start = try query.integer("cursor", in: 0...Int.max, default: 0)
-        let job = try find(id, for: call.publisher).job == nil ? nil : fullJob(id)
+        let start = try query["cursor"].map { text throws(APIProblem) in
+            guard let start = Int64(text), start >= 0 else { throw .badCursor }
+            return start
+        }
+        _ = try find(id, for: call.publisher)
         guard let path = store?.existingPath(of: id) else { throw .planElsewhere }
         return try APIProblem.catching { () throws(JobFailure) in
-            var rows = Leftovers(of: try ReplayPlanReader(path), job: job)
-            var (items, count): ([[UInt8]], Int) = ([], 0)
-            while items.count <= limit, let row = try rows.next() {
-                if count >= start { items.append(row.json) }
-                count += 1
+            var rows = Leftovers(of: try ReplayPlanReader(path), job: try context.job(id))
+            if let start { try rows.skip(to: start) }
+            var (items, next): ([[UInt8]], Int64?) = ([], nil)
+            while let row = try rows.next() {
+                guard items.count < limit else {
+                    next = rows.lineStart
+                    break
+                }
+                items.append(row.json)
             }
             var json = JSONObject()
-            json.add("items", array: Array(items.prefix(limit)))
-            if items.count > limit { json.add("next", value: String(start + limit)) }
+            json.add("items", array: items)
+            json.add("next", value: next.map { String($0) })
             return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
         }
-    }
-
-    /// A job with every item that was skipped.
-    private func fullJob(_ id: String) throws(APIProblem) -> JobLog.Job? {
-        try APIProblem.catching { () throws(JobFailure) in try context.job(id) }
     }
 
     // MARK: Running
@@ -206,10 +217,18 @@ struct ReplayDesk: Sendable {
             try PreparedReplay(path: path, reason: order.reason, actor: call.publisher.actor, context)
         }
         try Self.check(prepared, order: order, headers: call.request.headers, shown: shown)
-        let runner = prepared.runner(context, planning, rate: Double(order.rate))
+        var noting = context
+        noting.note = { [runs, note = context.note] event in
+            if case .paused = event { runs.notePause(of: id) }
+            note(event)
+        }
+        let runner = prepared.runner(noting, planning, rate: Double(order.rate))
         let gone = prepared.gone.count
         let other = runs.start(id) { standing in
-            if case .failed(let problem) = standing.state { return call.refuse(problem) }
+            if case .failed(let problem) = standing.state {
+                note(problem)
+                return call.refuse(problem)
+            }
             var json = JSONObject(["id": id, "state": standing.isAtWork ? "running" : "done", "next": standing.next])
             json.add(["requests": prepared.header.counts.requests, "gone": gone])
             call.answer(
@@ -217,7 +236,7 @@ struct ReplayDesk: Sendable {
         } work: { report throws(JobFailure) in
             try runner.run(report: report).record
         }
-        if let other { throw .replayIsRunning(other) }
+        if other != nil { throw .otherReplayRuns }
     }
 
     private static func check(

@@ -16,8 +16,8 @@ struct ReplayJSON {
     var state: String {
         switch standing?.state {
         case .starting: "starting"
-        case .running:
-            job.map { $0.state(at: now) } == .paused ? JobRecord.State.paused.rawValue : JobRecord.State.running.rawValue
+        case .running: JobRecord.State.running.rawValue
+        case .paused: JobRecord.State.paused.rawValue
         case .ended(let state): job.map { $0.state(at: now).rawValue } ?? state.rawValue
         case .failed, nil: job.map { $0.state(at: now).rawValue } ?? "planned"
         }
@@ -52,7 +52,7 @@ struct ReplayJSON {
         json.add("seconds", value: Int((pace.milliseconds(requests: counts.requests, calls: counts.calls) + 999) / 1000))
         json.add("left", raw: Self.object(counts.left.map { ($0.key.rawValue, $0.value) }))
         json.add("repairs", raw: Self.object(counts.repairs.map { ($0.key.rawValue, $0.value) }))
-        json.add("set", texts: header.edits)
+        json.add("set", texts: header.edits.compactMap { try? RequestEdit($0).note })
         json.add("samples", array: samples.map(\.json))
         if let job {
             json.add([
@@ -131,10 +131,12 @@ extension APIProblem {
     static let replayNotRunning = APIProblem(
         409, code: .replayNotRunning, detail: "No process runs the replay. POST /v1/replays/ID:run goes on where it stopped.")
 
-    /// 409: another one runs here.
-    static func replayIsRunning(_ id: String) -> APIProblem {
-        APIProblem(409, code: .replayRunning, detail: "The replay \(id) is running, and one runs at a time.", retry: .safe)
-    }
+    /// 409: another one runs.
+    static let otherReplayRuns = APIProblem(
+        409, code: .replayRunning, detail: "Another replay is running, and one runs at a time.", retry: .safe)
+
+    /// 409: a plan was given up while it was made.
+    static let planGivenUp = APIProblem(409, code: .replayEnded, detail: "The plan was given up before it was made.")
 
     /// 422: it has nothing to do.
     static let emptyPlan = APIProblem(422, code: .invalidRequest, detail: "The plan has nothing to replay.")

@@ -10,7 +10,7 @@ final class ReplayRuns: Sendable {
     /// The state of a run.
     struct Standing: Sendable, Equatable {
         enum State: Sendable, Equatable {
-            case starting, running
+            case starting, running, paused
             case ended(JobRecord.State)
             case failed(APIProblem)
         }
@@ -68,6 +68,9 @@ final class ReplayRuns: Sendable {
         return nil
     }
 
+    /// Notes that a runner waits until it is resumed, which it shows by beginning again.
+    func notePause(of id: String) { change(id) { $0.state = .paused } }
+
     /// Answers those who have waited long enough for a beginning.
     func tick(at now: MonotonicTime = .now()) {
         let late = runs.withLock { runs in
@@ -102,5 +105,5 @@ final class ReplayRuns: Sendable {
 
 extension ReplayRuns.Standing {
     /// True if its thread is at work.
-    var isAtWork: Bool { state == .starting || state == .running }
+    var isAtWork: Bool { [.starting, .running, .paused].contains(state) }
 }

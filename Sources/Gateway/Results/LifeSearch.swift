@@ -19,26 +19,23 @@ struct LifeSearch: Sendable {
         case nothing
     }
 
-    /// Searches. Where it is, is said to those alone who may see everything: a record says nothing of tenants before it is read.
-    func find(_ id: String, for asker: Asker) throws(APIProblem) -> Found {
+    /// The results of a request that an asker may see, or nil for none. Others may have published under its id.
+    func life(of id: String, for asker: Asker) throws(APIProblem) -> RequestLife? {
+        let life = try APIProblem.catching { () throws(JobFailure) in
+            try answers.life(of: id, ResultFilter()) { result in
+                asker.maySee(RequestOwner(source: result.source, tenant: result.tenant))
+            }
+        }
+        return life.latest == nil ? nil : life
+    }
+
+    /// The place of a request that has no result. A record says nothing of tenants before it is read, so this is for keys that see all.
+    func whereabouts(of id: String) throws(APIProblem) -> Found {
         try APIProblem.catching { () throws(JobFailure) in
-            var filter = ResultFilter()
-            if let tenant = asker.tenant { filter.require(.tenant, among: [tenant]) }
-            let life = try answers.life(of: id, filter).visible(to: asker)
-            if let life { return .life(life) }
-            guard asker.mayRead, asker.tenant == nil else { return .nothing }
             var search = WhereaboutsSearch(for: id, in: terms, context: context)
             let report = try search.run()
             return report.whereabouts.found == nil ? .nothing : .whereabouts(report)
         }
-    }
-}
-
-extension RequestLife {
-    /// The life, if it is one of an asker's own requests or of those it may see.
-    fileprivate func visible(to asker: Asker) -> RequestLife? {
-        guard let result = latest else { return nil }
-        return asker.maySee(RequestOwner(source: result.source, tenant: result.tenant)) ? self : nil
     }
 }
 

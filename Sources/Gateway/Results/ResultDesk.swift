@@ -15,11 +15,14 @@ struct ResultDesk: Sendable {
     private static let patience = Duration.seconds(5)
     /// The most items of a page, and the bytes of results beyond which it ends.
     private static let limits = (items: 1...500, byteCount: 8 << 20)
+    /// The limits of pages in words.
+    static let limitText = "100 by default; at most 500 results, 100 dead letters (50 by default), or 1,000 of others"
     private static let listNames: Set<String> = ["filter", "limit", "cursor"]
     private static let letterNames: Set<String> = ["since", "until", "code", "limit", "cursor", "payload"]
 
     let context: JobContext
     let answers: ResultAnswers
+    let isIndexed: @Sendable () -> Bool
 
     /// One page of results, newest first.
     func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
@@ -40,7 +43,7 @@ struct ResultDesk: Sendable {
         var json = JSONObject()
         json.add("items", array: shown.map(Self.item))
         json.add("next", value: next)
-        json.add("searched", raw: page.searched.json)
+        json.add("searched", raw: Self.extent(page.searched, for: call.publisher))
         var answer = APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
         if let next {
             let filter = query["filter"].map { "filter=\(PercentEncoding.encoded($0))&" } ?? ""
@@ -59,6 +62,12 @@ struct ResultDesk: Sendable {
         return results.prefix(max(1, count))
     }
 
+    /// The extent of a search. The numbers are of all tenants together, which a tenant does not get.
+    private static func extent(_ searched: SearchExtent, for publisher: Publisher) -> [UInt8] {
+        guard publisher.tenant != nil else { return searched.json }
+        return JSONObject(["by": searched.source.rawValue, "since": searched.since?.text, "complete": searched.isComplete]).bytes
+    }
+
     private static func item(_ record: ResultRecord) -> [UInt8] {
         var json = JSONObject(["id": record.requestID, "state": record.state])
         json.add("result", raw: record.line)
@@ -72,7 +81,9 @@ struct ResultDesk: Sendable {
         let report = try APIProblem.catching { () throws(JobFailure) in
             try answers.failureReport(filter.filter, keepingSettled: true)
         }
-        return APIAnswer(status: 200, json: report.json, headers: ["Cache-Control": "no-store"])
+        var json = JSONObject(continuing: report.json(withTotal: call.publisher.tenant == nil))
+        json.add("searched", raw: JSONObject(["by": isIndexed() ? "index" : "scan", "complete": true]).bytes)
+        return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }
 
     /// One page of dead letters, newest first.
@@ -86,7 +97,7 @@ struct ResultDesk: Sendable {
         let times = try CallerFilter(words.joined(separator: " "), at: context.now(), tenant: nil).filter
         let codes = query["code"]?.split(separator: ",").map(String.init) ?? []
         let page = try APIProblem.catching { () throws(JobFailure) in
-            try context.deadLetters(times, codes: codes, limit: limit, after: query["cursor"])
+            try context.deadLetters(times, codes: codes, limit: limit, after: query["cursor"], patience: Self.patience)
         }
         var json = JSONObject()
         json.add("items", array: page.rows.map { $0.json(withValue: isWhole) })

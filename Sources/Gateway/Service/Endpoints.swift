@@ -139,7 +139,10 @@ struct APIEndpoints: Endpoints {
         lookups.lookup.endWatches()
     }
 
-    func settle() { sending.stop() }
+    func settle() {
+        operators.settle()
+        sending.stop()
+    }
 
     func stop() {
         reach.stop()

@@ -59,10 +59,7 @@ package final class IndexKeeper: Sendable {
                 pause = Self.pauses.first
             } catch {
                 guard !context.isCancelled() else { return }
-                state.withLock { state in
-                    state.condition = .failed(error.text(path: path))
-                    state.isUseless = state.isUseless || error.isFlaw
-                }
+                note(error)
                 wait(pause)
                 pause = min(pause * 2, Self.pauses.longest)
             }
@@ -81,6 +78,18 @@ package final class IndexKeeper: Sendable {
             if error.isDamage { state.withLock { $0.isUseless = true } }
             return nil
         }
+    }
+
+    /// Notes a failure. While brokers are away, the index is behind and of use all the same.
+    private func note(_ failure: IndexFailure) {
+        let isNew = state.withLock { state -> Bool in
+            state.isUseless = state.isUseless || failure.isFlaw
+            if case .job = failure, case .current = state.condition { return false }
+            let before = state.condition
+            state.condition = .failed(failure.text(path: path))
+            return state.condition != before
+        }
+        if isNew { context.note(.indexFailed(failure.text(path: path))) }
     }
 
     private func wait(_ pause: Duration) {

@@ -77,9 +77,9 @@ extension ResultIndex {
     func newestRow() throws(SQLiteError) -> Int { Int(try database.integer("SELECT max(id) FROM result") ?? 0) }
 
     /// Everything that is known of a request, also of others that were published under its id before, in the filter's time.
-    func life(of id: String, _ filter: ResultFilter) throws(SQLiteError) -> RequestLife {
-        var life = RequestLife(id: id)
-        let bytes = Array(id.utf8)
+    func life(_ empty: RequestLife, in filter: ResultFilter) throws(SQLiteError) -> RequestLife {
+        var life = empty
+        let bytes = Array(life.id.utf8)
         let condition = IndexCondition(timeOf: filter, results: true)
         let records = try database.prepare(Self.recordOfRow)
         for column in ["request", "root", "parent"] {

@@ -25,11 +25,14 @@ package struct FailureReport: Sendable {
     }
 
     /// The report as one JSON object: the groups as `items`, the sums of them, and the dead letters if they were counted.
-    package var json: [UInt8] {
+    package var json: [UInt8] { json(withTotal: true) }
+
+    /// The same, and without the number of all results for whoever must not know it.
+    package func json(withTotal hasTotal: Bool) -> [UInt8] {
         var object = JSONObject()
         object.add("items", array: groups.map(\.json))
         object.add("failed", value: tally.count)
-        object.add("of", value: count)
+        if hasTotal { object.add("of", value: count) }
         for standing in FailureTally.Standing.allCases { object.add(standing.rawValue, value: tally.count(of: standing)) }
         if let deadLetters { object.add("dead_letters", raw: deadLetters.json) }
         return object.bytes

@@ -15,10 +15,14 @@ package struct RequestLife {
     /// The results of its replays, oldest first.
     package private(set) var replays: [ResultRecord] = []
     private var matcher: FamilyMatcher
+    /// True for a result that may be kept.
+    private let isVisible: @Sendable (ResultRecord) -> Bool
 
-    /// A request of which nothing is known yet.
-    package init(id: String) {
+    /// A request of which nothing is known yet. Of its results and replays only visible ones are kept: others may have published
+    /// under its id.
+    package init(id: String, isVisible: @escaping @Sendable (ResultRecord) -> Bool = { _ in true }) {
         self.id = id
+        self.isVisible = isVisible
         matcher = FamilyMatcher(request: id)
     }
 
@@ -52,7 +56,8 @@ package struct RequestLife {
     package mutating func take(_ json: Span<UInt8>, partition: Int32, offset: Int64, timestamp: Int64) {
         guard let relation = matcher.relation(json),
             let result = ResultRecord(
-                json: json.withUnsafeBufferPointer { Array($0) }, partition: partition, offset: offset, timestamp: timestamp)
+                json: json.withUnsafeBufferPointer { Array($0) }, partition: partition, offset: offset, timestamp: timestamp),
+            isVisible(result)
         else { return }
         switch relation {
         case .own: Self.insert(result, into: &own)

@@ -47,11 +47,14 @@ package struct ResultAnswers: Sendable {
         return try scannedPage(limit, matching: filter, after: nil, patience: nil).results.reversed()
     }
 
-    /// Gathers the results of a request and of its replays.
-    package func life(of id: String, _ filter: ResultFilter) throws(JobFailure) -> RequestLife {
-        let known = try known { index throws(SQLiteError) in try index.life(of: id, filter) }
+    /// Gathers the results of a request and of its replays, in the filter's time, of which visible ones are kept.
+    package func life(
+        of id: String, _ filter: ResultFilter, isVisible: @escaping @Sendable (ResultRecord) -> Bool = { _ in true }
+    ) throws(JobFailure) -> RequestLife {
+        let empty = RequestLife(id: id, isVisible: isVisible)
+        let known = try known { index throws(SQLiteError) in try index.life(empty, in: filter) }
         if let known { return known }
-        var life = RequestLife(id: id)
+        var life = empty
         var backward = BackwardScan(scan, filter, now: context.now())
         // Backwards from now to the publication of the request.
         while backward.reached > life.beginning {

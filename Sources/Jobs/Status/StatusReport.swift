@@ -147,6 +147,21 @@ package struct StatusReport: Sendable {
         }
         let mayHaveMembers = groupDescription.map { !$0.members.isEmpty } ?? true
         if workers.isEmpty, mayHaveMembers { list.append(.unreported(topic: statusTopic, isMissing: !hasStatusTopic)) }
+        return list + partlyUnasked
+    }
+
+    /// Missing reports of a fleet that has some, and the parts that reports have left out.
+    private var partlyUnasked: [ReportGap] {
+        var list: [ReportGap] = []
+        let pages = workers.compactMap { worker in (try? worker.page.get()).map { (worker.name, $0) } }
+        for (name, page) in pages {
+            let count = page.loops.reduce(0) { $0.addingSaturated($1.omittedHubs).addingSaturated($1.omittedPartitions) }
+            if count > 0 { list.append(.cut(worker: name, count: count)) }
+        }
+        let heard = Set(loops.map(\.worker))
+        let silent = groupDescription?.members.count { !heard.contains($0.name) } ?? 0
+        let isWhole = pages.allSatisfy { $0.1.omittedLoops == 0 }
+        if isWhole, silent > 0, !heard.isEmpty { list.append(.silent(members: silent)) }
         return list
     }
 }

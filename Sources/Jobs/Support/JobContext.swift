@@ -12,6 +12,8 @@ package struct JobContext: Sendable {
     package var topics: Topics
     /// The longest wait for the brokers while nothing comes.
     package var timeout: Duration
+    /// The bytes that a reader of a topic may read ahead.
+    package var readAhead = 256 << 20
     /// The wall clock in milliseconds since 1970.
     package var now: @Sendable () -> Int64
     /// True as soon as the job should end. It then throws `JobFailure.cancelled`, 100 ms later at most unless a broker is slow.

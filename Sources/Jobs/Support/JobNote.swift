@@ -22,6 +22,8 @@ package enum ReadingSource: Sendable, Equatable {
 package enum JobNote: Sendable {
     /// The results are read from the topic.
     case indexUnused(IndexAbsence)
+    /// A kept index cannot be used for a reason in one line, and is tried again.
+    case indexFailed(String)
     /// The index in the file is rebuilt.
     case indexRebuilt(path: String, IndexFlaw)
     /// The number of results of replays that the topic of replays does not know.

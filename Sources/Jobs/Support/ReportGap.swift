@@ -16,6 +16,23 @@ package enum ReportGap: Sendable {
     case members(KafkaError)
     /// The worker that was called does not answer as one, for a reason.
     case worker(url: String, reason: String)
+    /// So many members of the group are of workers that have not reported themselves.
+    case silent(members: Int)
+    /// The report of a worker had no room for so many hubs and partitions.
+    case cut(worker: String, count: Int)
     /// No worker of the group has reported itself on the topic, or there is no such topic.
     case unreported(topic: String, isMissing: Bool)
+}
+
+extension ReportGap {
+    /// A sentence about reports of workers that are missing or cut, which names no address. Empty for the other gaps.
+    package var remark: String {
+        switch self {
+        case .silent(let members):
+            "\(Counted.text(members, "member", "members")) of the group, whose workers have not reported themselves"
+        case .cut(let worker, let count):
+            "\(worker): \(Counted.text(count, "hub or partition", "hubs and partitions")) for which its report has no room"
+        default: ""
+        }
+    }
 }

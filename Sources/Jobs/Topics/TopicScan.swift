@@ -22,7 +22,8 @@ package struct TopicScan: Sendable {
     /// Finds out where to read.
     package func open(_ start: TopicReader.Start, _ stop: TopicReader.Stop) throws(JobFailure) -> TopicReader {
         try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
-            try TopicReader(context.kafka, topic: topic, start: start, stop: stop, timeout: context.timeout)
+            try TopicReader(
+                context.kafka, topic: topic, start: start, stop: stop, timeout: context.timeout, readAhead: context.readAhead)
         }
     }
 
@@ -40,7 +41,7 @@ package struct TopicScan: Sendable {
     package func openAtEnd() throws(JobFailure) -> TopicReader {
         try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
             try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
-                try TopicReader(context.kafka, topic: topic, start: .end, timeout: context.timeout)
+                try TopicReader(context.kafka, topic: topic, start: .end, timeout: context.timeout, readAhead: context.readAhead)
             }
         }
     }
@@ -48,7 +49,8 @@ package struct TopicScan: Sendable {
     /// A reader that knows where the topic begins and ends, and reads nothing yet.
     package func survey() throws(JobFailure) -> TopicReader {
         try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
-            try TopicReader(surveying: topic, configuration: context.kafka, timeout: context.timeout)
+            try TopicReader(
+                surveying: topic, configuration: context.kafka, timeout: context.timeout, readAhead: context.readAhead)
         }
     }
 

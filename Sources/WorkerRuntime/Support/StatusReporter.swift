@@ -22,6 +22,8 @@ public final class StatusReporter: Sendable {
         /// The last failure that no further report can end.
         var lasting: KafkaError?
         var isStopped = false
+        /// Something was written, and must be taken back.
+        var hasWritten = false
     }
 
     /// Protects what the thread and its callers share. Nothing else is locked while it is held.
@@ -77,6 +79,7 @@ public final class StatusReporter: Sendable {
                 try report(with: producer, to: topic)
             } catch {
                 note(error)
+                guard !isStopped else { return }
                 pause(ReportFailure.Kind(error).isLasting ? .seconds(30) : .seconds(5))
             }
         }
@@ -84,11 +87,10 @@ public final class StatusReporter: Sendable {
 
     /// Reports until the reporter is stopped. Throws where only another producer can do better, or an operator.
     private func report(with producer: Producer, to topic: Producer.Topic) throws(KafkaError) {
-        var hasWritten = false
         _ = takeLasting()
         while !isStopped {
             if let value = record() {
-                hasWritten = true
+                state.withLock { $0.hasWritten = true }
                 write(value, with: producer, to: topic)
             }
             pause(.seconds(1))
@@ -98,7 +100,7 @@ public final class StatusReporter: Sendable {
             }
             if let error = takeLasting() { throw error }
         }
-        guard hasWritten else { return }
+        guard state.withLock({ $0.hasWritten }) else { return }
         let key = key
         try producer.produce(to: topic, key: key.span, value: nil)
         producer.close(timeout: Self.leaveTime.writing)

@@ -50,7 +50,7 @@ struct StatusFormatter {
                 topic.first?.position.partition.topic ?? "", "\(topic.count)",
                 report.groupDescription == nil || topic.contains(where: \.isHeld) ? "-" : "\(topic.count { $0.owner != nil })",
                 "\(topic.reduce(Int64(0)) { $0.addingSaturated($1.lag) })", longest(of: topic).map(oldest(in:)) ?? "-",
-                inWork.isEmpty ? "-" : "\(inWork.reduce(0, +))",
+                inWork.isEmpty ? "-" : "\(inWork.reduce(0) { $0.addingSaturated($1) })",
             ])
         }
         return table

@@ -53,10 +53,11 @@ extension JobContext {
     ///   - codes: The reasons for which they could not be understood, or none for any.
     ///   - limit: The most rows, 1 to 10,000. A number beyond is taken as the nearest of these.
     ///   - cursor: The `next` of the page before, or nil for the first.
+    ///   - patience: The longest time to read, after which the page has what was found, and its `next` goes on there.
     /// - Returns: The page, empty when there is no topic of dead letters.
     /// - Throws: `cursor` for a text that no page has given, the job was cancelled, or Kafka fails.
     package func deadLetters(
-        _ range: ResultFilter, codes: [String], limit: Int, after cursor: String?
+        _ range: ResultFilter, codes: [String], limit: Int, after cursor: String?, patience: Duration? = nil
     ) throws(JobFailure) -> DeadLetterPage {
         let limit = min(max(1, limit), 10_000)
         let bound = try cursor.map { text throws(JobFailure) in try DeadLetterOrder(cursor: text) }
@@ -64,30 +65,33 @@ extension JobContext {
         var search = DeadLetterSearch(range, codes: codes, limit: limit + 1, after: bound)
         var times = range
         if let bound { times.add(until: bound.time + 1) }
-        let isWhole: Bool
+        let reached: Int64
         do throws(JobFailure) {
-            isWhole = try read(&search, times, limit)
+            reached = try read(&search, times: times, limit: limit, until: Deadline(after: patience))
         } catch {
             guard case .kafka(let fault, _) = error, fault.isUnknownTopicOrPartition else { throw error }
-            isWhole = true
+            reached = .min
         }
-        let found = search.newestFirst
+        // What is older than that may be incomplete.
+        let found = search.newestFirst.filter { $0.order.time >= reached }
         let shown = found.prefix(limit)
-        let hasMore = found.count > limit || !isWhole
+        let isFull = shown.count == limit && (found.count > limit || reached > .min)
+        let end = isFull ? shown.last?.order : reached > .min ? DeadLetterOrder(time: reached, partition: 0, offset: 0) : nil
         return DeadLetterPage(
-            rows: try rows(of: shown.map(\.record), partitions: shown.map(\.order.partition)),
-            next: hasMore ? shown.last?.order.text : nil, searched: search.searchedCount)
+            rows: try rows(of: shown.map(\.record), partitions: shown.map(\.order.partition)), next: end?.text,
+            searched: search.searchedCount)
     }
 
-    /// Reads until the page is full. Returns true if nothing is left to read.
+    /// Reads until the page is full, or time is over. Returns the time since which everything was read, or the least number for all.
     private func read(
-        _ search: inout DeadLetterSearch, _ times: ResultFilter, _ limit: Int
-    ) throws(JobFailure) -> Bool {
+        _ search: inout DeadLetterSearch, times: ResultFilter, limit: Int, until deadline: Deadline
+    ) throws(JobFailure) -> Int64 {
         var backward = BackwardScan(TopicScan(self, topic: topics.deadLetters), times, now: now())
         repeat {
-            if case .end = try backward.readNext({ search.take($0) }) { return true }
-        } while search.count(since: backward.reached) < limit && !backward.isDone
-        return backward.isDone
+            if case .end = try backward.readNext(until: deadline, { search.take($0) }) { return .min }
+            if backward.isDone { return .min }
+        } while search.count(since: backward.reached) < limit && !deadline.hasPassed
+        return backward.reached
     }
 
     /// The rows of records, with what jobs have made of them.

@@ -80,6 +80,8 @@ package final class LineReader {
     private var chunk: [UInt8] = []
     private var index = 0
     private var isAtEnd = false
+    /// The place of `chunk` in the file.
+    private var base: Int64 = 0
 
     /// Opens the file.
     package init(_ path: String) throws(JobFailure) {
@@ -102,13 +104,26 @@ package final class LineReader {
             }
             searched = chunk.count - index
             chunk.removeFirst(index)
+            base += Int64(index)
             index = 0
             guard !isAtEnd else {
-                defer { chunk = [] }
+                defer {
+                    base += Int64(chunk.count)
+                    chunk = []
+                }
                 return chunk.isEmpty ? nil : chunk
             }
             try readMore()
         }
+    }
+
+    /// The place of the next line, in bytes from the beginning.
+    package var position: Int64 { base + Int64(index) }
+
+    /// Goes on at a place that `position` has given, or any other.
+    package func seek(to position: Int64) throws(JobFailure) {
+        guard lseek(descriptor, off_t(position), SEEK_SET) >= 0 else { throw Self.failure(path) }
+        (chunk, index, isAtEnd, base) = ([], 0, false, position)
     }
 
     /// The reason for which a file cannot be read, as `errno` has it.

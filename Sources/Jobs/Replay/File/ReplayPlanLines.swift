@@ -89,9 +89,17 @@ package struct ReplayPlanReader {
         header = try ReplayPlanHeader(try lines.next() ?? [], path: path)
     }
 
+    /// The place in the file of the line that was read last, in bytes.
+    package private(set) var lineStart: Int64 = 0
+
+    /// Goes on at the place of a line. A place within a line makes the plan look damaged.
+    package func skip(to position: Int64) throws(JobFailure) { try lines.seek(to: position) }
+
     /// The next line, or nil at the end.
     package mutating func next() throws(JobFailure) -> Line? {
-        while let line = try lines.next() {
+        while true {
+            lineStart = lines.position
+            guard let line = try lines.next() else { break }
             guard !line.isEmpty else { continue }
             guard (try? document.read(line.span)) != nil, let read = parse() else {
                 throw .damagedPlan(path: path)

@@ -3,6 +3,7 @@ package import Kafka
 import PushModel
 package import Replay
 import ResultQuery
+import Synchronization
 
 /// The content of the replays topic: every job, its progress, and its repetitions.
 package struct JobLog {
@@ -151,17 +152,59 @@ extension JobContext {
         let scan = TopicScan(self, topic: topics.replays)
         guard let reader = try scan.openIfThere(.beginning, .end) else { return }
         defer { reader.close() }
-        let deadline = Deadline(after: timeout)
+        try readJobs(reader, scan, take)
+    }
+
+    private func readJobs(
+        _ reader: TopicReader, _ scan: TopicScan, _ take: (borrowing ConsumedRecord) -> Void
+    ) throws(JobFailure) {
+        var deadline = Deadline(after: timeout)
         var isNewer = false
         while !reader.hasReachedEnd {
             let result = reader.read(timeout: .milliseconds(100)) { record in
                 if RecordFormat.isNewer(record, of: nil) { isNewer = true }
                 take(record)
             }
+            if case .record = result { deadline = Deadline(after: timeout) }
             if case .error(let error) = result, error.isAuthorization { throw scan.failure(error) }
             guard !isNewer else { throw .newerRecords(topic: scan.topic) }
             if isCancelled() { throw .cancelled }
             if deadline.hasPassed { throw .unfinished(topic: scan.topic) }
+        }
+    }
+}
+
+/// The states of all jobs, kept by a service that asks for them often. Each time it reads new records alone.
+package final class JobStates: Sendable {
+    private let context: JobContext
+    /// Held by the one thread that reads.
+    private let log = Mutex(JobLog(from: .max))
+
+    /// States of which nothing was read.
+    package init(_ context: JobContext) { self.context = context }
+
+    /// The states now, none when there is no topic for jobs.
+    package func current() throws(JobFailure) -> JobLog {
+        try log.withLock { log -> Result<JobLog, JobFailure> in
+            Result { () throws(JobFailure) in
+                try context.readOn(&log)
+                return log
+            }
+        }.get()
+    }
+}
+
+extension JobContext {
+    /// Reads the records since a log was read, or all of them after the topic was made again.
+    fileprivate func readOn(_ log: inout JobLog) throws(JobFailure) {
+        let scan = TopicScan(self, topic: topics.replays)
+        guard let reader = try scan.openIfThere(log.end > 0 ? .offsets([0: log.end]) : .beginning, .end) else { return }
+        defer { reader.close() }
+        if let end = reader.bounds.first?.upperBound, end < log.end {
+            log = JobLog(from: .max)
+            try readJobs { log.take($0) }
+        } else {
+            try readJobs(reader, scan) { log.take($0) }
         }
     }
 }

@@ -25,14 +25,17 @@ extension JobContext {
         let standing = job.state(at: now())
         if standing == .done || standing == .stopped { return .ended(standing) }
         if standing == kind.state { return .done(job) }
+        // Opened before, so that the answer does not come unseen.
+        let answers = try TopicScan(self, topic: topics.replays).openAtEnd()
+        defer { answers.close() }
         try write(JobCommand(jobID: id, kind: kind, actor: actor))
         guard job.isAlive(at: now()) else { return .noRunner }
         let deadline = Deadline(after: timeout)
+        var log = JobLog(from: .max)
         while !deadline.hasPassed, !isCancelled() {
-            if let found = try jobStates().jobs[id], found.record.state == kind.state || found.record.state == .done {
-                return .done(found)
-            }
-            Pause.sleep(.milliseconds(200))
+            _ = answers.read(timeout: deadline.step) { log.take($0) }
+            guard let state = log.jobs[id]?.record.state, state == kind.state || state == .done else { continue }
+            if let found = try jobStates().jobs[id] { return .done(found) }
         }
         return .late
     }

@@ -30,6 +30,8 @@ package struct Leftovers {
 
     private var plan: ReplayPlanReader
     private let job: JobLog.Job?
+    /// The next line stands where a caller said.
+    private var isAtCursor = false
 
     /// Leftovers of a plan that was not read yet. Without a job it was never run.
     package init(of plan: ReplayPlanReader, job: JobLog.Job?) {
@@ -37,9 +39,18 @@ package struct Leftovers {
         self.job = job
     }
 
+    /// The place in the plan's file of the request that was read last, in bytes.
+    package var lineStart: Int64 { plan.lineStart }
+
+    /// Goes on at such a place. Any other is no cursor.
+    package mutating func skip(to position: Int64) throws(JobFailure) {
+        try plan.skip(to: position)
+        isAtCursor = true
+    }
+
     /// The next request, or nil at the end.
     package mutating func next() throws(JobFailure) -> Row? {
-        while let line = try plan.next() {
+        while let line = try line() {
             switch line {
             case .left(let left):
                 return Row(requestID: left.requestID, place: left.place, sends: left.sends, reason: left.reason)
@@ -50,5 +61,15 @@ package struct Leftovers {
             }
         }
         return nil
+    }
+
+    private mutating func line() throws(JobFailure) -> ReplayPlanReader.Line? {
+        defer { isAtCursor = false }
+        do throws(JobFailure) {
+            return try plan.next()
+        } catch {
+            if isAtCursor, case .damagedPlan = error { throw .cursor }
+            throw error
+        }
     }
 }
