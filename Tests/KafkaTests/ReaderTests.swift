@@ -31,6 +31,21 @@ import Testing
         #expect(reader.positions == [0: 5, 1: 5])
     }
 
+    @Test func aReaderThatStopsStandsAtItsEndHoweverMuchComesMeanwhile() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        for number in 0..<10 { try mock.producer.write("\(number)", to: mock.topic) }
+        try mock.producer.flush(timeout: farDeadline)
+        let configuration = KafkaConfiguration(bootstrapServers: mock.bootstrapServers)
+        let reader = try TopicReader(surveying: "t", configuration: configuration, timeout: farDeadline)
+        for number in 10..<100 { try mock.producer.write("\(number)", to: mock.topic) }
+        try mock.producer.flush(timeout: farDeadline)
+        try reader.begin(at: [0: 5])
+        #expect(try readToEnd(reader).map(\.text) == (5..<10).map { "\($0)" })
+        for _ in 0..<200 { _ = reader.read(timeout: .milliseconds(1)) { _ in } }
+        #expect(reader.positions == [0: 10])
+    }
+
     @Test(arguments: [Int.min, 0, 1024, 32 << 20, .max]) func whateverIsReadAheadAllIsRead(readAhead: Int) throws {
         let mock = try Mock()
         defer { mock.close() }

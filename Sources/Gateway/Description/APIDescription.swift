@@ -82,7 +82,8 @@ extension APIOperation.Row {
 extension APIOperation.Parameter {
     fileprivate var described: JSONTree {
         [
-            "name": .text(name), "in": .text(place.rawValue), "required": .bool(place == .path), "description": .text(summary),
+            "name": .text(name), "in": .text(place.rawValue), "required": .bool(place == .path || name == "If-Match"),
+            "description": .text(summary),
             "schema": schema, "example": schema == JSONSchema.boolean ? .bool(example == "true") : .text(example),
         ]
     }

@@ -146,7 +146,9 @@ extension APIOperation {
             Parameter(
                 name: "results", schema: JSONSchema.boolean,
                 summary: "Counts the results of its requests, also where that takes a search.", example: "true"),
-            Parameter(name: "rate", schema: JSONSchema.count, summary: "Requests a second, for its price.", example: "500"),
+            Parameter(
+                name: "rate", schema: JSONSchema.integer(1...1_000_000), summary: "Requests a second, for its price.",
+                example: "500"),
         ], answers: [Answer(summary: "The replay.", content: plan)], problems: replayProblems + [notThere])
 
     static let followReplayRow = Row(
@@ -183,7 +185,11 @@ extension APIOperation {
             schema: JSONSchema.object(
                 [
                     ("reason", JSONSchema.text(1...512).described("In place of the plan's. One of the two is needed.")),
-                    ("rate", JSONSchema.count.described("Requests a second; 500 by default.")),
+                    (
+                        "rate",
+                        JSONSchema.integer(1...1_000_000).described(
+                            "Requests a second; those of the run before, or of the plan, by default.")
+                    ),
                     ("count", JSONSchema.count.described("The number of requests, beyond \(PreparedReplay.unaskedCount).")),
                 ], required: []), example: ["reason": "the hub was down", "rate": 200, "count": 4711], isRequired: false),
         answers: [Answer(status: 202, summary: "It has begun. GET shows how far it is.", content: plan)],
@@ -215,7 +221,7 @@ extension APIOperation {
     }
 
     private static let limitParameter = Parameter(
-        name: "limit", schema: JSONSchema.count, summary: "The most items; \(ResultDesk.limitText).", example: "20")
+        name: "limit", schema: JSONSchema.integer(1...1000), summary: "The most items; \(ResultDesk.limitText).", example: "20")
     private static let cursorParameter = Parameter(
         name: "cursor", schema: JSONSchema.text(), summary: "Where to go on: `next` of the page before.", example: "0")
     private static let replayIDParameter = Parameter(
@@ -289,7 +295,8 @@ extension APIOperation {
                     JSONSchema.words(PlanOrder.Mode.allCases.map(\.rawValue))
                         .described("Whether sends that may have arrived are repeated; safe by default.")
                 ),
-                ("reason", JSONSchema.text(0...512)), ("rate", JSONSchema.count.described("Requests a second, for the price.")),
+                ("reason", JSONSchema.text(0...512)),
+                ("rate", JSONSchema.integer(1...1_000_000).described("Requests a second; 500 by default.")),
                 ("ttl_seconds", JSONSchema.count.described("A new life of the requests.")), ("expires_at", JSONSchema.moment),
                 ("set", JSONSchema.list(of: JSONSchema.text()).described("Changes, such as hub=other (page Replay).")),
                 ("limit", JSONSchema.count.described("The most requests; 1,000,000 by default.")),

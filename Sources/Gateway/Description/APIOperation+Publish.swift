@@ -38,7 +38,7 @@ extension APIOperation {
 
     static let showRequestRow = Row(
         method: "GET", path: "/v1/requests/{id}", summary: "Says what became of a request.", access: .key,
-        parameters: [requestIDParameter, atParameter, waitParameter, preferParameter],
+        parameters: [requestIDParameter, atParameter, waitParameter, preferParameter, lifeParameter, payloadParameter],
         answers: [
             Answer(summary: "The request as it is now, and its result if it has ended.", content: shown),
             Answer(status: 304, summary: "It has ended, and If-None-Match names that state."),
@@ -90,6 +90,13 @@ extension APIOperation {
     private static let waitParameter = Parameter(
         name: "wait", schema: JSONSchema.count, summary: "Seconds to wait for the end, \(LookupQuery.longestWait) at most.",
         example: "30")
+    private static let lifeParameter = Parameter(
+        name: "life", schema: JSONSchema.boolean,
+        summary: "Searches every result, replay and duplicate of it; not together with wait.",
+        example: "true")
+    private static let payloadParameter = Parameter(
+        name: "payload", schema: JSONSchema.boolean, summary: "Shows the request, which needs the scope read:payload.",
+        example: "true")
     private static let preferParameter = Parameter(
         name: "Prefer", place: .header, schema: JSONSchema.text(), summary: "wait=SECONDS waits for the end (RFC 7240).",
         example: "wait=10")
@@ -98,6 +105,13 @@ extension APIOperation {
         Problem(status: 429, codes: [.rateLimited]),
     ]
 
+    private static let lifeSchema = JSONSchema.object(
+        [
+            ("results", JSONSchema.list(of: MessageSchema.result.body)),
+            ("replays", JSONSchema.list(of: MessageSchema.result.body)),
+            ("state", JSONSchema.text()), ("final", JSONSchema.boolean), ("duplicates", JSONSchema.count),
+        ], required: ["results", "replays", "final", "duplicates"], isOpen: true)
+
     private static var shown: Content {
         Content(
             schema: JSONSchema.object(
@@ -105,7 +119,8 @@ extension APIOperation {
                     ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("topic", JSONSchema.text()),
                     ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")),
                     ("accepted_at", JSONSchema.moment), ("expires_at", JSONSchema.moment), ("due_at", JSONSchema.moment),
-                    ("result", MessageSchema.result.body),
+                    ("result", MessageSchema.result.body), ("life", lifeSchema), ("whereabouts", ["type": "object"]),
+                    ("request", ["type": "object"]),
                 ], required: ["id", "state", "accepted_at"], isOpen: true),
             example: [
                 "id": "order-4711", "state": "accepted", "topic": "push.requests.v1", "partition": 3, "offset": "12345",

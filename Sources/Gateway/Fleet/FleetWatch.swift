@@ -18,7 +18,7 @@ final class FleetWatch: Sendable {
     /// The life of a report on the backlog, in nanoseconds.
     private static let reportLife: Int64 = 2_000_000_000
     /// The time between two counts of the backlog while a caller follows it, in nanoseconds.
-    private static let backlogInterval: Int64 = 5_000_000_000
+    private static let backlogInterval: Int64 = 4_500_000_000
 
     private struct State {
         var fleet = Fleet()
@@ -104,8 +104,13 @@ final class FleetWatch: Sendable {
             turn.next(self)
             Pause.sleep(Self.pause)
         }
-        // The next gateway knows of the minute what this one has seen.
-        if let current = state.withLock({ $0.current }) { write(current.json) }
+        writePresent()
+    }
+
+    /// Writes the present minute so far, so that a gateway that starts in it goes on there.
+    private func writePresent() {
+        guard let current = state.withLock({ $0.hasRead ? $0.current : nil }), current.covered > 0 else { return }
+        write(current.json)
     }
 
     /// Follows the topic of reports as long as it can be read.
@@ -162,7 +167,12 @@ final class FleetWatch: Sendable {
             let reader = try scan.openIfThere(.time(now - Int64(History.span + 2) * History.minute), .end)
             defer { reader?.close() }
             if let reader { try scan.read(reader) { if let value = $0.value { history.take(value, now: now) } } }
-            state.withLock { ($0.history, $0.hasRead) = (history, true) }
+            state.withLock { state in
+                (state.history, state.hasRead) = (history, true)
+                // A gateway that wrote of the present minute had seen the part before this one.
+                let present = history.minutes(since: History.beginning(of: now)).first
+                if state.current == nil, let present, present.at == History.beginning(of: now) { state.current = present }
+            }
         } catch {
             note(error)
         }
@@ -185,6 +195,7 @@ final class FleetWatch: Sendable {
             let passed = lastSecond.map { min(5000, time.nanoseconds(since: $0) / 1_000_000) } ?? 0
             lastSecond = time
             watch.note(added, workers: members.count { !$0.isStale }, passed: Int(passed), wall: wall)
+            if second % 10 == 0 { watch.writePresent() }
             guard watch.streams.subjects.contains(FleetWatch.subject) else { return }
             watch.streams.send("fleet", id: "\(wall)", data: members.json(at: wall), to: FleetWatch.subject)
             guard time >= nextBacklog else { return }

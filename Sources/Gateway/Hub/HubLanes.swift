@@ -6,7 +6,7 @@ final class HubLanes: Sendable {
     /// Uses the hub and waits for its answers.
     typealias Work = @Sendable (HubCaller) -> Void
 
-    /// How many lanes there are.
+    /// The number of lanes.
     static let count = 4
     /// How much work may wait in one lane: at 5 ms for a call, some 2 s of it.
     static let limit = 256

@@ -33,7 +33,7 @@ struct KeyUses: Sendable {
         case beyond(Int)
     }
 
-    /// How many keys it remembers.
+    /// The number of keys that it remembers.
     var count: Int { uses.count }
 
     /// Lets a call of a key start, and count, or returns the milliseconds for which it has to wait. Another rate than before

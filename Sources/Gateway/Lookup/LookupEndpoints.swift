@@ -147,6 +147,9 @@ struct LookupEndpoints: Sendable {
                             life, remembered: remembered, at: lookup.clock.wall(), request: payload, to: call.request.headers))
                 }
             case .success(.whereabouts(let report)) where remembered == nil: call.answer(APIAnswer(report))
+            case .success(.whereabouts(let report)) where query.wantsLife && !query.wantsPayload:
+                guard let remembered else { return call.answer(APIAnswer(report)) }
+                call.answer(APIAnswer(remembered, at: lookup.clock.wall(), whereabouts: report))
             case .success:
                 guard query.wantsPayload, let remembered else { return answer(remembered, applied: nil, to: call) }
                 readPayload(of: id, at: remembered.place, query: query, for: call) { payload in

@@ -42,7 +42,11 @@ final class JobThreads: Sendable {
         switch turns.withLock({ $0.add(piece, of: asker) }) {
         case .inLine: return pieces.put(piece) ? nil : .stopping
         case .kept: return nil
-        case .refusedToUser: return .tooManyRequests(after: 1000)
+        case .refusedToUser:
+            return APIProblem(
+                429, code: .tooManyRequests,
+                detail: "\(Self.limits.asker) calls of this key are being carried out. Wait for their answers.",
+                retry: .safe, retryAfter: 1000)
         case .refusedToAll: return .overloaded(after: 1000)
         }
     }

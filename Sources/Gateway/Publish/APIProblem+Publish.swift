@@ -69,7 +69,14 @@ extension APIProblem {
 
     /// 403: the key lacks a scope.
     static func forbiddenScope(_ scope: Scope) -> APIProblem {
-        let scopes = Scope.text(scope == .broadcast ? [.publish, .broadcast] : [scope])
+        let needed: Set<Scope> =
+            switch scope {
+            case .broadcast: [.publish, .broadcast]
+            case .payload: [.read, .payload]
+            case .replay: [.read, .replay]
+            case .publish, .read: [scope]
+            }
+        let scopes = Scope.text(needed)
         return APIProblem(
             403, code: .forbiddenScope,
             detail: "This key has not the scope \(scope.rawValue), which the call needs. "

@@ -63,6 +63,9 @@ struct PlanOrder: Sendable {
         if value != nil, places.count != 1 { body.fault("value", "It needs exactly one place.") }
         let others = source == .results ? ["codes", "places", "value"] : ["filter", "mode"]
         for name in others where body.raw(name) != nil { body.fault(name, "It is not for the source \(source.rawValue).") }
+        if source == .results, text == nil, body.faults.isEmpty {
+            body.fault("filter", "It must be there. An empty one takes everything that failed.")
+        }
         try body.check()
         guard source == .results || call.publisher.tenant == nil else { throw .notForTenants }
         let words = ([text ?? ""] + times).joined(separator: " ")
@@ -83,11 +86,19 @@ struct PlanOrder: Sendable {
         return .moment(moment)
     }
 
+    /// The dead letters that are meant, in words beside the times.
+    private var letters: [String] {
+        let places = places.sorted().prefix(10).map { "at:\($0)" }
+        return (codes.isEmpty ? [] : ["code:" + codes.joined(separator: ",")]) + places + (self.places.count > 10 ? ["…"] : [])
+    }
+
     /// The first line of the plan that it becomes.
     func header(jobID: String, at now: Int64, by publisher: Publisher) -> ReplayPlanHeader {
         let wanted = source == .results ? PlanMaker.narrowed(filter) : filter
         var header = ReplayPlanHeader(
-            jobID: jobID, createdAt: Timestamp(milliseconds: now), filter: wanted.description, actor: publisher.actor)
+            jobID: jobID, createdAt: Timestamp(milliseconds: now),
+            filter: ([wanted.description] + letters).joined(separator: " "),
+            actor: publisher.actor)
         header.source = source == .results ? .results : .deadletter
         header.reason = reason
         header.includesAmbiguous = mode == .includeAmbiguous
@@ -95,6 +106,7 @@ struct PlanOrder: Sendable {
         header.expiry = expiry
         header.edits = edits
         header.tenant = publisher.tenant
+        header.rate = Double(rate)
         return header
     }
 }
@@ -111,12 +123,12 @@ extension Publisher {
 struct RunOrder: Sendable, Equatable {
     /// A reason in place of the plan's.
     var reason: String?
-    /// Requests a second.
-    var rate = 500
+    /// Requests a second, or nil for those of the run before, or of the plan.
+    var rate: Int?
     /// The number of requests, repeated.
     var count: Int?
 
-    init(reason: String? = nil, rate: Int = 500, count: Int? = nil) {
+    init(reason: String? = nil, rate: Int? = nil, count: Int? = nil) {
         (self.reason, self.rate, self.count) = (reason, rate, count)
     }
 
@@ -124,7 +136,7 @@ struct RunOrder: Sendable, Equatable {
     init(_ call: HTTPServerRequest) throws(APIProblem) {
         var body = try BodyReader(call, members: ["reason", "rate", "count"])
         reason = body.text("reason", count: 1...512)
-        rate = body.integer("rate", in: 1...1_000_000).map(Int.init) ?? rate
+        rate = body.integer("rate", in: 1...1_000_000).map(Int.init)
         count = body.integer("count", in: 0...(1 << 53)).map(Int.init)
         try body.check()
     }

@@ -31,10 +31,12 @@ struct PlanStore: Sendable {
 
     /// The path of a plan, or nil for what cannot be an id.
     func path(of id: String) -> String? {
-        guard (8...64).contains(id.utf8.count), id.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }) else {
-            return nil
-        }
-        return "\(folder)/replay-\(id).ndjson"
+        Self.isID(id) ? "\(folder)/replay-\(id).ndjson" : nil
+    }
+
+    /// True for a text that can be an id.
+    static func isID(_ text: String) -> Bool {
+        (8...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
     }
 
     /// The path of a plan that is there.

@@ -111,6 +111,7 @@ struct ReplayDesk: Sendable {
     func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
         let query = try call.query(["limit", "cursor"])
         let limit = try query.integer("limit", in: 1...1000, default: 100)
+        guard query["cursor"].map({ PlanStore.isID($0) }) ?? true else { throw .badCursor }
         let (drafts, publisher, log) = (drafts.all(for: call.publisher), call.publisher, try jobStates())
         let all = Set(store?.ids ?? []).union(log.jobs.keys).union(drafts.keys)
         let rest = all.filter { id in query["cursor"].map { id < $0 } ?? true }.sorted(by: >)
@@ -216,13 +217,15 @@ struct ReplayDesk: Sendable {
         let prepared = try APIProblem.catching { () throws(JobFailure) in
             try PreparedReplay(path: path, reason: order.reason, actor: call.publisher.actor, context)
         }
+        let alive = try jobStates().jobs.values.filter { $0.record.jobID != id && $0.record.state == .running }
+        guard !alive.contains(where: { $0.isAlive(at: context.now()) }) else { throw .otherReplayRuns }
         try Self.check(prepared, order: order, headers: call.request.headers, shown: shown)
         var noting = context
         noting.note = { [runs, note = context.note] event in
             if case .paused = event { runs.notePause(of: id) }
             note(event)
         }
-        let runner = prepared.runner(noting, planning, rate: Double(order.rate))
+        let runner = prepared.runner(noting, planning, rate: order.rate.map(Double.init) ?? prepared.rate)
         let gone = prepared.gone.count
         let other = runs.start(id) { standing in
             if case .failed(let problem) = standing.state {

@@ -133,7 +133,10 @@ extension APIProblem {
 
     /// 409: another one runs.
     static let otherReplayRuns = APIProblem(
-        409, code: .replayRunning, detail: "Another replay is running, and one runs at a time.", retry: .safe)
+        409, code: .replayRunning,
+        detail: "Another replay is running, and one runs at a time. One whose runner was killed holds up others for 30 s.",
+        retry: .safe,
+        retryAfter: 10_000)
 
     /// 409: a plan was given up while it was made.
     static let planGivenUp = APIProblem(409, code: .replayEnded, detail: "The plan was given up before it was made.")

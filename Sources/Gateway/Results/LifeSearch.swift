@@ -59,6 +59,13 @@ extension APIAnswer {
         self.init(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }
 
+    /// 200 with what is remembered of a request, and the place at which it waits.
+    init(_ remembered: PublishedRequest, at now: Timestamp, whereabouts report: WhereaboutsReport) {
+        var json = JSONObject(continuing: remembered.json(at: now))
+        json.add("whereabouts", raw: report.json { APIProblem.words(for: $0) })
+        self.init(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
+    }
+
     /// 200 with where a request is that has no result yet.
     init(_ report: WhereaboutsReport) {
         var json = JSONObject(["id": report.id, "state": report.whereabouts.state.rawValue])

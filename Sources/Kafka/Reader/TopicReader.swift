@@ -184,7 +184,8 @@ public final class TopicReader {
     private func advance(_ partition: Int, to position: Int64) {
         guard progress.indices.contains(partition) else { return }
         let wasFinished = progress[partition].isFinished
-        progress[partition].position = position
+        // Records behind the end may have come with those before it, and were passed over.
+        progress[partition].position = isBounded ? min(position, progress[partition].end) : position
         guard !wasFinished, progress[partition].isFinished else { return }
         unfinishedCount -= 1
         if isBounded { rd_kafka_consume_stop(client.topic(topicIndex), Int32(partition)) }

@@ -41,7 +41,7 @@ enum FailedCommand {
         if invocation.arguments.format().isForPeople { try writeRemedies(groups, invocation.streams) }
         invocation.streams.note(
             "\(tally.count) of \(count) results failed: \(summary(tally)); "
-                + "`pushfan results list state:failed error:CODE` lists them one by one")
+                + "`pushfan results list error:CODE` lists them one by one")
         return .done
     }
 

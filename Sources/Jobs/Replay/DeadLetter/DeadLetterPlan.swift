@@ -96,10 +96,13 @@ package struct DeadLetterPlan {
         let originals = try JobFailure.naming(.readOriginals) { () throws(KafkaError) in
             try OriginalReader(context.kafka, readAhead: Self.readAhead, timeout: context.timeout)
         }
+        let topic = context.topics.deadLetters
+        let count = try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in try originals.partitionCount(of: topic)
+        }
         for place in places.sorted() {
             if context.isCancelled() { throw .cancelled }
-            let record = try JobFailure.naming(.read(topic: context.topics.deadLetters)) { () throws(KafkaError) in
-                place.topic == context.topics.deadLetters ? try originals.record(at: place) : nil
+            let record = try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
+                place.topic == topic && place.partition < count ? try originals.record(at: place) : nil
             }
             if let record {
                 if range.covers(record.timestamp ?? 0) { take(record, at: place, codes: codes, into: file) }

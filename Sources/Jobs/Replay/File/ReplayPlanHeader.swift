@@ -49,6 +49,8 @@ package struct ReplayPlanHeader: Sendable, Equatable {
     package var actor: String
     /// The tenant that the user is bound to, or nil for one who may replay the requests of all.
     package var tenant: String?
+    /// Requests a second for a run that says nothing else.
+    package var rate: Double?
     /// Sends of unknown outcome are repeated, too.
     package var includesAmbiguous = false
     /// The requests that are repeated because the filter names them.
@@ -70,7 +72,7 @@ package struct ReplayPlanHeader: Sendable, Equatable {
             "kind": Self.kind, "version": Int(Self.version), "job_id": jobID, "source": source.rawValue,
             "created_at": createdAt.text, "filter": filter, "reason": reason, "actor": actor,
             "include_ambiguous": includesAmbiguous, "include_cancelled": exceptions.cancelled,
-            "include_no_target": exceptions.untargeted, "tenant": tenant,
+            "include_no_target": exceptions.untargeted, "tenant": tenant, "rate": rate.map { Int($0) },
         ])
         switch expiry {
         case .life(let seconds): object.add("ttl_seconds", value: Int(seconds))
@@ -103,6 +105,7 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         reason = text("reason") ?? ""
         actor = text("actor") ?? ""
         tenant = text("tenant")
+        rate = document.integer("rate", of: document.root).flatMap { $0 > 0 ? Double(min($0, 1_000_000)) : nil }
         func isTrue(_ name: StaticString) -> Bool {
             document.member(name, of: document.root).map { document.kind(of: $0) == .true } ?? false
         }

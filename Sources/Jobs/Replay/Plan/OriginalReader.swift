@@ -13,6 +13,16 @@ struct OriginalReader {
         self.timeout = timeout
     }
 
+    /// The number of partitions of a topic, 0 for one that is gone.
+    func partitionCount(of topic: String) throws(KafkaError) -> Int {
+        do throws(KafkaError) {
+            return try fetcher.partitionCount(of: topic, timeout: timeout)
+        } catch {
+            if error.isUnknownTopicOrPartition { return 0 }
+            throw error
+        }
+    }
+
     /// The record at a place, or nil when it is gone, perhaps with its topic.
     func record(at place: RecordPlace) throws(KafkaError) -> FetchedRecord? {
         do throws(KafkaError) {

@@ -47,6 +47,9 @@ package struct PreparedReplay: Sendable {
         }
     }
 
+    /// Requests a second for a run that says nothing else: those of the run before, or of the plan, or 500.
+    package var rate: Double { job.flatMap { $0.record.rate > 0 ? $0.record.rate : nil } ?? header.rate ?? 500 }
+
     /// A runner of the plan.
     ///
     /// - Parameters:

@@ -29,7 +29,8 @@ enum RunCommand {
         if let job = replay.job, replay.isFinished { return try reportFinished(job, path, invocation) }
         if replay.gone.count > 0 { invocation.streams.note(replay.gone.text) }
         try confirm(header.counts.requests, invocation)
-        let runner = replay.runner(context, settings.planning(), rate: try PlanCommand.rate(invocation))
+        let runner = replay.runner(
+            context, settings.planning(), rate: invocation.arguments.has("rate") ? try PlanCommand.rate(invocation) : replay.rate)
         let ending = try run(runner, of: header.counts.requests, settings, invocation)
         try report(ending, invocation)
         return exitCode(ending, path, invocation)
