@@ -116,7 +116,7 @@ final class FleetWatch: Sendable {
     /// Follows the topic of reports as long as it can be read.
     private func follow(_ turn: inout Turn) {
         do throws(JobFailure) {
-            guard let reader = try context.openFleet() else { return }
+            guard let reader = try context.openFleet(following: true) else { return }
             defer { reader.close() }
             while !context.isCancelled(), read(reader) { turn.next(self) }
         } catch {

@@ -5,8 +5,15 @@ extension JobContext {
     /// The time before now from which reports are read: who said nothing since then is forgotten.
     private static let reach = Fleet.forgottenAge + 10_000
 
-    /// A reader of the fleet's reports from a minute or so ago on, and of those that come, or nil when there is no such topic.
-    package func openFleet() throws(JobFailure) -> TopicReader? {
+    /// A reader of the fleet's reports from a minute or so ago on, and of those that come, or nil when there is no such topic. One that
+    /// follows it for long gets the reports of half a second at once: a fetch for each would cost more than all else.
+    package func openFleet(following isFollowing: Bool = false) throws(JobFailure) -> TopicReader? {
+        var kafka = kafka
+        if isFollowing {
+            kafka.properties += [
+                .init(key: "fetch.min.bytes", value: "1048576"), .init(key: "fetch.wait.max.ms", value: "500"),
+            ]
+        }
         do throws(KafkaError) {
             return try TopicReader(
                 kafka, topic: topics.status, start: .time(now() - Self.reach), timeout: timeout, readAhead: 16 << 20)
