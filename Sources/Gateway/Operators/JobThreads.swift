@@ -1,5 +1,6 @@
 import Dispatch
 import EventLoop
+import Glibc
 import Synchronization
 
 /// Threads for jobs that read topics or files and take milliseconds to minutes. Keys take turns: one job of each is done at a time.
@@ -17,11 +18,14 @@ final class JobThreads: Sendable {
     private let turns = Mutex(UserTurns<Piece>(lineLimit: 1, userLimit: limits.asker, limit: limits.all))
     private let pieces = BoundedQueue<Piece>(limit: limits.all)
     private let name: String
+    /// Work that may take minutes gives way to that of calls.
+    private let isBackground: Bool
     private let threads: [ServiceThread]
 
     /// Threads that do not run yet.
-    init(_ name: String, count: Int = 2) {
+    init(_ name: String, count: Int = 2, isBackground: Bool = false) {
         self.name = name
+        self.isBackground = isBackground
         threads = (0..<count).map { _ in ServiceThread() }
     }
 
@@ -52,9 +56,17 @@ final class JobThreads: Sendable {
     }
 
     private func work() {
+        if isBackground { ThreadPriority.lower() }
         while let piece = pieces.take() {
             piece.job()
             if let next = turns.withLock({ $0.finish(of: piece.asker) }) { _ = pieces.put(next) }
         }
     }
+}
+
+/// The share of the processors that a thread gets while others want them as well.
+enum ThreadPriority {
+    /// Has the calling thread, and those that it makes from now on, give way to others (setpriority(2): a thread of its own on Linux, and
+    /// what it creates inherits that).
+    static func lower() { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10) }
 }

@@ -21,7 +21,7 @@ final class OperatorEndpoints: Sendable {
     /// Work of milliseconds.
     private let finding = JobThreads("pushfan-find")
     /// Work of seconds or minutes: plans, and searches without index.
-    private let planning = JobThreads("pushfan-plan")
+    private let planning = JobThreads("pushfan-plan", isBackground: true)
     /// Work that waits for a runner or a broker, or reads a plan.
     private let acting = JobThreads("pushfan-act")
     private let results: ResultDesk
@@ -71,7 +71,12 @@ final class OperatorEndpoints: Sendable {
         planning.start()
         acting.start()
         fleet.start()
-        if let keeper { keeperThread.start(named: "pushfan-index") { keeper.run() } }
+        if let keeper {
+            keeperThread.start(named: "pushfan-index") {
+                ThreadPriority.lower()
+                keeper.run()
+            }
+        }
     }
 
     /// Tells those who follow, and answers those who have waited long enough. To be called several times a second. Waits for nothing.
