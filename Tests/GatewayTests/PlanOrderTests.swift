@@ -155,7 +155,7 @@ import Testing
         #expect(other == nil)
         #expect(eventually { runs.standing(of: "first")?.next == 5 })
         runs.notePause(of: "first")
-        #expect(runs.standing(of: "first")?.state == .paused && runs.runningID == "first")
+        #expect(runs.standing(of: "first")?.state == .paused && runs.standing(of: "first")?.isAtWork == true)
         #expect(
             runs.start("second") { _ in
             } work: { _ throws(JobFailure) in
@@ -164,7 +164,7 @@ import Testing
         goOn.signal()
         ended.wait()
         #expect(eventually { runs.standing(of: "first")?.state == .ended(.interrupted) })
-        #expect(begun.withLock { $0 } == 1 && runs.runningID == nil)
+        #expect(begun.withLock { $0 } == 1 && runs.standing(of: "first")?.isAtWork == false)
         #expect(
             runs.start("second") { _ in
             } work: { _ throws(JobFailure) in

@@ -37,11 +37,8 @@ struct OperatorCall: Sendable {
 
 extension OperatorCall {
     init(_ route: OperatorRoute, request: HTTPServerRequest, by publisher: Publisher, reply: Reply) {
-        self.init(route: route, request: request, publisher: publisher, answer: { reply.answer($0) }) { head, onEnd in
-            let (response, stream) = HTTPServerResponse.stream(status: head.status, headers: head.headers, onEnd: onEnd)
-            reply.answer(response)
-            return stream
-        }
+        self.init(
+            route: route, request: request, publisher: publisher, answer: { reply.answer($0) }, stream: reply.streaming)
     }
 }
 

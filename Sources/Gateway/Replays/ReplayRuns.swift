@@ -39,9 +39,6 @@ final class ReplayRuns: Sendable {
     /// The state of a run that is known here.
     func standing(of id: String) -> Standing? { runs.withLock { $0[id]?.standing } }
 
-    /// The run that is at work.
-    var runningID: String? { runs.withLock { $0.first { $0.value.standing.isAtWork }?.key } }
-
     /// Starts a run, unless one is at work, whose id is returned then. `work` reports its progress, and returns how the job stands
     /// at its end. `onBeginning` is called once, as soon as the run has begun or ended, or after some seconds.
     func start(
