@@ -1,0 +1,86 @@
+// Calls of the API, and how a person makes the same ones in a shell.
+
+import {button, el} from './dom.js'
+import {shell} from './format.js'
+
+const root = new URL('../', import.meta.url)
+
+/** The address of a path of the API. */
+export const address = (path) => new URL(path, root)
+
+/** An answer that says why not (RFC 9457), or that there was none. */
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body?.detail ?? (status ? `The gateway answered ${status}.` : 'The gateway does not answer.'))
+    Object.assign(this, {status, code: body?.code, errors: body?.errors ?? [], retry: body?.retry})
+  }
+}
+
+/** Called with each 401: the session is over. */
+export const session = {current: null, onend: () => {}}
+
+/** True if the key of this session may do something. */
+export const may = (scope) => session.current?.scopes.includes(scope) ?? false
+
+/** Calls the API. Returns the answer's JSON, its `ETag` and its status; anything but success throws a `Problem`. */
+export async function call(method, path, {body, headers = {}, signal} = {}) {
+  let answer
+  try {
+    answer = await fetch(address(path), {
+      method, signal, credentials: 'same-origin', cache: 'no-store',
+      headers: body === undefined ? headers : {'Content-Type': 'application/json', ...headers},
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new Problem(0)
+  }
+  const text = await answer.text()
+  let json
+  try { json = text ? JSON.parse(text) : undefined } catch { json = undefined }
+  if (!answer.ok) {
+    if (answer.status === 401 && path !== 'ui/session') session.onend()
+    throw new Problem(answer.status, json)
+  }
+  return {json, status: answer.status, etag: answer.headers.get('ETag'), place: answer.headers.get('Location')}
+}
+
+/** The JSON of a GET. */
+export const get = async (path, signal) => (await call('GET', path, {signal})).json
+
+/** A path with a query; members without a value are left out. */
+export function target(path, members) {
+  const query = new URLSearchParams(Object.entries(members).filter(([, value]) => value !== undefined && value !== null && value !== ''))
+  return query.size ? `${path}?${query}` : path
+}
+
+/** A call as a line for the shell. */
+export function curl({method = 'GET', path, body, headers = {}}) {
+  const parts = ['curl -sS -H "Authorization: Bearer $KEY"']
+  for (const [name, value] of Object.entries(headers)) parts.push(`-H ${shell(`${name}: ${value}`)}`)
+  if (body !== undefined) parts.push(`--json ${shell(JSON.stringify(body))}`)
+  else if (method !== 'GET') parts.push(`-X ${method}`)
+  return [...parts, shell(String(address(path)))].join(' ')
+}
+
+function line(name, text) {
+  const said = el('span', {class: 'soft small', role: 'status'})
+  const copy = async () => {
+    // Without TLS there is no clipboard but on loopback, so the text is selected for the keyboard.
+    try {
+      await navigator.clipboard.writeText(text)
+      said.textContent = 'copied'
+    } catch {
+      getSelection().selectAllChildren(pre)
+      said.textContent = 'selected: copy it with the keyboard'
+    }
+  }
+  const pre = el('pre', {tabindex: '0', 'aria-label': name}, text)
+  return [el('div', {class: 'row'}, el('h3', {}, name), button('Copy', copy, {class: 'bare', 'aria-label': `Copy ${name}`}), said), pre]
+}
+
+/** What this screen does, as calls: `calls` are those of `curl`, `commands` lines of pushfan. */
+export function asCommands(calls, commands) {
+  return el('details', {class: 'as'}, el('summary', {}, 'As curl, as pushfan'),
+    line('As curl', calls.map(curl).join('\n')), commands.length ? line('As pushfan', commands.join('\n')) : null)
+}

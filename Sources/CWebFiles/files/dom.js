@@ -1,0 +1,120 @@
+// Makes elements. Text from outside becomes text nodes and nothing else.
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+function fill(node, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue
+    if (name.startsWith('on')) node.addEventListener(name.slice(2), value)
+    else if (name === 'value' && 'value' in node) node.value = value
+    else if (name === 'checked' || name === 'selected' || name === 'open') node[name] = value
+    else node.setAttribute(name, value === true ? '' : value)
+  }
+  append(node, children)
+  return node
+}
+
+/** Appends text, nodes, and lists of them; passes over nothing, null and false. */
+export function append(node, children) {
+  for (const child of children.flat(Infinity)) if (child !== undefined && child !== null && child !== false) node.append(child)
+}
+
+/** An element. Properties that begin with `on` are listeners, all others attributes. */
+export const el = (tag, properties = {}, ...children) => fill(document.createElement(tag), properties, children)
+
+/** An element of a drawing. */
+export const svg = (tag, properties = {}, ...children) => fill(document.createElementNS(SVG, tag), properties, children)
+
+/** Gives an element other children. */
+export function show(node, ...children) {
+  node.replaceChildren()
+  append(node, children)
+  return node
+}
+
+/** Sets an element's text, where it is another. */
+export function say(node, text) {
+  if (node.textContent !== String(text)) node.textContent = text
+}
+
+/** Sets or removes an attribute, where it is another. */
+export function mark(node, name, value) {
+  if (value === undefined || value === null || value === false) node.removeAttribute(name)
+  else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value)
+}
+
+/**
+ * Keeps one child for each item: those that stay keep their element, and with it the focus.
+ * `make(item)` returns an element, `update(element, item)` brings it up to date.
+ */
+export function keep(parent, items, key, make, update) {
+  const known = new Map([...parent.children].map((child) => [child.dataset.key, child]))
+  let at = null
+  for (const item of items) {
+    const name = String(key(item))
+    let child = known.get(name)
+    known.delete(name)
+    if (!child) {
+      child = make(item)
+      child.dataset.key = name
+    }
+    update(child, item)
+    const next = at ? at.nextElementSibling : parent.firstElementChild
+    if (next !== child) parent.insertBefore(child, next)
+    at = child
+  }
+  for (const child of known.values()) child.remove()
+}
+
+/**
+ * A table. A column is {title, cell(item), number, row, key}: `row` makes the row's header of it. Cells are text or nodes.
+ * `rows` fills it, and returns nothing.
+ */
+export function table(caption, columns, {hidden = false, cards = true, data = () => ({})} = {}) {
+  const body = el('tbody')
+  const node = el('table', {class: cards ? 'cards' : undefined},
+    el('caption', {class: hidden ? 'hidden' : undefined}, caption),
+    el('thead', {}, el('tr', {}, columns.map((column) => el('th', {scope: 'col', class: column.number && 'number'}, column.title)))),
+    body)
+  const cell = (column, item) => el(column.row ? 'th' : 'td',
+    {scope: column.row && 'row', class: column.number && 'number', 'data-label': column.title}, column.cell(item))
+  const row = (item) => el('tr', data(item), columns.map((column) => cell(column, item)))
+  return {
+    node: el('div', {class: 'scroll'}, node),
+    body,
+    rows(items) { show(body, items.map(row)) },
+    add(items) { append(body, items.map(row)) },
+    /** Keeps rows by a key, and changes the cells whose text is another. Such cells have text alone. */
+    live(items, key) {
+      keep(body, items, key, row, (tr, item) => columns.forEach((column, place) => {
+        const made = column.cell(item)
+        if (made instanceof Node) {
+          if (tr.children[place].textContent !== made.textContent) show(tr.children[place], made)
+        } else say(tr.children[place], made ?? '')
+      }))
+    },
+  }
+}
+
+/** A word with a state, and the sign of that state. */
+export const state = (word, tone) => el('span', {class: `state ${tone}`}, word)
+
+/** A button. */
+export const button = (text, onclick, properties = {}) => el('button', {type: 'button', onclick, ...properties}, text)
+
+/** A notice: a tone, a first line, and more. */
+export const notice = (tone, ...children) => el('div', {class: `notice ${tone}`}, children.map((child) => child instanceof Node ? child : el('p', {}, child)))
+
+/** A list of facts: pairs of a name and what there is to it. Pairs without a value are left out. */
+export const facts = (pairs) => el('dl', {class: 'facts'}, pairs
+  .filter(([, value]) => value !== undefined && value !== null && value !== '')
+  .map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]))
+
+let said = 0
+/** Says something to those who hear the page, at most once in 5 s unless it is urgent. */
+export function announce(text, urgent = false) {
+  const now = performance.now()
+  if (!urgent && now - said < 5000) return
+  said = now
+  say(document.getElementById('said'), text)
+}

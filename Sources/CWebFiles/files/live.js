@@ -1,0 +1,111 @@
+// What workers report, each second: one stream of events for the page, closed while nobody looks.
+
+import {address, call} from './api.js'
+
+const listeners = new Set()
+/** The longest time without an event before the stream counts as cut, in milliseconds. */
+const silence = 6000
+const memory = 180
+
+/** The last events, the figures of each of the last seconds, and how the stream is: `live`, `connecting`, `cut`, `refused`. */
+export const live = {fleet: null, backlog: null, series: [], arrived: 0, state: 'connecting', reason: '', isPaused: false}
+
+let source = null
+let retry = 0
+let delay = 1000
+
+/** True while the page is to ask nothing. */
+export const isQuiet = () => live.isPaused || document.hidden
+
+/** Calls `heard` after each event and each change of the stream, until the signal. */
+export function follow(heard, signal) {
+  listeners.add(heard)
+  signal.addEventListener('abort', () => listeners.delete(heard))
+}
+
+const tell = () => listeners.forEach((heard) => heard())
+
+function become(state, reason = '') {
+  live.state = state
+  live.reason = reason
+  tell()
+}
+
+function take(fleet) {
+  live.fleet = fleet
+  live.arrived = performance.now()
+  live.state = 'live'
+  delay = 1000
+  const at = Date.parse(fleet.at)
+  const last = live.series.at(-1)
+  if (!last || at > last.at) live.series.push({at, finished: fleet.finished_per_second, published: live.backlog?.published_per_second})
+  if (live.series.length > memory) live.series.shift()
+  tell()
+}
+
+function open() {
+  clearTimeout(retry)
+  if (source || isQuiet()) return
+  become('connecting')
+  source = new EventSource(address('v1/status/events'))
+  source.addEventListener('fleet', (event) => take(JSON.parse(event.data)))
+  source.addEventListener('backlog', (event) => {
+    live.backlog = JSON.parse(event.data)
+    tell()
+  })
+  source.onerror = lose
+}
+
+// A browser connects again by itself only after some failures. This does in any case, each time a little later.
+async function lose() {
+  close()
+  become('cut')
+  try {
+    await call('HEAD', 'v1/status/events')
+  } catch (problem) {
+    if (problem.status === 401) return
+    if (problem.status === 403) return become('refused', problem.message)
+  }
+  retry = setTimeout(open, delay)
+  delay = Math.min(delay * 2, 15000)
+}
+
+function close() {
+  clearTimeout(retry)
+  source?.close()
+  source = null
+}
+
+/** Begins, or goes on. */
+export function start() { open() }
+
+/** Ends. */
+export function end() {
+  close()
+  Object.assign(live, {fleet: null, backlog: null, series: [], state: 'connecting'})
+}
+
+/** Holds what is on screen, or lets it move again. */
+export function pause(isPaused) {
+  live.isPaused = isPaused
+  document.body.toggleAttribute('data-paused', false)
+  if (isPaused) document.body.dataset.paused = 'true'
+  else delete document.body.dataset.paused
+  isPaused ? close() : open()
+  tell()
+}
+
+document.addEventListener('visibilitychange', () => document.hidden ? close() : source || live.state === 'refused' || !document.body.dataset.session ? tell() : open())
+
+setInterval(() => {
+  if (document.hidden) return
+  if (source && live.state === 'live' && performance.now() - live.arrived > silence) lose()
+  else tell()
+}, 1000)
+
+/** The age of the figures on screen in milliseconds, or nil: since they came, and of the oldest report that counts in them. */
+export function age() {
+  if (!live.fleet) return null
+  const oldest = Math.max(0, ...live.fleet.workers.filter((worker) => !worker.stale).map((worker) => worker.age_ms))
+  return performance.now() - live.arrived + oldest
+}

@@ -1,0 +1,155 @@
+// Is it moving, what waits, and what fails.
+
+import {asCommands, get, may} from './api.js'
+import {announce, el, mark, notice, say, show, state, table} from './dom.js'
+import {ago, count, duration, plural, rate, time, tone} from './format.js'
+import {follow, isQuiet, live} from './live.js'
+import {plot, tile} from './plots.js'
+import {link} from './view.js'
+
+const outcomes = [['sent', 'good'], ['partial', 'warn'], ['failed', 'bad'], ['rejected', 'ink'], ['others', 'soft']]
+const lanes = {high: 'High', normal: 'Normal', bulk: 'Bulk', delayed: 'Delayed: retries and what is due later', held: 'Held by ordering keys', parts: 'Parts of large requests'}
+const ranges = [15, 30, 60]
+
+const sum = (counts = {}) => Object.values(counts).reduce((all, one) => all + one, 0)
+const share = (minute, name) => name === 'others'
+  ? sum(minute.finished) - outcomes.reduce((all, [one]) => all + (one === 'others' ? 0 : minute.finished[one] ?? 0), 0)
+  : minute.finished[name] ?? 0
+
+/** The state of the whole in one sentence, from reports of workers and from the backlog. */
+export function verdict(fleet, backlog) {
+  if (!fleet) return {tone: 'soft', text: 'Waiting for the first report of the workers.'}
+  const workers = fleet.workers.filter((worker) => !worker.stale)
+  if (!workers.length) return {tone: 'bad', text: 'No worker reports. Requests wait in Kafka until one runs.'}
+  const out = (fleet.hubs ?? []).filter((hub) => hub.circuit === 'open')
+  const stuck = (backlog?.reasons ?? []).filter((reason) => reason.stuck)
+  const moves = `${rate(fleet.finished_per_second)} finished a second`
+  const behind = backlog ? `, ${backlog.requests ? `${plural(backlog.requests, 'request')} behind, the oldest for ${duration(backlog.oldest_ms)}` : 'nothing waits'}` : ''
+  if (out.length) return {tone: 'bad', text: `${out.map((hub) => `Hub ${hub.hub} is out`).join(', ')}; the rest moves: ${moves}${behind}.`}
+  if (stuck.length) return {tone: 'warn', text: `Something is stuck: ${moves}${behind}.`}
+  if (backlog?.requests && !(fleet.finished_per_second > 0)) return {tone: 'warn', text: `Nothing moves${behind}.`}
+  return {tone: 'good', text: `Moving: ${moves}${behind}.`}
+}
+
+const circuit = (hub) => {
+  const word = {closed: 'closed', half_open: 'half open', open: 'open'}[hub.circuit] ?? hub.circuit
+  return state(hub.circuit_reason && hub.circuit !== 'closed' ? `${word} (${hub.circuit_reason.replaceAll('_', ' ')})` : word, tone(hub.circuit))
+}
+
+const hubColumns = [
+  {title: 'Hub', row: true, cell: (hub) => hub.hub},
+  {title: 'Circuit', cell: circuit},
+  {title: 'Next probe', cell: (hub) => hub.circuit === 'open' && hub.circuit_change ? `in ${duration(Math.max(0, Date.parse(hub.circuit_change) - Date.now()))}` : ''},
+  {title: 'In flight / limit', number: true, cell: (hub) => `${count(hub.in_flight)} / ${count(hub.limit)}`},
+  {title: 'Wait for turn', number: true, cell: (hub) => count(hub.waiting_for_turn)},
+  {title: 'Wait for timer', number: true, cell: (hub) => count(hub.waiting_for_timer)},
+  {title: 'Rate limit', number: true, cell: (hub) => hub.rate_per_second === undefined ? 'none' : `${rate(hub.rate_per_second)}/s`},
+  {title: 'Throttled until', cell: (hub) => hub.throttled_until && Date.parse(hub.throttled_until) > Date.now() ? time(hub.throttled_until) : ''},
+]
+
+const mode = (worker) => worker.stale ? state('stale', 'bad') : state(worker.loops[0]?.mode ?? 'unknown', tone(worker.loops[0]?.mode))
+const all = (worker, name) => worker.loops.reduce((total, loop) => total + (loop[name] ?? 0), 0)
+
+const workerColumns = [
+  {title: 'Worker', row: true, cell: (worker) => worker.id},
+  {title: 'Mode', cell: mode},
+  {title: 'Partitions', number: true, cell: (worker) => count(all(worker, 'partitions'))},
+  {title: 'Finished/s', number: true, cell: (worker) => rate(worker.finished_per_second ?? all(worker, 'finished_per_second'))},
+  {title: 'In flight / limit', number: true, cell: (worker) => `${count(all(worker, 'in_flight'))} / ${count(all(worker, 'limit'))}`},
+  {title: 'Oldest request', cell: (worker) => worker.oldest ? `${duration(Math.max(0, Date.now() - Date.parse(worker.oldest.published_at)))}: ${worker.oldest.topic} ${worker.oldest.partition} at ${worker.oldest.offset}, waits for ${worker.oldest.waits_for}` : 'none'},
+  {title: 'Rebalance', cell: (worker) => worker.last_rebalance ? ago(worker.last_rebalance) : ''},
+  {title: 'Report', number: true, cell: (worker) => duration(worker.age_ms)},
+]
+
+function open(view) {
+  if (!may('read')) {
+    view.frame(null, notice('', 'The fleet is shown to keys with the scope read.'))
+    return view.ready()
+  }
+  const minutes = ranges.includes(Number(view.members.get('minutes'))) ? Number(view.members.get('minutes')) : 60
+  const headline = el('div', {class: 'notice', 'data-verdict': true})
+  const tiles = {
+    published: tile('Published a second', 'published'), finished: tile('Finished a second', 'finished', 'good'),
+    backlog: tile('Waiting', 'backlog', 'warn'), latency: tile('Publish to final, last minute', 'latency'),
+    failed: tile('Failed in this minute', 'failed', 'bad'),
+  }
+  const plots = {
+    outcomes: plot('Outcomes a minute', {format: count, step: 60000, empty: 'No request has finished.'}),
+    latency: plot('Publish to final', {format: duration, scale: 'log', step: 60000, empty: 'No request has finished.'}),
+    flow: plot('In and out a second, last 3 minutes', {format: rate, step: 1000}),
+    backlog: plot('Age of the oldest that waits', {format: duration, step: 60000, empty: 'Nothing has waited.'}),
+  }
+  const laneTable = table('Backlog by lane', [
+    {title: 'Lane', row: true, cell: (lane) => lanes[lane.lane] ?? lane.lane},
+    {title: 'Requests', number: true, cell: (lane) => count(lane.requests)},
+    {title: 'Oldest', number: true, cell: (lane) => lane.requests && lane.oldest_ms !== undefined ? duration(lane.oldest_ms) : ''},
+  ], {cards: false})
+  const hubTable = table('Hubs', hubColumns, {data: (hub) => ({'data-hub': hub.hub})})
+  const workerTable = table('Workers', workerColumns, {data: (worker) => ({'data-worker': worker.id})})
+  const more = el('p', {class: 'soft small'})
+  const range = el('select', {'aria-label': 'Range of the plots', onchange: (event) => { view.remember({minutes: event.target.value}); view.members.set('minutes', event.target.value); ask() }},
+    ranges.map((one) => el('option', {value: one, selected: one === minutes}, `Last ${one} minutes`)))
+  let history = [], said = ''
+
+  function showLive() {
+    if (live.isPaused || view.signal.aborted) return
+    const {fleet, backlog, series} = live
+    if (live.state === 'refused') return show(headline, el('p', {}, live.reason || 'This key gets no live data.'))
+    const found = verdict(fleet, backlog)
+    headline.className = `notice ${found.tone}`
+    const reasons = backlog?.reasons ?? []
+    const text = [found.text, ...reasons.map((reason) => reason.text)].join('\n')
+    if (headline.dataset.text !== text) {
+      headline.dataset.text = text
+      show(headline, el('p', {}, state(found.text, found.tone)), reasons.map((reason) => el('p', {class: 'small clip'}, reason.text)))
+    }
+    const kind = found.tone + (fleet?.hubs ?? []).map((hub) => hub.circuit)
+    if (said !== kind) { if (said) announce(found.text); said = kind }
+    if (!fleet) return
+    tiles.published.update(rate(backlog?.published_per_second), 'requests, at Kafka', series.map((one) => one.published))
+    tiles.finished.update(rate(fleet.finished_per_second), `${rate(fleet.calls_per_second)} hub calls a second`, series.map((one) => one.finished))
+    tiles.backlog.update(duration(backlog?.oldest_ms), backlog ? `${plural(backlog.requests, 'request')}, ${count(backlog.delayed)} delayed, ${count(backlog.held)} held` : '', history.map((minute) => minute.backlog?.oldest_ms), backlog?.oldest_ms > 60000 ? 'warn' : '')
+    tiles.latency.update(duration(fleet.latency?.p50_ms), `p95 ${duration(fleet.latency?.p95_ms)}, p99 ${duration(fleet.latency?.p99_ms)}`, history.map((minute) => minute.latency?.p50_ms))
+    plots.flow.update(series.map((one) => one.at), [
+      {name: 'Published', tone: 'accent', line: 'dash', values: series.map((one) => one.published)},
+      {name: 'Finished', tone: 'good', line: 'solid', values: series.map((one) => one.finished)}])
+    laneTable.live(backlog?.lanes ?? [], (lane) => lane.lane)
+    hubTable.live([...(fleet.hubs ?? [])].sort((one, other) => (one.circuit === 'closed') - (other.circuit === 'closed') || one.hub.localeCompare(other.hub)), (hub) => hub.hub)
+    workerTable.live(fleet.workers, (worker) => worker.id)
+    say(more, fleet.hubs_omitted ? `${count(fleet.hubs_omitted)} more hubs.` : '')
+    view.ready()
+  }
+
+  function showHistory() {
+    const shown = history.slice(-Number(view.members.get('minutes') ?? 60))
+    const times = shown.map((minute) => Date.parse(minute.at))
+    plots.outcomes.update(times, outcomes.map(([name, tone]) => ({name, tone, values: shown.map((minute) => share(minute, name))})))
+    plots.latency.update(times, [['p50', 'accent', 'solid'], ['p95', 'accent', 'dash'], ['p99', 'ink', 'dot']].map(([name, tone, line]) =>
+      ({name, tone, line, values: shown.map((minute) => minute.latency?.[`${name}_ms`])})))
+    plots.backlog.update(times, [{name: 'Oldest', tone: 'warn', line: 'solid', values: shown.map((minute) => minute.backlog?.oldest_ms)}])
+    const last = shown.at(-1)
+    if (last) tiles.failed.update(count(share(last, 'failed') + share(last, 'rejected')), `of ${plural(sum(last.finished), 'request')}`, shown.map((minute) => share(minute, 'failed') + share(minute, 'rejected')), share(last, 'failed') ? 'bad' : '')
+  }
+
+  async function ask() {
+    await view.run(async () => {
+      history = (await get('v1/history', view.signal)).items
+      showHistory()
+    }, headline)
+  }
+
+  view.frame(el('div', {class: 'row end'}, range), headline,
+    el('section', {class: 'tiles', 'aria-label': 'Now', 'data-live': true}, Object.values(tiles).map((one) => one.node)),
+    el('div', {class: 'pair'}, plots.outcomes.node, plots.latency.node, plots.flow.node, plots.backlog.node),
+    el('div', {class: 'pair'}, el('section', {class: 'card'}, laneTable.node), el('section', {class: 'card'}, hubTable.node, more,
+      el('p', {class: 'small'}, el('a', {href: link('failures')}, 'What fails, by cause')))),
+    el('section', {class: 'card'}, workerTable.node),
+    asCommands([{path: 'v1/status'}, {path: 'v1/status/events', headers: {Accept: 'text/event-stream'}}, {path: 'v1/history'}], ['pushfan status']))
+  follow(showLive, view.signal)
+  showLive()
+  ask()
+  const timer = setInterval(() => { if (!isQuiet()) ask() }, 10000)
+  view.signal.addEventListener('abort', () => clearInterval(timer))
+}
+
+export const overview = {name: 'overview', title: () => 'Overview', open}
