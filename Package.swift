@@ -73,6 +73,8 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         // The documentation's pages as bytes. Debug information as Swift writes it, which valgrind 3.19 can read.
         .target(name: "CPages", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
+        // The files of the web page as bytes.
+        .target(name: "CWebFiles", exclude: ["files"], cSettings: [.unsafeFlags(["-gdwarf-4"])]),
 
         // pure
         pure("Basics"),
@@ -98,6 +100,7 @@ let package = Package(
         wrapper("HTTPServing", ["Basics", "CMicroHTTPD", "Gzip"]),
         wrapper("SQLite", ["Basics", "CSQLite"]),
         wrapper("Pages", ["CPages"]),
+        wrapper("WebFiles", ["CWebFiles", "Crypto", "Gzip"]),
 
         // hub
         .target(
@@ -139,7 +142,7 @@ let package = Package(
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "Outcomes", "Observability", "EventLoop", "Kafka", "HubREST",
                 "CurlHTTP", "HTTPServing", "HubAuth", "SQLite", "Users", "Keys", "Crypto", "Publishing", "Intake", "Jobs",
-                "GroupPositions", "Replay", "ResultQuery",
+                "GroupPositions", "Replay", "ResultQuery", "WebFiles",
             ],
             swiftSettings: strict),
         .target(
@@ -208,6 +211,7 @@ let package = Package(
         tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("GzipTests", ["Gzip"]),
+        tests("WebFilesTests", ["Gzip", "WebFiles"]),
         tests("HTTPServingTests", ["HTTPServing"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
@@ -236,7 +240,7 @@ let package = Package(
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubEmulator",
                 "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
-                "Publishing", "Intake", "SQLite", "Jobs", "Replay", "ResultQuery",
+                "Publishing", "Intake", "SQLite", "Jobs", "Replay", "ResultQuery", "WebFiles",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests(

@@ -1,4 +1,4 @@
-/// The reason for which bytes could not be unpacked.
+/// The reason for which bytes could not be packed or unpacked.
 public enum GzipError: Error, Equatable, Sendable, CustomStringConvertible {
     /// They are not what RFC 1952 says, or their checksum or their length is another one.
     case broken
@@ -9,7 +9,7 @@ public enum GzipError: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .broken: "the bytes are no valid gzip"
-        case .noMemory: "there is no memory to unpack gzip"
+        case .noMemory: "there is no memory for gzip"
         }
     }
 }

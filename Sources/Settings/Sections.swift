@@ -185,6 +185,16 @@ extension WorkerSettings {
     }
 }
 
+/// The rule by which the gateway's web page is served.
+public enum PageRule: Sendable {
+    /// On a loopback address, where there are keys to sign in with.
+    case auto
+    /// Always, which needs keys.
+    case on
+    /// Never.
+    case off
+}
+
 /// The settings of the gateway for apps and back ends.
 public struct GatewaySettings: Sendable {
     /// The address at which it serves them.
@@ -193,6 +203,8 @@ public struct GatewaySettings: Sendable {
     public let usersFile: String?
     /// The file of the keys that back ends publish with.
     public let keysFile: String?
+    /// The rule by which the web page is served.
+    public let page: PageRule
     /// True if every user may sign in whose password is the name.
     public let allowsDemoSignIn: Bool
     /// Addresses, and ranges of them, of the proxies in front of it.
@@ -224,6 +236,12 @@ public struct GatewaySettings: Sendable {
         keysFile = read.optional(
             "gateway.keys_file", as: .line("the path of a file"),
             summary: "The file of the keys that back ends publish with, which `pushfan keys create` writes.")
+        page = try read(
+            "gateway.ui", as: .word([(word: "auto", value: .auto), (word: "on", value: .on), (word: "off", value: .off)]),
+            default: "auto",
+            summary:
+                "Whether the web page is served at /ui, for those with a key; auto is on where gateway.listen is loopback and a keys file is set."
+        )
         allowsDemoSignIn = try read(
             "gateway.demo_auth", as: .boolean, default: "false",
             summary: "Whether everybody may sign in whose password is the name; on a loopback address only, for demonstrations.")

@@ -26,6 +26,7 @@ extension Settings {
         configuration.listen = gateway.listen.description
         configuration.usersFile = gateway.usersFile
         configuration.keysFile = gateway.keysFile
+        configuration.servesPage = servesPage
         configuration.allowsDemoSignIn = gateway.allowsDemoSignIn
         configuration.trustedProxies = gateway.trustedProxies
         configuration.sendWait = gateway.sendWait
@@ -47,6 +48,14 @@ extension Settings {
         // With another hub that is wrong, requests are explained for its own hub alone.
         if let sketch = try? workerSketch() { configuration.worker = sketch }
         return configuration
+    }
+
+    private var servesPage: Bool {
+        switch gateway.page {
+        case .auto: gateway.listen.isLoopback && gateway.keysFile != nil
+        case .on: true
+        case .off: false
+        }
     }
 
     /// The one hub that a gateway serves, or nil and a problem when there is none or more than one.
@@ -82,6 +91,9 @@ extension Settings {
         if gateway.usersFile == nil && gateway.keysFile == nil && !gateway.allowsDemoSignIn {
             let files = "the path of the file that `pushfan users set` writes, or gateway.keys_file for back ends alone"
             problems.append(missing("gateway.users_file", expected: files))
+        }
+        if gateway.page == .on && gateway.keysFile == nil {
+            problems.append(missing("gateway.keys_file", expected: "the path of the file with the keys that gateway.ui asks for"))
         }
         if !gateway.listen.isLoopback && gateway.allowsDemoSignIn {
             problems.append(

@@ -23,6 +23,7 @@ import Testing
         let configuration = try gateway()
         #expect(configuration.listen == "127.0.0.1:8080")
         #expect(configuration.usersFile == "/run/users" && !configuration.allowsDemoSignIn && configuration.keysFile == nil)
+        #expect(!configuration.servesPage)
         #expect(configuration.trustedProxies.isEmpty && configuration.reservedTags.isEmpty)
         #expect(configuration.sendWait == .seconds(10) && !configuration.tracksOutcome)
         #expect(configuration.sendLife == .seconds(3600))
@@ -83,6 +84,18 @@ import Testing
         #expect(wait.sendWait == .seconds(20))
     }
 
+    static let pages: [(variables: [String: String], isServed: Bool)] = [
+        (["KEYS_FILE": "/run/keys"], true), (["KEYS_FILE": "/run/keys", "LISTEN": "[::1]:0"], true), ([:], false),
+        (["KEYS_FILE": "/run/keys", "UI": "off"], false),
+        (["KEYS_FILE": "/run/keys", "LISTEN": "0.0.0.0:80", "TRUST_PROXY": "10.0.0.5"], false),
+        (["KEYS_FILE": "/run/keys", "LISTEN": "0.0.0.0:80", "TRUST_PROXY": "10.0.0.5", "UI": "on"], true),
+    ]
+
+    @Test(arguments: pages) func thePageIsServedOnLoopbackToThoseWithKeys(variables: [String: String], isServed: Bool) throws {
+        let all = variables.map { ("PUSHFAN_GATEWAY_" + $0.key, $0.value) }
+        #expect(try gateway(Dictionary(uniqueKeysWithValues: all)).servesPage == isServed)
+    }
+
     static let hubs: [(file: String, hub: String)] = [
         ("hubs: {eu: {}}", "shop"), ("hubs: {eu: {}}\ndefault_hub: eu", "eu"),
         ("hubs: {eu: {}, us: {}}\nspreads: {all: [eu, us]}\ndefault_hub: us", "us"),
@@ -98,6 +111,7 @@ import Testing
             ["PUSHFAN_GATEWAY_USERS_FILE": ""], nil,
             ["gateway.users_file: is not set; set it or the variable PUSHFAN_GATEWAY_USERS_FILE"]
         ),
+        (["PUSHFAN_GATEWAY_UI": "on"], nil, ["gateway.keys_file: is not set"]),
         (["PUSHFAN_GATEWAY_LISTEN": "0.0.0.0:8080"], nil, ["gateway.listen: \"0.0.0.0:8080\" is no loopback address"]),
         (["PUSHFAN_GATEWAY_LISTEN": "[::]:8080"], nil, ["gateway.listen: \"[::]:8080\" is no loopback address"]),
         (["PUSHFAN_GATEWAY_LISTEN": "127.example.com:80"], nil, ["gateway.listen: \"127.example.com:80\" is no loopback"]),
@@ -159,6 +173,7 @@ import Testing
         ("RESERVED_TAGS", "$UserId:{a}", "no tag may have"), ("RESERVED_TAGS", String(repeating: "a", count: 121), "is too long"),
         ("SEND_WAIT", "999ms", "is out of range"), ("SEND_WAIT", "6m", "is out of range"), ("SEND_TTL", "0s", "is out of range"),
         ("SEND_TTL", "673h", "is out of range"), ("DEMO_AUTH", "yes", "is none of the words"),
+        ("UI", "yes", "is none of the words"),
         ("LISTEN", "8080", "is not an address"),
     ]
 

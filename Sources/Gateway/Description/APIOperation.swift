@@ -1,6 +1,7 @@
 internal import PushModel
 
-/// An operation of the gateway's API. Each route is one, and each has a row in the description: the compiler asks for both.
+/// An operation of the gateway's API. Each route is one, but for those of the web page, and each has a row in the description: the
+/// compiler asks for both.
 enum APIOperation: String, CaseIterable {
     case welcome, newRegistration, putRegistration, deleteRegistration, notify, secureText, publish, publishBatch, explain,
         showRequest, followRequest,
@@ -8,10 +9,11 @@ enum APIOperation: String, CaseIterable {
     case listRequests, listFailures, listDeadLetters, showStatus, followStatus, showHistory, listReplays, planReplay,
         showReplay, followReplay, listLeftovers, runReplay, pauseReplay, resumeReplay, stopReplay
 
-    /// The operation that a route leads to.
-    init(_ route: Route) {
-        self =
+    /// The operation that a route leads to, or nil for one of the web page.
+    init?(_ route: Route) {
+        let operation: APIOperation? =
             switch route {
+            case .page: nil
             case .welcome: .welcome
             case .newRegistration: .newRegistration
             case .putRegistration: .putRegistration
@@ -41,6 +43,8 @@ enum APIOperation: String, CaseIterable {
             case .operate(.command(.resume, _)): .resumeReplay
             case .operate(.command(.stop, _)): .stopReplay
             }
+        guard let operation else { return nil }
+        self = operation
     }
 
     /// Its row of the description.

@@ -36,7 +36,7 @@ struct RegisterRoute: Sendable {
             return (Registrar.writing(id, body: body, user: user, users: users.pattern), key: id)
         case .deleteRegistration(let id):
             return (Registrar.removing(id, user: user, users: users.pattern), key: id)
-        case .publish, .publishBatch, .explain, .request, .operate, .welcome, .notify, .secureText, .openAPI:
+        case .publish, .publishBatch, .explain, .request, .operate, .page, .welcome, .notify, .secureText, .openAPI:
             throw APIProblem.notFound
         }
     }

@@ -113,7 +113,8 @@ struct APIEndpoints: Endpoints {
         case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
         case .notify: notify.answer(call)
         case .secureText(let id): notify.answer(call, textOf: id)
-        case .welcome, .openAPI, .publish, .publishBatch, .explain, .request, .operate: call.reply.answer(APIProblem.notFound)
+        case .welcome, .openAPI, .publish, .publishBatch, .explain, .request, .operate, .page:
+            call.reply.answer(APIProblem.notFound)
         }
     }
 

@@ -17,6 +17,8 @@ public struct GatewayConfiguration: Sendable {
     public var usersFile: String?
     /// The file of the keys that back ends publish with; nil where none do.
     public var keysFile: String?
+    /// True if the web page is served. It needs `keysFile`. Default no.
+    public var servesPage = false
     /// Whether everybody may sign in whose password is the name, default no.
     public var allowsDemoSignIn = false
     /// Addresses, and ranges of them such as `10.0.0.0/8`, of the proxies in front; their `X-Forwarded-For` is believed.

@@ -26,6 +26,7 @@ public final class GatewayService: Sendable {
     private let signIn: SignIn
     private let endpoints: any Endpoints
     private let server: HTTPServer
+    private let servesPage: Bool
     private let isStopped = Atomic<Bool>(false)
 
     /// Makes a gateway that does not serve yet. The files of users and keys are read, and nothing is waited for.
@@ -36,19 +37,22 @@ public final class GatewayService: Sendable {
     /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
     public convenience init(_ configuration: GatewayConfiguration, services: GatewayServices) throws(GatewayFailure) {
         let keys = try KeySignIn.make(configuration, services: services)
+        guard keys != nil || !configuration.servesPage else {
+            throw GatewayFailure.configuration("gateway.ui: the page needs keys, and gateway.keys_file is not set")
+        }
         try self.init(
             configuration, services: services, checkKey: { keys?.check($0, from: $1) ?? .refused },
-            checkBatch: { keys?.check($0, of: $1) ?? .allowed })
+            checkBatch: { keys?.check($0, of: $1) ?? .allowed }, page: configuration.servesPage ? WebPage() : nil)
     }
 
     /// Makes one whose keys of `/v1` `checkKey` knows.
     convenience init(
         _ configuration: GatewayConfiguration, services: GatewayServices, checkKey: @escaping KeyCheck,
-        checkBatch: @escaping BatchCheck = { _, _ in .allowed }
+        checkBatch: @escaping BatchCheck = { _, _ in .allowed }, page: WebPage? = nil
     ) throws(GatewayFailure) {
         var services = services
         services.docsURL = configuration.docsURL
-        try self.init(configuration, services: services, checkKey: checkKey, checkBatch: checkBatch) {
+        try self.init(configuration, services: services, checkKey: checkKey, checkBatch: checkBatch, page: page) {
             [services] (lanes, users) throws(GatewayFailure) -> any Endpoints in
             try APIEndpoints(configuration, lanes: lanes, users: users, services: services)
         }
@@ -58,7 +62,7 @@ public final class GatewayService: Sendable {
     init(
         _ configuration: GatewayConfiguration, services: GatewayServices,
         checkKey: @escaping KeyCheck = { _, _ in .refused }, checkBatch: @escaping BatchCheck = { _, _ in .allowed },
-        makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
+        page: WebPage? = nil, makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
         let proxies = try TrustedProxies(configuration.trustedProxies)
@@ -83,7 +87,7 @@ public final class GatewayService: Sendable {
         let endpoints = try makeEndpoints(lanes, users)
         let routes = Routes(
             signIn: signIn, endpoints: endpoints, services: services, checkKey: checkKey, checkBatch: checkBatch,
-            proxies: proxies)
+            proxies: proxies, page: page)
         let serving = Self.serving(configuration.listen, routes: routes, descriptors: DescriptorLimit.current()?.soft ?? .max)
         let server = HTTPServer(serving) { request, responder in routes.answer(request, with: responder) }
         services.metrics.readWaiting { [weak server] in server?.waitingCount }
@@ -94,6 +98,7 @@ public final class GatewayService: Sendable {
         self.signIn = signIn
         self.endpoints = endpoints
         self.server = server
+        servesPage = page != nil
     }
 
     /// Serves from now on, whether or not the hub and Kafka are there.
@@ -112,6 +117,7 @@ public final class GatewayService: Sendable {
         lanes.start()
         endpoints.start()
         services.log.info(.listening, "apps are served", [.address: .string(address.description)])
+        if servesPage { services.log.info(.listening, "the web page is served", [.address: .string("http://\(address)/ui")]) }
         if configuration.allowsDemoSignIn {
             services.log.warning(
                 .configurationDoubtful, "everybody may sign in whose password is the name", [.setting: "gateway.demo_auth"])

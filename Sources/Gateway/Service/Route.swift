@@ -27,12 +27,14 @@ enum Route: Sendable, Equatable {
     case request(RequestRoute)
     /// What finds and repairs, and shows how workers are.
     case operate(OperatorRoute)
+    /// The web page, below `/ui`.
+    case page(PageRoute)
 
     /// Whether a body says what to do; that of any other route is read past.
     var takesBody: Bool {
         switch self {
         case .putRegistration, .notify, .publish, .publishBatch, .explain: true
-        case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI: false
+        case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI, .page: false
         case .request(let route): route.takesBody
         case .operate(let route): route.takesBody
         }
@@ -59,6 +61,7 @@ enum Route: Sendable, Equatable {
             case .route(.openAPI): "openapi"
             case .route(.request(let route)): route.label
             case .route(.operate(let route)): route.label
+            case .route(.page(let route)): route.label
             case .otherMethods, .nowhere: "none"
             }
         }
@@ -83,6 +86,7 @@ enum Route: Sendable, Equatable {
         case "/api/notifications": return [("POST", .notify)]
         default: break
         }
+        if let found = PageRoute.methods(of: path) { return found.map { ($0.method, .page($0.route)) } }
         let pieces = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         if pieces.count == 4, !pieces[3].isEmpty, pieces[0].isEmpty, pieces[1] == "api" {
             let id = PercentEncoding.decoded(pieces[3])

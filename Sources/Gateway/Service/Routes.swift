@@ -18,21 +18,23 @@ struct Routes: Sendable {
     var checkBatch: BatchCheck = { _, _ in .allowed }
     /// Who is believed about where a request comes from.
     var proxies = TrustedProxies()
+    /// The web page, or nil where it is not served.
+    var page: WebPage?
 
     /// Decides about a request by its head, so that no body is kept without a name and a password, or for a route that there is not.
     /// Whether the password is right comes later.
     func admit(_ head: HTTPServerRequest) -> HTTPAdmission {
-        let match = Route.match(head.method, path: head.rawPath)
+        let match = match(head)
         var kind: PublishKind?
         if case .route(let route) = match { kind = PublishKind(route, headers: head.headers) }
-        if let problem = problem(of: head, match: match, kind: kind) { return .answer(counted(problem, match: match)) }
+        if let problem = problem(of: head, match: match, kind: kind) { return .answer(counted(problem, of: head, match: match)) }
         guard case .route(let route) = match, route.takesBody else { return .skip }
         return kind.map { .readUnpacked(atMost: $0.maximumByteCount) } ?? .read(atMost: route.maximumByteCount)
     }
 
     /// The answer to a request for whose body there is no room.
     func overload(_ head: HTTPServerRequest) -> HTTPServerResponse {
-        counted(.overloaded(after: 1000), match: Route.match(head.method, path: head.rawPath))
+        counted(.overloaded(after: 1000), of: head, match: match(head))
     }
 
     /// The answer in place of one that the server gives by itself.
@@ -44,7 +46,7 @@ struct Routes: Sendable {
     private func problem(of head: HTTPServerRequest, match: Route.Match, kind: PublishKind?) -> APIProblem? {
         switch match {
         case .nowhere, .otherMethods: return Self.noRoute(for: head, match: match)
-        case .route(.welcome), .route(.openAPI): return nil
+        case .route(.welcome), .route(.openAPI), .route(.page): return nil
         case .route(let route) where route.bringsRequests:
             return Self.keyProblem(of: head) ?? (kind == nil ? route.noMediaType : nil)
         case .route(.request), .route(.operate):
@@ -67,8 +69,19 @@ struct Routes: Sendable {
         return .methodNotAllowed(methods, near: nearest)
     }
 
-    private func counted(_ problem: APIProblem, match: Route.Match) -> HTTPServerResponse {
-        let response = APIAnswer(problem).documented(at: services.docsURL).response
+    /// Finds the route of a request. Without the page there is nothing below `/ui`.
+    private func match(_ request: HTTPServerRequest) -> Route.Match {
+        page == nil && PageRoute.has(request.rawPath) ? .nowhere : Route.match(request.method, path: request.rawPath)
+    }
+
+    /// The answer with a problem.
+    private func refusal(_ problem: APIProblem, of request: HTTPServerRequest) -> APIAnswer {
+        let answer = APIAnswer(problem)
+        return page != nil && PageRoute.has(request.rawPath) ? answer.onPage() : answer
+    }
+
+    private func counted(_ problem: APIProblem, of head: HTTPServerRequest, match: Route.Match) -> HTTPServerResponse {
+        let response = refusal(problem, of: head).documented(at: services.docsURL).response
         services.count(response, on: match.label, since: services.now())
         return response
     }
@@ -86,12 +99,14 @@ struct Routes: Sendable {
 
     /// Answers a request, now or later; waits for nothing.
     func answer(_ request: HTTPServerRequest, with responder: Responder) {
-        let match = Route.match(request.method, path: request.rawPath)
+        let match = match(request)
         let reply = Reply(responder, route: match.label, services: services)
         switch match {
-        case .nowhere, .otherMethods: reply.answer(Self.noRoute(for: request, match: match))
+        case .nowhere, .otherMethods: reply.answer(refusal(Self.noRoute(for: request, match: match), of: request))
         case .route(.welcome): reply.answer(.text(Self.welcome))
         case .route(.openAPI): reply.answer(APIDescription.answer(to: request.headers))
+        case .route(.page(let route)):
+            if let page { reply.answer(page.answer(route, to: request).onPage()) }
         case .route(let route) where route.bringsRequests:
             signIn(request, reply: reply) { [endpoints, checkBatch] publisher in
                 guard let kind = PublishKind(route, headers: request.headers) else { return reply.answer(route.noMediaType) }
