@@ -15,14 +15,15 @@ final class DemoGateway {
     private let service: GatewayService
     private let health = Health()
     private let address: HTTPServer.Address
-    /// The key of a back end that may publish.
+    /// The key of a back end that may publish, look and repair.
     let key: String
-    private let keysFile = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString).keys"
+    /// The folder of its files.
+    private let folder = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString)"
 
     /// Starts it on a free port.
     init(
         _ kafka: KafkaConfiguration, hub: HubConfiguration, connections: ConnectionPoolConfiguration,
-        topics: Topics
+        topics: Topics, group: String
     ) throws {
         var configuration = GatewayConfiguration(
             version: "demo", hubName: "demo", hub: hub, connections: connections, kafka: kafka)
@@ -31,7 +32,13 @@ final class DemoGateway {
         configuration.tracksOutcome = true
         configuration.sendWait = .seconds(30)
         configuration.topics = topics
-        let new = try NewKey(KeyTerms([.publish]), at: WallClock.millisecondsSince1970() / 1000)
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        configuration.stateFolder = folder
+        configuration.groupID = group
+        configuration.servesPage = true
+        let keysFile = folder + "/keys"
+        let new = try NewKey(KeyTerms([.publish, .read, .payload, .replay]), at: WallClock.millisecondsSince1970() / 1000)
         key = new.text
         try KeysStore(keysFile).change { (file: inout KeysFile) throws(KeysFileError) -> Void in try file.add(new.key) }
         configuration.keysFile = keysFile
@@ -44,11 +51,14 @@ final class DemoGateway {
     /// The address in front of `/api`.
     var url: String { "http://\(address)" }
 
+    /// The address of its page.
+    var page: String { url + "/ui" }
+
     /// Waits until hub and Kafka have answered it, or throws `temporary` when that takes too long.
     func waitUntilReady() throws { try DemoPatience.wait(for: "the gateway") { health.missing } }
 
     func stop() {
         service.stop(within: .seconds(1))
-        for path in [keysFile, keysFile + ".lock"] { try? FileManager.default.removeItem(atPath: path) }
+        try? FileManager.default.removeItem(atPath: folder)
     }
 }

@@ -10,6 +10,8 @@ struct DemoKeeping {
     let streams: Streams
 
     func wait() throws {
+        let traffic = try DemoTraffic(stage: stage)
+        defer { traffic.close() }
         let ended = DispatchSemaphore(value: 0)
         let signals = try SignalHandler { ended.signal() }
         defer { signals.cancel() }
@@ -20,16 +22,27 @@ struct DemoKeeping {
             FileManager.default.createFile(
                 atPath: field, contents: Data("Authorization: \(token)\n".utf8), attributes: [.posixPermissions: 0o600])
         else { throw CommandFailure(.failed, "\(field) cannot be written") }
-        try streams.out(words(tokenFile: field, probes: "http://\(try stage.worker.serveProbes())"))
+        try streams.out(words(tokenFile: field, probes: "http://\(try stage.worker.serveProbes())", south: traffic.hubURL))
         try streams.flush()
-        ended.wait()
+        try traffic.play(until: ended)
     }
 
-    private func words(tokenFile: String, probes: String) -> String {
+    private func words(tokenFile: String, probes: String, south: String) -> String {
         let (hub, api) = (stage.emulatorURL, "\(stage.gateway.url)/api")
         return """
 
-            Everything but the killed worker is still running. In another terminal:
+            Everything but the killed worker is still running, and a few requests come
+            each second. A second hub, south, is out for a minute. The page shows it,
+            what failed of it, and replays that:
+
+              \(stage.gateway.page)
+              key  \(stage.gateway.key)
+
+            South goes out for another minute with this:
+
+              curl -s \(south)/faults -d 'outage=1m,status=503'
+
+            In another terminal:
 
               export PUSHFAN_KAFKA_BOOTSTRAP_SERVERS=\(stage.cluster.bootstrapServers)
               pushfan enqueue --user alice --title Hello --body 'from over there' --wait

@@ -53,8 +53,10 @@ final class DemoStage {
             endpoint: connection.endpoint, hub: try HubName("demo"), credential: connection.credential)
         let connections = ConnectionPoolConfiguration(
             scheme: .http, host: connection.endpoint.host, port: UInt16(clamping: connection.endpoint.effectivePort))
-        worker = try DemoWorker(Self.workerConfiguration(kafka, hub: hubConfiguration, connections: connections, topics: topics))
-        gateway = try DemoGateway(kafka, hub: hubConfiguration, connections: connections, topics: topics)
+        let configuration = Self.workerConfiguration(kafka, hub: hubConfiguration, connections: connections, topics: topics)
+        worker = try DemoWorker(configuration)
+        gateway = try DemoGateway(
+            kafka, hub: hubConfiguration, connections: connections, topics: topics, group: configuration.groupID)
         producer = try Producer(kafka, transactionalID: nil)
         requests = try producer.warmUp(topics: [topics.requests], timeout: .seconds(10))[0]
         results = try TopicReader(kafka, topic: topics.results, start: .beginning, timeout: .seconds(10))

@@ -8,6 +8,7 @@ import WorkerRuntime
 /// The first worker, on a thread of this process.
 final class DemoWorker {
     private let worker: Worker
+    private var configuration: WorkerConfiguration
     private let thread = ServiceThread()
     private let health = Health()
     private let metrics: PushfanMetrics
@@ -16,6 +17,7 @@ final class DemoWorker {
     private var probes: ProbeServer?
 
     init(_ configuration: WorkerConfiguration) throws {
+        self.configuration = configuration
         metrics = PushfanMetrics(
             build: BuildFacts(version: configuration.version, swift: ""), process: ProcessFigures.read)
         let services = WorkerServices(metrics: metrics, log: .silent, health: health)
@@ -31,6 +33,12 @@ final class DemoWorker {
     /// Waits until it is in its group, and its hub has answered.
     func waitUntilReady() throws {
         try DemoPatience.wait(for: "the first worker") { health.missing }
+    }
+
+    /// Has it send through one more hub.
+    func add(_ hub: WorkerConfiguration.Hub) throws {
+        configuration.hubs.append(hub)
+        try worker.reload(configuration)
     }
 
     func serveProbes() throws -> HTTPServer.Address {
