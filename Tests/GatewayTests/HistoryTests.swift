@@ -15,7 +15,10 @@ import Testing
     private static func minute(_ back: Int64, covered: Int, sent: Int) -> History.Minute {
         var minute = History.Minute(at: beginning - back * History.minute)
         (minute.covered, minute.finished, minute.calls, minute.workers) = (covered, ["sent": sent], sent, 2)
-        minute.backlog = History.Backlog(requests: 3, delayed: 2, held: 1, oldest: 500)
+        minute.backlog = History.Backlog(
+            requests: 3, delayed: 2, held: 1, oldest: 500,
+            lanes: [.init(name: "high", requests: 1, oldest: 7), .init(name: "held", requests: 2)])
+        minute.published = 9
         return minute
     }
 
@@ -24,6 +27,31 @@ import Testing
         var history = History()
         history.take(minute.json.span, now: Self.now)
         #expect(history.minutes(since: 0) == [minute])
+    }
+
+    @Test func aRecordOfAnEarlierVersionIsRead() throws {
+        var history = History()
+        let at = Timestamp(milliseconds: Self.beginning).text
+        let json = """
+            {"at":"\(at)","covered_ms":5000,"finished":{"sent":3},"calls":4,"workers":2,\
+            "backlog":{"requests":3,"delayed":2,"held":1,"oldest_ms":500}}
+            """
+        history.take(Array(json.utf8).span, now: Self.now)
+        let minute = try #require(history.minutes(since: 0).first)
+        #expect(minute.backlog == .init(requests: 3, delayed: 2, held: 1, oldest: 500) && minute.published == nil)
+        #expect(minute.finished == ["sent": 3] && minute.calls == 4)
+    }
+
+    @Test(arguments: [
+        #"{"lane":"high","requests":-1}"#, #"{"lane":"odd","requests":1}"#, #"{"lane":3}"#, "7",
+    ])
+    func lanesOfAStrangerAreBounded(lane: String) throws {
+        var history = History()
+        let at = Timestamp(milliseconds: Self.beginning).text
+        let lanes = [String](repeating: lane, count: 100).joined(separator: ",")
+        history.take(Array(#"{"at":"\#(at)","backlog":{"lanes":[\#(lanes)]}}"#.utf8).span, now: Self.now)
+        let read = try #require(history.minutes(since: 0).first?.backlog?.lanes)
+        #expect(read == (lane.contains("high") ? [.init(name: "high")] : []))
     }
 
     @Test func ofOneMinuteTheOneThatHasSeenMostOfItCounts() {
@@ -103,6 +131,26 @@ import Testing
         #expect(other.text == "retry: 2000\n\n" && streams.subjects == ["a", "b"])
         streams.end("a")
         #expect(one.isEnded && one.text.hasSuffix("event: end\nid: end\ndata: {}\n\n") && !other.isEnded && streams.count == 1)
+    }
+
+    @Test func aStreamThatComesLaterGetsTheLastEventsAtOnce() {
+        let streams = EventStreams(limit: 10) { [time] in time.withLock { $0 } }
+        let (one, other, last) = (ManualSink(), ManualSink(), ManualSink())
+        streams.send("fleet", id: "1", data: Array("{0}".utf8), to: "a")
+        _ = begin("a", on: streams, sink: one)
+        #expect(one.text == "retry: 2000\n\n")
+        for data in ["{1}", "{2}"] { streams.send("fleet", id: "2", data: Array(data.utf8), to: "a") }
+        streams.send("backlog", id: "2", data: Array("{3}".utf8), to: "a")
+        _ = begin("a", on: streams, sink: other)
+        let events = "event: backlog\nid: 2\ndata: {3}\n\nevent: fleet\nid: 2\ndata: {2}\n\n"
+        #expect(other.text == "retry: 2000\n\n" + events)
+        streams.send("fleet", id: "3", data: Array("{2}".utf8), to: "a")
+        #expect(other.text == "retry: 2000\n\n" + events, "it has these data")
+        // What nobody has followed any more is no news.
+        for sink in [one, other] { sink.leave() }
+        streams.send("fleet", id: "4", data: Array("{4}".utf8), to: "a")
+        _ = begin("a", on: streams, sink: last)
+        #expect(last.text == "retry: 2000\n\n")
     }
 
     @Test func aSilentStreamGetsAComment() {

@@ -1,3 +1,4 @@
+import PushModel
 import Testing
 
 @testable import Jobs
@@ -42,5 +43,16 @@ import Testing
         #expect(read.loops.map(\.calls) == [7, 0, 0] && read.loops.map(\.omittedPartitions) == [4, 0, 0])
         #expect(read.omittedLoops == 3 && read.calls == 27)
         #expect(read.finished == ["sent": 17, "failed": 1, "expired": 1])
+    }
+
+    @Test func theVersionAndTheOldestRequestAreRead() throws {
+        let page = """
+            {"version":"1.2.3","loops":[{"partitions":[{"topic":"t","partition":2,"oldest":{"offset":5,\
+            "published_at":"1970-01-01T00:00:01.000Z","attempt":3,"waits_for":"hub"}}]}]}
+            """
+        let read = try #require(WorkerPage(Array(page.utf8)))
+        #expect(read.version == "1.2.3")
+        let oldest = try #require(read.loops.first?.partitions.first?.oldest)
+        #expect(oldest == .init(offset: 5, publishedAt: Timestamp(milliseconds: 1000), attempt: 3, waitsFor: "hub"))
     }
 }

@@ -86,14 +86,18 @@ extension APIOperation {
 
     static let followStatusRow = Row(
         method: "GET", path: "/v1/status/events",
-        summary: "Follows the fleet: its workers each second, and the backlog every 5 s, as server-sent events.", access: .key,
+        summary: "Follows the fleet: its work, hubs and workers each second, the backlog every 5 s, as server-sent events.",
+        access: .key,
         answers: [
-            Answer(summary: "Events `fleet` and `backlog`, without an end.", content: events("event: fleet\nid: 1\ndata: {}\n\n"))
+            Answer(
+                summary:
+                    "Events `fleet` (work, hubs, workers) and `backlog` (lanes, reasons), without an end. The last ones first.",
+                content: events("event: fleet\nid: 1\ndata: {}\n\n"))
         ],
         problems: fleetProblems)
 
     static let showHistoryRow = Row(
-        method: "GET", path: "/v1/history", summary: "Shows the last hour: outcomes, calls and backlog of each minute.",
+        method: "GET", path: "/v1/history", summary: "Shows the last hour: input, outcomes, calls and backlog of each minute.",
         access: .key,
         parameters: [
             Parameter(name: "minutes", schema: JSONSchema.count, summary: "How many, \(History.span) at most.", example: "60")
@@ -105,13 +109,17 @@ extension APIOperation {
                     of: JSONSchema.object(
                         [
                             ("at", JSONSchema.moment), ("covered_ms", JSONSchema.count), ("finished", ["type": "object"]),
-                            ("calls", JSONSchema.count), ("workers", JSONSchema.count), ("backlog", ["type": "object"]),
+                            ("calls", JSONSchema.count), ("published", JSONSchema.count), ("workers", JSONSchema.count),
+                            ("backlog", ["type": "object"]),
                         ], required: ["at", "covered_ms", "finished"], isOpen: true),
                     example: [
                         [
                             "at": "2026-11-21T17:00:00.000Z", "covered_ms": 60_000, "finished": ["sent": 42_000, "failed": 3],
-                            "calls": 42_010, "workers": 3,
-                            "backlog": ["requests": 120, "delayed": 8, "held": 0, "oldest_ms": 350],
+                            "calls": 42_010, "published": 42_050, "workers": 3,
+                            "backlog": [
+                                "requests": 120, "delayed": 8, "held": 0, "oldest_ms": 350,
+                                "lanes": [["lane": "normal", "requests": 120, "oldest_ms": 350]],
+                            ],
                         ]
                     ], [("since", JSONSchema.moment), ("step_ms", JSONSchema.count)],
                     ["since": "2026-11-21T16:01:00.000Z", "step_ms": 60_000]))

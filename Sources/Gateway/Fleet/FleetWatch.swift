@@ -25,6 +25,7 @@ final class FleetWatch: Sendable {
         var history = History()
         var current: History.Minute?
         var report: (StatusReport, at: MonotonicTime)?
+        var published = PublishedCount()
         /// The last hour was read from its topic.
         var hasRead = false
         /// The last failure to read reports.
@@ -83,7 +84,10 @@ final class FleetWatch: Sendable {
         do throws(KafkaError) {
             let examination = StatusExamination(terms, context: context)
             guard let report = try examination.report(hearing: { _ in .success(members) }) else { return nil }
-            state.withLock { $0.report = (report, .now()) }
+            state.withLock { state in
+                state.report = (report, .now())
+                state.published.note(report.publishedEnds(context.topics), at: now)
+            }
             return report
         } catch {
             throw .kafka(error, .readPositions)
@@ -182,6 +186,7 @@ final class FleetWatch: Sendable {
     private struct Turn {
         var second: Int64 = 0
         var tally = CounterTally()
+        var work = RecentWork()
         var lastSecond: MonotonicTime?
         var nextBacklog = MonotonicTime.now()
 
@@ -192,16 +197,22 @@ final class FleetWatch: Sendable {
             let members = watch.members()
             let added = tally.take(members.counters)
             let time = MonotonicTime.now()
-            let passed = lastSecond.map { min(5000, time.nanoseconds(since: $0) / 1_000_000) } ?? 0
+            let passed = lastSecond.map { Int(time.nanoseconds(since: $0) / 1_000_000) } ?? 0
             lastSecond = time
-            watch.note(added, workers: members.count { !$0.isStale }, passed: Int(passed), wall: wall)
+            work.add(added, milliseconds: passed)
+            watch.note(added, workers: members.count { !$0.isStale }, passed: min(5000, passed), wall: wall)
             if second % 10 == 0 { watch.writePresent() }
-            guard watch.streams.subjects.contains(FleetWatch.subject) else { return }
-            watch.streams.send("fleet", id: "\(wall)", data: members.json(at: wall), to: FleetWatch.subject)
+            guard watch.streams.subjects.contains(FleetWatch.subject) else {
+                // The next stream waits for no interval.
+                nextBacklog = time
+                return
+            }
+            let event = FleetEvent(members: members, work: work)
+            watch.streams.send("fleet", id: "\(wall)", data: event.json(at: wall), to: FleetWatch.subject)
             guard time >= nextBacklog else { return }
             nextBacklog = time.advanced(byNanoseconds: FleetWatch.backlogInterval)
-            if let backlog = watch.backlog() {
-                watch.streams.send("backlog", id: "\(wall)", data: backlog.json, to: FleetWatch.subject)
+            if let event = watch.backlogEvent() {
+                watch.streams.send("backlog", id: "\(wall)", data: event, to: FleetWatch.subject)
             }
         }
     }
@@ -213,6 +224,7 @@ final class FleetWatch: Sendable {
             var ended: History.Minute?
             if let current = state.current, current.at != beginning {
                 ended = current
+                ended?.addPublished(from: &state.published)
                 state.current = nil
             }
             var current = state.current ?? History.Minute(at: beginning)
@@ -220,21 +232,27 @@ final class FleetWatch: Sendable {
             current.calls += min(added.calls, 1 << 40)
             for (word, count) in added.finished { current.finished[word, default: 0] += min(count, 1 << 40) }
             current.workers = max(current.workers, workers)
+            current.addPublished(from: &state.published)
             state.current = current
             return ended
         }
         guard var ended else { return }
         ended.backlog = backlog()
-        state.withLock { $0.history.take(ended, now: wall) }
+        state.withLock { state in
+            ended.addPublished(from: &state.published)
+            state.history.take(ended, now: wall)
+        }
         write(ended.json)
     }
 
     private func backlog() -> History.Backlog? {
+        ((try? report()) ?? nil).map { History.Backlog($0, topics: context.topics) }
+    }
+
+    private func backlogEvent() -> [UInt8]? {
         guard let report = (try? report()) ?? nil else { return nil }
-        return History.Backlog(
-            requests: Int(clamping: report.lag), delayed: Int(clamping: report.delayedCount),
-            held: Int(clamping: report.heldCount),
-            oldest: Int(clamping: report.lagMilliseconds))
+        return History.Backlog(report, topics: context.topics)
+            .event(publishedPerSecond: state.withLock { $0.published.perSecond }, reasons: report.reasons)
     }
 }
 
@@ -246,30 +264,5 @@ extension [Fleet.Member] {
             found[member.id] = CounterTally.Counters(finished: member.page.finished, calls: member.page.calls)
         }
         return found
-    }
-
-    /// The fleet in short, for those who follow it.
-    fileprivate func json(at wall: Int64) -> [UInt8] {
-        var json = JSONObject(["at": Timestamp(milliseconds: wall).text])
-        json.add(
-            "workers",
-            array: map { member in
-                var worker = JSONObject(["id": member.id, "age_ms": Int(member.age), "stale": member.isStale])
-                worker.add("loops", array: member.page.loops.map(\.summary))
-                return worker.bytes
-            })
-        return json.bytes
-    }
-}
-
-extension WorkerPage.Loop {
-    /// The loop in short.
-    fileprivate var summary: [UInt8] {
-        var json = JSONObject([
-            "worker": worker, "mode": mode, "circuit": total.circuit, "in_flight": total.inFlight, "limit": total.limit,
-            "partitions": partitions.count + omittedPartitions, "trouble": problem,
-        ])
-        if Double(finishedPerSecond) != nil { json.add("finished_per_second", raw: Array(finishedPerSecond.utf8)) }
-        return json.bytes
     }
 }

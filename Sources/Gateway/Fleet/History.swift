@@ -1,7 +1,7 @@
 import PushModel
 import ResultQuery
 
-/// The events of each minute: requests finished by state, calls, and the backlog. Without clock.
+/// The events of each minute: requests published, and finished by state, calls, and the backlog. Without clock.
 ///
 /// Gateways write each minute to a topic, and read the last hour from it when they start. Of one minute several gateways may have seen parts:
 /// the one that has seen most of it counts.
@@ -15,18 +15,11 @@ struct History: Sendable {
         var finished: [String: Int] = [:]
         /// Calls to hubs.
         var calls = 0
+        /// Requests published, or nil if the ends of their topics were not read twice.
+        var published: Int?
         /// Workers that reported.
         var workers = 0
         var backlog: Backlog?
-    }
-
-    /// The requests that waited at the end of a minute.
-    struct Backlog: Sendable, Equatable {
-        var requests = 0
-        var delayed = 0
-        var held = 0
-        /// For how long the oldest has waited, in milliseconds.
-        var oldest = 0
     }
 
     /// Milliseconds.
@@ -61,14 +54,17 @@ struct History: Sendable {
 }
 
 extension History.Minute {
+    /// Adds what was published since that was last taken.
+    mutating func addPublished(from count: inout PublishedCount) {
+        if let more = count.take() { published = (published ?? 0).addingSaturated(more) }
+    }
+
     /// As JSON.
     var json: [UInt8] {
         var json = JSONObject(["at": Timestamp(milliseconds: at).text, "covered_ms": covered])
         json.add("finished", raw: ReplayJSON.object(finished.map { ($0.key, $0.value) }))
-        json.add(["calls": calls, "workers": workers])
-        if let backlog {
-            json.add("backlog", raw: backlog.json)
-        }
+        json.add(["calls": calls, "published": published, "workers": workers])
+        if let backlog { json.add("backlog", raw: backlog.json) }
         return json.bytes
     }
 
@@ -78,70 +74,28 @@ extension History.Minute {
             let at = document.text("at", of: document.root).flatMap({ Timestamp($0.utf8.span) })
         else { return nil }
         self.init(at: at.milliseconds)
-        let read = document
-        func number(_ name: StaticString, _ node: JSONDocument.Node) -> Int {
-            Int(min(max(read.integer(name, of: node) ?? 0, 0), 1 << 53))
-        }
-        covered = min(number("covered_ms", document.root), Int(History.minute))
-        calls = number("calls", document.root)
-        workers = number("workers", document.root)
-        if let node = document.member("finished", of: document.root) {
+        let (root, read) = (document.root, document)
+        covered = min(read.count("covered_ms", of: root), Int(History.minute))
+        calls = read.count("calls", of: root)
+        workers = read.count("workers", of: root)
+        if document.member("published", of: root) != nil { published = read.count("published", of: root) }
+        if let node = document.member("finished", of: root) {
             for state in ResultState.allCases {
                 document.forEachMember(of: node) { name, value in
-                    if read.isEqual(name, to: state.rawValue) {
-                        finished[state.rawValue] = Int(min(max(read.integer(at: value) ?? 0, 0), 1 << 53))
-                    }
+                    if read.isEqual(name, to: state.rawValue) { finished[state.rawValue] = read.count(at: value) }
                 }
             }
         }
-        guard let node = document.member("backlog", of: document.root) else { return }
-        backlog = History.Backlog(
-            requests: number("requests", node), delayed: number("delayed", node), held: number("held", node),
-            oldest: number("oldest_ms", node))
+        backlog = document.member("backlog", of: root).map { History.Backlog(read, $0) }
     }
 }
 
-extension History.Backlog {
-    /// As JSON.
-    var json: [UInt8] {
-        JSONObject(["requests": requests, "delayed": delayed, "held": held, "oldest_ms": oldest]).bytes
-    }
-}
+extension JSONDocument {
+    /// A member of a record that anyone may have written: a number that is not negative, 0 if there is none.
+    func count(_ name: StaticString, of node: Node) -> Int { Self.count(integer(name, of: node)) }
 
-/// Counts what workers have finished, from counters that grow until a worker starts again.
-struct CounterTally: Sendable {
-    /// The counters of one loop.
-    struct Counters: Sendable, Equatable {
-        var finished: [String: Int] = [:]
-        var calls = 0
-    }
+    /// A value of such a record.
+    func count(at node: Node) -> Int { Self.count(integer(at: node)) }
 
-    private var known: [String: Counters] = [:]
-
-    /// Takes the counters of all loops, by names, and returns what was added since the last time. A loop that is new only begins to
-    /// count, and one whose counters are smaller than before has begun at 0.
-    mutating func take(_ loops: [String: Counters]) -> Counters {
-        var sum = Counters()
-        for (name, counters) in loops {
-            guard let before = known[name] else { continue }
-            let isNew =
-                counters.calls < before.calls || before.finished.contains { counters.finished[$0.key, default: 0] < $0.value }
-            let base = isNew ? Counters() : before
-            sum.calls = sum.calls.addingClamped(counters.calls - base.calls)
-            for (state, count) in counters.finished {
-                let grown = count - base.finished[state, default: 0]
-                if grown > 0 { sum.finished[state] = sum.finished[state, default: 0].addingClamped(grown) }
-            }
-        }
-        known = loops
-        return sum
-    }
-}
-
-extension Int {
-    /// The sum, or the greatest number where that is too large: a stranger may report anything.
-    fileprivate func addingClamped(_ other: Int) -> Int {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
-    }
+    private static func count(_ number: Int64?) -> Int { Int(min(max(number ?? 0, 0), 1 << 53)) }
 }

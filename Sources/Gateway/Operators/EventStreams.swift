@@ -3,8 +3,9 @@ import EventLoop
 import HTTPServing
 import Synchronization
 
-/// Streams of server-sent events about named subjects. Each stream gets an event only when its data are others than those of the one
-/// before, and a comment when nothing was said for a while. No thread waits with a stream.
+/// Streams of server-sent events about named subjects. A stream begins with the last events that others have got about its subject. It gets
+/// an event only when its data are others than those of the one before, and a comment when nothing was said for a while. No thread waits
+/// with a stream.
 final class EventStreams: Sendable {
     private struct Stream: Sendable {
         let subject: String
@@ -14,9 +15,23 @@ final class EventStreams: Sendable {
         var sentAt: MonotonicTime
     }
 
+    private struct Event: Sendable {
+        let data: [UInt8]
+        let frame: [UInt8]
+    }
+
     private struct State {
         var streams: [Int: Stream] = [:]
         var lastNumber = 0
+        /// The last events by the names of subjects that have a stream, and by their own.
+        var latest: [String: [String: Event]] = [:]
+
+        func hasStream(about subject: String) -> Bool { streams.values.contains { $0.subject == subject } }
+
+        mutating func remove(_ number: Int) {
+            guard let subject = streams.removeValue(forKey: number)?.subject, !hasStream(about: subject) else { return }
+            latest[subject] = nil
+        }
     }
 
     /// Silence after which a comment is sent, in nanoseconds.
@@ -47,22 +62,25 @@ final class EventStreams: Sendable {
             return call.answer(APIAnswer(status: 204))
         }
         guard count < limit else { return call.refuse(.overloaded(after: 5000)) }
-        let number = state.withLock { state -> Int in
+        let (number, latest) = state.withLock { state -> (Int, [String: Event]) in
             state.lastNumber += 1
-            return state.lastNumber
+            return (state.lastNumber, state.latest[subject] ?? [:])
         }
         let sink = call.stream(RequestEvents.head) { [self] in remove(number) }
-        let stream = Stream(subject: subject, sink: sink, sentAt: now())
+        let frames = latest.sorted { $0.key < $1.key }.flatMap(\.value.frame)
+        guard sink.write(EventFrames.beginning + frames) else { return }
+        let stream = Stream(subject: subject, sink: sink, last: latest.mapValues(\.data), sentAt: now())
         state.withLock { $0.streams[number] = stream }
-        if !sink.write(EventFrames.beginning) { remove(number) }
     }
 
     /// Sends an event to the streams about a subject that have not got these data.
     func send(_ name: StaticString, id: String, data: [UInt8], to subject: String) {
         let time = now()
-        let key = "\(name)"
+        let (key, event) = ("\(name)", Event(data: data, frame: EventFrames.event(name, id: id, data: data)))
         let found = state.withLock { state -> [(Int, any EventSink)] in
             var found: [(Int, any EventSink)] = []
+            guard state.hasStream(about: subject) else { return found }
+            state.latest[subject, default: [:]][key] = event
             for (number, stream) in state.streams where stream.subject == subject && stream.last[key] != data {
                 state.streams[number]?.last[key] = data
                 state.streams[number]?.sentAt = time
@@ -70,16 +88,14 @@ final class EventStreams: Sendable {
             }
             return found
         }
-        guard !found.isEmpty else { return }
-        let frame = EventFrames.event(name, id: id, data: data)
-        for (number, sink) in found where !sink.write(frame) { remove(number) }
+        for (number, sink) in found where !sink.write(event.frame) { remove(number) }
     }
 
     /// Ends the streams about a subject behind a last event, after which a client does not connect again.
     func end(_ subject: String) {
         let found = state.withLock { state -> [any EventSink] in
             let found = state.streams.filter { $0.value.subject == subject }
-            for number in found.keys { state.streams[number] = nil }
+            for number in found.keys { state.remove(number) }
             return found.map(\.value.sink)
         }
         for sink in found {
@@ -99,5 +115,5 @@ final class EventStreams: Sendable {
         for (number, sink) in silent where !sink.write(EventFrames.comment) { remove(number) }
     }
 
-    private func remove(_ number: Int) { _ = state.withLock { $0.streams.removeValue(forKey: number) } }
+    private func remove(_ number: Int) { state.withLock { $0.remove(number) } }
 }

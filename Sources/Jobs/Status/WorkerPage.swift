@@ -44,6 +44,9 @@ package struct WorkerPage: Sendable, Equatable {
         package var ratePerSecond: String?
         package var throttledMilliseconds: Int?
         package var throttledUntil: Timestamp?
+
+        /// A hub of which nothing is known.
+        package init() {}
     }
 
     /// A partition that a loop reads.
@@ -72,11 +75,14 @@ package struct WorkerPage: Sendable, Equatable {
     /// The oldest request in work of a partition.
     package struct Oldest: Sendable, Equatable {
         package var offset: Int?
+        package var publishedAt: Timestamp?
         package var attempt: Int?
         package var waitsFor = ""
         package var nextDue: Timestamp?
     }
 
+    /// The program's version, or nil if it does not say it.
+    package let version: String?
     /// The hub's name, or empty.
     package let hub: String
     /// Its loops, but for those that had no room in its report.
@@ -94,6 +100,7 @@ package struct WorkerPage: Sendable, Equatable {
         do throws(JSONError) { try document.read(json.span) } catch { return nil }
         let reader = PageReader(document: document)
         guard let list = document.member("loops", of: document.root), document.kind(of: list) == .array else { return nil }
+        version = reader.text("version", document.root)
         hub = reader.text("hub", document.root) ?? ""
         var loops: [Loop] = []
         document.forEachElement(of: list) { loops.append(reader.loop($0)) }
@@ -207,8 +214,8 @@ private struct PageReader {
         }
         if let oldest = document.member("oldest", of: node) {
             partition.oldest = WorkerPage.Oldest(
-                offset: number("offset", oldest), attempt: number("attempt", oldest), waitsFor: text("waits_for", oldest) ?? "",
-                nextDue: moment("next_due", oldest))
+                offset: number("offset", oldest), publishedAt: moment("published_at", oldest), attempt: number("attempt", oldest),
+                waitsFor: text("waits_for", oldest) ?? "", nextDue: moment("next_due", oldest))
         }
         return partition
     }

@@ -1,0 +1,83 @@
+import PushModel
+
+/// Counts what workers have finished, from counters that grow until a worker starts again.
+struct CounterTally: Sendable {
+    /// The counters of one worker.
+    struct Counters: Sendable, Equatable {
+        var finished: [String: Int] = [:]
+        var calls = 0
+
+        /// True if it counts less of anything than another.
+        fileprivate func isBelow(_ other: Counters) -> Bool {
+            calls < other.calls || other.finished.contains { finished[$0.key, default: 0] < $0.value }
+        }
+    }
+
+    /// The states that are counted. A stranger may report any number of others.
+    private static let states = ResultState.allCases.map(\.rawValue)
+
+    private var known: [String: Counters] = [:]
+
+    /// Takes the counters of all workers, by names, and returns what was added since the last time. A worker that is new only begins to
+    /// count, and one whose counters are smaller than before has begun at 0.
+    mutating func take(_ workers: [String: Counters]) -> Counters {
+        var sum = Counters()
+        for (name, counters) in workers {
+            guard let before = known[name] else { continue }
+            let base = counters.isBelow(before) ? Counters() : before
+            sum.calls = sum.calls.addingSaturated(counters.calls - base.calls)
+            for state in Self.states {
+                let grown = counters.finished[state, default: 0] - base.finished[state, default: 0]
+                if grown > 0 { sum.finished[state] = sum.finished[state, default: 0].addingSaturated(grown) }
+            }
+        }
+        known = workers
+        return sum
+    }
+}
+
+/// The work of the last minute, step by step, and the results since the gateway began to watch. Without clock.
+struct RecentWork: Sendable {
+    private struct Step {
+        let milliseconds: Int
+        let added: CounterTally.Counters
+    }
+
+    /// The time that rates are taken of, milliseconds.
+    private static let rateSpan = 10_000
+    /// The time that is kept, milliseconds.
+    private static let span = 60_000
+    /// The most steps that are kept.
+    private static let capacity = 120
+
+    /// The newest is the last.
+    private var steps: [Step] = []
+    private var kept = 0
+    /// The results since the beginning, by state.
+    private(set) var finished: [String: Int] = [:]
+
+    /// Adds what was done in some milliseconds.
+    mutating func add(_ added: CounterTally.Counters, milliseconds: Int) {
+        for (state, count) in added.finished { finished[state] = finished[state, default: 0].addingSaturated(count) }
+        steps.append(Step(milliseconds: max(0, milliseconds), added: added))
+        kept = kept.addingSaturated(max(0, milliseconds))
+        while let first = steps.first, steps.count > 1, kept - first.milliseconds >= Self.span || steps.count > Self.capacity {
+            kept -= steps.removeFirst().milliseconds
+        }
+    }
+
+    /// Requests that had their final result, a second.
+    var finishedPerSecond: Double { perSecond { $0.finished.values.reduce(0) { $0.addingSaturated($1) } } }
+
+    /// Calls that were answered or failed, a second.
+    var callsPerSecond: Double { perSecond(\.calls) }
+
+    private func perSecond(_ count: (CounterTally.Counters) -> Int) -> Double {
+        var (sum, milliseconds) = (0, 0)
+        for step in steps.reversed() where milliseconds < Self.rateSpan {
+            sum = sum.addingSaturated(count(step.added))
+            milliseconds = milliseconds.addingSaturated(step.milliseconds)
+        }
+        return milliseconds > 0 ? Double(sum) * 1000 / Double(milliseconds) : 0
+    }
+}
