@@ -39,6 +39,9 @@ public struct NumericAddress: Hashable, Sendable {
         return NumericAddress(width: 32, bits: bits & 0xFFFF_FFFF)
     }
 
+    /// True for this machine: 127.0.0.0/8 and `::1` (RFC 6890).
+    public var isLoopback: Bool { width == 32 ? bits >> 24 == 127 : bits == 1 }
+
     /// The network that it is in.
     ///
     /// - Parameter count: How many bits the network's number has; beyond 0 to `width` the nearest of them counts.

@@ -3,7 +3,7 @@ public import Crypto
 /// A publisher's key as the file has it: everything but the secret, of which only the SHA-256 is kept.
 ///
 /// A secret has 256 random bits, so no one finds it by trying, and a hash without salt and without cost is enough.
-public struct APIKey: Sendable, Equatable {
+public struct APIKey: Sendable, Equatable, Identifiable {
     /// The part of the key that is no secret: 8 letters and digits.
     public let id: String
     /// The SHA-256 of the secret's characters, 32 bytes.

@@ -48,6 +48,19 @@ public struct KnownKeys: Sendable {
     }
 }
 
+extension KnownKeys {
+    /// Checks the key of somebody who has presented it before.
+    ///
+    /// - Parameters:
+    ///   - key: The key as it was then.
+    ///   - seconds: The present, in seconds since 1970.
+    /// - Returns: Whether it still is right, with the terms that it has now.
+    public func verdict(on key: APIKey, at seconds: Int64) -> KeyVerdict {
+        guard let present = file[key.id], present.digest == key.digest else { return .wrong }
+        return present.state(at: seconds) == .active ? .right(present) : .ended
+    }
+}
+
 /// The keys of a file, read again when the file changes.
 ///
 /// A faulty or missing file leaves the keys as they are until it is right again. Any thread may call. One at a time checks the

@@ -95,12 +95,12 @@ final class TestGateway {
     /// Starts it.
     init(
         users: UsersOnDisk? = nil, demo: Bool = false, hub: String = TestGateway.hubThatIsAway, proxies: [String] = [],
-        page: WebPage? = nil, endpoints: any Endpoints = NamingEndpoints()
+        endpoints: any Endpoints = NamingEndpoints()
     ) throws {
         let services = TestServices()
         var configuration = try TestGateway.configuration(users, demo: demo, hub: hub)
         configuration.trustedProxies = proxies
-        let service = try GatewayService(configuration, services: services.services, page: page) { _, _ in endpoints }
+        let service = try GatewayService(configuration, services: services.services) { _, _ in endpoints }
         port = try service.start().port
         self.services = services
         self.service = service

@@ -8,14 +8,9 @@ import WebFiles
 
 /// The files of the web page as they are served.
 @Suite(.tags(.threads, .c)) struct WebPageTests {
-    private let gateway: TestGateway
+    private let gateway: PageStage
 
-    init() throws { gateway = try TestGateway(page: WebPage()) }
-
-    /// The value of a header field of an answer.
-    private func field(_ name: String, of head: String) -> String? {
-        head.split(separator: "\r\n").first { $0.hasPrefix(name + ": ") }.map { String($0.dropFirst(name.count + 2)) }
-    }
+    init() throws { gateway = try PageStage([]) }
 
     @Test(arguments: [
         ("GET", "/ui", 200), ("GET", "/ui/main.js", 200), ("GET", "/ui/", 308), ("GET", "/ui/nothing", 404),

@@ -17,6 +17,8 @@ extension APIProblem {
         case forbiddenTenant = "forbidden_tenant"
         /// 403: the request has another source than the key.
         case forbiddenSource = "forbidden_source"
+        /// 403: a call with the cookie of a session came from another site than the page.
+        case crossSite = "cross_site"
         /// 404: nothing is there, or it is another user's.
         case notFound = "not_found"
         /// 405.
@@ -76,7 +78,7 @@ extension APIProblem {
             case .invalidRequest: [400, 422]
             case .notJSON, .idempotencyKeyInvalid: [400]
             case .unauthorized: [401]
-            case .forbiddenScope, .forbiddenTenant, .forbiddenSource: [403]
+            case .forbiddenScope, .forbiddenTenant, .forbiddenSource, .crossSite: [403]
             case .notFound: [404]
             case .methodNotAllowed: [405]
             case .conflictInFlight, .replayRunning, .replayEnded, .replayNotRunning, .countUnconfirmed: [409]
@@ -140,6 +142,11 @@ extension APIProblem.Code {
             ("The request names another tenant than the key's.", "Leave tenant out, or use a key of that tenant.")
         case .forbiddenSource:
             ("The request or its event names another source than the key's.", "Leave source out, or give that of the key.")
+        case .crossSite:
+            (
+                "The call has the cookie of a session, and a browser made it for another site than the page.",
+                "Open the page itself, at its own address, or send a key (Bearer) in place of the cookie."
+            )
         case .notFound:
             ("There is nothing under this path, or nothing of the caller's.", "Correct the path or the id.")
         case .methodNotAllowed: ("The route has other methods.", "Use one of those that Allow lists.")

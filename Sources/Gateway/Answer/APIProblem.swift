@@ -89,6 +89,14 @@ extension APIProblem {
     /// 401: a key that is not valid. Why is not said.
     static let keyWrong = badKey("The key is not known, has expired or was revoked.")
 
+    /// 401: the cookie's session is not there any more.
+    static let sessionOver = badKey("The session is over, or its key is not valid any more: sign in again.")
+
+    /// 403: a browser made the call for another site than the page.
+    static let crossSite = APIProblem(
+        403, code: .crossSite, detail: "A call with a session's cookie must come from the page: Sec-Fetch-Site or Origin says so."
+    )
+
     /// 401 with the challenge of RFC 6750.
     private static func badKey(_ detail: String) -> APIProblem {
         var problem = APIProblem(401, code: .unauthorized, detail: detail)

@@ -21,6 +21,10 @@ public enum APIDescription {
                 "responses": .members(responses),
                 "securitySchemes": [
                     "user": ["type": "http", "scheme": "basic"], "key": ["type": "http", "scheme": "bearer"],
+                    "session": [
+                        "type": "apiKey", "in": "cookie", "name": .text(SessionCookie.name(isSecure: true)),
+                        "description": "A session of the web page in place of a key, for calls that come from the page.",
+                    ],
                 ],
             ],
         ]
@@ -74,7 +78,7 @@ extension APIOperation.Row {
         switch access {
         case .anyone: []
         case .user: [["user": []]]
-        case .key: [["key": []]]
+        case .key: [["key": []], ["session": []]]
         }
     }
 }

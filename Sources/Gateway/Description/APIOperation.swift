@@ -151,6 +151,7 @@ extension APIOperation.Row {
         if access != .anyone {
             all += [.init(status: 401, codes: [.unauthorized]), .init(status: 429, codes: [.tooManySignIns])]
         }
+        if access == .key { all.append(.init(status: 403, codes: [.crossSite])) }
         if body != nil {
             all += [.init(status: 413, codes: [.bodyTooLarge]), .init(status: 415, codes: [.unsupportedMediaType])]
         }

@@ -24,7 +24,8 @@ final class KeySignIn: Sendable {
 
     private let keys: KeySource
     private let services: GatewayServices
-    private let wallClock: @Sendable () -> Int64
+    /// The present by which keys expire, in seconds since 1970.
+    let wallClock: @Sendable () -> Int64
     /// The counter of right keys, which each call needs.
     private let accepted: Counter
     /// Nothing else is locked while one of these two is held.
@@ -64,20 +65,39 @@ final class KeySignIn: Sendable {
 
     /// Checks the value of an `Authorization` header.
     func check(_ authorization: String?, from address: NumericAddress?) -> Outcome {
-        guard let presented = PresentedKey(authorization: authorization) else { return count(.refused, as: "refused") }
+        check(PresentedKey(authorization: authorization), from: address).outcome
+    }
+
+    /// Checks a key, and gives it if it is right.
+    func check(_ presented: PresentedKey?, from address: NumericAddress?) -> (outcome: Outcome, key: APIKey?) {
+        guard let presented else { return (count(.refused, as: "refused"), nil) }
         let now = services.now()
         let known = keys.keys(now: now)
         do throws(CryptoError) {
             switch try known.verdict(on: presented, at: wallClock()) {
-            case .right(let key): return admit(key, of: known, now: now)
+            case .right(let key): return (admit(key, of: known, now: now), key)
             // Whoever has it guesses at nothing.
-            case .ended: return count(.refused, as: "ended")
-            case .wrong: return refuse(presented, from: address, now: now)
+            case .ended: return (count(.refused, as: "ended"), nil)
+            case .wrong: return (refuse(presented, from: address, now: now), nil)
             }
         } catch {
             services.log.error(.internalFault, "a key could not be checked", [.reason: .string(error.description)])
-            return count(.held(1000), as: "unchecked")
+            return (count(.held(1000), as: "unchecked"), nil)
         }
+    }
+
+    /// Checks a key that was right when a session began. The call counts as the key's.
+    func check(again key: APIKey) -> Outcome {
+        let now = services.now()
+        let known = keys.keys(now: now)
+        guard case .right(let key) = known.verdict(on: key, at: wallClock()) else { return count(.refused, as: "ended") }
+        return admit(key, of: known, now: now)
+    }
+
+    /// The holder of a key that was right when a session began, or nil if it is not right any more. Counts as no call.
+    func publisher(of key: APIKey) -> Publisher? {
+        guard case .right(let key) = keys.keys(now: services.now()).verdict(on: key, at: wallClock()) else { return nil }
+        return Publisher(key)
     }
 
     /// Asks whether a key's rate allows all requests of a batch, at least one. Its call was checked before, and has counted as

@@ -4,18 +4,20 @@ extension AnswerStream: EventSink {}
 
 extension LookupCall {
     /// The call of a back end whose key was right.
-    init(_ route: RequestRoute, request: HTTPServerRequest, by asker: Asker, reply: Reply) {
-        self.init(route: route, request: request, asker: asker, answer: { reply.answer($0) }, stream: reply.streaming)
+    init(_ route: RequestRoute, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply) {
+        self.init(
+            route: route, request: request, asker: Asker(holder.publisher), answer: { reply.answer($0) },
+            stream: reply.streaming(to: holder))
     }
 }
 
 extension Reply {
-    /// Answers with a body that is written later.
-    var streaming: EventStreaming {
+    /// Answers with a body that is written later, as long as its reader may have it.
+    func streaming(to holder: KeyHolder) -> EventStreaming {
         { head, onEnd in
             let (response, stream) = HTTPServerResponse.stream(status: head.status, headers: head.headers, onEnd: onEnd)
             self.answer(response)
-            return stream
+            return holder.isStillThere.map { SessionSink(stream, isOpen: $0) } ?? stream
         }
     }
 }

@@ -36,9 +36,10 @@ struct OperatorCall: Sendable {
 }
 
 extension OperatorCall {
-    init(_ route: OperatorRoute, request: HTTPServerRequest, by publisher: Publisher, reply: Reply) {
+    init(_ route: OperatorRoute, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply) {
         self.init(
-            route: route, request: request, publisher: publisher, answer: { reply.answer($0) }, stream: reply.streaming)
+            route: route, request: request, publisher: holder.publisher, answer: { reply.answer($0) },
+            stream: reply.streaming(to: holder))
     }
 }
 

@@ -6,6 +6,13 @@ enum PageRoute: Sendable, Equatable {
     case folder
     /// `GET /ui/NAME`, with the name as it came.
     case file(name: String)
+    /// `/ui/session`.
+    case session(Verb)
+
+    /// The calls of a session: `POST`, `GET` and `DELETE`.
+    enum Verb: Sendable {
+        case begin, show, end
+    }
 
     /// True for the paths of the page, whether or not something is there.
     static func has(_ path: Substring) -> Bool { path == "/ui" || path.hasPrefix("/ui/") }
@@ -13,6 +20,11 @@ enum PageRoute: Sendable, Equatable {
     /// The methods of a path and where they lead, or nil for a path of something else.
     static func methods(of path: Substring) -> [(method: String, route: PageRoute)]? {
         guard has(path) else { return nil }
+        if path == "/ui/session" {
+            return [
+                ("GET", .session(.show)), ("HEAD", .session(.show)), ("POST", .session(.begin)), ("DELETE", .session(.end)),
+            ]
+        }
         let name = path.dropFirst("/ui/".count)
         guard !name.contains("/") else { return nil }
         let route = path == "/ui" ? index : name.isEmpty ? folder : file(name: String(name))
@@ -24,6 +36,12 @@ enum PageRoute: Sendable, Equatable {
         switch self {
         case .index, .folder: "page"
         case .file: "page.file"
+        case .session(.begin): "page.session.begin"
+        case .session(.show): "page.session.show"
+        case .session(.end): "page.session.end"
         }
     }
+
+    /// True if a body says what to do.
+    var takesBody: Bool { self == .session(.begin) }
 }

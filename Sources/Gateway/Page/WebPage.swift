@@ -1,12 +1,32 @@
 import HTTPServing
 import WebFiles
 
-/// The web page: its files, which anybody may read.
+/// The web page: its files, which anybody may read, and the sessions of those who have signed in.
 struct WebPage: Sendable {
+    let sessions: SessionKeeper
+    /// The program's version.
+    let version: String
+    /// Those who are believed about the scheme and the address of a call.
+    let proxies: TrustedProxies
     private let files: [String: WebFile]
 
+    /// Makes the page of a configuration, or nil where none is served.
+    static func make(
+        _ configuration: GatewayConfiguration, keys: KeySignIn?, services: GatewayServices
+    ) throws(GatewayFailure) -> WebPage? {
+        guard configuration.servesPage else { return nil }
+        guard let keys else {
+            throw GatewayFailure.configuration("gateway.ui: the page needs keys, and gateway.keys_file is not set")
+        }
+        let proxies = try TrustedProxies(configuration.trustedProxies)
+        return try WebPage(SessionKeeper(keys, services: services), version: configuration.version, proxies: proxies)
+    }
+
     /// Makes the files, which takes some milliseconds.
-    init() throws(GatewayFailure) {
+    init(_ sessions: SessionKeeper, version: String, proxies: TrustedProxies) throws(GatewayFailure) {
+        self.sessions = sessions
+        self.version = version
+        self.proxies = proxies
         do throws(WebFileFailure) {
             files = Dictionary(uniqueKeysWithValues: try WebFile.all().map { ($0.name, $0) })
         } catch {
@@ -20,6 +40,15 @@ struct WebPage: Sendable {
         case .index: file("index.html", to: request)
         case .folder: Self.redirect(request)
         case .file(let name): file(name, to: request)
+        case .session(let verb): session(verb, to: request)
+        }
+    }
+
+    private func session(_ verb: PageRoute.Verb, to request: HTTPServerRequest) -> APIAnswer {
+        do throws(APIProblem) {
+            return try answer(verb, to: request)
+        } catch {
+            return APIAnswer(error)
         }
     }
 

@@ -37,12 +37,10 @@ public final class GatewayService: Sendable {
     /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
     public convenience init(_ configuration: GatewayConfiguration, services: GatewayServices) throws(GatewayFailure) {
         let keys = try KeySignIn.make(configuration, services: services)
-        guard keys != nil || !configuration.servesPage else {
-            throw GatewayFailure.configuration("gateway.ui: the page needs keys, and gateway.keys_file is not set")
-        }
         try self.init(
             configuration, services: services, checkKey: { keys?.check($0, from: $1) ?? .refused },
-            checkBatch: { keys?.check($0, of: $1) ?? .allowed }, page: configuration.servesPage ? WebPage() : nil)
+            checkBatch: { keys?.check($0, of: $1) ?? .allowed }, page: WebPage.make(configuration, keys: keys, services: services)
+        )
     }
 
     /// Makes one whose keys of `/v1` `checkKey` knows.

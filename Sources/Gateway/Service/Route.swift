@@ -34,9 +34,10 @@ enum Route: Sendable, Equatable {
     var takesBody: Bool {
         switch self {
         case .putRegistration, .notify, .publish, .publishBatch, .explain: true
-        case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI, .page: false
+        case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI: false
         case .request(let route): route.takesBody
         case .operate(let route): route.takesBody
+        case .page(let route): route.takesBody
         }
     }
 

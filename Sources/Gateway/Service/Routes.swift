@@ -46,11 +46,12 @@ struct Routes: Sendable {
     private func problem(of head: HTTPServerRequest, match: Route.Match, kind: PublishKind?) -> APIProblem? {
         switch match {
         case .nowhere, .otherMethods: return Self.noRoute(for: head, match: match)
-        case .route(.welcome), .route(.openAPI), .route(.page): return nil
+        case .route(.welcome), .route(.openAPI): return nil
+        case .route(.page(let route)): return page?.problem(of: head, on: route)
         case .route(let route) where route.bringsRequests:
-            return Self.keyProblem(of: head) ?? (kind == nil ? route.noMediaType : nil)
+            return keyProblem(of: head) ?? (kind == nil ? route.noMediaType : nil)
         case .route(.request), .route(.operate):
-            return Self.keyProblem(of: head)
+            return keyProblem(of: head)
         case .route(let route):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
                 services.metrics.signIns.series(["refused"]).increment()
@@ -86,14 +87,8 @@ struct Routes: Sendable {
         return response
     }
 
-    /// What is wrong with the key of a call by its form alone; nil for a key that may be right.
-    private static func keyProblem(of head: HTTPServerRequest) -> APIProblem? {
-        guard PresentedKey(authorization: authorization(of: head)) == nil else { return nil }
-        return head.headers["Authorization"] == nil ? .keyMissing : .keyMalformed
-    }
-
     /// Nil for two headers: neither counts more than the other.
-    private static func authorization(of request: HTTPServerRequest) -> String? {
+    static func authorization(of request: HTTPServerRequest) -> String? {
         request.headers.count(of: "Authorization") == 1 ? request.headers["Authorization"] : nil
     }
 
@@ -108,18 +103,18 @@ struct Routes: Sendable {
         case .route(.page(let route)):
             if let page { reply.answer(page.answer(route, to: request).onPage()) }
         case .route(let route) where route.bringsRequests:
-            signIn(request, reply: reply) { [endpoints, checkBatch] publisher in
+            signIn(request, reply: reply) { [endpoints, checkBatch] holder in
                 guard let kind = PublishKind(route, headers: request.headers) else { return reply.answer(route.noMediaType) }
                 endpoints.publish(
-                    PublishCall(kind: kind, request: request, publisher: publisher, checkBatch: checkBatch, reply: reply))
+                    PublishCall(kind: kind, request: request, publisher: holder.publisher, checkBatch: checkBatch, reply: reply))
             }
         case .route(.request(let route)):
             signIn(request, reply: reply) { [endpoints] in
-                endpoints.answerLookup(LookupCall(route, request: request, by: Asker($0), reply: reply))
+                endpoints.answerLookup(LookupCall(route, request: request, by: $0, reply: reply))
             }
         case .route(.operate(let route)):
-            signIn(request, reply: reply) { [endpoints] publisher in
-                endpoints.operate(OperatorCall(route, request: request, by: publisher, reply: reply))
+            signIn(request, reply: reply) { [endpoints] in
+                endpoints.operate(OperatorCall(route, request: request, by: $0, reply: reply))
             }
         case .route(let route):
             signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in
@@ -135,19 +130,24 @@ struct Routes: Sendable {
     }
 
     /// Hands on whose key a call shows, or answers it.
-    private func signIn(_ request: HTTPServerRequest, reply: Reply, then: (Publisher) -> Void) {
-        switch checkKey(Self.authorization(of: request), proxies.client(of: request)) {
-        case .signedIn(let publisher): then(publisher)
-        case .refused: reply.answer(Self.keyProblem(of: request) ?? .keyWrong)
-        case .held(let wait): reply.answer(APIProblem.tooManyWrongKeys(after: wait))
-        case .limited(let wait): reply.answer(APIProblem.rateLimited(after: wait))
+    private func signIn(_ request: HTTPServerRequest, reply: Reply, then: (KeyHolder) -> Void) {
+        do throws(APIProblem) {
+            then(try holder(of: request))
+        } catch {
+            reply.answer(error)
         }
     }
 }
 
 extension Route {
     /// The most bytes of a body that is no request. A plan may have a record in it.
-    fileprivate var maximumByteCount: Int { self == .operate(.plan) ? Publication.maximumByteCount : JSONBody.maximumByteCount }
+    fileprivate var maximumByteCount: Int {
+        switch self {
+        case .operate(.plan): Publication.maximumByteCount
+        case .page: WebPage.maximumByteCount
+        default: JSONBody.maximumByteCount
+        }
+    }
 
     /// Whether its bodies are requests of back ends.
     fileprivate var bringsRequests: Bool { self == .publish || self == .publishBatch || self == .explain }

@@ -47,6 +47,14 @@ struct TrustedProxies: Sendable {
         return client
     }
 
+    /// True if a call came over TLS as far as a browser can know: to the gateway itself, or to a proxy in front. In clear text nothing but
+    /// this machine calls, unless a trusted proxy here says that its client came over TLS (`X-Forwarded-Proto`).
+    func hasSecureScheme(_ request: HTTPServerRequest) -> Bool {
+        guard !request.isSecure, let peer = Self.address(request.remoteAddress[...]), peer.isLoopback else { return true }
+        let scheme = request.headers["X-Forwarded-Proto"]?.split(separator: ",").first.map { String(Self.trimmed($0)) }
+        return contains(peer) && scheme?.equalsIgnoringCase("https") ?? false
+    }
+
     private func contains(_ address: NumericAddress) -> Bool {
         ranges.contains { $0.start.agrees(with: address, inFirst: $0.bitCount) }
     }

@@ -1,0 +1,21 @@
+/// The caller of `/v1` whose key is right: a back end with its key, or the page with the cookie of a session.
+struct KeyHolder: Sendable {
+    let publisher: Publisher
+    /// Says whether the session still is there, with the same rights. Nil for a key.
+    var isStillThere: (@Sendable () -> Bool)?
+}
+
+extension KeySignIn.Outcome {
+    /// The publisher, or the problem that the outcome is.
+    ///
+    /// - Parameter refusal: That of a wrong key.
+    /// - Throws: 401 or 429.
+    func publisher(orRefuse refusal: APIProblem) throws(APIProblem) -> Publisher {
+        switch self {
+        case .signedIn(let publisher): return publisher
+        case .refused: throw refusal
+        case .held(let wait): throw .tooManyWrongKeys(after: wait)
+        case .limited(let wait): throw .rateLimited(after: wait)
+        }
+    }
+}

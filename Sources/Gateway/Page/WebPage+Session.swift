@@ -1,0 +1,69 @@
+import HTTPServing
+import Keys
+import PushModel
+
+extension WebPage {
+    /// The most bytes of the body that begins a session.
+    static let maximumByteCount = 1024
+
+    /// The problem that a call has by its head, or nil.
+    func problem(of head: HTTPServerRequest, on route: PageRoute) -> APIProblem? {
+        guard case .session(let verb) = route else { return nil }
+        if let problem = crossSiteProblem(of: head) { return problem }
+        return verb == .begin && !JSONBody.isAdmitted(head.headers["Content-Type"]) ? .unsupportedMediaType : nil
+    }
+
+    /// 403 for a call with a cookie that a browser makes for another site, or nil.
+    func crossSiteProblem(of head: HTTPServerRequest) -> APIProblem? {
+        CallOrigin.isForeign(head, isSecure: proxies.hasSecureScheme(head)) ? .crossSite : nil
+    }
+
+    /// The secret of the session of a call, or nil for none.
+    func secret(of request: HTTPServerRequest) -> String? {
+        SessionCookie.secret(in: request.headers, isSecure: proxies.hasSecureScheme(request))
+    }
+
+    /// Answers a call of the session itself.
+    func answer(_ verb: PageRoute.Verb, to request: HTTPServerRequest) throws(APIProblem) -> APIAnswer {
+        if let problem = problem(of: request, on: .session(verb)) { throw problem }
+        let secret = secret(of: request)
+        switch verb {
+        case .begin:
+            let (new, facts) = try sessions.begin(try Self.key(in: request), from: proxies.client(of: request))
+            if let secret { sessions.end(secret) }
+            return giving(new, to: request, in: answer(facts))
+        case .show:
+            guard let secret else { throw .sessionOver }
+            return answer(try sessions.check(secret))
+        case .end:
+            if let secret { sessions.end(secret) }
+            return giving(nil, to: request, in: APIAnswer(status: 204, headers: ["Cache-Control": "no-store"]))
+        }
+    }
+
+    private static func key(in request: HTTPServerRequest) throws(APIProblem) -> String {
+        var reader = try BodyReader(request, atMost: maximumByteCount, members: ["key"])
+        let key = reader.text("key")
+        if key == nil, reader.faults.isEmpty { reader.fault("key", "It must be there.") }
+        try reader.check()
+        return key ?? ""
+    }
+
+    private func giving(_ secret: String?, to request: HTTPServerRequest, in answer: APIAnswer) -> APIAnswer {
+        var answer = answer
+        let cookie = SessionCookie.text(secret, isSecure: proxies.hasSecureScheme(request))
+        answer.headers.append("Set-Cookie", value: cookie)
+        return answer
+    }
+
+    private func answer(_ facts: SessionKeeper.Facts) -> APIAnswer {
+        let publisher = facts.publisher
+        var json = JSONObject(["key": publisher.keyID, "source": publisher.source])
+        json.add("tenant", raw: publisher.tenant.map { JSONObject.text($0) } ?? Array("null".utf8))
+        json.add([
+            "scopes": Scope.allCases.filter(publisher.scopes.contains).map(\.rawValue), "expires_at": facts.expiresAt.text,
+            "version": version,
+        ])
+        return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
+    }
+}

@@ -1,0 +1,29 @@
+import HTTPServing
+import Keys
+
+extension Routes {
+    /// The fault of a call's key by its form, or of its cookie by the place that the call comes from. Nil for one that may be right.
+    func keyProblem(of head: HTTPServerRequest) -> APIProblem? {
+        if session(of: head) != nil { return page?.crossSiteProblem(of: head) }
+        guard PresentedKey(authorization: Self.authorization(of: head)) == nil else { return nil }
+        return head.headers["Authorization"] == nil ? .keyMissing : .keyMalformed
+    }
+
+    /// Checks whose key a call has, or whose session.
+    ///
+    /// - Throws: 401, 403 or 429.
+    func holder(of request: HTTPServerRequest) throws(APIProblem) -> KeyHolder {
+        if let page, let secret = session(of: request) {
+            if let problem = page.crossSiteProblem(of: request) { throw problem }
+            let publisher = try page.sessions.check(secret).publisher
+            return KeyHolder(publisher: publisher) { [sessions = page.sessions] in sessions.isOpen(secret, for: publisher) }
+        }
+        let outcome = checkKey(Self.authorization(of: request), proxies.client(of: request))
+        return KeyHolder(publisher: try outcome.publisher(orRefuse: keyProblem(of: request) ?? .keyWrong))
+    }
+
+    /// The secret of a session in a call without a key. A key counts more than a cookie, which browsers add by themselves.
+    private func session(of request: HTTPServerRequest) -> String? {
+        request.headers["Authorization"] == nil ? page?.secret(of: request) : nil
+    }
+}
