@@ -33,11 +33,21 @@ extension WebPage {
             if let secret { sessions.end(secret) }
             return giving(new, to: request, in: answer(facts))
         case .show:
-            guard let secret else { throw .sessionOver }
-            return answer(try sessions.check(secret))
+            return try shown(secret)
         case .end:
             if let secret { sessions.end(secret) }
             return giving(nil, to: request, in: APIAnswer(status: 204, headers: ["Cache-Control": "no-store"]))
+        }
+    }
+
+    /// Answers with the session, or with nothing where there is none: a page that begins may ask, and no browser complains of that.
+    private func shown(_ secret: String?) throws(APIProblem) -> APIAnswer {
+        do throws(APIProblem) {
+            guard let secret else { throw .sessionOver }
+            return answer(try sessions.check(secret))
+        } catch {
+            guard error.status == 401 else { throw error }
+            return APIAnswer(status: 204, headers: ["Cache-Control": "no-store"])
         }
     }
 

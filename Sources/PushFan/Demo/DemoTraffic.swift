@@ -1,6 +1,7 @@
 import Console
 import CurlHTTP
 import Dispatch
+import HTTPServing
 import HubAuth
 import HubEmulator
 import HubREST
