@@ -155,6 +155,16 @@ import Testing
             try Self.list("workers", of: json).count == 2 && Self.list("hubs", of: json).first?["circuit"] as? String == "closed")
     }
 
+    @Test func latencyIsThereWhereAnythingWasFinished() throws {
+        var (work, added) = (RecentWork(), CounterTally.Counters(finished: ["sent": 4], calls: 4))
+        #expect(try Self.read([], work)["latency"] == nil)
+        for _ in 0..<4 { added.latency.count(milliseconds: 50) }
+        work.add(added, milliseconds: 1000)
+        let json = try Self.read([], work)
+        #expect(json["latency"] as? [String: Int] == ["count": 4, "p50_ms": 55, "p95_ms": 63, "p99_ms": 64])
+        #expect(json["finished"] as? [String: Int] == ["sent": 4] && json["calls_per_second"] as? Double == 4)
+    }
+
     @Test func whatIsInTroubleHasItsPlaceFirst() throws {
         var members = try (0..<3000).map { try Self.member("w-\($0)", #"{"loops":[{"worker":"w-\#($0)"}]}"#) }
         members.append(try Self.member("x", #"{"loops":[{"trouble":"it is stuck"}]}"#))

@@ -19,6 +19,7 @@ import Testing
             requests: 3, delayed: 2, held: 1, oldest: 500,
             lanes: [.init(name: "high", requests: 1, oldest: 7), .init(name: "held", requests: 2)])
         minute.published = 9
+        for milliseconds in 1...Int64(sent) { minute.latency.count(milliseconds: milliseconds * 100) }
         return minute
     }
 
@@ -27,6 +28,28 @@ import Testing
         var history = History()
         history.take(minute.json.span, now: Self.now)
         #expect(history.minutes(since: 0) == [minute])
+    }
+
+    @Test func theGreatestMinuteHasRoomInARecord() throws {
+        var minute = Self.minute(1, covered: 60_000, sent: 1)
+        (minute.calls, minute.workers, minute.published) = (1 << 53, 1 << 53, 1 << 53)
+        for state in ResultState.allCases { minute.finished[state.rawValue] = 1 << 53 }
+        for bound in LatencyHistogram.bounds { minute.latency.add(1 << 53, upTo: bound) }
+        minute.backlog = .init(
+            requests: 1 << 53, delayed: 1 << 53, held: 1 << 53, oldest: 1 << 53,
+            lanes: History.LaneBacklog.names.map { .init(name: $0, requests: 1 << 53, oldest: 1 << 53) })
+        #expect(minute.json.count <= 8192 / 2)
+        var history = History()
+        history.take(minute.json.span, now: Self.now)
+        #expect(history.minutes(since: 0) == [minute])
+    }
+
+    @Test func aMinuteHasThePercentilesOfItsResults() throws {
+        var minute = History.Minute(at: Self.beginning)
+        #expect(!String(decoding: minute.json, as: UTF8.self).contains("latency"))
+        for _ in 0..<10 { minute.latency.count(milliseconds: 50) }
+        let text = String(decoding: minute.json, as: UTF8.self)
+        #expect(text.contains(#""latency":{"count":10,"p50_ms":55,"p95_ms":63,"p99_ms":64},"total_ms":{"64":10}"#))
     }
 
     @Test func aRecordOfAnEarlierVersionIsRead() throws {
@@ -39,6 +62,7 @@ import Testing
         history.take(Array(json.utf8).span, now: Self.now)
         let minute = try #require(history.minutes(since: 0).first)
         #expect(minute.backlog == .init(requests: 3, delayed: 2, held: 1, oldest: 500) && minute.published == nil)
+        #expect(minute.latency == .init())
         #expect(minute.finished == ["sent": 3] && minute.calls == 4)
     }
 
@@ -105,6 +129,33 @@ import Testing
         #expect(
             tally.take(["a": .init(finished: ["sent": 2], calls: 2), "b": .init(finished: ["sent": 9], calls: 10)])
                 == .init(finished: ["sent": 2], calls: 3))
+    }
+}
+
+/// The counts of times from publishing to results.
+@Suite struct LatencyTallyTests {
+    private static func counters(_ durations: Int64...) -> CounterTally.Counters {
+        var counters = CounterTally.Counters()
+        for duration in durations { counters.latency.count(milliseconds: duration) }
+        return counters
+    }
+
+    @Test func timesAreCountedFromWhereTheyWere() {
+        var tally = CounterTally()
+        #expect(tally.take(["a": Self.counters(10, 10, 500)]).latency.total == 0)
+        #expect(tally.take(["a": Self.counters(10, 10, 500, 70), "b": Self.counters(9)]) == Self.counters(70))
+        // The first has started anew, and begun at 0.
+        #expect(tally.take(["a": Self.counters(20, 10), "b": Self.counters(9, 9)]) == Self.counters(20, 10, 9))
+        // A worker of an earlier version has none.
+        #expect(tally.take(["a": Self.counters(), "b": Self.counters(9, 9)]) == Self.counters())
+    }
+
+    @Test func theTimesOfTheLastMinuteCount() {
+        var work = RecentWork()
+        for _ in 0..<100 { work.add(Self.counters(5000), milliseconds: 1000) }
+        for _ in 0..<60 { work.add(Self.counters(10, 20), milliseconds: 1000) }
+        #expect(work.latency.total == 120 && work.latency.buckets.map(\.bound) == [11, 23])
+        #expect(work.latency.figures != nil && RecentWork().latency.figures == nil)
     }
 }
 

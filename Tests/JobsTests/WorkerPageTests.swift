@@ -45,6 +45,19 @@ import Testing
         #expect(read.finished == ["sent": 17, "failed": 1, "expired": 1])
     }
 
+    @Test(arguments: [
+        (#"{"45":12,"64":3}"#, #"{"45":12,"64":3}"#), ("{}", "{}"), ("[45,12]", "{}"), ("null", "{}"), ("7", "{}"),
+        (#"{"45":-1,"46":5,"":1,"x":2,"-45":3,"99999999999999999999":4,"45.0":5,"1":"6","2":1.5,"3":1e400}"#, "{}"),
+        (
+            #"{"64":9223372036854775807,"64":9223372036854775807,"1":99999999999999999999}"#,
+            #"{"64":9223372036854775807}"#
+        ),
+    ])
+    func timesOfAStrangerAreBounded(times: String, read: String) throws {
+        let page = try #require(WorkerPage(Array(#"{"total_ms":\#(times),"loops":[]}"#.utf8)))
+        #expect(String(decoding: page.latency.json, as: UTF8.self) == read)
+    }
+
     @Test func theVersionAndTheOldestRequestAreRead() throws {
         let page = """
             {"version":"1.2.3","loops":[{"partitions":[{"topic":"t","partition":2,"oldest":{"offset":5,\

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Foundation
 import Kafka
@@ -16,6 +17,8 @@ import Testing
         var partitions = 4
         var name = 8
         var trouble = 0
+        /// The results in each bucket of times.
+        var results: Int64 = 0
 
         var testDescription: String { "\(loops) loops, \(hubs) hubs, \(partitions) partitions, names of \(name), \(trouble)" }
     }
@@ -23,7 +26,8 @@ import Testing
     private static let sizes = [
         Size(), Size(partitions: 0), Size(hubs: 0), Size(partitions: 5000), Size(hubs: 700, partitions: 700), Size(loops: 64),
         Size(loops: 64, hubs: 20, partitions: 300), Size(name: 249), Size(loops: 3, name: 128), Size(name: 10_000),
-        Size(loops: 5, hubs: 5, partitions: 50, trouble: 3000),
+        Size(loops: 5, hubs: 5, partitions: 50, trouble: 3000), Size(results: 1 << 53), Size(loops: 64, results: 1 << 53),
+        Size(loops: 5, hubs: 5, partitions: 50, trouble: 3000, results: 1 << 53),
     ]
 
     private static func status(_ number: Int, size: Size) -> LoopStatus {
@@ -46,16 +50,24 @@ import Testing
                 circuitReason: trouble, circuitChange: nil, limit: 64, inFlight: 1, waitingForTurn: 2, waitingForTimer: 3,
                 ratePerSecond: nil, throttledMilliseconds: 0, throttledUntil: nil)
         }
+        var latency = LatencyHistogram()
+        for bound in LatencyHistogram.bounds { latency.add(size.results, upTo: bound) }
         return LoopStatus(
             worker: name("w", number: number), mode: "running", at: Timestamp(milliseconds: 2_000_000), hubs: hubs,
             finishedPerSecond: 1.5,
-            finished: [.init(state: .sent, count: 10), .init(state: .failed, count: 1)], callCount: 12, lastRebalance: nil,
+            finished: [.init(state: .sent, count: 10), .init(state: .failed, count: 1)], callCount: 12, latency: latency,
+            lastRebalance: nil,
             lastCommit: nil, partitions: partitions, problem: trouble)
     }
 
-    private static func read(_ bytes: [UInt8]) throws -> (loops: [[String: Any]], omitted: [String: Any]) {
+    private static func read(
+        _ bytes: [UInt8]
+    ) throws -> (loops: [[String: Any]], omitted: [String: Any], times: [String: Int64]) {
         let page = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
-        return (try #require(page["loops"] as? [[String: Any]]), page["omitted"] as? [String: Any] ?? [:])
+        return (
+            try #require(page["loops"] as? [[String: Any]]), page["omitted"] as? [String: Any] ?? [:],
+            try #require(page["total_ms"] as? [String: Int64])
+        )
     }
 
     @Test(arguments: sizes)
@@ -63,7 +75,9 @@ import Testing
         let statuses = (0..<size.loops).map { Self.status($0, size: size) }
         let bytes = StatusRecord(statuses, version: "1.2.3", hub: "hub").json
         #expect(bytes.count <= 4096)
-        let (loops, omitted) = try Self.read(bytes)
+        let (loops, omitted, times) = try Self.read(bytes)
+        #expect(!loops.isEmpty || size.name > 1000 || size.trouble > 0)
+        #expect(times.count == (size.results > 0 ? 56 : 0) && times.values.allSatisfy { $0 == size.results * Int64(size.loops) })
         #expect(loops.count + (omitted["loops"] as? Int ?? 0) == size.loops)
         func total(_ counts: [Int?]) -> Int { counts.reduce(0) { $0 + ($1 ?? 0) } }
         #expect(total(loops.map { $0["calls"] as? Int }) + (omitted["calls"] as? Int ?? 0) == 12 * size.loops)
@@ -97,9 +111,12 @@ import Testing
 
     @Test func eachStateIsCountedByItself() {
         let tally = LoopTally()
-        for (number, state) in ResultState.allCases.enumerated() { for _ in 0...number { tally.noteResult(state) } }
+        for (number, state) in ResultState.allCases.enumerated() {
+            for _ in 0...number { tally.noteResult(state, milliseconds: Int64(number)) }
+        }
         #expect(tally.finished.map(\.state) == ResultState.allCases)
         #expect(tally.finished.map(\.count) == ResultState.allCases.indices.map { Int64($0 + 1) })
+        #expect(tally.latency.total == 55 && tally.latency.buckets.first?.count == 3)
     }
 
     @Test func aFailureIsLoggedOnceUntilItChangesOrEnds() {

@@ -96,6 +96,12 @@ extension APIOperation {
         ],
         problems: fleetProblems)
 
+    private static let latency = JSONSchema.object(
+        [
+            ("count", JSONSchema.count), ("p50_ms", JSONSchema.count), ("p95_ms", JSONSchema.count),
+            ("p99_ms", JSONSchema.count),
+        ], required: ["count", "p50_ms", "p95_ms", "p99_ms"], isOpen: true)
+
     static let showHistoryRow = Row(
         method: "GET", path: "/v1/history", summary: "Shows the last hour: input, outcomes, calls and backlog of each minute.",
         access: .key,
@@ -110,12 +116,15 @@ extension APIOperation {
                         [
                             ("at", JSONSchema.moment), ("covered_ms", JSONSchema.count), ("finished", ["type": "object"]),
                             ("calls", JSONSchema.count), ("published", JSONSchema.count), ("workers", JSONSchema.count),
+                            ("latency", latency), ("total_ms", ["type": "object"]),
                             ("backlog", ["type": "object"]),
                         ], required: ["at", "covered_ms", "finished"], isOpen: true),
                     example: [
                         [
                             "at": "2026-11-21T17:00:00.000Z", "covered_ms": 60_000, "finished": ["sent": 42_000, "failed": 3],
                             "calls": 42_010, "published": 42_050, "workers": 3,
+                            "latency": ["count": 42_003, "p50_ms": 55, "p95_ms": 180, "p99_ms": 410],
+                            "total_ms": ["64": 39_000, "181": 2503, "512": 500],
                             "backlog": [
                                 "requests": 120, "delayed": 8, "held": 0, "oldest_ms": 350,
                                 "lanes": [["lane": "normal", "requests": 120, "oldest_ms": 350]],

@@ -32,7 +32,7 @@ extension History {
 }
 
 extension History.Backlog {
-    /// That of a report about a fleet with these topics.
+    /// The backlog in a report about a fleet with these topics.
     init(_ report: StatusReport, topics: Topics) {
         let lanes = Dictionary(Lane.allCases.map { (topics.requests(of: $0), $0.name) }) { first, _ in first }
         let parts = Dictionary(grouping: report.partitions) { partition -> String in

@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// Counts what workers have finished, from counters that grow until a worker starts again.
@@ -6,10 +7,13 @@ struct CounterTally: Sendable {
     struct Counters: Sendable, Equatable {
         var finished: [String: Int] = [:]
         var calls = 0
+        /// The times from publishing to those results.
+        var latency = LatencyHistogram()
 
         /// True if it counts less of anything than another.
         fileprivate func isBelow(_ other: Counters) -> Bool {
-            calls < other.calls || other.finished.contains { finished[$0.key, default: 0] < $0.value }
+            calls < other.calls || latency.growth(since: other.latency) == nil
+                || other.finished.contains { finished[$0.key, default: 0] < $0.value }
         }
     }
 
@@ -30,6 +34,7 @@ struct CounterTally: Sendable {
                 let grown = counters.finished[state, default: 0] - base.finished[state, default: 0]
                 if grown > 0 { sum.finished[state] = sum.finished[state, default: 0].addingSaturated(grown) }
             }
+            if let grown = counters.latency.growth(since: base.latency) { sum.latency.add(grown) }
         }
         known = workers
         return sum
@@ -47,6 +52,8 @@ struct RecentWork: Sendable {
     private static let rateSpan = 10_000
     /// The time that is kept, milliseconds.
     private static let span = 60_000
+    /// The longest time of a step, milliseconds.
+    private static let longestStep = 3_600_000
     /// The most steps that are kept.
     private static let capacity = 120
 
@@ -59,8 +66,9 @@ struct RecentWork: Sendable {
     /// Adds what was done in some milliseconds.
     mutating func add(_ added: CounterTally.Counters, milliseconds: Int) {
         for (state, count) in added.finished { finished[state] = finished[state, default: 0].addingSaturated(count) }
-        steps.append(Step(milliseconds: max(0, milliseconds), added: added))
-        kept = kept.addingSaturated(max(0, milliseconds))
+        let milliseconds = min(max(0, milliseconds), Self.longestStep)
+        steps.append(Step(milliseconds: milliseconds, added: added))
+        kept += milliseconds
         while let first = steps.first, steps.count > 1, kept - first.milliseconds >= Self.span || steps.count > Self.capacity {
             kept -= steps.removeFirst().milliseconds
         }
@@ -69,6 +77,13 @@ struct RecentWork: Sendable {
     /// Requests that had their final result, a second.
     var finishedPerSecond: Double { perSecond { $0.finished.values.reduce(0) { $0.addingSaturated($1) } } }
 
+    /// The times from publishing to the results of the last minute.
+    var latency: LatencyHistogram {
+        var sum = LatencyHistogram()
+        for step in steps { sum.add(step.added.latency) }
+        return sum
+    }
+
     /// Calls that were answered or failed, a second.
     var callsPerSecond: Double { perSecond(\.calls) }
 
@@ -76,8 +91,18 @@ struct RecentWork: Sendable {
         var (sum, milliseconds) = (0, 0)
         for step in steps.reversed() where milliseconds < Self.rateSpan {
             sum = sum.addingSaturated(count(step.added))
-            milliseconds = milliseconds.addingSaturated(step.milliseconds)
+            milliseconds += step.milliseconds
         }
         return milliseconds > 0 ? Double(sum) * 1000 / Double(milliseconds) : 0
+    }
+}
+
+extension LatencyHistogram {
+    /// The figures that people ask for, as JSON, or nil without any duration.
+    var figures: [UInt8]? {
+        guard let half = percentile(0.5), let most = percentile(0.95), let nearlyAll = percentile(0.99) else { return nil }
+        return JSONObject([
+            "count": Int(total), "p50_ms": Int(half), "p95_ms": Int(most), "p99_ms": Int(nearlyAll),
+        ]).bytes
     }
 }

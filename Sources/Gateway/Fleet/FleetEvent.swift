@@ -25,6 +25,7 @@ struct FleetEvent {
         json.add("finished_per_second", tenths: work.finishedPerSecond)
         json.add("calls_per_second", tenths: work.callsPerSecond)
         json.add("finished", raw: ReplayJSON.object(work.finished.map { ($0.key, $0.value) }))
+        if let latency = work.latency.figures { json.add("latency", raw: latency) }
         let hubs = HubSummary.all(of: members.filter { !$0.isStale }.map(\.page))
         let shownHubs = Self.choose(hubs.map { ($0.json, $0.isGood) }, limit: Self.hubLimit, slack: 1, room: Self.hubRoom)
         json.add("hubs", array: shownHubs.map(\.bytes))
@@ -56,7 +57,7 @@ struct FleetEvent {
 }
 
 extension Fleet.Member {
-    /// Nothing about it is in trouble.
+    /// True if nothing about it is in trouble.
     fileprivate var isGood: Bool { !isStale && troubledHubs == 0 && page.loops.allSatisfy { $0.problem == nil } }
 
     private var troubledHubs: Int {

@@ -231,6 +231,7 @@ final class FleetWatch: Sendable {
             current.covered = min(current.covered + passed, Int(History.minute))
             current.calls += min(added.calls, 1 << 40)
             for (word, count) in added.finished { current.finished[word, default: 0] += min(count, 1 << 40) }
+            current.latency.add(added.latency)
             current.workers = max(current.workers, workers)
             current.addPublished(from: &state.published)
             state.current = current
@@ -261,7 +262,7 @@ extension [Fleet.Member] {
     fileprivate var counters: [String: CounterTally.Counters] {
         var found: [String: CounterTally.Counters] = [:]
         for member in self {
-            found[member.id] = CounterTally.Counters(finished: member.page.finished, calls: member.page.calls)
+            found[member.id] = .init(finished: member.page.finished, calls: member.page.calls, latency: member.page.latency)
         }
         return found
     }

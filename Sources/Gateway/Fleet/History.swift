@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 import ResultQuery
 
@@ -15,6 +16,8 @@ struct History: Sendable {
         var finished: [String: Int] = [:]
         /// Calls to hubs.
         var calls = 0
+        /// The times from publishing to final results.
+        var latency = LatencyHistogram()
         /// Requests published, or nil if the ends of their topics were not read twice.
         var published: Int?
         /// Workers that reported.
@@ -64,6 +67,10 @@ extension History.Minute {
         var json = JSONObject(["at": Timestamp(milliseconds: at).text, "covered_ms": covered])
         json.add("finished", raw: ReplayJSON.object(finished.map { ($0.key, $0.value) }))
         json.add(["calls": calls, "published": published, "workers": workers])
+        if let figures = latency.figures {
+            json.add("latency", raw: figures)
+            json.add("total_ms", raw: latency.json)
+        }
         if let backlog { json.add("backlog", raw: backlog.json) }
         return json.bytes
     }
@@ -86,6 +93,7 @@ extension History.Minute {
                 }
             }
         }
+        latency = LatencyHistogram(document, document.member("total_ms", of: root))
         backlog = document.member("backlog", of: root).map { History.Backlog(read, $0) }
     }
 }

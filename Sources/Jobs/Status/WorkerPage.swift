@@ -1,3 +1,4 @@
+package import Basics
 package import Kafka
 package import PushModel
 
@@ -93,6 +94,8 @@ package struct WorkerPage: Sendable, Equatable {
     package let finished: [String: Int]
     /// The calls of all loops that were answered or failed since then.
     package let calls: Int
+    /// The times from publishing to those results.
+    package let latency: LatencyHistogram
 
     /// Reads the page. Anything but an object with loops gives nil.
     package init?(_ json: [UInt8]) {
@@ -110,6 +113,7 @@ package struct WorkerPage: Sendable, Equatable {
         finished = loops.reduce(into: omitted.map { reader.finished($0) } ?? [:]) { sum, loop in
             sum.merge(loop.finished) { $0.addingSaturated($1) }
         }
+        latency = LatencyHistogram(document, document.member("total_ms", of: document.root))
         calls = loops.reduce(omitted.map { reader.count("calls", $0) } ?? 0) { $0.addingSaturated($1.calls) }
     }
 }

@@ -83,7 +83,7 @@ final class HubMetrics {
     /// Counts a request that has its final result, and the time since it was published. None when that is yet to come.
     func finished(_ conclusion: Conclusion, nanoseconds: Int64) {
         let outcome = conclusion.outcome
-        tally.noteResult(conclusion.state)
+        tally.noteResult(conclusion.state, milliseconds: nanoseconds / 1_000_000)
         if latestFinished?.outcome != outcome { latestFinished = finishedByOutcome[outcome].map { (outcome, $0) } }
         latestFinished?.counter.increment()
         publishToFinal.observe(nanoseconds: max(0, nanoseconds))

@@ -98,7 +98,8 @@ extension WorkerLoop {
             worker: configuration.workerID, mode: mode.name, at: wallClock,
             hubs: ports.filter { !$0.isClosed }.map { $0.status(now: now, wallClock: wallClock) },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
-            lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit, partitions: partitionStatuses(),
+            latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
+            partitions: partitionStatuses(),
             problem: LoopStatus.problem([health.controlProblem] + ports.map(\.fleetProblem)))
         statusBoard.post(status)
     }

@@ -1,7 +1,21 @@
+import Basics
 import PushModel
 
 /// The status of a loop as JSON, on one line.
 extension ByteWriter {
+    /// Appends the beginning of a worker's report, up to its first loop. The times of all its loops are one member, so that they take the
+    /// room of one.
+    mutating func appendBeginning(version: String, hub: String, of statuses: [LoopStatus]) {
+        append("{\"schema\":1")
+        add("version", value: version)
+        add("hub", value: hub)
+        var latency = LatencyHistogram()
+        for status in statuses { latency.add(status.latency) }
+        append(",\"total_ms\":")
+        append(latency.json.span)
+        append(",\"loops\":[")
+    }
+
     /// Appends what a loop says of itself as the members of an object, which its hubs and partitions follow.
     mutating func appendHead(of status: LoopStatus) {
         append("{\"worker\":")
@@ -93,7 +107,7 @@ extension ByteWriter {
     }
 
     /// Appends a member with a text after others, or nothing without one.
-    mutating func add(_ name: StaticString, value: String?) {
+    private mutating func add(_ name: StaticString, value: String?) {
         guard let value else { return }
         begin(name)
         append(json: value)

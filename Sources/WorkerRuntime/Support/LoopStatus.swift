@@ -1,3 +1,4 @@
+public import Basics
 public import Delivery
 import GroupPositions
 public import PushModel
@@ -113,6 +114,8 @@ public struct LoopStatus: Sendable, Equatable {
     public var finished: [Finished] = []
     /// The calls of hubs that were answered or failed, since the process began.
     public var callCount: Int64 = 0
+    /// The times from publishing to these results.
+    public var latency = LatencyHistogram()
     /// The time when partitions were last assigned or taken away.
     public var lastRebalance: Timestamp?
     /// The time when a commit was last confirmed.

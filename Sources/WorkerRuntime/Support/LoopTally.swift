@@ -1,14 +1,20 @@
+import Basics
 import PushModel
 
 /// The counts of one loop since the process began: what the metrics count for all loops together. Belongs to the loop's thread.
 final class LoopTally {
     /// Final results, by the place of their state among all states.
     private var counts = [Int64](repeating: 0, count: ResultState.allCases.count)
+    /// The times from publishing to final results.
+    private(set) var latency = LatencyHistogram()
     /// The calls of hubs that were answered, or failed.
     private(set) var callCount: Int64 = 0
 
-    /// Counts a final result.
-    func noteResult(_ state: ResultState) { counts[Self.place(of: state)] += 1 }
+    /// Counts a final result, and the time since its request was published.
+    func noteResult(_ state: ResultState, milliseconds: Int64) {
+        counts[Self.place(of: state)] += 1
+        latency.count(milliseconds: milliseconds)
+    }
 
     /// Counts a call that has ended.
     func noteCall() { callCount += 1 }

@@ -23,11 +23,9 @@ public final class StatusBoard: Sendable {
     ///   - hub: The hub's name.
     /// - Returns: The object, with an array `loops`.
     public func json(version: String, hub: String) -> [UInt8] {
+        let statuses = statuses
         var writer = ByteWriter(capacity: 2048)
-        writer.append("{\"schema\":1")
-        writer.add("version", value: version)
-        writer.add("hub", value: hub)
-        writer.append(",\"loops\":[")
+        writer.appendBeginning(version: version, hub: hub, of: statuses)
         for (index, status) in statuses.enumerated() {
             if index > 0 { writer.append(",") }
             writer.appendHead(of: status)

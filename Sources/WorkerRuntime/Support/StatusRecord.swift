@@ -3,7 +3,7 @@ import PushModel
 /// The status of a worker's loops, cut to one small record: what is in trouble first, then the requests that have waited longest.
 ///
 /// It reads as the page `/status` does. What has no room is counted: `hubs_omitted` and `partitions_omitted` of a loop, and in `omitted`
-/// loops with their results and calls.
+/// loops with their results and calls. The times of all loops are always there.
 struct StatusRecord {
     /// The most bytes of a record's value.
     static let limit = 4096
@@ -44,11 +44,8 @@ struct StatusRecord {
     /// A record of what loops wrote down.
     init(_ statuses: [LoopStatus], version: String, hub: String) {
         self.statuses = statuses
-        var writer = ByteWriter(capacity: 256)
-        writer.append("{\"schema\":1")
-        writer.add("version", value: Self.cut(version))
-        writer.add("hub", value: Self.cut(hub))
-        writer.append(",\"loops\":[")
+        var writer = ByteWriter(capacity: 512)
+        writer.appendBeginning(version: Self.cut(version), hub: Self.cut(hub), of: statuses)
         beginning = writer.bytes
         room = Self.limit - beginning.count - (statuses.count > 1 ? Self.ends.several : Self.ends.one)
         addLoops()
