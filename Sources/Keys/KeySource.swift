@@ -49,7 +49,7 @@ public struct KnownKeys: Sendable {
 }
 
 extension KnownKeys {
-    /// Checks the key of somebody who has presented it before.
+    /// Checks a key that was right before.
     ///
     /// - Parameters:
     ///   - key: The key as it was then.

@@ -56,7 +56,8 @@ final class PageStage {
 
     /// Sends a request as the page does, and waits for its answer.
     func askAsPage(
-        _ method: String, _ path: String, cookie: String? = nil, fields: [String] = ["Sec-Fetch-Site: same-origin"], body: String = ""
+        _ method: String, _ path: String, cookie: String? = nil, fields: [String] = ["Sec-Fetch-Site: same-origin"],
+        body: String = ""
     ) throws -> (status: Int, head: String, text: String) {
         let cookies = cookie.map { ["Cookie: \($0)"] } ?? []
         let types = body.isEmpty ? [] : ["Content-Type: application/json"]

@@ -1,4 +1,3 @@
-import Gzip
 import HTTPServing
 import TestSupport
 import Testing

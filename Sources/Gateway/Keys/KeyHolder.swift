@@ -6,10 +6,7 @@ struct KeyHolder: Sendable {
 }
 
 extension KeySignIn.Outcome {
-    /// The publisher, or the problem that the outcome is.
-    ///
-    /// - Parameter refusal: That of a wrong key.
-    /// - Throws: 401 or 429.
+    /// The publisher. Throws 429, or the given problem for a key that was refused.
     func publisher(orRefuse refusal: APIProblem) throws(APIProblem) -> Publisher {
         switch self {
         case .signedIn(let publisher): return publisher

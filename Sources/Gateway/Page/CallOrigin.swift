@@ -5,11 +5,7 @@ enum CallOrigin {
     /// True if a call with a cookie may be of another site.
     ///
     /// `Sec-Fetch-Site` decides: `same-origin`, and `none` for a person who has typed the address, which suffices for reading. A browser
-    /// without that field may read, and for anything else its `Origin` must be the call's own.
-    ///
-    /// - Parameters:
-    ///   - request: The call.
-    ///   - isSecure: True if its scheme is `https`.
+    /// without that field may read, and for anything else its `Origin` must be the call's own, whose scheme is `https` or `http`.
     static func isForeign(_ request: HTTPServerRequest, isSecure: Bool) -> Bool {
         let headers = request.headers
         guard headers.count(of: "Sec-Fetch-Site") <= 1 else { return true }

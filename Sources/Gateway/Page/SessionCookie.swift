@@ -9,11 +9,7 @@ enum SessionCookie {
     /// The name. With `__Host-` a browser takes it over TLS alone, and from this host alone (section 4.1.3.2).
     static func name(isSecure: Bool) -> String { isSecure ? "__Host-pushfan" : "pushfan" }
 
-    /// The value of `Set-Cookie` that gives a secret, or takes it away.
-    ///
-    /// - Parameters:
-    ///   - secret: The secret, or nil to remove the cookie.
-    ///   - isSecure: True if the call's scheme is `https`.
+    /// The value of `Set-Cookie` that gives a secret, or removes the cookie for nil.
     static func text(_ secret: String?, isSecure: Bool) -> String {
         "\(name(isSecure: isSecure))=\(secret ?? ""); Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
             + (secret == nil ? "; Max-Age=0" : "")

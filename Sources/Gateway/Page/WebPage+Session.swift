@@ -10,7 +10,12 @@ extension WebPage {
     func problem(of head: HTTPServerRequest, on route: PageRoute) -> APIProblem? {
         guard case .session(let verb) = route else { return nil }
         if let problem = crossSiteProblem(of: head) { return problem }
-        return verb == .begin && !JSONBody.isAdmitted(head.headers["Content-Type"]) ? .unsupportedMediaType : nil
+        guard verb == .begin else { return nil }
+        // The server would refuse it, too, but without the fields of the page.
+        if Int(head.headers["Content-Length"] ?? "") ?? 0 > Self.maximumByteCount {
+            return .bodyTooLarge(limit: Self.maximumByteCount)
+        }
+        return JSONBody.isAdmitted(head.headers["Content-Type"]) ? nil : .unsupportedMediaType
     }
 
     /// 403 for a call with a cookie that a browser makes for another site, or nil.
