@@ -62,11 +62,11 @@ import Testing
 
     private static func read(
         _ bytes: [UInt8]
-    ) throws -> (loops: [[String: Any]], omitted: [String: Any], times: [String: Int64]) {
+    ) throws -> (loops: [[String: Any]], omitted: [String: Any], times: [String: Int]) {
         let page = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
         return (
             try #require(page["loops"] as? [[String: Any]]), page["omitted"] as? [String: Any] ?? [:],
-            try #require(page["total_ms"] as? [String: Int64])
+            try #require(page["total_ms"] as? [String: Int])
         )
     }
 
@@ -77,7 +77,7 @@ import Testing
         #expect(bytes.count <= 4096)
         let (loops, omitted, times) = try Self.read(bytes)
         #expect(!loops.isEmpty || size.name > 1000 || size.trouble > 0)
-        #expect(times.count == (size.results > 0 ? 56 : 0) && times.values.allSatisfy { $0 == size.results * Int64(size.loops) })
+        #expect(times.count == (size.results > 0 ? 56 : 0) && times.values.allSatisfy { $0 == Int(size.results) * size.loops })
         #expect(loops.count + (omitted["loops"] as? Int ?? 0) == size.loops)
         func total(_ counts: [Int?]) -> Int { counts.reduce(0) { $0 + ($1 ?? 0) } }
         #expect(total(loops.map { $0["calls"] as? Int }) + (omitted["calls"] as? Int ?? 0) == 12 * size.loops)
