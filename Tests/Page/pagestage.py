@@ -12,6 +12,7 @@ import urllib.parse
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Benchmarks"))
+from browser import wait  # noqa: E402
 from gatewaystage import GatewayStage  # noqa: E402
 from stage import Stage  # noqa: E402
 
@@ -100,9 +101,9 @@ class PageStage(GatewayStage):
                 [self.program, "gateway"], env=self.environment | {"PUSHFAN_LOG_LEVEL": "info"}, stdout=file, stderr=file)
         self.gateways.append(self.gateway)
         self.base = f"http://127.0.0.1:{self.address(log, 'apps are served')}"
-        status, found = API(self.base, self.key).call("POST", "/v1/requests", request("first"), Prefer="wait=30")
-        if found.get("state") != "sent":
-            sys.exit(f"nothing could be sent within 30 s: {status} {found}")
+        api = API(self.base, self.key)
+        api.publish([request("first")])
+        wait(lambda: api.call("GET", "/v1/requests/first")[1].get("state") == "sent", "a request is sent")
 
     def start_emulator(self):
         self.hubs.append(subprocess.Popen(
