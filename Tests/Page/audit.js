@@ -110,7 +110,7 @@ if (!modal) {
     if (shown(css).length !== 1) fault('landmarks (1.3.1)', null, `${shown(css).length} in place of ${name}`)
   }
   const screens = document.querySelector('main')?.dataset.screen
-  if (screens && screens !== 'signin' && !shown('nav').length) fault('landmarks (1.3.1)', null, 'no nav')
+  if (screens && screens !== 'sign-in' && !shown('nav').length) fault('landmarks (1.3.1)', null, 'no nav')
   if (shown('nav a[href]').length && shown('nav [aria-current=page]').length !== 1) fault('the current screen (1.3.1)', null, 'none, or more than one')
 }
 let level = 0

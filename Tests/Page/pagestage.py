@@ -60,7 +60,7 @@ class API:
 
 
 class PageStage(GatewayStage):
-    """Two hubs `north` and `south`, of which `fault` spoils the second."""
+    """Two hubs, `north` and `south`; workers `w1` and `w2`; a gateway."""
 
     def __init__(self, bootstrap, program):
         Stage.__init__(self, "page", bootstrap)
@@ -111,11 +111,26 @@ class PageStage(GatewayStage):
             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
         return self.hubs[-1].stdout.readline().strip()
 
-    def fault(self, text):
-        """Spoils the hub `south` as the text says; mends it if there is none."""
-        data = text.encode() if text else None
-        request = urllib.request.Request(f"{self.south}/faults", data, method="PUT" if text else "DELETE")
-        urllib.request.urlopen(request, timeout=60).close()
+
+def fault(hub, text):
+    """Spoils an emulated hub as the text says; mends it if there is none."""
+    call = urllib.request.Request(f"{hub}/faults", text.encode() if text else None, method="PUT" if text else "DELETE")
+    urllib.request.urlopen(call, timeout=60).close()
+
+
+PRODUCE = """
+import confluent_kafka, json, sys
+producer = confluent_kafka.Producer({"bootstrap.servers": sys.argv[1]})
+for key, value in json.load(sys.stdin):
+    producer.produce(sys.argv[2], key=bytes.fromhex(key), value=bytes.fromhex(value))
+sys.exit(producer.flush(60))
+"""
+
+
+def letters(bootstrap, topic, records):
+    """Writes records, pairs of key and value, as any client may. Debian's Python has Debian's client of Kafka."""
+    given = json.dumps([[key.hex(), value.hex()] for key, value in records])
+    subprocess.run(["/usr/bin/python3", "-c", PRODUCE, bootstrap, topic], input=given, text=True, check=True)
 
 
 def request(identity, user="alice", **members):
