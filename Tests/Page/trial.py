@@ -11,7 +11,7 @@ import urllib.parse
 from browser import FAR, wait
 from pagestage import API, request
 
-SCREENS = ["overview", "failures", "requests", "request", "replays", "replay", "deadletters"]
+UNSIGNED = r"/ui/session - Failed to load resource: the server responded with a status of 401"
 # The claims in the order in which they are tried: of each its name, what does it, and which messages of the console it calls for.
 cases = {}
 
@@ -33,6 +33,12 @@ def equal(found, expected, claim):
     check(found == expected, f"{claim}: expected {expected!r}, found {found!r}")
 
 
+def screen_of(place):
+    """The name of the screen at a fragment."""
+    name, _, identity = place.split("?")[0].partition("/")
+    return name if not identity else "plan" if identity == "new" else {"requests": "request", "replays": "replay"}[name]
+
+
 class Trial:
     def __init__(self, browser, way, base, keys, fault, letters):
         self.browser, self.way = browser, way
@@ -42,6 +48,7 @@ class Trial:
         self.unique = f"{int(time.time()):x}"
         self.number = 0
         self.signed = self.shots = None
+        self.kept = []
 
     # Signing in, and screens.
 
@@ -60,6 +67,14 @@ class Trial:
         field.type(key)
         self.browser.keys("Enter")
         self.signed = key
+        self.ready(screen_of(place), "sign-in")
+        # The browser itself says that there was no session.
+        self.kept += [line for line in self.browser.log() if not re.search(UNSIGNED, line)]
+
+    def messages(self):
+        """What the console has said since the last call. Chromium's own pages are none of ours."""
+        said, self.kept = self.kept + self.browser.log(), []
+        return [line for line in said if not line.startswith("chrome://")]
 
     def open(self, place="overview", key=None):
         """Loads a screen for a key; returns once its data are there."""
@@ -68,13 +83,11 @@ class Trial:
             self.visit(place)
         else:
             self.sign_in(key, place)
-        return self.ready(place.split("?")[0])
+        return self.ready(screen_of(place))
 
-    def ready(self, screen=None):
-        name, _, identity = (screen or "").partition("/")
-        name = {"requests": "request", "replays": "replay"}[name] if identity else name
-        chosen = f"[data-screen={name}]" if name and identity != "new" else ""
-        return self.browser.await_element(f"main{chosen}[data-ready=true]")
+    def ready(self, screen, *others):
+        """Returns once one of these screens has its data."""
+        return self.browser.await_element(", ".join(f"main[data-screen={one}][data-ready=true]" for one in (screen, *others)))
 
     def places(self):
         """A place of each screen, those of one request and one replay included."""
@@ -117,12 +130,14 @@ class Trial:
 
     @contextlib.contextmanager
     def traffic(self):
-        """Requests of one user, some each second, for as long as it is entered."""
+        """Requests of one user at a rate that changes all the time, for as long as it is entered."""
         over = threading.Event()
 
         def publish():
+            count = 1
             while not over.wait(0.2):
-                self.api.publish([request(self.name("live")) for _ in range(3)])
+                self.api.publish([request(self.name("live")) for _ in range(count)])
+                count = count % 40 + 1
         thread = threading.Thread(target=publish)
         thread.start()
         try:
