@@ -6,7 +6,9 @@ const where = (node) => {
   const text = (node.getAttribute('aria-label') || node.textContent || '').trim().replace(/\s+/g, ' ').slice(0, 40)
   return `${node.localName}${own}${text ? ` "${text}"` : ''}`
 }
-const fault = (rule, node, detail = '') => faults.push(`${rule}: ${node ? where(node) : ''} ${detail}`.trim())
+const fault = (rule, node, detail = '') => {
+  if (faults.filter((one) => one.startsWith(rule)).length < 3) faults.push(`${rule}: ${node ? where(node) : ''} ${detail}`.trim())
+}
 const box = (node) => node.getBoundingClientRect()
 // Text that is clipped to a dot is for those who hear the page.
 const isShown = (node) => node.checkVisibility({visibilityProperty: true, opacityProperty: true}) && box(node).width > 1 && box(node).height > 1
@@ -85,14 +87,21 @@ for (const field of shown('input:not([type=checkbox], [type=radio], [type=hidden
   const ratio = Math.max(...edges.map((edge) => contrast(edge, around)))
   if (ratio < 3) fault('contrast of a border (1.4.11)', field, `has ${ratio.toFixed(2)} of 3`)
 }
-for (const node of shown(controls)) {
-  const {width, height} = box(node)
+// A target may be smaller where a circle of 24 px around its centre touches no other target, nor the circle of another small one.
+const targets = shown(controls).map((node) => {
+  const {left, top, right, bottom, width, height} = box(node.closest('label') ?? node)
+  return {node, left, top, right, bottom, width, height, x: (left + right) / 2, y: (top + bottom) / 2, isSmall: width < 23.9 || height < 23.9}
+})
+const gap = (small, other) => other.isSmall
+  ? Math.hypot(small.x - other.x, small.y - other.y) - 24
+  : Math.hypot(Math.max(other.left - small.x, 0, small.x - other.right), Math.max(other.top - small.y, 0, small.y - other.bottom)) - 12
+for (const small of targets.filter((target) => target.isSmall)) {
+  const {node, width, height} = small
   const isInline = getComputedStyle(node).display === 'inline' && [...node.parentElement.childNodes].some((one) => one.nodeType === 3 && one.data.trim())
-  const label = node.closest('label')
-  const isEnough = (side) => side >= 23.9
-  if (!isInline && !(isEnough(width) && isEnough(height)) && !(label && isEnough(box(label).height) && isEnough(box(label).width))) {
-    fault('target of 24 px (2.5.8)', node, `is ${width.toFixed(0)} × ${height.toFixed(0)}`)
-  }
+  const near = targets.find((other) => !node.contains(other.node) && !other.node.contains(node) && gap(small, other) < 0)
+  if (!isInline && near) fault('target of 24 px (2.5.8)', node, `is ${width.toFixed(0)} × ${height.toFixed(0)}, and ${where(near.node)} is near`)
+}
+for (const node of shown(controls)) {
   if (node.tabIndex > 0) fault('order of focus (2.4.3)', node, `has tabindex ${node.tabIndex}`)
   if (node.closest('[aria-hidden=true]')) fault('hidden, but takes focus (4.1.2)', node)
   if (node.parentElement.closest('button, a[href], summary')) fault('a control within a control (4.1.2)', node)
@@ -122,7 +131,7 @@ for (const heading of shown('h1, h2, h3, h4, h5, h6')) {
 const ids = [...document.querySelectorAll('[id]')].map((node) => node.id)
 for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) fault('id used twice', document.getElementById(id))
 for (const name of ['aria-labelledby', 'aria-describedby', 'aria-controls', 'aria-owns', 'aria-activedescendant', 'aria-errormessage', 'for', 'list']) {
-  for (const node of document.querySelectorAll(`[${name}]`)) {
+  for (const node of document.querySelectorAll(`[${name}]:not(dialog:not([open]), dialog:not([open]) *)`)) {
     for (const id of node.getAttribute(name).split(/\s+/)) {
       // What is controlled may not be there yet.
       if (id && !document.getElementById(id) && node.getAttribute('aria-expanded') !== 'false') fault('names what does not exist (4.1.2)', node, `${name}=${id}`)

@@ -9,7 +9,8 @@ from trial import case, check, equal
 JOB = r"#/replays/([0-9a-f-]{36})"
 
 
-@case("signing in leads to the screen that was asked for, and the key is nowhere on the page")
+@case("signing in leads to the screen that was asked for, and the key is nowhere on the page",
+      r"/ui/session - Failed to load resource: the server responded with a status of 401")
 def sign_in(trial):
     trial.sign_in("pf_nobody_0123456789", "failures")
     browser = trial.browser
@@ -178,7 +179,8 @@ HOSTILE = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</scrip
 OVERRIDE = "safe\u202egpj.exe"
 
 
-@case("hostile text in titles, labels, reasons, dead letters and addresses is shown as text")
+@case("hostile text in titles, labels, reasons, dead letters and addresses is shown as text",
+      r"/v1/requests.*%3Cimg.*Failed to load resource: the server responded with a status of 40[04]")
 def hostile_text(trial):
     browser = trial.browser
     trial.open("overview")
