@@ -88,6 +88,14 @@ def plan_by_keys(trial, reason, row="tr[data-cause]"):
     return wait(lambda: re.match(JOB, trial.place()), "there is a plan")[1]
 
 
+def done_of(trial, job):
+    return trial.api.get(f"/v1/replays/{job}", results="true")
+
+
+def replays_of(trial, name):
+    return trial.api.get(f"/v1/requests/{name}", life="true")["life"]["replays"]
+
+
 @case("from a failure to a plan, its run and its result without leaving the keyboard; what was counted is done, and not more")
 def repair_by_keyboard(trial):
     names = trial.fail(3)
@@ -108,12 +116,13 @@ def repair_by_keyboard(trial):
     browser.keys("Enter")
     wait(lambda: trial.api.get(f"/v1/replays/{job}")["state"] == "done", "the replay is done")
     wait(lambda: "done" in (trial.shown("[data-state]") or ""), "the page says so")
-    done = trial.api.get(f"/v1/replays/{job}", results="true")
-    equal(done["replayed"] + done["skipped"], counted["requests"], "what was done, and what was counted")
-    equal(done["reason"], "hub was out", "the reason")
-    wait(lambda: "sent" in str(trial.api.get(f"/v1/requests/{names[0]}", life="true").get("life")), "the failure is repaired")
+    wait(lambda: done_of(trial, job)["results"] == {"sent": counted["requests"]}, "as many are sent as were counted")
+    done = done_of(trial, job)
+    equal((done["next"], done["skipped"], done["reason"]), (counted["requests"], 0, "hub was out"), "what was done, left out, and why")
+    for name in names:
+        equal([one["state"] for one in replays_of(trial, name)], ["sent"], f"replays of {name}")
     for name in late:
-        check(not trial.api.get(f"/v1/requests/{name}", life="true")["life"].get("replays"), f"{name} failed after the plan and was replayed")
+        equal(replays_of(trial, name), [], f"replays of {name}, which failed after the plan")
     browser.keys("g", "q")
     trial.ready("requests")
     browser.keys("j", "Enter")
