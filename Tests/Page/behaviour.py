@@ -1,9 +1,11 @@
 """Cases of what the page does."""
 
 import re
+import time
 
 from browser import wait
 from pagestage import request
+from stage import timestamp
 from trial import case, check, equal
 
 JOB = r"#/replays/([0-9a-f-]{36})"
@@ -129,6 +131,33 @@ def repair_by_keyboard(trial):
     trial.ready("request")
 
 
+@case("a replay of more than 1,000 requests is run once their number is typed")
+def typed_count(trial):
+    trial.open("overview")
+    name = trial.name("wide")
+    names = [f"{name}-{number}" for number in range(1001)]
+    far = timestamp((time.time() + 3600) * 1000)
+    batch = [request(one, not_before=far, labels={"campaign": name}) for one in names]
+    trial.api.publish(batch[:600])
+    trial.api.publish(batch[600:])
+    for one in names:
+        status, said = trial.api.call("POST", f"/v1/requests/{one}:cancel", {"reason": "too early"})
+        check(status < 300, f"{one} is cancelled: {status} {said}")
+    matched = f"state:cancelled label.campaign:{name} since:1h"
+    wait(lambda: trial.total(matched) == len(names), "all are cancelled")
+    status, plan = trial.api.call("POST", "/v1/replays", {"filter": matched, "reason": "was a mistake", "set": ["not_before=null"]})
+    check(status in (201, 202), f"a plan: {status} {plan}")
+    trial.open(f"replays/{plan['id']}")
+    browser = trial.browser
+    equal(trial.count("[data-count=requests]"), len(names), "requests of the plan")
+    for typed, state in ("1000", "planned"), (str(len(names)), "done"):
+        field = browser.await_element("[name=count]")
+        browser.script("document.querySelector('[name=count]').value = ''")
+        field.type(typed)
+        browser.find("[data-action=run]").click()
+        wait(lambda: trial.api.get(f"/v1/replays/{plan['id']}")["state"] == state, f"it is {state} after {typed}")
+
+
 @case("a key without the scope finds the control off and the scope named, and the API refuses what the page would not ask",
       r"Failed to load resource: the server responded with a status of 403")
 def missing_scope(trial):
@@ -185,6 +214,16 @@ def gateway_away(trial):
 
 
 HOSTILE = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>"
+# Texts with a mark of direction outside of what isolates it.
+TURNED = """
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = []
+while (walker.nextNode()) {
+  const {data, parentElement} = walker.currentNode
+  const style = getComputedStyle(parentElement)
+  const isAlone = /isolate|plaintext/.test(style.unicodeBidi) || style.display !== 'inline' && parentElement.childNodes.length === 1
+  if (/[\\u202a-\\u202e\\u2066-\\u2069]/.test(data) && !isAlone) found.push(parentElement.outerHTML.slice(0, 200))
+}
+return found"""
 OVERRIDE = "safe\u202egpj.exe"
 
 
@@ -193,7 +232,8 @@ OVERRIDE = "safe\u202egpj.exe"
 def hostile_text(trial):
     browser = trial.browser
     trial.open("overview")
-    name = trial.fail(1, message={"title": HOSTILE, "body": OVERRIDE + "x" * 1000}, labels={"campaign": "<b onclick=hacked>x</b>", "way": OVERRIDE})[0]
+    message = {"title": HOSTILE, "body": OVERRIDE + "x" * 1000}
+    name = trial.fail(1, message=message, labels={"campaign": "<b onclick=hacked>x</b>", "way": OVERRIDE})[0]
     status, plan = trial.api.call("POST", "/v1/replays", {"filter": f"request:{name} state:failed since:1h", "reason": HOSTILE})
     check(status in (201, 202), f"a plan: {status} {plan}")
     places = [f"requests/{name}", f"requests?filter=request:{name}", "failures", f"replays/{plan['id']}", "replays",
@@ -205,15 +245,14 @@ def hostile_text(trial):
     for place in places:
         trial.visit(place)
         wait(lambda: browser.find("main[data-ready=true]"), f"#/{place} is there")
-        check(browser.script("return window.hacked === undefined && !document.querySelector('main img, main script, main b[onclick]')"),
+        check(browser.script(
+            "return window.hacked === undefined && !document.querySelector('main img, main script, main b[onclick]')"),
               f"#/{place}: text has become elements")
     trial.open(f"replays/{plan['id']}")
     check(HOSTILE in browser.script("return document.querySelector('main').textContent"), "the reason is not shown as it is")
-    turned = browser.script("const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];"
-                            "while (walker.nextNode()) if (/[\\u202a-\\u202e\\u2066-\\u2069]/.test(walker.currentNode.data) && "
-                            "getComputedStyle(walker.currentNode.parentElement).unicodeBidi === 'normal') found.push(walker.currentNode.parentElement.outerHTML);"
-                            "return found")
-    equal(turned, [], "texts that turn what follows them")
+    trial.open(f"requests/{name}")
+    check("gpj.exe" in browser.script("return document.querySelector('main').textContent"), "the title is not shown")
+    equal(browser.script(TURNED), [], "texts that turn what follows them")
 
 
 @case("new rows wait behind a bar, and nothing jumps")
@@ -222,7 +261,8 @@ def new_rows(trial):
     browser = trial.browser
     first = browser.await_element("[data-row]").text
     trial.api.publish([request(trial.name("new")) for _ in range(3)])
-    bar = wait(lambda: next((one for one in browser.all("[data-action=show-new]") if re.search(r"\d+ .*new", one.text)), None), "a bar says how many are new")
+    bar = browser.await_element("[data-action=show-new]")
+    check(re.search(r"\d+ .*new", bar.text), f"the bar says {bar.text!r}")
     equal(browser.find("[data-row]").text, first, "the first row while new ones wait")
     bar.click()
     wait(lambda: browser.find("[data-row]").text != first, "the new rows are shown")

@@ -7,13 +7,13 @@ from browser import DriverError, wait
 from trial import case, check, equal
 
 AUDIT = (pathlib.Path(__file__).parent / "audit.js").read_text()
-CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"
-# Those that can be reached by Tab: of radio buttons with one name the chosen one, and nothing behind a dialog.
-REACHABLE = """
+CONTROLS = ":is(a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0'])"
+# Those that Tab should have come to and has not: of radio buttons with one name the chosen one, and nothing behind a dialog.
+MISSED = """
 const modal = document.querySelector('dialog:modal')
 const nodes = [...(modal ?? document).querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")]
 return nodes.filter((node) => !node.disabled && node.tabIndex >= 0 && node.checkVisibility({visibilityProperty: true})
-  && !(node.type === 'radio' && !node.checked))"""
+  && !(node.type === 'radio' && !node.checked) && !window.passed.has(node)).map((node) => node.outerHTML.slice(0, 160))"""
 FOCUS = """
 const node = document.activeElement
 if (node === document.body || node === document.documentElement) return null
@@ -34,11 +34,13 @@ return [...document.querySelectorAll('*')].filter((node) => {
 @contextlib.contextmanager
 def emulated(trial, width=1280, height=900, scale=1, **features):
     trial.browser.resize(width, height, scale)
+    trial.browser.cdp("Emulation.setScrollbarsHidden", hidden=True)
     trial.browser.emulate(**features)
     try:
         yield
     finally:
         trial.browser.emulate()
+        trial.browser.cdp("Emulation.setScrollbarsHidden", hidden=False)
         trial.browser.cdp("Emulation.clearDeviceMetricsOverride")
 
 
@@ -63,6 +65,38 @@ def views(trial):
     yield "plan"
 
 
+# A rule, and what breaks it on a page that keeps it.
+BROKEN = [
+    ("1.4.3", "const p = main.appendChild(document.createElement('p')); p.textContent = 'pale'; p.style.color = 'rgb(128 128 128 / 50%)'"),
+    ("1.4.11", "const i = main.appendChild(document.createElement('input')); i.style.border = i.style.background = 'none'"),
+    ("2.5.8", "const p = main.appendChild(document.createElement('p')), style = 'all: unset; display: block; width: 9px; height: 9px';"
+              "for (const n of [1, 2]) p.append(Object.assign(document.createElement('button'), {style}))"),
+    ("2.4.3", "main.querySelector('button, a, select').tabIndex = 1"),
+    ("3.3.2", "main.appendChild(document.createElement('input'))"),
+    ("3.1.1", "document.documentElement.removeAttribute('lang')"),
+    ("2.4.2", "document.title = ''"),
+    ("one h1", "main.appendChild(document.createElement('h1')).textContent = 'second'"),
+    ("no nav", "document.querySelector('nav').remove()"),
+    ("order of headings", "main.appendChild(document.createElement('h6')).textContent = 'deep'"),
+    ("id used twice", "main.appendChild(document.createElement('p')).id = 'main'"),
+    ("names what does not exist", "main.setAttribute('aria-describedby', 'nothing')"),
+    ("4.1.3", "for (const node of document.querySelectorAll('[aria-live], [role], output')) node.remove()"),
+    ("place of a picture", "document.querySelector('img').removeAttribute('alt')"),
+    ("header without scope", "document.querySelector('th').removeAttribute('scope')"),
+]
+
+
+@case("the rules find what breaks them")
+def rules_find(trial):
+    for rule, change in BROKEN:
+        trial.open("overview")
+        trial.browser.keys("p")
+        before = trial.browser.script(AUDIT)
+        trial.browser.script(f"const main = document.getElementById('main'); {change}")
+        after = [line for line in trial.browser.script(AUDIT) if line not in before]
+        check(any(rule in line for line in after), f"{rule} is not found after {change}: {after}")
+
+
 @case("every screen keeps the rules of WCAG 2.2 AA that can be computed, in light and in dark")
 def rules(trial):
     found = []
@@ -77,7 +111,8 @@ def rules(trial):
 def names(trial):
     found = []
     for view in views(trial):
-        for control in trial.browser.all(CONTROLS):
+        # What is behind a dialog has no role.
+        for control in trial.browser.all("dialog:modal " + CONTROLS) or trial.browser.all(CONTROLS):
             with contextlib.suppress(DriverError):  # what has just been replaced
                 if control.isShown and (control.role in ("none", "generic", "") or not control.label.strip()):
                     found.append(f"{view}: {control.ask('property/outerHTML')[:160]} is {control.role!r} {control.label!r}")
@@ -101,7 +136,7 @@ def focus(trial):
                 break
             found += [f"{view}: {text} {fault}" for fault, isWrong in
                       [("shows no focus", not isSeen), ("is covered while it has the focus", not isOnTop)] if isWrong]
-        missed = browser.script(f"return (() => {{{REACHABLE}}})().filter((node) => !window.passed.has(node)).map((node) => node.outerHTML.slice(0, 160))")
+        missed = browser.script(MISSED)
         found += [f"{view}: Tab does not come to {text}" for text in missed]
     check(not found, "\n".join(found))
 
@@ -130,7 +165,8 @@ def motion(trial):
 @case("times are local, with UTC on hover")
 def times(trial):
     trial.open("requests")
-    found = trial.browser.script("return [...document.querySelectorAll('main time')].map((node) => [node.textContent, node.title, node.dateTime])")
+    found = trial.browser.script(
+        "return [...document.querySelectorAll('main time')].map((node) => [node.textContent, node.title, node.dateTime])")
     check(found, "there are no times")
     for text, title, moment in found:
         check("UTC" in title or title.endswith("Z"), f"{text} ({moment}) has the title {title!r}")

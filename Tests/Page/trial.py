@@ -120,6 +120,15 @@ class Trial:
     def state(self, name):
         return self.api.call("GET", f"/v1/requests/{name}")[1].get("state")
 
+    def total(self, matched):
+        """How many results a filter selects."""
+        count, cursor = 0, {}
+        while cursor is not None:
+            found = self.api.get("/v1/requests", filter=matched, limit=500, **cursor)
+            count += len(found["items"])
+            cursor = {"cursor": found["next"]} if found.get("next") else None
+        return count
+
     def open_failures(self):
         return self.api.failures()["open"]
 
