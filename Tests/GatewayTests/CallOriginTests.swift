@@ -48,27 +48,30 @@ import Testing
     }
 
     @Test func theCookieIsForTheGatewayAlone() {
-        #expect(SessionCookie.text("a", isSecure: true) == "__Host-pushfan=a; Path=/; HttpOnly; SameSite=Strict; Secure")
-        #expect(SessionCookie.text("a", isSecure: false) == "pushfan=a; Path=/; HttpOnly; SameSite=Strict")
-        #expect(SessionCookie.text(nil, isSecure: true).hasSuffix("; Secure; Max-Age=0"))
-        #expect(SessionCookie.text(nil, isSecure: false).hasPrefix("pushfan=; ") == true)
+        #expect(
+            SessionCookie.text("a", at: "h:1", isSecure: true) == "__Host-pushfan=a; Path=/; HttpOnly; SameSite=Strict; Secure")
+        #expect(SessionCookie.text("a", at: "h:1", isSecure: false) == "pushfan-1=a; Path=/; HttpOnly; SameSite=Strict")
+        #expect(SessionCookie.text(nil, at: "h:1", isSecure: true).hasSuffix("; Secure; Max-Age=0"))
+        #expect(SessionCookie.text(nil, at: "h:1", isSecure: false).hasPrefix("pushfan-1=; ") == true)
     }
 
     private static let secret = String(repeating: "0a", count: 32)
 
     static let cookies: [(fields: [String], isSecure: Bool, isFound: Bool)] = [
-        (["pushfan=\(secret)"], false, true), (["a=b; pushfan=\(secret);c=d"], false, true),
-        (["a=b", "pushfan=\(secret)"], false, true),
+        (["pushfan-1=\(secret)"], false, true), (["a=b; pushfan-1=\(secret);c=d"], false, true),
+        (["a=b", "pushfan-1=\(secret)"], false, true),
         (["__Host-pushfan=\(secret)"], true, true), (["__Host-pushfan=\(secret)"], false, false),
-        (["pushfan=\(secret)"], true, false),
-        (["pushfan=\(secret); pushfan=\(secret)"], false, false), (["pushfan=\(secret)", "pushfan=\(secret)"], false, false),
-        (["pushfan=\(secret)0"], false, false), (["pushfan="], false, false), (["pushfan"], false, false),
+        (["pushfan-1=\(secret)"], true, false),
+        (["pushfan-1=\(secret); pushfan-1=\(secret)"], false, false),
+        (["pushfan-1=\(secret)", "pushfan-1=\(secret)"], false, false),
+        (["pushfan-1=\(secret)0"], false, false), (["pushfan-1="], false, false), (["pushfan-2=\(secret)"], false, false),
+        (["pushfan-1"], false, false),
         ([";;=; ="], false, false),
-        (["pushfan=\(secret.dropLast())z"], false, false), (["Pushfan=\(secret)"], false, false), ([], false, false),
+        (["pushfan-1=\(secret.dropLast())z"], false, false), (["Pushfan=\(secret)"], false, false), ([], false, false),
     ]
 
     @Test(arguments: cookies) func theSecretIsReadFromOneCookie(fields: [String], isSecure: Bool, isFound: Bool) {
-        let headers = Self.headers(fields.map { "cookie: \($0)" })
+        let headers = Self.headers(["Host: h:1"] + fields.map { "cookie: \($0)" })
         #expect(SessionCookie.secret(in: headers, isSecure: isSecure) == (isFound ? Self.secret : nil))
     }
 

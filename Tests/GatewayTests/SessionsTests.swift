@@ -120,3 +120,14 @@ import Testing
         }
     }
 }
+
+/// The name of a session's cookie.
+@Suite struct SessionCookieTests {
+    @Test(arguments: [
+        ("127.0.0.1:8081", false, "pushfan-8081"), ("localhost", false, "pushfan-80"), ("[::1]:9", false, "pushfan-9"),
+        ("[::1]", false, "pushfan-80"), ("host:", false, "pushfan-80"), ("host:123456", false, "pushfan-80"),
+        ("host:8;0", false, "pushfan-80"), (nil, false, "pushfan-80"), ("127.0.0.1:8081", true, "__Host-pushfan"),
+    ]) func theNameHasThePortInClearText(host: String?, isSecure: Bool, name: String) {
+        #expect(SessionCookie.name(at: host, isSecure: isSecure) == name)
+    }
+}

@@ -69,7 +69,7 @@ function open(view) {
 
   const shown = el('div', {class: 'row end'}, needs('replay', button('Replay all open…', () => go(link('replays', 'new', {filter: whole()})))))
   view.frame(shown,
-    el('form', {class: 'row', onsubmit: apply}, el('div', {class: 'combo'}, line), range, el('button', {}, 'Filter')),
+    el('form', {class: 'row', onsubmit: apply}, el('div', {class: 'combo'}, line), range, el('button', {class: 'main'}, 'Search')),
     watchCount(view, async () => ({fresh: (await get(path(), view.signal)).failed - failed}), () => view.run(ask, body)),
     summary, body, asCommands([{path: path()}], [`pushfan failed ${whole().split(' ').filter(Boolean).map(shell).join(' ')}`.trim()]))
   view.run(async () => {

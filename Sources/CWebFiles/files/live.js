@@ -11,6 +11,7 @@ const memory = 180
 export const live = {fleet: null, backlog: null, series: [], arrived: 0, state: 'connecting', reason: '', isPaused: false}
 
 let source = null
+let isBegun = false
 let retry = 0
 let delay = 1000
 
@@ -45,7 +46,7 @@ function take(fleet) {
 
 function open() {
   clearTimeout(retry)
-  if (source || isQuiet()) return
+  if (source || !isBegun || isQuiet()) return
   become('connecting')
   source = new EventSource(address('v1/status/events'))
   source.addEventListener('fleet', (event) => take(JSON.parse(event.data)))
@@ -77,10 +78,14 @@ function close() {
 }
 
 /** Begins, or goes on. */
-export function start() { open() }
+export function start() {
+  isBegun = true
+  open()
+}
 
 /** Ends. */
 export function end() {
+  isBegun = false
   close()
   Object.assign(live, {fleet: null, backlog: null, series: [], state: 'connecting'})
 }
@@ -88,19 +93,20 @@ export function end() {
 /** Holds what is on screen, or lets it move again. */
 export function pause(isPaused) {
   live.isPaused = isPaused
-  document.body.toggleAttribute('data-paused', false)
   if (isPaused) document.body.dataset.paused = 'true'
   else delete document.body.dataset.paused
-  isPaused ? close() : open()
+  if (isPaused) close()
+  else open()
   tell()
 }
 
-document.addEventListener('visibilitychange', () => document.hidden ? close() : source || live.state === 'refused' || !document.body.dataset.session ? tell() : open())
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) close()
+  else if (isBegun && live.state !== 'refused') open()
+})
 
 setInterval(() => {
-  if (document.hidden) return
   if (source && live.state === 'live' && performance.now() - live.arrived > silence) lose()
-  else tell()
 }, 1000)
 
 /** The age of the figures on screen in milliseconds, or nil: since they came, and of the oldest report that counts in them. */

@@ -8,7 +8,7 @@ import {plot, tile} from './plots.js'
 import {link} from './view.js'
 
 const outcomes = [['sent', 'good'], ['partial', 'warn'], ['failed', 'bad'], ['rejected', 'ink'], ['others', 'soft']]
-const lanes = {high: 'High', normal: 'Normal', bulk: 'Bulk', delayed: 'Delayed: retries and what is due later', held: 'Held by ordering keys', parts: 'Parts of large requests'}
+const lanes = {high: 'High', normal: 'Normal', bulk: 'Bulk', delayed: 'Delayed: retries and what is due later', held: 'Held by ordering keys', own: 'Parts of large requests, and replays'}
 const ranges = [15, 30, 60]
 
 const sum = (counts = {}) => Object.values(counts).reduce((all, one) => all + one, 0)

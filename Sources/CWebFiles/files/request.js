@@ -1,1 +1,210 @@
-export const request = {name: 'request', title: (id) => `Request ${id}`, open(view) { view.frame(null); view.ready() }}
+// One request: what became of it, step by step, and its payloads.
+
+import {asCommands, call, get, may, target} from './api.js'
+import {announce, button, el, facts, notice, show, state, table} from './dom.js'
+import {bytes, count, duration, plural, shell, time, tone, withCode} from './format.js'
+import {isQuiet} from './live.js'
+import {quoted} from './requests.js'
+import {go, link, needs, problemNotice} from './view.js'
+
+const states = {
+  sent: 'The hub accepted every call.', partial: 'The hub accepted some calls.', failed: 'The hub accepted no call, or it is unknown whether it did.',
+  rejected: 'The request has faults, and no call was made.', expired: 'Its expiry passed before the hub accepted it.',
+  cancelled: 'It was cancelled, or asked for a dry run.', duplicate: 'It repeats an earlier request, and no call was made.',
+}
+const safeties = {
+  safe: 'Safe: no device can have been reached.', ambiguous: 'It may ring twice: it is unknown whether devices were reached.',
+  duplicate_risk: 'It would ring again: devices were reached.', pointless: 'Pointless: it would end the same way.',
+}
+const places = {
+  published: 'It is published, and not read yet.', in_work: 'A worker has read it and is at work on it.', delayed: 'It waits until it is due.',
+  held: 'It waits behind another with its ordering key.', done: 'The workers are done with it, and its result is not kept.',
+  unknown: 'No record of it is in what was searched.',
+}
+
+const to = (one) => el('a', {class: 'clip', href: link('requests', one)}, one)
+const found = (text, filter) => el('a', {href: link('requests', undefined, {filter})}, text)
+const recordText = ({topic, partition, offset}) => `${topic}, partition ${partition}, offset ${offset}`
+const counts = (numbers) => Object.entries(numbers).filter(([, number]) => number).map(([name, number]) => `${count(number)} ${name.replaceAll('_', ' ')}`).join(', ')
+
+// The result of a request, and the outcomes that its hub reported.
+function read(answer) {
+  const results = answer.life?.results ?? (answer.result ? [answer.result] : [])
+  const finals = results.filter((result) => result.kind === 'final')
+  return {own: finals.findLast((result) => result.state !== 'duplicate') ?? finals.at(-1), outcomes: results.filter((result) => result.kind === 'outcome')}
+}
+
+// Abandoned and Unknown are failures, whatever else is said.
+const fate = (outcome) => tone(outcome.hub_state) === 'bad' ? 'bad' : tone(outcome.outcome)
+const worst = (outcomes) => ['bad', 'good', 'warn'].find((color) => outcomes.some((one) => fate(one) === color)) ?? 'soft'
+const between = (from, to) => duration(Math.max(0, Date.parse(to) - Date.parse(from)))
+const errorText = (error) => error && `${error.code}: ${error.message ?? ''}`
+const callName = (send) => send ? `${send.index + 1}: ${send.platform}` : 'call'
+const code = (text) => el('span', {class: 'mono small clip'}, text)
+
+// A step: its title, its time, the gap before it, and more.
+const step = (name, color, title, at, gap, ...more) => el('li', {class: color, 'data-step': name},
+  el('div', {class: 'row'}, el('h3', {}, title), at && el('span', {class: 'small'}, time(at)), gap && el('span', {class: 'soft small'}, gap)), more)
+
+function attemptTable(result) {
+  const sends = new Map((result.sends ?? []).map((send) => [send.index, send]))
+  const {node, rows} = table('Attempts', [
+    {title: 'Time', cell: (one) => time(one.started_at)},
+    {title: 'Call', row: true, cell: (one) => callName(sends.get(one.send))},
+    {title: 'Attempt', number: true, cell: (one) => count(one.n)},
+    {title: 'Result', cell: (one) => state(one.result, one.result === 'ok' ? 'good' : 'bad')},
+    {title: 'The hub says', cell: (one) => [one.http_status, one.error_code].join(' ')},
+    {title: 'Took', number: true, cell: (one) => duration(one.duration_ms)},
+    {title: 'Then waited', number: true, cell: (one) => one.backoff_ms >= 0 ? duration(one.backoff_ms) : ''},
+  ], {hidden: true})
+  rows(result.attempts)
+  return node
+}
+
+const lines = (items, line) => el('ul', {}, items.map((one) => el('li', {class: 'row'}, [line(one)].flat().filter(Boolean).map((part) => el('span', {class: 'clip'}, part)))))
+const callLine = (send) => [callName(send), bytes(send.payload_bytes), state(send.outcome.replaceAll('_', ' '), tone(send.outcome)),
+  send.error_code, send.tracking_id && ['tracking id ', code(send.tracking_id)]]
+const outcomeLine = ({sends: [send] = [], ...one}) => [callName(send), state(one.hub_state ?? one.state, fate(one)), counts(send?.pns_outcomes ?? {}),
+  errorText(one.error), send?.notification_id && ['notification id ', code(send.notification_id)]]
+
+function resultFacts({outcome, error, targets, timings, replay_safety}, cause) {
+  return facts([
+    ['Outcome', outcome.replaceAll('_', ' ')],
+    ['Error', errorText(error)],
+    ['Faults', error?.faults && lines(error.faults, (fault) => `${fault.pointer ?? ''} ${fault.message}`)],
+    ['Cause', cause && withCode(cause.cause)], ['What to do', cause && withCode(cause.remedy)],
+    ['Calls', targets && counts(targets)],
+    ['Time', timings && `${duration(timings.hub_ms)} in calls, all together; ${duration(timings.throttle_wait_ms)} because the hub asked to wait`],
+    ['Replay', safeties[replay_safety] ?? replay_safety],
+  ])
+}
+
+function steps(answer, cause) {
+  const {own, outcomes} = read(answer), times = own?.timings ?? {}
+  const made = [step('published', 'good', 'Published', times.published_at ?? answer.accepted_at, null, facts([
+    ['Record', answer.topic && recordText(own?.origin ?? answer)], ['Source', own?.source], ['Tenant', own?.tenant],
+    ['Labels', own?.labels && Object.entries(own.labels).map(([name, value]) => [el('bdi', {class: 'tag'}, `${name}=${value}`), ' '])], ['Not before', answer.due_at && time(answer.due_at)]]))]
+  if (!own) return [...made, waiting(answer)]
+  if (times.consumed_at) made.push(step('read', 'good', 'Read by a worker', times.consumed_at, `${duration(times.queue_ms)} in Kafka`, facts([['Worker', own.worker?.id], ['Hub', own.hub]])))
+  if (own.targets?.planned) made.push(step('planned', 'good', own.parts ? `Divided into ${plural(own.parts.count, 'part')}` : `${plural(own.targets.planned, 'call')} planned`, null,
+    times.first_attempt_at ? `${between(times.consumed_at, times.first_attempt_at)} until the first went` : 'none went', own.sends && lines(own.sends, callLine)))
+  if (own.attempts?.length) made.push(step('attempts', own.attempts.some((one) => one.result !== 'ok') ? 'warn' : 'good', plural(own.attempts.length, 'attempt'), times.first_attempt_at, null, attemptTable(own)))
+  made.push(step('result', tone(own.state), state(own.state, tone(own.state)), times.finished_at ?? own.at, `${duration(times.total_ms)} after it was published`, resultFacts(own, cause)))
+  if (outcomes.length) made.push(step('outcome', worst(outcomes), "The hub's outcome", outcomes.at(-1).at, `${between(times.finished_at ?? own.at, outcomes.at(-1).at)} after the result`, lines(outcomes, outcomeLine)))
+  else if (own.targets?.accepted) made.push(step('outcome', 'soft', "The hub's outcome is not known", null, 'it queued the calls; options.track_outcome follows them'))
+  return made
+}
+
+function waiting({accepted_at, topic, whereabouts: where}) {
+  return step('waiting', 'warn', 'No result yet', null, accepted_at && `for ${between(accepted_at, new Date())}`, where && facts([
+    ['At', where.topic !== topic ? recordText(where) : null], ['Due', where.due && time(where.due)],
+    ['Cancelled', where.cancelled_at && [time(where.cancelled_at), `, ${where.cancelled}`]],
+    ['Searched', where.searched.filter((one) => one.of).map((one) => `${one.topic}: ${count(one.offsets)} of ${plural(one.of, 'offset')}`).join('; ')]]))
+}
+
+function family({id, life = {}, ...answer}) {
+  const {parent, parts, replay} = read({life, ...answer}).own ?? {}
+  return [
+    ['Replay of', replay && [to(replay.parent_request_id), replay.root_request_id !== replay.parent_request_id && ['; the first of all is ', to(replay.root_request_id)]]],
+    ['Replayed by', replay && [`${replay.actor}, “${replay.reason ?? ''}”, `, el('a', {href: link('replays', replay.job_id)}, 'the replay')]],
+    ['Changed', replay?.modified?.join(', ')],
+    ['Part of', parent && [to(parent.id), `, ${count(parent.chunk + 1)} of ${count(parent.chunks)}`]],
+    ['Parts', parts && [found(`All ${count(parts.count)}`, `request:${id}.*`), `: ${counts({...parts, count: 0, not_sent: 0})}`]],
+    ['Replays', life.replays?.length > 0 && lines(life.replays.slice(-20), (one) => [to(one.request_id), state(one.state, tone(one.state)), time(one.at)])],
+    ['Duplicates', life.duplicates > 0 && found(plural(life.duplicates, 'duplicate'), `request:${quoted(id)} state:duplicate`)],
+  ].filter(([, value]) => value)
+}
+
+const pretty = (text) => { try { return JSON.stringify(JSON.parse(text), null, 2) } catch { return text } }
+const block = (name, text) => el('pre', {tabindex: '0', role: 'region', 'aria-label': name}, text)
+
+function rendered(one) {
+  const name = `${one.platform}, part ${one.part}`
+  return el('section', {'data-call': one.platform},
+    el('div', {class: 'row'}, el('h3', {}, name), el('span', {class: one.body_bytes > one.body_bytes_allowed ? 'bad' : 'soft'}, `${count(one.body_bytes)} of ${count(one.body_bytes_allowed)} bytes allowed`)),
+    block(`Head: ${name}`, [one.request_line, ...one.headers].join('\n')), block(`Body: ${name}`, pretty(one.body)))
+}
+
+function open(view) {
+  const path = `v1/requests/${encodeURIComponent(view.id)}`
+  const headline = el('div', {'data-verdict': true}), list = el('ol', {class: 'steps'}), kin = el('div', {hidden: true})
+  const published = el('div', {class: 'form'}), calls = el('div', {class: 'form'}), as = el('div')
+  const paths = [target(path, {life: true}), target(path, {payload: true})]
+  const showCommands = (...more) => show(as, asCommands([...paths.map((path) => ({path})), ...more], [`pushfan results show ${shell(view.id)}`]))
+  const replay = button('Replay this…', () => go(link('replays', 'new', {filter: `request:${quoted(answer?.id ?? view.id)}`})), {'data-action': 'replay'})
+  let answer, cause
+
+  function render() {
+    const {own, outcomes} = read(answer)
+    const color = !own ? 'warn' : tone(own.state) === 'good' && outcomes.length ? worst(outcomes) : tone(own.state)
+    headline.className = `notice ${color}`
+    show(headline, el('p', {}, state(own ? own.state : `no result yet: ${answer.state}`, color), ' ', own ? states[own.state] : places[answer.whereabouts?.state],
+      outcomes.length ? ` Then the hub said: ${[...new Set(outcomes.map((one) => one.hub_state ?? one.state))].join(', ')}.` : ''),
+      own?.error && el('p', {class: 'clip'}, errorText(own.error)),
+      cause?.repaired > 0 && el('p', {}, state('A replay has repaired it.', 'good')))
+    show(list, steps(answer, cause))
+    const relatives = family(answer)
+    kin.hidden = !relatives.length
+    show(kin, el('section', {class: 'card'}, el('h2', {}, 'Related'), facts(relatives)))
+  }
+
+  const load = () => view.run(async () => {
+    try {
+      answer = await get(may('read') ? paths[0] : path, view.signal)
+    } catch (problem) {
+      if (problem.status !== 404) throw problem
+      view.frame(null, problemNotice(problem), el('a', {href: link('requests')}, 'All requests'))
+      return view.ready()
+    }
+    render()
+    view.ready()
+    const {own} = read(answer)
+    if (!own?.error || !may('read')) return
+    // The failures know cause and remedy of a code, and whether a replay has repaired it.
+    const {items} = await get(target('v1/failures', {filter: `request:${quoted(answer.id)} since:${own.timings?.published_at ?? own.at}`}), view.signal).catch(() => ({items: []}))
+    cause = items.find((group) => group.code === own.error.code)
+    render()
+  }, headline)
+
+  const showRequest = () => view.run(async () => {
+    const {request} = await get(paths[1], view.signal)
+    if (!request) return show(published, notice('warn', 'Its record is not in Kafka any more.'))
+    const text = block('The request as it was published', JSON.stringify(request, null, 2))
+    show(published, text, el('div', {class: 'row'}, needs('publish', button('Show the calls as rendered', () => showCalls(request), {'data-action': 'explain'}))))
+    showCommands({method: 'POST', path: 'v1/requests:explain', body: request})
+    text.focus()
+  }, published)
+
+  const showCalls = (request) => view.run(async () => {
+    const {error, notes = [], calls: made = []} = (await call('POST', 'v1/requests:explain', {body: request, signal: view.signal})).json
+    show(calls, el('p', {class: 'soft small'}, 'As this gateway renders it now, without signatures and handles.'),
+      error && notice('bad', `${errorText(error)} ${error.pointer ?? ''}`),
+      notes.map((note) => el('p', {}, `Note: ${note}.`)), made.map(rendered))
+    announce(`${plural(made.length, 'call')} shown`, true)
+  }, calls)
+
+  // The record's place costs little. Whereabouts are a search, so they are asked less often.
+  let isAsking = false, looks = 0, last
+  const timer = setInterval(async () => {
+    if (!answer || read(answer).own || isAsking || isQuiet()) return
+    isAsking = true
+    try {
+      const now = await get(target(path, {at: answer.topic && `${answer.topic}/${answer.partition}/${answer.offset}`}), view.signal)
+      if (now.result || now.state !== (last ?? now.state) || ++looks % 10 === 0) await load()
+      last = now.state
+      if (now.result) announce(`Request ${now.state}`, true)
+    } catch { /* The next time says it again. */ }
+    isAsking = false
+  }, 2000)
+  view.signal.addEventListener('abort', () => clearInterval(timer))
+
+  view.keys.r = () => replay.click()
+  view.frame(el('div', {class: 'end row'}, button('Refresh', load, {'data-action': 'refresh'}), needs('replay', replay)), headline,
+    el('section', {class: 'card'}, el('h2', {}, 'Timeline'), list), kin,
+    el('section', {class: 'card'}, el('h2', {}, 'Payloads'), el('div', {class: 'row'}, needs('read:payload', button('Show the request as published', showRequest, {'data-action': 'payload'}))), published, calls), as)
+  showCommands()
+  load()
+}
+
+/** The screen of one request. */
+export const request = {name: 'request', title: (id) => `Request ${id}`, open}

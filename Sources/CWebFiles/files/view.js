@@ -2,6 +2,7 @@
 
 import {session} from './api.js'
 import {announce, button, el, mark, notice, show} from './dom.js'
+import {withCode} from './format.js'
 import {isQuiet} from './live.js'
 
 /** The address of a screen. */
@@ -17,8 +18,8 @@ export function go(hash) {
 }
 
 /** A problem as a notice, with its faults. */
-export const problemNotice = (problem) => notice('bad', el('p', {role: 'alert'}, problem.message),
-  (problem.errors ?? []).map((fault) => el('p', {class: 'small'}, `${fault.pointer ?? ''} ${fault.detail ?? fault.message ?? ''}`)),
+export const problemNotice = (problem) => notice('bad', el('p', {role: 'alert'}, withCode(problem.message)),
+  (problem.errors ?? []).map((fault) => el('p', {class: 'small'}, withCode(`${fault.pointer ?? ''} ${fault.detail ?? fault.message ?? ''}`))),
   problem.code ? el('p', {class: 'small soft'}, `Code ${problem.code}; pushfan explain ${problem.code} says more.`) : null)
 
 /** A control that needs a scope: without it, it is off and says so. */

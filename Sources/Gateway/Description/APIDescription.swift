@@ -22,7 +22,7 @@ public enum APIDescription {
                 "securitySchemes": [
                     "user": ["type": "http", "scheme": "basic"], "key": ["type": "http", "scheme": "bearer"],
                     "session": [
-                        "type": "apiKey", "in": "cookie", "name": .text(SessionCookie.name(isSecure: true)),
+                        "type": "apiKey", "in": "cookie", "name": .text(SessionCookie.secureName),
                         "description": "A session of the web page in place of a key, for calls that come from the page.",
                     ],
                 ],

@@ -6,18 +6,27 @@ enum SessionCookie {
     /// Hexadecimal digits of a secret, which has 256 bits.
     static let digitCount = 64
 
-    /// The name. With `__Host-` a browser takes it over TLS alone, and from this host alone (section 4.1.3.2).
-    static func name(isSecure: Bool) -> String { isSecure ? "__Host-pushfan" : "pushfan" }
+    /// The name over TLS, which alone a browser takes `__Host-` from (section 4.1.3.2).
+    static let secureName = "__Host-pushfan"
 
-    /// The value of `Set-Cookie` that gives a secret, or removes the cookie for nil.
-    static func text(_ secret: String?, isSecure: Bool) -> String {
-        "\(name(isSecure: isSecure))=\(secret ?? ""); Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
+    /// The name for a scheme and the call's `Host`. In clear text it has the port: browsers give a cookie to every port of a host, and
+    /// several gateways may be on one.
+    static func name(at host: String?, isSecure: Bool) -> String {
+        guard !isSecure else { return secureName }
+        let parts = (host ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        let port = parts.count > 1 ? parts[parts.count - 1] : ""
+        return "pushfan-\((1...5).contains(port.utf8.count) && port.utf8.allSatisfy(\.isDigit) ? port : "80")"
+    }
+
+    /// The value of `Set-Cookie` that gives a secret to the caller of a `Host`, or removes the cookie for nil.
+    static func text(_ secret: String?, at host: String?, isSecure: Bool) -> String {
+        "\(name(at: host, isSecure: isSecure))=\(secret ?? ""); Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
             + (secret == nil ? "; Max-Age=0" : "")
     }
 
     /// The secret that a call brings, or nil for none, for something else, or for two.
     static func secret(in headers: HTTPFields, isSecure: Bool) -> String? {
-        let name = name(isSecure: isSecure)
+        let name = name(at: headers["Host"], isSecure: isSecure)
         var found: [Substring] = []
         for field in headers.all where field.name.equalsIgnoringCase("Cookie") {
             for pair in field.value.split(separator: ";") {

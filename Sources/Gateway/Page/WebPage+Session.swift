@@ -66,7 +66,8 @@ extension WebPage {
 
     private func giving(_ secret: String?, to request: HTTPServerRequest, in answer: APIAnswer) -> APIAnswer {
         var answer = answer
-        let cookie = SessionCookie.text(secret, isSecure: proxies.hasSecureScheme(request))
+        let cookie = SessionCookie.text(
+            secret, at: request.headers["Host"], isSecure: proxies.hasSecureScheme(request))
         answer.headers.append("Set-Cookie", value: cookie)
         return answer
     }
