@@ -39,7 +39,7 @@ public struct LatencyHistogram: Sendable, Equatable {
     /// The durations that were counted since an earlier histogram.
     ///
     /// - Parameter earlier: A histogram of the same source.
-    /// - Returns: The difference, or nil when any bucket had more before: the source has begun anew.
+    /// - Returns: The difference, or nil when any bucket had more before: the source has begun again at 0.
     public func growth(since earlier: LatencyHistogram) -> LatencyHistogram? {
         var grown = self
         for bucket in counts.indices {

@@ -42,6 +42,9 @@ static const unsigned char Gateway[] = {
 static const unsigned char Publish[] = {
 #embed "../PushFan/PushFan.docc/Publish.md"
 };
+static const unsigned char Console[] = {
+#embed "../PushFan/PushFan.docc/Console.md"
+};
 static const unsigned char Operations[] = {
 #embed "../PushFan/PushFan.docc/Operations.md"
 };
@@ -86,7 +89,7 @@ static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests), PAGE(Schemas),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
   PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish),
-  PAGE(Operations), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
+  PAGE(Console), PAGE(Operations), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
   PAGE(Emulator), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
   PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),
 };

@@ -216,7 +216,7 @@ function step(by) {
   rows[Math.min(rows.length - 1, Math.max(0, at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by))]?.focus()
 }
 
-let chord = 0
+let chord = -Infinity
 
 addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && event.target.matches?.('input, textarea, select') && !event.defaultPrevented) return event.target.blur()
@@ -225,7 +225,7 @@ addEventListener('keydown', (event) => {
   if (memory.get('keys') === 'off') return
   const {key} = event
   const isChord = performance.now() - chord < 1500
-  chord = 0
+  chord = -Infinity
   if (isChord) {
     const screen = screens.find((screen) => screen.key === key)
     if (screen) { event.preventDefault(); return go(link(screen.path)) }

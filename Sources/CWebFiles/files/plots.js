@@ -62,13 +62,20 @@ export function plot(title, {format, scale = 'linear', step, empty = 'Nothing ye
     const axis = scale === 'log' ? logarithmic(most) : linear(roundUp(most))
     const x = (time) => edge.left + (time - from) / span * inner.width
     const y = (value) => edge.top + inner.height * (1 - Math.min(1, axis.at(value)))
-    const parts = axis.ticks.map((tick) => [
+    const parts = (most ? axis.ticks : [0]).map((tick) => [
       svg('path', {class: 'grid', d: `M${edge.left} ${y(tick).toFixed(1)}H${width - edge.right}`}),
-      svg('text', {x: edge.left - 6, y: y(tick) + 4, 'text-anchor': 'end'}, format(tick)),
+      most ? svg('text', {x: edge.left - 6, y: y(tick) + 4, 'text-anchor': 'end'}, format(tick)) : [],
     ])
     if (times.length) {
-      const marks = times.length === 1 ? [0] : [0, Math.floor((times.length - 1) / 2), times.length - 1]
-      parts.push(marks.map((place, order) => svg('text', {x: x(times[place]), y: height - 4, 'text-anchor': order === 0 ? 'start' : order === 1 ? 'middle' : 'end'}, minuteText(times[place]))))
+      // As many labels as there is room for, none twice.
+      let free = -Infinity, said = ''
+      times.forEach((time, place) => {
+        const text = minuteText(time), at = x(time)
+        if (text === said || at < free || at > width - 40) return
+        parts.push(svg('text', {x: at, y: height - 4, 'text-anchor': place ? 'middle' : 'start'}, text))
+        free = at + Math.max(70, inner.width / 5)
+        said = text
+      })
     }
     if (isStack) {
       const bar = Math.max(1, inner.width * step / span - 1)
