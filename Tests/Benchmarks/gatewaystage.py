@@ -91,6 +91,61 @@ class GatewayStage(Stage):
         return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+class IndexedStage(GatewayStage):
+    """A stage with many results, gateways with and without an index, and a key that may do everything."""
+
+    def __init__(self, bootstrap):
+        super().__init__(bootstrap)
+        keys = self.work / "keys"
+        self.environment |= {"PUSHFAN_GATEWAY_KEYS_FILE": str(keys), "PUSHFAN_GATEWAY_LISTEN": "127.0.0.1:0"}
+        self.key = self.command(
+            "keys", "create", "--file", keys, "--scope", "publish,read,read:payload,replay").strip().splitlines()[0]
+
+    def fill(self, results, failures):
+        """Has a worker make results, so many of them failures."""
+        self.make_topics()
+        self.start_hub()
+        self.start_worker()
+        step, done = 250_000, 0
+        every = max(1, results // max(1, failures))
+        while done < results:
+            numbers = range(done, min(done + step, results))
+            self.publish({
+                "id": f"r{number}", "hub": "nowhere" if number % every == 0 else "bench", "audience": {"users": [f"u{number}"]},
+                "message": {"title": "Hi"}, "labels": {"campaign": f"c{number % 1000}"}} for number in numbers)
+            done = numbers.stop
+        # A hub that is not known may become known, so its requests wait for a while.
+        while sum(json.loads(self.command("status", "-o", "json", allowed=(0, 1, 6)))[kind] for kind in ("lag_records", "delayed_records")):
+            time.sleep(1)
+        self.workers[0].terminate()
+        self.workers.pop().wait(60)
+
+    def wait_for_index(self, port):
+        """The index's state, once it has caught up."""
+        while (index := self.ask(port, "/v1/status")[0]["index"])["state"] != "current":
+            time.sleep(0.5)
+        return index
+
+    def serve(self, name, state=None):
+        """Starts a gateway; returns its port."""
+        log = self.work / f"{name}.log"
+        more = {"PUSHFAN_LOG_LEVEL": "info"} | ({"PUSHFAN_GATEWAY_STATE_DIR": str(state)} if state else {})
+        with open(log, "wb") as file:
+            self.gateway = subprocess.Popen([self.program, "gateway"], env=self.environment | more, stdout=file, stderr=file)
+        self.gateways.append(self.gateway)
+        return self.address(log, "apps are served")
+
+    def ask(self, port, target, body=None):
+        """The answer's JSON, and the milliseconds that it took."""
+        begun = time.perf_counter()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}{target}", json.dumps(body).encode() if body is not None else None,
+            {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            found = json.load(answer)
+        return found, (time.perf_counter() - begun) * 1000
+
+
 Answer = collections.namedtuple("Answer", "status body begun ended")
 
 

@@ -54,7 +54,11 @@ function open() {
       if (!signal.aborted) show(main, el('div', {class: 'head'}, el('h1', {tabindex: '-1'}, title), end), parts)
     },
     /** Says that the data are on screen. */
-    ready() { if (!signal.aborted) main.dataset.ready = 'true' },
+    ready() {
+      if (signal.aborted || main.dataset.ready) return
+      main.dataset.ready = 'true'
+      performance.mark('ready')
+    },
     /** Puts members into the address without a step back. */
     remember(members) { history.replaceState(null, '', link(screen.path, id, members)) },
     /** Runs a task, and shows its problem in its place. */

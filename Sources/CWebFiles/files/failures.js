@@ -32,7 +32,7 @@ function open(view) {
     go(link('failures', undefined, {filter: line.value.trim(), since: range.value}) + (range.value ? '' : `${line.value.trim() ? '&' : '?'}since=`))
   }
   range.addEventListener('change', apply)
-  let failed = 0
+  let failed = 0, isIndexed = false
 
   const groups = table('Failures by cause', [
     {title: 'Cause', row: true, cell: (group) => [
@@ -56,6 +56,7 @@ function open(view) {
   async function ask() {
     const found = await get(path(), view.signal)
     failed = found.failed
+    isIndexed = found.searched?.by === 'index'
     mark(line, 'aria-invalid', null)
     show(summary, found.failed ? [`${plural(found.open, 'request')} open of ${count(found.failed)} that failed, ${count(found.repaired)} repaired`,
       found.being_repaired ? `, ${count(found.being_repaired)} under way` : '', found.failed_again ? `, ${count(found.failed_again)} failed again` : '', '. ']
@@ -70,7 +71,8 @@ function open(view) {
   const shown = el('div', {class: 'row end'}, needs('replay', button('Replay all open…', () => go(link('replays', 'new', {filter: whole()})))))
   view.frame(shown,
     el('form', {class: 'row', onsubmit: apply}, el('div', {class: 'combo'}, line), range, el('button', {class: 'main'}, 'Search')),
-    watchCount(view, async () => ({fresh: (await get(path(), view.signal)).failed - failed}), () => view.run(ask, body)),
+    // Without an index each count reads the whole topic.
+    watchCount(view, async () => ({fresh: isIndexed ? (await get(path(), view.signal)).failed - failed : 0}), () => view.run(ask, body)),
     summary, body, asCommands([{path: path()}], [`pushfan failed ${whole().split(' ').filter(Boolean).map(shell).join(' ')}`.trim()]))
   view.run(async () => {
     try { await ask() } catch (problem) {

@@ -1,8 +1,8 @@
 // Is it moving, what waits, and what fails.
 
 import {asCommands, get, may} from './api.js'
-import {announce, el, mark, notice, say, show, state, table} from './dom.js'
-import {ago, count, duration, plural, rate, time, tone} from './format.js'
+import {announce, el, notice, say, show, state, table} from './dom.js'
+import {ago, count, duration, plural, rate, time, tone, withCode} from './format.js'
 import {follow, isQuiet, live} from './live.js'
 import {plot, tile} from './plots.js'
 import {link} from './view.js'
@@ -36,10 +36,12 @@ const circuit = (hub) => {
   return state(hub.circuit_reason && hub.circuit !== 'closed' ? `${word} (${hub.circuit_reason.replaceAll('_', ' ')})` : word, tone(hub.circuit))
 }
 
+const soon = (ms) => ms < 1000 ? 'now' : `in ${duration(ms)}`
+
 const hubColumns = [
   {title: 'Hub', row: true, cell: (hub) => hub.hub},
   {title: 'Circuit', cell: circuit},
-  {title: 'Next probe', cell: (hub) => hub.circuit === 'open' && hub.circuit_change ? `in ${duration(Math.max(0, Date.parse(hub.circuit_change) - Date.now()))}` : ''},
+  {title: 'Next probe', cell: (hub) => hub.circuit === 'open' && hub.circuit_change ? soon(Date.parse(hub.circuit_change) - Date.now()) : ''},
   {title: 'In flight / limit', number: true, cell: (hub) => `${count(hub.in_flight)} / ${count(hub.limit)}`},
   {title: 'Wait for turn', number: true, cell: (hub) => count(hub.waiting_for_turn)},
   {title: 'Wait for timer', number: true, cell: (hub) => count(hub.waiting_for_timer)},
@@ -94,14 +96,17 @@ function open(view) {
   function showLive() {
     if (live.isPaused || view.signal.aborted) return
     const {fleet, backlog, series} = live
-    if (live.state === 'refused') return show(headline, el('p', {}, live.reason || 'This key gets no live data.'))
+    if (live.state === 'refused') {
+      show(headline, el('p', {}, live.reason || 'This key gets no live data.'))
+      return view.ready()
+    }
     const found = verdict(fleet, backlog)
     headline.className = `notice ${found.tone}`
     const reasons = backlog?.reasons ?? []
     const text = [found.text, ...reasons.map((reason) => reason.text)].join('\n')
     if (headline.dataset.text !== text) {
       headline.dataset.text = text
-      show(headline, el('p', {}, state(found.text, found.tone)), reasons.map((reason) => el('p', {class: 'small clip'}, reason.text)))
+      show(headline, el('p', {}, state(found.text, found.tone)), reasons.map((reason) => el('p', {class: 'small'}, withCode(reason.text))))
     }
     const kind = found.tone + (fleet?.hubs ?? []).map((hub) => hub.circuit)
     if (said !== kind) { if (said) announce(found.text); said = kind }
@@ -141,7 +146,7 @@ function open(view) {
   view.frame(el('div', {class: 'row end'}, range), headline,
     el('section', {class: 'tiles', 'aria-label': 'Now', 'data-live': true}, Object.values(tiles).map((one) => one.node)),
     el('div', {class: 'pair'}, plots.outcomes.node, plots.latency.node, plots.flow.node, plots.backlog.node),
-    el('div', {class: 'pair'}, el('section', {class: 'card'}, laneTable.node), el('section', {class: 'card'}, hubTable.node, more,
+    el('div', {class: 'third'}, el('section', {class: 'card'}, laneTable.node), el('section', {class: 'card'}, hubTable.node, more,
       el('p', {class: 'small'}, el('a', {href: link('failures')}, 'What fails, by cause')))),
     el('section', {class: 'card'}, workerTable.node),
     asCommands([{path: 'v1/status'}, {path: 'v1/status/events', headers: {Accept: 'text/event-stream'}}, {path: 'v1/history'}], ['pushfan status']))

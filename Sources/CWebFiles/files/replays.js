@@ -112,15 +112,16 @@ function openOne(view) {
   const commands = el('div')
   let plan = null, etag = null, events = null, bar = null
 
-  async function ask() {
-    const found = await call('GET', `${path}?results=true`, {signal: view.signal})
+  // The results are counted where an index does it, or when somebody asks for it: else it is a search.
+  async function ask(isCounted) {
+    const found = await call('GET', isCounted ? `${path}?results=true` : path, {signal: view.signal})
     if (view.signal.aborted) return
     const isNew = !plan || plan.state !== found.json.state || plan.samples?.length !== found.json.samples?.length
-    plan = found.json
+    plan = {results: plan?.results, ...found.json}
     etag = found.etag ?? etag
     if (isNew) draw()
     else progress(plan)
-    if (plan.state === 'planning') setTimeout(() => { if (!view.signal.aborted) view.run(ask, said) }, 1000)
+    if (plan.state === 'planning') setTimeout(() => { if (!view.signal.aborted) view.run(() => ask(), said) }, 1000)
     else view.ready()
     if (['starting', 'running', 'paused'].includes(plan.state)) listen()
   }
@@ -129,21 +130,22 @@ function openOne(view) {
     if (events) return
     events = new EventSource(address(`${path}/events`))
     events.addEventListener('progress', (event) => progress(JSON.parse(event.data)))
-    events.addEventListener('end', () => { quiet(); view.run(ask, said) })
+    events.addEventListener('end', () => { quiet(); view.run(() => ask(), said) })
     // A browser connects again by itself; if it gives up, asking again says how it stands.
-    events.onerror = () => { if (events?.readyState === EventSource.CLOSED) { quiet(); setTimeout(() => view.signal.aborted || view.run(ask, said), 2000) } }
+    events.onerror = () => { if (events?.readyState === EventSource.CLOSED) { quiet(); setTimeout(() => view.signal.aborted || view.run(() => ask(), said), 2000) } }
   }
   function quiet() { events?.close(); events = null }
   view.signal.addEventListener('abort', quiet)
 
   function progress(now) {
-    if (now.state !== plan.state) { view.run(ask, said); return }
+    if (now.state !== plan.state) { view.run(() => ask(), said); return }
     Object.assign(plan, now)
     if (!bar) return
     bar.meter.max = Math.max(1, plan.requests)
     bar.meter.value = plan.next
     say(bar.text, `${count(plan.next)} of ${count(plan.requests)} dealt with, ${count(plan.skipped)} left out`)
-    say(bar.results, plan.results ? `Results so far: ${counts(plan.results) || 'none'}` : '')
+    if (plan.results) say(bar.results, `Results so far: ${counts(plan.results) || 'none'}`)
+    else if (!bar.results.children.length) show(bar.results, button('Count its results', () => view.run(() => ask(true), said)))
     if (plan.state === 'running') announce(bar.text.textContent)
   }
 
@@ -181,8 +183,9 @@ function openOne(view) {
   }
 
   function draw() {
+    const hadFocus = body.contains(document.activeElement)
     bar = {meter: el('progress', {'aria-label': 'Progress', max: Math.max(1, plan.requests), value: plan.next}), text: el('p', {'data-progress': true}), results: el('p', {class: 'soft', 'data-results': true})}
-    const isPlanned = plan.state === 'planned', isOver = !isPlanned && !atWork.includes(plan.state)
+    const isPlanned = plan.state === 'planned', isOver = !['planned', 'planning', ...atWork].includes(plan.state)
     const act = (verb, text) => needs('replay', button(text, () => command(verb, {body: {}}), {'data-action': verb}))
     show(body,
       el('p', {class: 'row'}, el('span', {'data-state': plan.state}, state(plan.state, tone(plan.state))), el('span', {class: 'soft'}, plan.source === 'deadletter' ? 'of dead letters' : 'of results')),
@@ -198,11 +201,16 @@ function openOne(view) {
       ]),
       plan.problem ? problemNotice(plan.problem.detail ? {message: plan.problem.detail, ...plan.problem} : {message: String(plan.problem)}) : null,
       isPlanned ? null : [bar.meter, bar.text, bar.results],
-      isPlanned || plan.state === 'interrupted' || plan.state === 'stopped' ? (plan.matched === undefined ? notice('', 'The plan is at another gateway, or at the command that made it.') : runForm()) : null,
+      isPlanned || plan.state === 'interrupted' ? (plan.matched === undefined ? notice('', 'The plan is at another gateway, or at the command that made it.') : runForm()) : null,
       atWork.includes(plan.state) ? el('div', {class: 'row'}, plan.state === 'paused' ? act('resume', 'Go on') : act('pause', 'Pause the replay'), act('stop', 'Stop for good')) : null,
       isOver ? el('p', {}, el('a', {href: link('requests', undefined, {filter: `job:${plan.id}`}), 'data-action': 'results'}, 'See its results')) : null,
       samples(), leftovers())
     progress(plan)
+    if (hadFocus) {
+      const next = body.querySelector('button[data-action]:not(:disabled), a[data-action]')
+      next?.focus()
+      announce(`The replay is ${plan.state}.`, true)
+    }
     show(commands, asCommands([{path}, ...isPlanned ? [{method: 'POST', path: `${path}:run`, headers: {'If-Match': etag}, body: {reason: plan.reason}}] : []],
       [`pushfan replay status ${plan.id}`, `pushfan replay leftovers ${plan.id}`]))
   }
@@ -233,9 +241,10 @@ function openOne(view) {
   }
 
   view.frame(el('p', {class: 'end'}, el('a', {href: link('replays')}, 'All replays')), said, body, commands)
-  view.run(ask, body)
-  // The counts of results follow by themselves.
-  const timer = setInterval(() => { if (plan && plan.state !== 'planned' && plan.state !== 'planning' && !isQuiet()) view.run(ask, said) }, 3000)
+  view.run(() => ask(), body)
+  // The counts of results follow by themselves until there is one for each request.
+  const isSettled = () => !plan?.results || !atWork.includes(plan.state) && Object.values(plan.results).reduce((all, one) => all + one, 0) >= plan.next - plan.skipped
+  const timer = setInterval(() => { if (plan && plan.state !== 'planned' && !isSettled() && !isQuiet()) view.run(() => ask(), said) }, 3000)
   view.signal.addEventListener('abort', () => clearInterval(timer))
 }
 
