@@ -28,12 +28,12 @@ public struct LatencyHistogram: Sendable, Equatable {
     public mutating func add(_ number: Int64, upTo bound: Int64) {
         let bucket = Self.bucket(of: bound)
         guard number > 0, Self.bounds[bucket] == bound else { return }
-        counts[bucket] = Self.sum(counts[bucket], number)
+        counts[bucket] = Self.sum(counts[bucket], and: number)
     }
 
     /// Adds all counts of another histogram, up to the greatest number.
     public mutating func add(_ other: LatencyHistogram) {
-        for bucket in counts.indices { counts[bucket] = Self.sum(counts[bucket], other.counts[bucket]) }
+        for bucket in counts.indices { counts[bucket] = Self.sum(counts[bucket], and: other.counts[bucket]) }
     }
 
     /// The durations that were counted since an earlier histogram.
@@ -50,7 +50,7 @@ public struct LatencyHistogram: Sendable, Equatable {
     }
 
     /// The number of durations.
-    public var total: Int64 { counts.reduce(0, Self.sum) }
+    public var total: Int64 { counts.reduce(0) { Self.sum($0, and: $1) } }
 
     /// The buckets that have any, by their ends in milliseconds, shortest first.
     public var buckets: [(bound: Int64, count: Int64)] { Array(zip(Self.bounds, counts)).filter { $0.1 > 0 } }
@@ -83,7 +83,7 @@ public struct LatencyHistogram: Sendable, Equatable {
         return milliseconds <= bounds[2 * power - 2] ? 2 * power - 2 : 2 * power - 1
     }
 
-    private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
+    private static func sum(_ one: Int64, and other: Int64) -> Int64 {
         let (sum, isBeyond) = one.addingReportingOverflow(other)
         return isBeyond ? .max : sum
     }

@@ -81,14 +81,14 @@ import Testing
             Self.member(
                 "w-1",
                 """
-                {"loops":[{"hubs":[{"hub":"b","circuit":"closed","limit":8,"in_flight":2,"waiting_for_turn":1,"waiting_for_timer":4,\
+                {"loops":[{"hubs":[{"hub":"b","circuit":"closed","limit":8,"in_flight":2,"calls":40,"waiting_for_turn":1,"waiting_for_timer":4,\
                 "rate_per_second":2.5,"throttled_until":"2026-11-27T15:30:00.000Z"},{"hub":"a","circuit":"closed","limit":1}]},\
-                {"hubs":[{"hub":"b","circuit":"half_open","circuit_reason":"probe","limit":8,"in_flight":1}]}]}
+                {"hubs":[{"hub":"b","circuit":"half_open","circuit_reason":"probe","limit":8,"in_flight":1,"calls":2}]}]}
                 """),
             Self.member(
                 "w-2",
                 """
-                {"loops":[{"hubs":[{"hub":"b","circuit":"open","circuit_change":"2026-11-27T15:31:00.000Z","rate_per_second":1,\
+                {"loops":[{"hubs":[{"hub":"b","circuit":"open","circuit_change":"2026-11-27T15:31:00.000Z","rate_per_second":1,"calls":-7,\
                 "trouble":"it refuses the key","throttled_until":"2026-11-27T15:30:05.000Z"}]},{"hubs":[{"hub":"b","circuit":"open",\
                 "circuit_reason":"failures_in_row","circuit_change":"2026-11-27T15:30:30.000Z"}]}]}
                 """),
@@ -100,7 +100,8 @@ import Testing
             hubs.count == 2 && a["hub"] as? String == "a" && a["rate_per_second"] == nil && a["circuit"] as? String == "closed")
         let expected: [String: Any] = [
             "hub": "b", "circuit": "open", "circuit_reason": "failures_in_row", "circuit_change": "2026-11-27T15:30:30.000Z",
-            "trouble": "it refuses the key", "in_flight": 3, "limit": 16, "waiting_for_turn": 1, "waiting_for_timer": 4,
+            "trouble": "it refuses the key", "in_flight": 3, "limit": 16, "calls": 42, "waiting_for_turn": 1,
+            "waiting_for_timer": 4,
             "rate_per_second": 3.5, "throttled_until": "2026-11-27T15:30:05.000Z", "workers": 2,
         ]
         #expect(NSDictionary(dictionary: b) == NSDictionary(dictionary: expected))

@@ -47,7 +47,8 @@ import Testing
             LoopStatus.Hub(
                 name: name("h", number: hub), region: nil, isRetired: false, problem: trouble,
                 circuit: hub == 3 ? "open" : "closed",
-                circuitReason: trouble, circuitChange: nil, limit: 64, inFlight: 1, waitingForTurn: 2, waitingForTimer: 3,
+                circuitReason: trouble, circuitChange: nil, limit: 64, inFlight: 1, callCount: 5, waitingForTurn: 2,
+                waitingForTimer: 3,
                 ratePerSecond: nil, throttledMilliseconds: 0, throttledUntil: nil)
         }
         var latency = LatencyHistogram()

@@ -3,7 +3,7 @@
 import {asCommands, get, may} from './api.js'
 import {announce, el, notice, say, show, state, table} from './dom.js'
 import {ago, count, duration, plural, rate, time, tone, withCode} from './format.js'
-import {follow, isQuiet, live} from './live.js'
+import {follow, hubRate, isQuiet, live} from './live.js'
 import {plot, tile} from './plots.js'
 import {link} from './view.js'
 
@@ -45,7 +45,7 @@ const hubColumns = [
   {title: 'In flight / limit', number: true, cell: (hub) => `${count(hub.in_flight)} / ${count(hub.limit)}`},
   {title: 'Wait for turn', number: true, cell: (hub) => count(hub.waiting_for_turn)},
   {title: 'Wait for timer', number: true, cell: (hub) => count(hub.waiting_for_timer)},
-  {title: 'Rate limit', number: true, cell: (hub) => hub.rate_per_second === undefined ? 'none' : `${rate(hub.rate_per_second)}/s`},
+  {title: 'Calls/s, of limit', number: true, cell: (hub) => `${rate(hubRate(hub.hub))}, ${hub.rate_per_second === undefined ? 'no limit' : `of ${rate(hub.rate_per_second)}`}`},
   {title: 'Throttled until', cell: (hub) => hub.throttled_until && Date.parse(hub.throttled_until) > Date.now() ? time(hub.throttled_until) : ''},
 ]
 

@@ -53,7 +53,7 @@ extension History.Backlog {
     }
 
     /// The backlog in a record of a minute. Lanes of other names are passed over.
-    init(_ document: JSONDocument, _ node: JSONDocument.Node) {
+    init(_ document: JSONDocument, at node: JSONDocument.Node) {
         func read(_ name: StaticString) -> Int { document.count(name, of: node) }
         self.init(requests: read("requests"), delayed: read("delayed"), held: read("held"), oldest: read("oldest_ms"))
         guard let list = document.member("lanes", of: node), document.kind(of: list) == .array else { return }

@@ -44,7 +44,8 @@ struct CounterTally: Sendable {
 /// The work of the last minute, step by step, and the results since the gateway began to watch. Without clock.
 struct RecentWork: Sendable {
     private struct Step {
-        let milliseconds: Int
+        /// Milliseconds.
+        let length: Int
         let added: CounterTally.Counters
     }
 
@@ -67,10 +68,10 @@ struct RecentWork: Sendable {
     mutating func add(_ added: CounterTally.Counters, milliseconds: Int) {
         for (state, count) in added.finished { finished[state] = finished[state, default: 0].addingSaturated(count) }
         let milliseconds = min(max(0, milliseconds), Self.longestStep)
-        steps.append(Step(milliseconds: milliseconds, added: added))
+        steps.append(Step(length: milliseconds, added: added))
         kept += milliseconds
-        while let first = steps.first, steps.count > 1, kept - first.milliseconds >= Self.span || steps.count > Self.capacity {
-            kept -= steps.removeFirst().milliseconds
+        while let first = steps.first, steps.count > 1, kept - first.length >= Self.span || steps.count > Self.capacity {
+            kept -= steps.removeFirst().length
         }
     }
 
@@ -91,7 +92,7 @@ struct RecentWork: Sendable {
         var (sum, milliseconds) = (0, 0)
         for step in steps.reversed() where milliseconds < Self.rateSpan {
             sum = sum.addingSaturated(count(step.added))
-            milliseconds += step.milliseconds
+            milliseconds += step.length
         }
         return milliseconds > 0 ? Double(sum) * 1000 / Double(milliseconds) : 0
     }

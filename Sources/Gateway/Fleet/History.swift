@@ -93,8 +93,8 @@ extension History.Minute {
                 }
             }
         }
-        latency = LatencyHistogram(document, document.member("total_ms", of: root))
-        backlog = document.member("backlog", of: root).map { History.Backlog(read, $0) }
+        latency = LatencyHistogram(document, at: document.member("total_ms", of: root))
+        backlog = document.member("backlog", of: root).map { History.Backlog(read, at: $0) }
     }
 }
 

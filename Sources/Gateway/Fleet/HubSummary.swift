@@ -35,10 +35,11 @@ struct HubSummary: Sendable {
         addCircuit(of: hub)
         total.isRetired = total.isRetired && hub.isRetired
         total.problem = total.problem ?? hub.problem
-        total.limit = Self.sum(total.limit, hub.limit)
-        total.inFlight = Self.sum(total.inFlight, hub.inFlight)
-        total.waitingForTurn = Self.sum(total.waitingForTurn, hub.waitingForTurn)
-        total.waitingForTimer = Self.sum(total.waitingForTimer, hub.waitingForTimer)
+        total.limit = Self.sum(total.limit, and: hub.limit)
+        total.inFlight = Self.sum(total.inFlight, and: hub.inFlight)
+        if hub.calls != nil { total.calls = Self.sum(total.calls, and: hub.calls) }
+        total.waitingForTurn = Self.sum(total.waitingForTurn, and: hub.waitingForTurn)
+        total.waitingForTimer = Self.sum(total.waitingForTimer, and: hub.waitingForTimer)
         total.throttledUntil = [total.throttledUntil, hub.throttledUntil].compactMap { $0 }.max()
         if let share = hub.ratePerSecond.flatMap({ Double($0) }), share.isFinite { rate = (rate ?? 0) + max(0, share) }
     }
@@ -52,14 +53,14 @@ struct HubSummary: Sendable {
         }
     }
 
-    private static func sum(_ one: Int?, _ other: Int?) -> Int { max(0, one ?? 0).addingSaturated(max(0, other ?? 0)) }
+    private static func sum(_ one: Int?, and other: Int?) -> Int { max(0, one ?? 0).addingSaturated(max(0, other ?? 0)) }
 
     /// As JSON.
     var json: [UInt8] {
         var json = JSONObject([
             "hub": name, "circuit": total.gravity == 0 ? "closed" : total.circuit,
             "circuit_reason": total.circuitReason.map(FleetEvent.cut), "circuit_change": total.circuitChange?.text,
-            "trouble": total.problem.map(FleetEvent.cut), "in_flight": total.inFlight, "limit": total.limit,
+            "trouble": total.problem.map(FleetEvent.cut), "in_flight": total.inFlight, "limit": total.limit, "calls": total.calls,
             "waiting_for_turn": total.waitingForTurn, "waiting_for_timer": total.waitingForTimer,
         ])
         if let rate { json.add("rate_per_second", tenths: rate) }

@@ -40,6 +40,8 @@ package struct WorkerPage: Sendable, Equatable {
         package var circuitChange: Timestamp?
         package var limit: Int?
         package var inFlight: Int?
+        /// The calls that were answered or failed since its process began.
+        package var calls: Int?
         package var waitingForTurn: Int?
         package var waitingForTimer: Int?
         package var ratePerSecond: String?
@@ -113,7 +115,7 @@ package struct WorkerPage: Sendable, Equatable {
         finished = loops.reduce(into: omitted.map { reader.finished($0) } ?? [:]) { sum, loop in
             sum.merge(loop.finished) { $0.addingSaturated($1) }
         }
-        latency = LatencyHistogram(document, document.member("total_ms", of: document.root))
+        latency = LatencyHistogram(document, at: document.member("total_ms", of: document.root))
         calls = loops.reduce(omitted.map { reader.count("calls", $0) } ?? 0) { $0.addingSaturated($1.calls) }
     }
 }
@@ -196,6 +198,7 @@ private struct PageReader {
         hub.circuitChange = moment("circuit_change", node)
         hub.limit = number("limit", node)
         hub.inFlight = number("in_flight", node)
+        hub.calls = number("calls", node)
         hub.waitingForTurn = number("waiting_for_turn", node)
         hub.waitingForTimer = number("waiting_for_timer", node)
         hub.ratePerSecond = digits("rate_per_second", node)

@@ -11,7 +11,7 @@ extension Command {
         "demo", .everyone, "Show pushes on their way, a worker killed, a hub that fails, and the repair, on embedded parts",
         examples: ["pushfan demo", "pushfan demo --keep", "NO_COLOR=1 pushfan demo | less"],
         groups: [
-            FlagGroup("Demo", [Flag("keep", nil, "Leave everything running afterwards, with a page to look at, and say what to try next")])
+            FlagGroup("Demo", [Flag("keep", nil, "Leave everything running, with a page to look at, and say what to try next")])
         ],
         readOn: "pushfan help requests; `pushfan worker` does it on a broker of your own", acceptsSettings: false,
         run: { (invocation) throws(CommandFailure) in

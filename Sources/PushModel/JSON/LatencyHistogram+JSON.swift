@@ -6,7 +6,7 @@ extension LatencyHistogram {
     /// - Parameters:
     ///   - document: The document.
     ///   - node: The object in it, or nil for none.
-    public init(_ document: JSONDocument, _ node: JSONDocument.Node?) {
+    public init(_ document: JSONDocument, at node: JSONDocument.Node?) {
         self.init()
         guard let node else { return }
         document.forEachMember(of: node) { name, value in

@@ -6,6 +6,8 @@ import PushModel
 final class HubMetrics {
     private let metrics: PushfanMetrics
     private let tally: LoopTally
+    /// The calls of this loop that were answered, or failed.
+    private(set) var callCount: Int64 = 0
     private let hub: String
     private let oldestWaiting: GaugeShare
     private let sendLimit: GaugeShare
@@ -50,9 +52,14 @@ final class HubMetrics {
 
     private static func index(of platform: Platform?) -> Int { platform.map { Int($0.rawValue) } ?? Platform.allCases.count }
 
+    private func noteCall() {
+        callCount += 1
+        tally.noteCall()
+    }
+
     /// Counts an answer: successes by class, everything else by status.
     func sent(_ platform: Platform?, status: Int, nanoseconds: Int64) {
-        tally.noteCall()
+        noteCall()
         let index = Self.index(of: platform)
         durations[index].observe(nanoseconds: nanoseconds)
         let code = (200..<300).contains(status) ? 2 : status
@@ -75,7 +82,7 @@ final class HubMetrics {
 
     /// Counts a call without an answer.
     func countFailure(_ platform: Platform?, reason: String, nanoseconds: Int64) {
-        tally.noteCall()
+        noteCall()
         durations[Self.index(of: platform)].observe(nanoseconds: nanoseconds)
         metrics.sends.series([hub, Self.name(of: platform), reason]).increment()
     }

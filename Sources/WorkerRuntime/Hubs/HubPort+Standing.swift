@@ -160,7 +160,8 @@ extension HubPort {
             name: name, region: settings.region, isRetired: isRetired, problem: isRetired ? nil : problem,
             circuit: limits.circuit.state.name, circuitReason: limits.circuit.reason?.rawValue,
             circuitChange: limits.circuit.nextChange.map(moment), limit: limits.concurrency.limit, inFlight: limits.inFlight,
-            waitingForTurn: ready.count + buffered.reduce(0) { $0 + $1.count }, waitingForTimer: waitingForRetry,
+            callCount: metrics.callCount, waitingForTurn: ready.count + buffered.reduce(0) { $0 + $1.count },
+            waitingForTimer: waitingForRetry,
             ratePerSecond: limits.rate.map { Double($0.rate) / 1000 },
             throttledMilliseconds: limits.pause.totalNanoseconds / 1_000_000,
             throttledUntil: limits.pause.end(now: now).map(moment))

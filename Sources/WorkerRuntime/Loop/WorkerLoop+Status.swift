@@ -99,8 +99,7 @@ extension WorkerLoop {
             hubs: ports.filter { !$0.isClosed }.map { $0.status(now: now, wallClock: wallClock) },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
-            partitions: partitionStatuses(),
-            problem: LoopStatus.problem([health.controlProblem] + ports.map(\.fleetProblem)))
+            partitions: partitionStatuses(), problem: LoopStatus.problem([health.controlProblem] + ports.map(\.fleetProblem)))
         statusBoard.post(status)
     }
 

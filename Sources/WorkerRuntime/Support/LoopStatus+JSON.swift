@@ -63,6 +63,7 @@ extension ByteWriter {
         add("circuit_change", value: hub.circuitChange)
         add("limit", value: Int64(hub.limit))
         add("in_flight", value: Int64(hub.inFlight))
+        add("calls", value: hub.callCount)
         add("waiting_for_turn", value: Int64(hub.waitingForTurn))
         add("waiting_for_timer", value: Int64(hub.waitingForTimer))
         if let rate = hub.ratePerSecond { add("rate_per_second", tenths: rate) }

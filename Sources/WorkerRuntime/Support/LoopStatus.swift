@@ -88,6 +88,8 @@ public struct LoopStatus: Sendable, Equatable {
         public var limit: Int
         /// Calls in flight.
         public var inFlight: Int
+        /// The calls that were answered or failed, since the process began or the settings named it again.
+        public var callCount: Int64
         /// Calls that wait for their turn.
         public var waitingForTurn: Int
         /// Calls that wait for a timer.
