@@ -15,9 +15,6 @@ static const unsigned char icon_svg[] = {
 static const unsigned char main_js[] = {
 #embed "files/main.js"
 };
-static const unsigned char app_js[] = {
-#embed "files/app.js"
-};
 static const unsigned char view_js[] = {
 #embed "files/view.js"
 };
@@ -27,11 +24,8 @@ static const unsigned char api_js[] = {
 static const unsigned char live_js[] = {
 #embed "files/live.js"
 };
-static const unsigned char dom_js[] = {
-#embed "files/dom.js"
-};
-static const unsigned char format_js[] = {
-#embed "files/format.js"
+static const unsigned char kit_js[] = {
+#embed "files/kit.js"
 };
 static const unsigned char plots_js[] = {
 #embed "files/plots.js"
@@ -51,9 +45,6 @@ static const unsigned char request_js[] = {
 static const unsigned char replays_js[] = {
 #embed "files/replays.js"
 };
-static const unsigned char deadletters_js[] = {
-#embed "files/deadletters.js"
-};
 
 #define WEB_FILE(name, bytes) { name, bytes, sizeof bytes }
 
@@ -62,19 +53,16 @@ static const struct pushfan_web_file files[] = {
   WEB_FILE("style.css", style_css),
   WEB_FILE("icon.svg", icon_svg),
   WEB_FILE("main.js", main_js),
-  WEB_FILE("app.js", app_js),
   WEB_FILE("view.js", view_js),
   WEB_FILE("api.js", api_js),
   WEB_FILE("live.js", live_js),
-  WEB_FILE("dom.js", dom_js),
-  WEB_FILE("format.js", format_js),
+  WEB_FILE("kit.js", kit_js),
   WEB_FILE("plots.js", plots_js),
   WEB_FILE("overview.js", overview_js),
   WEB_FILE("failures.js", failures_js),
   WEB_FILE("requests.js", requests_js),
   WEB_FILE("request.js", request_js),
   WEB_FILE("replays.js", replays_js),
-  WEB_FILE("deadletters.js", deadletters_js),
 };
 
 const struct pushfan_web_file *pushfan_web_file(size_t place) {

@@ -1,7 +1,6 @@
 // Calls of the API, and how a person makes the same ones in a shell.
 
-import {button, el} from './dom.js'
-import {shell} from './format.js'
+import {button, el, shell} from './kit.js'
 
 const root = new URL('../', import.meta.url)
 
@@ -12,7 +11,7 @@ export const address = (path) => new URL(path, root)
 export class Problem extends Error {
   constructor(status, body) {
     super(body?.detail ?? (status ? `The gateway answered ${status}.` : 'The gateway does not answer.'))
-    Object.assign(this, {status, code: body?.code, errors: body?.errors ?? [], retry: body?.retry})
+    Object.assign(this, {status, code: body?.code, errors: body?.errors ?? []})
   }
 }
 
@@ -22,14 +21,14 @@ export const session = {current: null, onend: () => {}}
 /** True if the key of this session may do something. */
 export const may = (scope) => session.current?.scopes.includes(scope) ?? false
 
-/** Calls the API. Returns the answer's JSON, its `ETag` and its status; anything but success throws a `Problem`. */
+/** Calls the API, with an object or the text of one as body. Returns the answer's JSON and its `ETag`; anything but success throws a `Problem`. */
 export async function call(method, path, {body, headers = {}, signal} = {}) {
   let answer
   try {
     answer = await fetch(address(path), {
       method, signal, credentials: 'same-origin', cache: 'no-store',
       headers: body === undefined ? headers : {'Content-Type': 'application/json', ...headers},
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? undefined : jsonText(body),
     })
   } catch (error) {
     if (signal?.aborted) throw error
@@ -42,8 +41,10 @@ export async function call(method, path, {body, headers = {}, signal} = {}) {
     if (answer.status === 401 && path !== 'ui/session') session.onend()
     throw new Problem(answer.status, json)
   }
-  return {json, status: answer.status, etag: answer.headers.get('ETag'), place: answer.headers.get('Location')}
+  return {json, etag: answer.headers.get('ETag')}
 }
+
+const jsonText = (body) => typeof body === 'string' ? body : JSON.stringify(body)
 
 /** The JSON of a GET. */
 export const get = async (path, signal) => (await call('GET', path, {signal})).json
@@ -55,10 +56,10 @@ export function target(path, members) {
 }
 
 /** A call as a line for the shell. */
-export function curl({method = 'GET', path, body, headers = {}}) {
-  const parts = ['curl -sS -H "Authorization: Bearer $KEY"']
+function curl({method = 'GET', path, body, headers = {}, isStream}) {
+  const parts = [`curl -${isStream ? 'N' : ''}sS -H "Authorization: Bearer $KEY"`]
   for (const [name, value] of Object.entries(headers)) parts.push(`-H ${shell(`${name}: ${value}`)}`)
-  if (body !== undefined) parts.push(`--json ${shell(JSON.stringify(body))}`)
+  if (body !== undefined) parts.push(`--json ${shell(jsonText(body))}`)
   else if (method !== 'GET') parts.push(`-X ${method}`)
   return [...parts, shell(String(address(path)))].join(' ')
 }
@@ -79,8 +80,8 @@ function line(name, text) {
   return [el('div', {class: 'row'}, el('h3', {}, name), button('Copy', copy, {class: 'bare', 'aria-label': `Copy ${name}`}), said), pre]
 }
 
-/** What this screen does, as calls: `calls` are those of `curl`, `commands` lines of pushfan. */
-export function asCommands(calls, commands) {
-  return el('details', {class: 'as'}, el('summary', {}, 'As curl, as pushfan'),
+/** What this screen does, as calls: `calls` are those of `curl`, `commands` lines of pushfan. `before` is what it takes the place of. */
+export function asCommands(calls, commands, before) {
+  return el('details', {class: 'as', open: before?.querySelector('details.as')?.open}, el('summary', {}, 'As curl, as pushfan'),
     line('As curl', calls.map(curl).join('\n')), commands.length ? line('As pushfan', commands.join('\n')) : null)
 }

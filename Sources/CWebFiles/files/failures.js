@@ -1,22 +1,19 @@
 // What fails, by cause: how much of it is open, what to do, and the way to see and repeat it.
 
 import {asCommands, get, target} from './api.js'
-import {button, el, mark, show, state, table} from './dom.js'
-import {count, plural, shell, time, withCode} from './format.js'
-import {go, link, needs, problemNotice, watchCount} from './view.js'
+import {button, count, el, mark, plural, shell, show, state, table, time, withCode} from './kit.js'
+import {live} from './live.js'
+import {quoted, terms} from './requests.js'
+import {counts, go, link, needs, problemNotice, watchCount} from './view.js'
 
 const spans = [['15m', 'Last 15 minutes'], ['1h', 'Last hour'], ['1d', 'Last day'], ['7d', 'Last 7 days'], ['', 'Everything kept']]
 const safeties = {safe: 'safe to repeat', ambiguous: 'may have arrived', duplicate_risk: 'would arrive twice', pointless: 'pointless to repeat'}
 
-/** The filter of a group's results. */
-export const groupFilter = (group, rest) => [
-  group.code && `error:${group.code}`, group.hub && `hub:${group.hub}`,
-  group.platforms?.length ? `platform:${group.platforms.join(',')}` : '', rest].filter(Boolean).join(' ')
-
-function safety(group) {
-  return el('span', {}, Object.entries(group.replay_safety ?? {}).map(([word, number], place) => [
-    place ? ', ' : '', `${count(number)} ${safeties[word] ?? word}`]))
-}
+// The filter of a group's results. The language knows "one of these platforms", and not "these and no other".
+const groupFilter = (group, rest) => [
+  group.code ? `error:${group.code}` : '-error:*', group.hub ? `hub:${quoted(group.hub)}` : '-hub:*',
+  group.platforms?.length ? `platform:${group.platforms.join(',')}` : '', /(^| )state:/.test(rest) ? '' : 'state:failed,partial,rejected,expired,unknown',
+  /(^| )kind:/.test(rest) ? '' : 'kind:final,outcome', rest].filter(Boolean).join(' ')
 
 function open(view) {
   const filter = view.members.get('filter') ?? ''
@@ -32,7 +29,8 @@ function open(view) {
     go(link('failures', undefined, {filter: line.value.trim(), since: range.value}) + (range.value ? '' : `${line.value.trim() ? '&' : '?'}since=`))
   }
   range.addEventListener('change', apply)
-  let failed = 0, isIndexed = false
+  let known = null
+  const key = (group) => `${group.code} ${group.hub} ${group.platforms}`
 
   const groups = table('Failures by cause', [
     {title: 'Cause', row: true, cell: (group) => [
@@ -46,34 +44,49 @@ function open(view) {
     {title: 'Repaired', number: true, cell: (group) => count((group.repaired ?? 0)) + (group.being_repaired ? ` + ${count(group.being_repaired)} under way` : '')},
     {title: 'First', cell: (group) => time(group.first_seen)},
     {title: 'Last', cell: (group) => time(group.last_seen)},
-    {title: 'What to do', cell: (group) => [el('p', {}, withCode(group.remedy || '–')), el('p', {class: 'small soft'}, safety(group))]},
+    {title: 'What to do', cell: (group) => [el('p', {}, withCode(group.remedy || '–')), el('p', {class: 'small soft'}, counts(group.replay_safety, safeties))]},
     {title: 'Act', cell: (group) => el('div', {class: 'acts'},
       el('a', {class: 'button', href: link('requests', undefined, {filter: groupFilter(group, whole())}), 'aria-label': `See ${group.code} of ${group.hub || 'no hub'}`}, 'See'),
       needs('replay', button('Replay…', () => go(link('replays', 'new', {filter: groupFilter(group, whole())})),
         {'data-action': 'replay', 'aria-label': `Replay ${group.code} of ${group.hub || 'no hub'}…`})))},
   ], {hidden: true, data: (group) => ({'data-row': true, 'data-cause': group.code, 'data-hub': group.hub})})
 
+  // Asks again only once workers report more that did not reach all, and once more: the index is a second behind.
+  const reported = () => ['failed', 'partial', 'rejected', 'expired', 'unknown'].reduce((all, word) => all + (live.fleet?.finished?.[word] ?? 0), 0)
+  let counted = 0, owed = 0, found = 0
+  async function fresh() {
+    if (reported() !== counted) [counted, owed] = [reported(), 2]
+    if (known && owed-- > 0) {
+      found = (await get(path(), view.signal)).items.reduce((all, group) => {
+        const before = known.get(key(group))
+        return all + (before?.last_seen === group.last_seen ? 0 : Math.max(1, group.count - (before?.count ?? 0)))
+      }, 0)
+    }
+    return {fresh: found}
+  }
+
   async function ask() {
-    const found = await get(path(), view.signal)
-    failed = found.failed
-    isIndexed = found.searched?.by === 'index'
+    found = 0
+    const report = await get(path(), view.signal)
+    // Without an index each count reads the whole topic.
+    known = report.searched?.by === 'index' ? new Map(report.items.map((group) => [key(group), group])) : null
+    counted = reported()
     mark(line, 'aria-invalid', null)
-    show(summary, found.failed ? [`${plural(found.open, 'request')} open of ${count(found.failed)} that failed, ${count(found.repaired)} repaired`,
-      found.being_repaired ? `, ${count(found.being_repaired)} under way` : '', found.failed_again ? `, ${count(found.failed_again)} failed again` : '', '. ']
+    show(summary, report.failed ? [`${plural(report.open, 'request')} open of ${count(report.failed)} that failed, ${count(report.repaired)} repaired`,
+      report.being_repaired ? `, ${count(report.being_repaired)} under way` : '', report.failed_again ? `, ${count(report.failed_again)} failed again` : '', '. ']
       : 'Nothing has failed. ',
-    found.dead_letters?.count ? [el('a', {href: link('deadletters')}, `${plural(found.dead_letters.count, 'dead letter')}${found.dead_letters.exact === false ? ' or more' : ''}`), ' beside them. '] : null,
-    found.searched?.complete === false ? 'Not everything was read.' : '')
-    groups.rows([...found.items].sort((one, other) => other.open - one.open || other.count - one.count))
-    show(body, found.items.length ? groups.node : el('p', {}, state('Nothing failed here.', 'good')))
+    report.dead_letters?.count ? [el('a', {href: link('deadletters')}, `${plural(report.dead_letters.count, 'dead letter')}${report.dead_letters.exact === false ? ' or more' : ''}`), ' beside them. '] : null,
+    report.searched?.complete === false ? 'Not everything was read.' : '')
+    groups.rows([...report.items].sort((one, other) => other.open - one.open || other.count - one.count))
+    show(body, report.items.length ? groups.node : el('p', {}, state('Nothing failed here.', 'good')))
     view.ready()
   }
 
-  const shown = el('div', {class: 'row end'}, needs('replay', button('Replay all open…', () => go(link('replays', 'new', {filter: whole()})))))
+  const shown = el('div', {class: 'row end'}, needs('replay', button('Replay all open…', () => go(link('replays', 'new', {filter: whole()})), {'data-action': 'replay-all'})))
   view.frame(shown,
     el('form', {class: 'row', onsubmit: apply}, el('div', {class: 'combo'}, line), range, el('button', {class: 'main'}, 'Search')),
-    // Without an index each count reads the whole topic.
-    watchCount(view, async () => ({fresh: isIndexed ? (await get(path(), view.signal)).failed - failed : 0}), () => view.run(ask, body)),
-    summary, body, asCommands([{path: path()}], [`pushfan failed ${whole().split(' ').filter(Boolean).map(shell).join(' ')}`.trim()]))
+    watchCount(view, fresh, () => view.run(ask, body)),
+    summary, body, asCommands([{path: path()}], [['pushfan failed --all', ...terms(whole()).map(shell)].join(' ')]))
   view.run(async () => {
     try { await ask() } catch (problem) {
       if (problem.status !== 400) throw problem

@@ -39,7 +39,7 @@ function take(fleet) {
   delay = 1000
   const at = Date.parse(fleet.at)
   const last = live.series.at(-1)
-  if (!last || at > last.at) live.series.push({at, finished: fleet.finished_per_second, published: live.backlog?.published_per_second, hubs: new Map((fleet.hubs ?? []).map((hub) => [hub.hub, hub]))})
+  if (!last || at > last.at) live.series.push({at, finished: fleet.finished_per_second, published: live.backlog?.published_per_second})
   if (live.series.length > memory) live.series.shift()
   tell()
 }
@@ -109,15 +109,11 @@ setInterval(() => {
   if (source && live.state === 'live' && performance.now() - live.arrived > silence) lose()
 }, 1000)
 
-/** The calls of a hub a second, over the last 10 s. Undefined while workers come and go, and before there are two events. */
-export function hubRate(name) {
-  const recent = live.series.slice(-11)
-  const last = recent.at(-1)?.hubs.get(name)
-  const first = recent.find((one) => one.hubs.get(name)?.workers === last?.workers)
-  const span = (recent.at(-1)?.at - first?.at) / 1000
-  const calls = last?.calls - first?.hubs.get(name).calls
-  return span > 0 && calls >= 0 ? calls / span : undefined
-}
+/** Says that there is nothing to follow. */
+export const refuse = (reason) => become('refused', reason)
+
+/** The present as the gateway has it, in milliseconds since 1970: the browser's clock may be another. */
+export const present = () => live.fleet ? Date.parse(live.fleet.at) + performance.now() - live.arrived : Date.now()
 
 /** The age of the figures on screen in milliseconds, or nil: since they came, and of the oldest report that counts in them. */
 export function age() {

@@ -1,13 +1,12 @@
 // Plots, drawn by hand as SVG, each with its table.
 
-import {el, say, show, svg, table} from './dom.js'
-import {minuteText} from './format.js'
+import {el, minuteText, say, show, svg, table} from './kit.js'
 
 const height = 176
 const edge = {left: 48, right: 8, top: 8, bottom: 20}
 
 /** The round number at or above a value: 1, 2 or 5 times a power of ten. */
-export function roundUp(value) {
+function roundUp(value) {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value * 0.999)

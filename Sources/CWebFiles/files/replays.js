@@ -1,21 +1,23 @@
-// Replays: a plan with its price, running it, and what was left.
+// Replays: a plan with its price, running it, and what was left. Beside them dead letters: their bytes, why, and how they are mended.
 
-import {address, asCommands, call, get, target} from './api.js'
-import {announce, button, el, facts, notice, say, show, state, table} from './dom.js'
-import {count, duration, plural, shell, time, tone} from './format.js'
-import {isQuiet} from './live.js'
-import {go, link, needs, problemNotice, watchNew} from './view.js'
+import {address, asCommands, call, get, may, target} from './api.js'
+import {announce, button, bytes, count, duration, el, facts, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
+import {follow as followLive, isQuiet} from './live.js'
+import {terms} from './requests.js'
+import {counts, go, link, needs, pager, pretty, problemNotice, watchNew} from './view.js'
 
 /** The number of requests from which on it must be typed. */
 const unasked = 1000
 const atWork = ['starting', 'running', 'paused']
+/** What is being planned has no figures yet. */
+const isDraft = (plan) => plan.requests === undefined
 
 const columns = [
   {title: 'Replay', row: true, cell: (job) => el('a', {href: link('replays', job.id), class: 'mono'}, job.id)},
   {title: 'State', cell: (job) => state(job.state, tone(job.state))},
-  {title: 'Done of', number: true, cell: (job) => `${count(job.next)} / ${count(job.requests)}`},
+  {title: 'Done of', number: true, cell: (job) => isDraft(job) ? '–' : `${count(job.next)} / ${count(job.requests)}`},
   {title: 'Left out', number: true, cell: (job) => count(job.skipped)},
-  {title: 'What', cell: (job) => el('span', {class: 'clip'}, job.source === 'deadletter' ? 'dead letters' : job.filter || 'everything that failed')},
+  {title: 'What', cell: (job) => el('span', {class: 'clip'}, job.source === 'deadletter' ? 'dead letters' : isDraft(job) ? '–' : job.filter || 'everything that failed')},
   {title: 'Reason', cell: (job) => el('span', {class: 'clip'}, job.reason || '–')},
   {title: 'By', cell: (job) => el('span', {class: 'clip small'}, job.actor || '–')},
   {title: 'Planned', cell: (job) => time(job.created_at)},
@@ -23,22 +25,16 @@ const columns = [
 
 function openList(view) {
   const path = (cursor) => target('v1/replays', {limit: 50, cursor})
-  const list = table('Replays', columns, {hidden: true, data: (job) => ({'data-row': true, 'data-replay': job.id})})
-  const body = el('section', {class: 'card'})
-  const more = el('div')
-  let ids = []
-  async function page(cursor) {
-    const found = await get(path(cursor), view.signal)
-    cursor ? list.add(found.items) : list.rows(found.items)
-    ids = [...(cursor ? ids : []), ...found.items.map((job) => job.id)]
-    show(body, ids.length ? [list.node, more] : el('p', {}, 'No replay was planned yet. ', el('a', {href: link('failures')}, 'Failures'), ' has what can be repeated.'))
-    show(more, found.next ? button('More', () => view.run(() => page(found.next), more)) : null)
-    view.ready()
-  }
+  const place = el('section', {class: 'card'})
+  const pages = pager(view, {
+    place, ask: (cursor) => get(path(cursor), view.signal),
+    list: table('Replays', columns, {hidden: true, data: (job) => ({'data-row': true, 'data-replay': job.id})}),
+    empty: el('p', {}, 'No replay was planned yet. ', el('a', {href: link('failures')}, 'Failures'), ' has what can be repeated.'),
+  })
   view.frame(el('div', {class: 'row end'}, needs('replay', button('New plan…', () => go(link('replays', 'new'))))),
-    watchNew(view, async () => (await get(path(), view.signal)).items.map((job) => job.id), () => ids, () => view.run(() => page(), body)),
-    body, asCommands([{path: path()}], ['pushfan replay list']))
-  view.run(() => page(), body)
+    watchNew(view, async () => (await get(path(), view.signal)).items.map((job) => job.id), () => pages.items.map((job) => job.id), () => pages.load()),
+    place, asCommands([{path: path()}], ['pushfan replay list']))
+  pages.load()
 }
 
 // A plan to be made.
@@ -73,9 +69,10 @@ function openNew(view) {
   }
   function showCommands() {
     const body = order()
+    view.remember([...places.map((place) => ['place', place]), ...Object.entries({filter: body.filter, reason: body.reason, rate: body.rate, mode: body.mode, set: body.set?.join('\n')})])
     const flags = [...(body.set ?? []).map((one) => `--set ${shell(one)}`), body.mode ? '--include-ambiguous' : '', body.rate ? `--rate ${body.rate}` : '', `--reason ${shell(body.reason || 'REASON')}`]
     show(commands, asCommands([{method: 'POST', path: 'v1/replays', body}], [
-      [`pushfan replay ${places.length ? 'deadletter' : 'plan'}`, ...places.map((place) => `--at ${place}`), ...(body.filter ?? '').split(' ').filter(Boolean).map(shell), ...flags, places.length ? '' : '--file plan.ndjson'].filter(Boolean).join(' ')]))
+      [`pushfan replay ${places.length ? 'deadletter' : 'plan'}`, ...places.map((place) => `--at ${shell(place)}`), ...terms(body.filter ?? '').map(shell), ...flags, places.length ? '' : '--file plan.ndjson'].filter(Boolean).join(' ')], commands))
   }
   async function make(event) {
     event.preventDefault()
@@ -100,64 +97,72 @@ function openNew(view) {
 // One plan and its run.
 
 const leftWords = {
-  ambiguous: 'may have arrived', duplicate_risk: 'would arrive twice', pointless: 'pointless to repeat', repaired: 'repaired already',
-  gone: 'no longer in Kafka', open: 'not come to', expired: 'expired', being_repaired: 'being repaired', invalid: 'invalid',
+  sent: 'sent already', delivered: 'delivered already', replayed: 'replayed already', ambiguous: 'may have arrived', cancelled: 'cancelled', expired: 'expired', no_target: 'had no device',
+  pointless: 'pointless to repeat', parts: 'sent in parts', unspecific: 'with unknown sends', gone: 'no longer in Kafka', changed: 'planned otherwise here',
+  exhausted: 'replayed too often', invalid: 'invalid', cut: 'cut records', open: 'not come to',
 }
-const counts = (object) => Object.entries(object ?? {}).map(([word, number]) => `${count(number)} ${leftWords[word] ?? word.replaceAll('_', ' ')}`).join(', ')
 
 function openOne(view) {
   const path = `v1/replays/${encodeURIComponent(view.id)}`
   const body = el('div', {class: 'card'}, el('p', {class: 'soft'}, 'Reading the plan…'))
   const said = el('div')
   const commands = el('div')
-  let plan = null, etag = null, events = null, bar = null
+  let plan = null, etag = null, events = null, bar = null, hasCounts = false
 
   // The results are counted where an index does it, or when somebody asks for it: else it is a search.
   async function ask(isCounted) {
     const found = await call('GET', isCounted ? `${path}?results=true` : path, {signal: view.signal})
     if (view.signal.aborted) return
-    const isNew = !plan || plan.state !== found.json.state || plan.samples?.length !== found.json.samples?.length
-    plan = {results: plan?.results, ...found.json}
+    const before = plan
+    plan = {results: before?.results, ...found.json}
     etag = found.etag ?? etag
-    if (isNew) draw()
-    else progress(plan)
-    if (plan.state === 'planning') setTimeout(() => { if (!view.signal.aborted) view.run(() => ask(), said) }, 1000)
-    else view.ready()
-    if (['starting', 'running', 'paused'].includes(plan.state)) listen()
+    hasCounts = Boolean(found.json.results)
+    show(said)
+    if (!before || before.state !== plan.state || isDraft(before) !== isDraft(plan)) draw()
+    progress(plan)
+    view.ready()
+    follow()
   }
+  const again = (isCounted) => view.run(() => ask(isCounted), said)
 
-  function listen() {
-    if (events) return
-    events = new EventSource(address(`${path}/events`))
-    events.addEventListener('progress', (event) => progress(JSON.parse(event.data)))
-    events.addEventListener('end', () => { quiet(); view.run(() => ask(), said) })
-    // A browser connects again by itself; if it gives up, asking again says how it stands.
-    events.onerror = () => { if (events?.readyState === EventSource.CLOSED) { quiet(); setTimeout(() => view.signal.aborted || view.run(() => ask(), said), 2000) } }
+  // Progress comes as events while it is at work and somebody looks.
+  function follow() {
+    if (events?.readyState === EventSource.CLOSED) events = null
+    const isWanted = atWork.includes(plan?.state) && !isQuiet() && !view.signal.aborted
+    if (isWanted === Boolean(events)) return
+    events?.close()
+    events = isWanted ? new EventSource(address(`${path}/events`)) : null
+    events?.addEventListener('progress', (event) => progress(JSON.parse(event.data)))
+    events?.addEventListener('end', () => { events.close(); events = null; again() })
   }
-  function quiet() { events?.close(); events = null }
-  view.signal.addEventListener('abort', quiet)
+  document.addEventListener('visibilitychange', follow, {signal: view.signal})
+  followLive(follow, view.signal)
+  view.signal.addEventListener('abort', () => { events?.close(); events = null })
 
   function progress(now) {
-    if (now.state !== plan.state) { view.run(() => ask(), said); return }
+    if (now.state !== plan.state) return again()
     Object.assign(plan, now)
     if (!bar) return
     bar.meter.max = Math.max(1, plan.requests)
     bar.meter.value = plan.next
     say(bar.text, `${count(plan.next)} of ${count(plan.requests)} dealt with, ${count(plan.skipped)} left out`)
     if (plan.results) say(bar.results, `Results so far: ${counts(plan.results) || 'none'}`)
-    else if (!bar.results.children.length) show(bar.results, button('Count its results', () => view.run(() => ask(true), said)))
+    else if (!bar.results.children.length) show(bar.results, button('Count its results', () => again(true)))
     if (plan.state === 'running') announce(bar.text.textContent)
   }
 
   async function command(verb, options) {
+    const controls = [...body.querySelectorAll('[data-action]:enabled')]
+    controls.forEach((control) => { control.disabled = true })
+    show(said, el('p', {role: 'status'}, 'Asking the runner…'))
     try {
       await call('POST', `${path}:${verb}`, options)
-      show(said)
       await ask()
     } catch (problem) {
       if (view.signal.aborted) return
       show(said, problemNotice(problem))
     }
+    controls.forEach((control) => { control.disabled = false })
   }
 
   function runForm() {
@@ -171,7 +176,7 @@ function openOne(view) {
     }, said))
     const submit = (event) => {
       event.preventDefault()
-      const wanted = {reason: reason.value.trim(), ...speed.value ? {rate: Number(speed.value)} : {}, ...typed ? {count: Number(typed.value.replace(/\D/g, ''))} : {}}
+      const wanted = {reason: reason.value.trim(), ...speed.value ? {rate: Number(speed.value)} : {}, ...typed ? {count: Number(typed.value)} : {}}
       command('run', {body: wanted, headers: {'If-Match': etag}})
     }
     const go = el('button', {class: 'main', 'data-action': 'run'}, plan.state === 'planned' ? `Send ${plural(plan.requests, 'request')} again` : 'Go on')
@@ -182,10 +187,21 @@ function openOne(view) {
       el('div', {class: 'row'}, needs('replay', go), plan.requests ? null : el('span', {class: 'soft'}, 'Nothing in it can be repeated.')))
   }
 
+  function drawDraft() {
+    const isPlanning = plan.state === 'planning'
+    show(body, el('p', {'data-state': plan.state}, state(plan.state, tone(plan.state))),
+      isPlanning ? el('p', {}, plan.of ? `${count(plan.read)} of ${count(plan.of)} records read.` : 'Reading what matches.') : null,
+      plan.problem ? problemNotice({message: plan.problem.detail ?? String(plan.problem), ...plan.problem}) : null,
+      isPlanning ? el('div', {class: 'row'}, needs('replay', button('Give up', () => command('stop', {body: {}}), {'data-action': 'stop'}))) : null)
+    show(commands, asCommands([{path}], [], commands))
+  }
+
   function draw() {
-    const hadFocus = body.contains(document.activeElement)
+    const hadFocus = bar && (body.contains(document.activeElement) || document.activeElement === document.body)
+    bar = null
+    if (isDraft(plan)) return drawDraft()
     bar = {meter: el('progress', {'aria-label': 'Progress', max: Math.max(1, plan.requests), value: plan.next}), text: el('p', {'data-progress': true}), results: el('p', {class: 'soft', 'data-results': true})}
-    const isPlanned = plan.state === 'planned', isOver = !['planned', 'planning', ...atWork].includes(plan.state)
+    const isPlanned = plan.state === 'planned', isOver = !['planned', ...atWork].includes(plan.state), isElsewhere = plan.matched === undefined
     const act = (verb, text) => needs('replay', button(text, () => command(verb, {body: {}}), {'data-action': verb}))
     show(body,
       el('p', {class: 'row'}, el('span', {'data-state': plan.state}, state(plan.state, tone(plan.state))), el('span', {class: 'soft'}, plan.source === 'deadletter' ? 'of dead letters' : 'of results')),
@@ -196,23 +212,22 @@ function openOne(view) {
       el('div', {}, el('p', {class: 'small soft'}, 'It takes at least'), el('p', {class: 'figure', 'data-count': 'seconds'}, plan.seconds === undefined ? '–' : duration(plan.seconds * 1000)))),
       facts([
         ['Matches', plan.source === 'deadletter' ? undefined : el('span', {class: 'tag'}, plan.filter || 'everything that failed')], ['Frozen at', [time(plan.created_at), ': what fails later is not in it']],
-        ['Left out', counts(plan.left) || 'nothing'], ['Left by the run', plan.left_by_run && (counts(plan.left_by_run) || 'nothing')], ['Changes', plan.set?.join(', ')],
+        ['Left out', isElsewhere ? undefined : counts(plan.left, leftWords) || 'nothing'], ['Left by the run', plan.left_by_run && (counts(plan.left_by_run, leftWords) || 'nothing')], ['Changes', plan.set?.join(', ')],
         ['Reason', plan.reason], ['By', plan.actor], ['Rate', plan.rate && `${count(plan.rate)} requests a second`], ['Started', plan.started_at && time(plan.started_at)],
       ]),
-      plan.problem ? problemNotice(plan.problem.detail ? {message: plan.problem.detail, ...plan.problem} : {message: String(plan.problem)}) : null,
+      plan.problem ? problemNotice({message: plan.problem.detail ?? String(plan.problem), ...plan.problem}) : null,
       isPlanned ? null : [bar.meter, bar.text, bar.results],
-      isPlanned || plan.state === 'interrupted' ? (plan.matched === undefined ? notice('', 'The plan is at another gateway, or at the command that made it.') : runForm()) : null,
+      isPlanned || plan.state === 'interrupted' ? (isElsewhere ? notice('', 'The plan is at another gateway, or at the command that made it.') : runForm()) : null,
       atWork.includes(plan.state) ? el('div', {class: 'row'}, plan.state === 'paused' ? act('resume', 'Go on') : act('pause', 'Pause the replay'), act('stop', 'Stop for good')) : null,
       isOver ? el('p', {}, el('a', {href: link('requests', undefined, {filter: `job:${plan.id}`}), 'data-action': 'results'}, 'See its results')) : null,
       samples(), leftovers())
-    progress(plan)
-    if (hadFocus) {
-      const next = body.querySelector('button[data-action]:not(:disabled), a[data-action]')
-      next?.focus()
+    if (hadFocus && !isPlanned) {
+      body.querySelector('button[data-action]:enabled, a[data-action]')?.focus()
       announce(`The replay is ${plan.state}.`, true)
     }
-    show(commands, asCommands([{path}, ...isPlanned ? [{method: 'POST', path: `${path}:run`, headers: {'If-Match': etag}, body: {reason: plan.reason}}] : []],
-      [`pushfan replay status ${plan.id}`, `pushfan replay leftovers ${plan.id}`]))
+    const wanted = {reason: plan.reason || 'REASON', ...plan.requests > unasked ? {count: plan.requests} : {}}
+    show(commands, asCommands([{path}, ...isPlanned ? [{method: 'POST', path: `${path}:run`, headers: {'If-Match': etag}, body: wanted}] : [], {path: `${path}/leftovers`}],
+      [`pushfan replay status ${shell(plan.id)}`], commands))
   }
 
   const samples = () => {
@@ -227,28 +242,134 @@ function openOne(view) {
   }
 
   const leftovers = () => {
-    const inside = el('div')
-    const page = async (cursor, rows) => {
-      const found = await get(target(`${path}/leftovers`, {limit: 100, cursor}), view.signal)
-      rows ??= table('Leftovers', [
+    const place = el('div')
+    const pages = pager(view, {
+      place, ask: (cursor) => get(target(`${path}/leftovers`, {limit: 100, cursor}), view.signal), empty: el('p', {class: 'soft'}, 'Nothing was left.'),
+      list: table('Leftovers', [
         {title: 'Request', row: true, cell: (item) => el('a', {href: link('requests', item.request_id), class: 'clip'}, item.request_id)},
         {title: 'At', cell: (item) => el('span', {class: 'mono clip'}, item.origin)},
-        {title: 'Why', cell: (item) => leftWords[item.left] ?? item.left}], {hidden: true})
-      rows.add(found.items)
-      show(inside, rows.body.children.length ? rows.node : el('p', {class: 'soft'}, 'Nothing was left.'), found.next ? button('More', () => view.run(() => page(found.next, rows), inside)) : null)
-    }
-    return el('details', {ontoggle: (event) => event.target.open && view.run(() => page(), inside)}, el('summary', {}, 'Leftovers: what was not sent, and why'), inside)
+        {title: 'Why', cell: (item) => leftWords[item.left] ?? item.left}], {hidden: true, data: () => ({'data-row': true})}),
+    })
+    return el('details', {ontoggle: (event) => event.target.open && pages.load()}, el('summary', {}, 'Leftovers: what was not sent, and why'), place)
   }
 
   view.frame(el('p', {class: 'end'}, el('a', {href: link('replays')}, 'All replays')), said, body, commands)
   view.run(() => ask(), body)
-  // The counts of results follow by themselves until there is one for each request.
-  const isSettled = () => !plan?.results || !atWork.includes(plan.state) && Object.values(plan.results).reduce((all, one) => all + one, 0) >= plan.next - plan.skipped
-  const timer = setInterval(() => { if (plan && plan.state !== 'planned' && !isSettled() && !isQuiet()) view.run(() => ask(), said) }, 3000)
+  // Whatever may change by itself is asked for again, each time a little later, until there is a result for each request.
+  let wait = 2, ticks = 0
+  const isSettled = () => isDraft(plan) ? plan.state !== 'planning'
+    : !['planned', ...atWork].includes(plan.state) && (!hasCounts || Object.values(plan.results).reduce((all, one) => all + one, 0) >= plan.next - plan.skipped)
+  const timer = setInterval(() => {
+    if (isQuiet() || plan && isSettled() || ++ticks < wait) return
+    ticks = 0
+    wait = plan?.state === 'planning' ? 2 : atWork.includes(plan?.state) ? 5 : Math.min(60, wait * 2)
+    again()
+  }, 1000)
   view.signal.addEventListener('abort', () => clearInterval(timer))
+}
+
+// Dead letters.
+
+/** Bytes in rows of sixteen: offset, hexadecimal, and the letters of ASCII. */
+function hexRows(all, most = 1024) {
+  const rows = []
+  for (let at = 0; at < Math.min(all.length, most); at += 16) {
+    const row = [...all.subarray(at, at + 16)]
+    const hex = row.map((byte) => byte.toString(16).padStart(2, '0')).join(' ')
+    rows.push(`${at.toString(16).padStart(6, '0')}  ${hex.padEnd(47)}  ${row.map((byte) => byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.').join('')}`)
+  }
+  if (all.length > most) rows.push(`… ${count(all.length - most)} bytes more`)
+  return rows.join('\n')
+}
+
+const decoded = (letter) => letter.value_base64 !== undefined
+  ? Uint8Array.from(atob(letter.value_base64), (character) => character.charCodeAt(0))
+  : letter.value !== undefined ? new TextEncoder().encode(letter.value) : null
+
+function openLetters(view) {
+  const {members} = view
+  const query = (more) => target('v1/deadletters', {since: members.get('since'), until: members.get('until'), code: members.get('code'), limit: 50, ...more})
+  const page = (cursor) => query({payload: may('read:payload') ? 'true' : undefined, cursor})
+  const place = el('section', {class: 'card'}, el('p', {class: 'soft'}, 'Reading…'))
+  const detail = el('div')
+  const pick = (letter) => {
+    members.set('at', letter.id)
+    view.remember(Object.fromEntries(members))
+    showOne(detail, letter, view)
+    detail.querySelector('h2').focus()
+  }
+  const list = table('Dead letters', [
+    {title: 'When', cell: (letter) => time(letter.at)},
+    {title: 'Record', row: true, cell: (letter) => button(letter.id, () => pick(letter), {class: 'bare mono clip'})},
+    {title: 'From', cell: (letter) => letter.topic ?? '–'},
+    {title: 'Why', cell: (letter) => [el('span', {class: 'tag'}, letter.code ?? 'unknown'), el('p', {class: 'small clip'}, letter.message ?? '')]},
+    {title: 'Size', number: true, cell: (letter) => bytes(letter.bytes)},
+    {title: 'Can go back', cell: (letter) => letter.can_go_back ? 'yes' : `no: ${letter.left ?? 'it is too large'}`},
+  ], {hidden: true, data: (letter) => ({'data-row': true, 'data-letter': letter.id})})
+  const pages = pager(view, {
+    place, list, ask: (cursor) => get(page(cursor), view.signal), empty: el('p', {}, 'Every record was understood.'),
+    then() {
+      const at = members.get('at'), one = pages.items.find((letter) => letter.id === at)
+      // What a person has typed there stays.
+      if (!at || detail.firstChild?.dataset.detail === at) return
+      if (one) showOne(detail, one, view)
+      else show(detail, notice('warn', `${at} is not among those shown. “More” goes further back.`))
+    },
+  })
+  const code = el('input', {name: 'filter', value: members.get('code') ?? '', 'aria-label': 'Code, such as unexpected_end', placeholder: 'Code, such as unexpected_end', autocomplete: 'off', spellcheck: 'false'})
+  const since = el('select', {'aria-label': 'Since', onchange: () => apply()}, [['1h', 'Last hour'], ['1d', 'Last day'], ['7d', 'Last 7 days'], ['', 'Everything kept']]
+    .map(([value, text]) => el('option', {value, selected: value === (members.get('since') ?? '')}, text)))
+  const apply = (event) => {
+    event?.preventDefault()
+    go(link('deadletters', undefined, {code: code.value.trim(), since: since.value}))
+  }
+  const flags = [['since', members.get('since')], ['code', members.get('code')]].filter(([, value]) => value).map(([name, value]) => `--${name} ${shell(value)}`)
+  view.frame(null, el('p', {class: 'soft'}, 'Records that no worker could understand. They were never sent; mended, they are published as new requests.'),
+    el('form', {class: 'row', onsubmit: apply}, el('div', {class: 'combo'}, code), since, el('button', {class: 'main'}, 'Search')),
+    watchNew(view, async () => (await get(query({limit: 20}), view.signal)).items.map((letter) => letter.id), () => pages.items.map((letter) => letter.id), () => pages.load()),
+    place, detail, asCommands([{path: page()}], [['pushfan replay deadletter --dry-run', ...flags].join(' ')]))
+  pages.load()
+}
+
+// One record: what it is, and a form that mends it. What is typed is sent as it is, so that no number changes on the way.
+function showOne(place, letter, view) {
+  const all = decoded(letter)
+  const value = el('textarea', {name: 'value', spellcheck: 'false', 'aria-label': 'The record, mended', rows: 10}, pretty(letter.value ?? ''))
+  const reason = el('input', {name: 'reason', required: true, maxlength: 512, autocomplete: 'off'})
+  const said = el('div')
+  const commands = el('div')
+  const order = () => `${JSON.stringify({source: 'deadletter', places: [letter.id], reason: reason.value.trim() || 'REASON'}).slice(0, -1)},"value":${value.value.trim() || '{}'}}`
+  const showCommands = () => show(commands, asCommands([{method: 'POST', path: 'v1/replays', body: order()}],
+    [`pushfan replay deadletter --at ${shell(letter.id)} --value mended.json --reason ${shell(reason.value.trim() || 'REASON')}`], commands))
+  const make = async (event) => {
+    event.preventDefault()
+    try { JSON.parse(value.value) } catch (error) {
+      value.setAttribute('aria-invalid', 'true')
+      value.focus()
+      return show(said, notice('bad', el('p', {role: 'alert'}, `This is no JSON yet: ${error.message}`)))
+    }
+    value.removeAttribute('aria-invalid')
+    try {
+      go(link('replays', (await call('POST', 'v1/replays', {body: order(), signal: view.signal})).json.id))
+    } catch (problem) { if (!view.signal.aborted) show(said, problemNotice(problem)) }
+  }
+  show(place, el('section', {class: 'card', 'data-detail': letter.id}, el('h2', {tabindex: '-1', class: 'clip'}, `Record ${letter.id}`),
+    facts([['Dead since', time(letter.at)], ['Came from', letter.topic], ['Code', el('span', {class: 'tag'}, letter.code ?? 'unknown')], ['Why', letter.message], ['Size', bytes(letter.bytes)]]),
+    all ? [
+      el('h3', {}, 'As text'), el('pre', {tabindex: '0', 'aria-label': 'The record as text', dir: 'ltr'}, letter.value ?? new TextDecoder().decode(all)),
+      el('details', {}, el('summary', {}, 'As bytes'), el('pre', {tabindex: '0', 'aria-label': 'The record as bytes', dir: 'ltr'}, hexRows(all)))]
+      : el('p', {class: 'soft'}, may('read:payload') ? 'It has no value.' : 'A key with the scope read:payload sees the record.'),
+    letter.can_go_back ? el('form', {class: 'form', onsubmit: make, oninput: showCommands},
+      el('h3', {}, 'Mend and publish again'),
+      el('label', {class: 'field'}, 'What is published in its place', value),
+      el('label', {class: 'field'}, 'Reason', reason),
+      el('div', {class: 'row'}, needs('replay', el('button', {class: 'main', 'data-action': 'plan'}, 'Plan: nothing is sent yet')),
+        needs('replay', button('Plan as it is…', () => go(link('replays', 'new', {place: letter.id})), {'data-action': 'replay'}))), said, commands) : null))
+  if (letter.can_go_back) showCommands()
 }
 
 /** The screens. */
 export const replays = {name: 'replays', title: () => 'Replays', open: openList}
 export const replayNew = {name: 'plan', title: () => 'Plan a replay', open: openNew}
 export const replay = {name: 'replay', title: (id) => `Replay ${id}`, open: openOne}
+export const deadLetters = {name: 'deadletters', title: () => 'Dead letters', open: openLetters}

@@ -1,11 +1,10 @@
 // One request: what became of it, step by step, and its payloads.
 
 import {asCommands, call, get, may, target} from './api.js'
-import {announce, button, el, facts, notice, show, state, table} from './dom.js'
-import {bytes, count, duration, plural, shell, time, tone, withCode} from './format.js'
+import {announce, button, bytes, count, duration, el, facts, notice, plural, shell, show, state, table, time, tone, withCode} from './kit.js'
 import {isQuiet} from './live.js'
 import {quoted} from './requests.js'
-import {go, link, needs, problemNotice} from './view.js'
+import {counts, go, link, needs, pretty, problemNotice} from './view.js'
 
 const states = {
   sent: 'The hub accepted every call.', partial: 'The hub accepted some calls.', failed: 'The hub accepted no call, or it is unknown whether it did.',
@@ -25,7 +24,6 @@ const places = {
 const to = (one) => el('a', {class: 'clip', href: link('requests', one)}, one)
 const found = (text, filter) => el('a', {href: link('requests', undefined, {filter})}, text)
 const recordText = ({topic, partition, offset}) => `${topic}, partition ${partition}, offset ${offset}`
-const counts = (numbers) => Object.entries(numbers).filter(([, number]) => number).map(([name, number]) => `${count(number)} ${name.replaceAll('_', ' ')}`).join(', ')
 
 // The result of a request, and the outcomes that its hub reported.
 function read(answer) {
@@ -36,7 +34,7 @@ function read(answer) {
 
 // Abandoned and Unknown are failures, whatever else is said.
 const fate = (outcome) => tone(outcome.hub_state) === 'bad' ? 'bad' : tone(outcome.outcome)
-const worst = (outcomes) => ['bad', 'good', 'warn'].find((color) => outcomes.some((one) => fate(one) === color)) ?? 'soft'
+const worst = (outcomes) => ['bad', 'warn', 'good'].find((color) => outcomes.some((one) => fate(one) === color)) ?? 'soft'
 const between = (from, to) => duration(Math.max(0, Date.parse(to) - Date.parse(from)))
 const errorText = (error) => error && `${error.code}: ${error.message ?? ''}`
 const callName = (send) => send ? `${send.index + 1}: ${send.platform}` : 'call'
@@ -115,7 +113,6 @@ function family({id, life = {}, ...answer}) {
   ].filter(([, value]) => value)
 }
 
-const pretty = (text) => { try { return JSON.stringify(JSON.parse(text), null, 2) } catch { return text } }
 const block = (name, text) => el('pre', {tabindex: '0', role: 'region', 'aria-label': name}, text)
 
 function rendered(one) {
@@ -129,8 +126,9 @@ function open(view) {
   const path = `v1/requests/${encodeURIComponent(view.id)}`
   const headline = el('div', {'data-verdict': true}), list = el('ol', {class: 'steps'}), kin = el('div', {hidden: true})
   const published = el('div', {class: 'form'}), calls = el('div', {class: 'form'}), as = el('div')
-  const paths = [target(path, {life: true}), target(path, {payload: true})]
-  const showCommands = (...more) => show(as, asCommands([...paths.map((path) => ({path})), ...more], [`pushfan results show ${shell(view.id)}`]))
+  const where = () => answer?.topic && `${answer.topic}/${answer.partition}/${answer.offset}`
+  const paths = () => [may('read') ? target(path, {life: true}) : path, ...may('read:payload') ? [target(path, {payload: true, at: where()})] : []]
+  const showCommands = (...more) => show(as, asCommands([...paths().map((path) => ({path})), ...more], [`pushfan results show ${view.id.startsWith('-') ? '-- ' : ''}${shell(view.id)}`], as))
   const replay = button('Replay this…', () => go(link('replays', 'new', {filter: `request:${quoted(answer?.id ?? view.id)}`})), {'data-action': 'replay'})
   let answer, cause
 
@@ -150,7 +148,7 @@ function open(view) {
 
   const load = () => view.run(async () => {
     try {
-      answer = await get(may('read') ? paths[0] : path, view.signal)
+      answer = await get(paths()[0], view.signal)
     } catch (problem) {
       if (problem.status !== 404) throw problem
       view.frame(null, problemNotice(problem), el('a', {href: link('requests')}, 'All requests'))
@@ -167,8 +165,8 @@ function open(view) {
   }, headline)
 
   const showRequest = () => view.run(async () => {
-    const {request} = await get(paths[1], view.signal)
-    if (!request) return show(published, notice('warn', 'Its record is not in Kafka any more.'))
+    const {request} = await get(paths()[1], view.signal)
+    if (!request) return show(published, notice('warn', 'Its record was not found: Kafka may not keep it any more, or it is no JSON.'))
     const text = block('The request as it was published', JSON.stringify(request, null, 2))
     show(published, text, el('div', {class: 'row'}, needs('publish', button('Show the calls as rendered', () => showCalls(request), {'data-action': 'explain'}))))
     showCommands({method: 'POST', path: 'v1/requests:explain', body: request})
@@ -183,19 +181,25 @@ function open(view) {
     announce(`${plural(made.length, 'call')} shown`, true)
   }, calls)
 
-  // The record's place costs little. Whereabouts are a search, so they are asked less often.
-  let isAsking = false, looks = 0, last
+  // A state may be a search for the gateway, so it is asked for a little later each time. What is final is followed for the hub's outcome.
+  let isAsking = false, wait = 2, ticks = 0
+  const isSettled = () => {
+    const {own, outcomes} = read(answer)
+    return own ? !own.targets?.accepted || outcomes.length > 0 || wait >= 60 : answer.whereabouts?.state === 'done'
+  }
   const timer = setInterval(async () => {
-    if (!answer || read(answer).own || isAsking || isQuiet()) return
+    if (!answer || isAsking || isQuiet() || isSettled() || ++ticks < wait) return
+    const before = `${answer.state} ${read(answer).outcomes.length}`
     isAsking = true
-    try {
-      const now = await get(target(path, {at: answer.topic && `${answer.topic}/${answer.partition}/${answer.offset}`}), view.signal)
-      if (now.result || now.state !== (last ?? now.state) || ++looks % 10 === 0) await load()
-      last = now.state
-      if (now.result) announce(`Request ${now.state}`, true)
-    } catch { /* The next time says it again. */ }
+    ticks = 0
+    wait = Math.min(60, wait * 1.5)
+    await load()
+    if (answer && before !== `${answer.state} ${read(answer).outcomes.length}`) {
+      wait = 2
+      announce(`Request ${answer.state}`, true)
+    }
     isAsking = false
-  }, 2000)
+  }, 1000)
   view.signal.addEventListener('abort', () => clearInterval(timer))
 
   view.keys.r = () => replay.click()

@@ -1,8 +1,7 @@
 // The results by a filter: the newest first, and how far was searched.
 
 import {Problem, asCommands, get, may, target} from './api.js'
-import {announce, button, el, mark, notice, say, show, state, table} from './dom.js'
-import {clockText, count, duration, plural, shell, time, tone} from './format.js'
+import {announce, button, clockText, count, duration, el, mark, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
 import {live} from './live.js'
 import {go, link, needs, problemNotice, watchNew} from './view.js'
 
@@ -41,13 +40,14 @@ const names = {
 }
 
 const term = /(?:"(?:\\.|[^"\\])*"?|[^\s"])+/g
-const terms = (filter) => filter.match(term) ?? []
+/** The terms of a filter. */
+export const terms = (filter) => filter.match(term) ?? []
 
 /** A value for a filter: as it is, or within quotes. */
 export const quoted = (value) => /^[^\s,"*]+$/.test(value) ? value : `"${String(value).replace(/["\\]/g, '\\$&')}"`
 
 /** What may stand at the caret: texts that replace all between `from` and the caret. `seen` has the values of names. */
-export function suggest(filter, caret, seen = new Map()) {
+function suggest(filter, caret, seen = new Map()) {
   const before = filter.slice(0, caret)
   const last = [...before.matchAll(term)].at(-1)
   const from = last && last.index + last[0].length === caret ? last.index : caret
@@ -140,6 +140,7 @@ const columns = [
 // How far a search went.
 function extent({by, records, of, since, complete}) {
   const back = since ? `, back to ${clockText(since)}` : ''
+  if (of === undefined) return `Searched ${by === 'index' ? 'the index' : 'Kafka'}${back}.`
   return by === 'index' ? `Searched the index of ${plural(of, 'result')}${back}.`
     : `Searched ${complete ? 'all' : `${count(records)} of`} ${plural(of, 'offset')} of the results in Kafka${back}, without an index.`
 }
@@ -216,7 +217,7 @@ function open(view) {
       mark(chip, 'aria-pressed', String(isOn))
       chip.className = isOn ? 'main' : ''
     })
-    if (!cursor) show(as, asCommands([{path: target('v1/requests', {filter, limit: size})}], [['pushfan results list', ...terms(filter).map(shell), '-n', size].join(' ')]))
+    if (!cursor) show(as, asCommands([{path: target('v1/requests', {filter, limit: size})}], [['pushfan results list', ...terms(filter).map(shell), '-n', size].join(' ')], as))
   }
 
   // Asks since the newest on screen, which costs little however much there is.

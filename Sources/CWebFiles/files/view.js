@@ -1,13 +1,12 @@
 // What the screens have in common: addresses, problems, rights, and new rows that wait.
 
 import {session} from './api.js'
-import {announce, button, el, mark, notice, show} from './dom.js'
-import {withCode} from './format.js'
+import {announce, button, count, el, mark, notice, say, show, withCode} from './kit.js'
 import {isQuiet} from './live.js'
 
 /** The address of a screen. */
 export function link(path, id, members = {}) {
-  const query = new URLSearchParams(Object.entries(members).filter(([, value]) => value !== undefined && value !== null && value !== ''))
+  const query = new URLSearchParams((Array.isArray(members) ? members : Object.entries(members)).filter(([, value]) => value !== undefined && value !== null && value !== ''))
   return `#/${path}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${query.size ? `?${query}` : ''}`
 }
 
@@ -37,19 +36,33 @@ export const memory = {
   set(name, value) { try { localStorage.setItem(`pushfan.${name}`, value) } catch { /* Private windows forget. */ } },
 }
 
-/** Asks for the number of new things every few seconds while somebody looks, and says it in a bar. The bar's button calls `reload`. */
+/**
+ * Asks for the number of new things every few seconds while somebody looks, and says it in a bar. The bar's button calls `reload`, and the
+ * focus goes to the first row. Nothing is asked before the screen has its rows, and nothing again after a refusal.
+ */
 export function watchCount(view, ask, reload) {
   const bar = el('div', {class: 'row'})
+  const more = button('', async () => {
+    show(bar)
+    await reload()
+    document.querySelector('main [data-row] a, main [data-row] button')?.focus()
+  }, {'data-action': 'show-new', class: 'main'})
+  let isAsking = false
   const timer = setInterval(async () => {
-    if (isQuiet()) return
+    if (isQuiet() || isAsking || !view.isShown) return
+    isAsking = true
     try {
       const {fresh, isMore} = await ask()
       if (view.signal.aborted) return
       const text = fresh > 0 ? `${fresh}${isMore ? ' or more' : ''} new` : ''
-      if (bar.textContent === text) return
-      show(bar, text ? button(text, () => { show(bar); reload() }, {'data-action': 'show-new', class: 'main'}) : null)
-      if (text) announce(text)
-    } catch { /* The next time says it again. */ }
+      if (text && text !== more.textContent) announce(text)
+      say(more, text)
+      if (Boolean(text) !== more.isConnected) show(bar, text ? more : null)
+    } catch (problem) {
+      // Another time may say it. A refusal stays one.
+      if (problem.status >= 400 && problem.status < 500) clearInterval(timer)
+    }
+    isAsking = false
   }, 5000)
   view.signal.addEventListener('abort', () => clearInterval(timer))
   return bar
@@ -64,3 +77,35 @@ export function watchNew(view, ask, known, reload) {
     return {fresh, isMore: fresh > 1 && fresh === keys.length}
   }, reload)
 }
+
+/** A list that goes on: `ask(cursor)` returns its pages, and `place` shows them in the table `list`, or `empty` where there are none. */
+export function pager(view, {ask, list, place, empty, then = () => {}}) {
+  const more = el('div')
+  const pages = {items: [], load: (cursor) => view.run(() => page(cursor), cursor ? more : place)}
+  async function page(cursor) {
+    const found = await ask(cursor)
+    if (view.signal.aborted) return
+    const first = cursor ? pages.items.length : 0
+    pages.items = [...cursor ? pages.items : [], ...found.items]
+    if (cursor) list.add(found.items)
+    else list.rows(found.items)
+    show(place, pages.items.length ? [list.node, more] : empty)
+    show(more, found.next ? button('More', () => pages.load(found.next)) : null)
+    if (cursor) list.body.children[first]?.querySelector('a, button')?.focus()
+    view.ready()
+    then()
+  }
+  return pages
+}
+
+/** Text of JSON with its blanks in place, if that changes no number and drops nothing; else the text as it is. */
+export function pretty(text) {
+  try {
+    const value = JSON.parse(text)
+    return JSON.stringify(value) === text.replace(/("(?:\\.|[^"\\])*")|\s+/g, '$1') ? JSON.stringify(value, null, 2) : text
+  } catch { return text }
+}
+
+/** Counts with their words: `{sent: 3}` as "3 sent". */
+export const counts = (numbers, words = {}) => Object.entries(numbers ?? {}).filter(([, number]) => number)
+  .map(([word, number]) => `${count(number)} ${words[word] ?? word.replaceAll('_', ' ')}`).join(', ')
