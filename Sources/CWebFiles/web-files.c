@@ -27,9 +27,6 @@ static const unsigned char live_js[] = {
 static const unsigned char kit_js[] = {
 #embed "files/kit.js"
 };
-static const unsigned char plots_js[] = {
-#embed "files/plots.js"
-};
 static const unsigned char overview_js[] = {
 #embed "files/overview.js"
 };
@@ -57,7 +54,6 @@ static const struct pushfan_web_file files[] = {
   WEB_FILE("api.js", api_js),
   WEB_FILE("live.js", live_js),
   WEB_FILE("kit.js", kit_js),
-  WEB_FILE("plots.js", plots_js),
   WEB_FILE("overview.js", overview_js),
   WEB_FILE("failures.js", failures_js),
   WEB_FILE("requests.js", requests_js),

@@ -82,6 +82,6 @@ function line(name, text) {
 
 /** What this screen does, as calls: `calls` are those of `curl`, `commands` lines of pushfan. `before` is what it takes the place of. */
 export function asCommands(calls, commands, before) {
-  return el('details', {class: 'as', open: before?.querySelector('details.as')?.open}, el('summary', {}, 'As curl, as pushfan'),
+  return el('details', {class: 'as', open: before?.querySelector('details.as')?.open}, el('summary', {}, 'As curl, as pushfan'), el('p', {class: 'small soft'}, 'KEY has your key; PUSHFAN_KAFKA_BOOTSTRAP_SERVERS names the brokers for pushfan.'),
     line('As curl', calls.map(curl).join('\n')), commands.length ? line('As pushfan', commands.join('\n')) : null)
 }

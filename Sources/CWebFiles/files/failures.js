@@ -6,7 +6,7 @@ import {live} from './live.js'
 import {quoted, terms} from './requests.js'
 import {counts, go, link, needs, problemNotice, watchCount} from './view.js'
 
-const spans = [['15m', 'Last 15 minutes'], ['1h', 'Last hour'], ['1d', 'Last day'], ['7d', 'Last 7 days'], ['', 'Everything kept']]
+const spans = [['', 'Everything kept'], ['15m', 'Last 15 minutes'], ['1h', 'Last hour'], ['1d', 'Last day'], ['7d', 'Last 7 days']]
 const safeties = {safe: 'safe to repeat', ambiguous: 'may have arrived', duplicate_risk: 'would arrive twice', pointless: 'pointless to repeat'}
 
 // The filter of a group's results. The language knows "one of these platforms", and not "these and no other".
@@ -17,7 +17,7 @@ const groupFilter = (group, rest) => [
 
 function open(view) {
   const filter = view.members.get('filter') ?? ''
-  const span = spans.some(([value]) => value === view.members.get('since')) ? view.members.get('since') : '1d'
+  const span = spans.some(([value]) => value === view.members.get('since')) ? view.members.get('since') : ''
   const whole = () => [span && `since:${span}`, filter].filter(Boolean).join(' ')
   const path = () => target('v1/failures', {filter: whole()})
   const body = el('div', {class: 'card'}, el('p', {class: 'soft'}, 'Counting…'))
@@ -26,7 +26,7 @@ function open(view) {
   const range = el('select', {'aria-label': 'Since'}, spans.map(([value, text]) => el('option', {value, selected: value === span}, text)))
   const apply = (event) => {
     event?.preventDefault()
-    go(link('failures', undefined, {filter: line.value.trim(), since: range.value}) + (range.value ? '' : `${line.value.trim() ? '&' : '?'}since=`))
+    go(link('failures', undefined, {filter: line.value.trim(), since: range.value}))
   }
   range.addEventListener('change', apply)
   let known = null

@@ -164,14 +164,14 @@ function hold(isPaused) {
 function frame() {
   show(document.getElementById('nav'), session.current ? el('ul', {}, screens.map((screen) =>
     el('li', {}, el('a', {href: link(screen.path), 'data-path': screen.path}, screen.label)))) : null)
-  show(document.getElementById('tools'), session.current ? [age, pausing] : null, themePicker(), button('Keys', help, {'aria-haspopup': 'dialog', 'aria-keyshortcuts': '?'}),
+  show(document.getElementById('tools'), session.current ? [age, pausing] : null, themePicker(), button('Shortcuts', help, {'aria-haspopup': 'dialog', 'aria-keyshortcuts': '?'}),
     session.current ? button('Sign out', signOut, {title: `Key ${session.current.key}: ${session.current.scopes.join(', ')}`}) : null)
 }
 
 function themePicker() {
   const picked = memory.get('theme') ?? 'auto'
   return el('select', {'aria-label': 'Colours', onchange: (event) => { memory.set('theme', event.target.value); dress() }},
-    [['auto', 'As the system'], ['light', 'Light'], ['dark', 'Dark']].map(([value, text]) => el('option', {value, selected: value === picked}, text)))
+    [['auto', 'System colours'], ['light', 'Light'], ['dark', 'Dark']].map(([value, text]) => el('option', {value, selected: value === picked}, text)))
 }
 
 function dress() {
@@ -187,7 +187,7 @@ function showAge() {
   const text = live.isPaused ? `paused${old === null ? '' : `, ${duration(old)} old`}`
     : live.state === 'refused' ? 'no live data for this key'
     : live.state === 'cut' ? `cut off${old === null ? '' : `, ${duration(old)} old`}`
-    : old === null ? 'connecting' : old > 3000 ? `${duration(old)} old` : 'live'
+    : old === null ? 'connecting' : `${old > 3000 ? '' : 'live, '}${duration(Math.round(old / 100) * 100)} old`
   say(age, text)
   age.className = `small number ${live.state === 'cut' || old > 10000 ? 'bad' : 'soft'}`
   mark(age, 'title', live.reason || null)

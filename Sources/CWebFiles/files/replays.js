@@ -71,7 +71,7 @@ function openNew(view) {
     const body = order()
     view.remember([...places.map((place) => ['place', place]), ...Object.entries({filter: body.filter, reason: body.reason, rate: body.rate, mode: body.mode, set: body.set?.join('\n')})])
     const flags = [...(body.set ?? []).map((one) => `--set ${shell(one)}`), body.mode ? '--include-ambiguous' : '', body.rate ? `--rate ${body.rate}` : '', `--reason ${shell(body.reason || 'REASON')}`]
-    show(commands, asCommands([{method: 'POST', path: 'v1/replays', body}], [
+    show(commands, asCommands([{method: 'POST', path: 'v1/replays', body: {...body, reason: body.reason || 'REASON'}}], [
       [`pushfan replay ${places.length ? 'deadletter' : 'plan'}`, ...places.map((place) => `--at ${shell(place)}`), ...terms(body.filter ?? '').map(shell), ...flags, places.length ? '' : '--file plan.ndjson'].filter(Boolean).join(' ')], commands))
   }
   async function make(event) {
@@ -227,7 +227,7 @@ function openOne(view) {
     }
     const wanted = {reason: plan.reason || 'REASON', ...plan.requests > unasked ? {count: plan.requests} : {}}
     show(commands, asCommands([{path}, ...isPlanned ? [{method: 'POST', path: `${path}:run`, headers: {'If-Match': etag}, body: wanted}] : [], {path: `${path}/leftovers`}],
-      [`pushfan replay status ${shell(plan.id)}`], commands))
+      isPlanned ? [`pushfan replay run replay-${plan.id}.ndjson`] : [`pushfan replay status ${shell(plan.id)}`], commands))
   }
 
   const samples = () => {

@@ -134,12 +134,13 @@ function open(view) {
 
   function render() {
     const {own, outcomes} = read(answer)
-    const color = !own ? 'warn' : tone(own.state) === 'good' && outcomes.length ? worst(outcomes) : tone(own.state)
+    const isRepaired = cause?.repaired > 0
+    const color = !own ? 'warn' : isRepaired ? 'good' : tone(own.state) === 'good' && outcomes.length ? worst(outcomes) : tone(own.state)
     headline.className = `notice ${color}`
-    show(headline, el('p', {}, state(own ? own.state : `no result yet: ${answer.state}`, color), ' ', own ? states[own.state] : places[answer.whereabouts?.state],
+    show(headline, el('p', {}, state(own ? own.state : `no result yet: ${answer.state}`, own ? tone(own.state) : 'warn'), ' ', own ? states[own.state] : places[answer.whereabouts?.state],
       outcomes.length ? ` Then the hub said: ${[...new Set(outcomes.map((one) => one.hub_state ?? one.state))].join(', ')}.` : ''),
       own?.error && el('p', {class: 'clip'}, errorText(own.error)),
-      cause?.repaired > 0 && el('p', {}, state('A replay has repaired it.', 'good')))
+      isRepaired && el('p', {}, state('A replay has repaired it.', 'good')))
     show(list, steps(answer, cause))
     const relatives = family(answer)
     kin.hidden = !relatives.length
@@ -169,11 +170,12 @@ function open(view) {
     if (!request) return show(published, notice('warn', 'Its record was not found: Kafka may not keep it any more, or it is no JSON.'))
     const text = block('The request as it was published', JSON.stringify(request, null, 2))
     show(published, text, el('div', {class: 'row'}, needs('publish', button('Show the calls as rendered', () => showCalls(request), {'data-action': 'explain'}))))
-    showCommands({method: 'POST', path: 'v1/requests:explain', body: request})
+    showCommands({method: 'POST', path: 'v1/requests:explain', body: {...request, source: undefined}})
     text.focus()
   }, published)
 
-  const showCalls = (request) => view.run(async () => {
+  // The source is that of the key that published it, and another may not name it.
+  const showCalls = ({source, ...request}) => view.run(async () => {
     const {error, notes = [], calls: made = []} = (await call('POST', 'v1/requests:explain', {body: request, signal: view.signal})).json
     show(calls, el('p', {class: 'soft small'}, 'As this gateway renders it now, without signatures and handles.'),
       error && notice('bad', `${errorText(error)} ${error.pointer ?? ''}`),

@@ -46,7 +46,7 @@ struct DemoKeeping {
 
               export PUSHFAN_KAFKA_BOOTSTRAP_SERVERS=\(stage.cluster.bootstrapServers)
               pushfan enqueue --user alice --title Hello --body 'from over there' --wait
-              pushfan results list id:demo-1
+              pushfan results list request:demo-1
               pushfan results show demo-1
               curl -s \(hub)/devices
               curl -s -X PUT \(hub)/faults -d '["status=429,count=3"]'
