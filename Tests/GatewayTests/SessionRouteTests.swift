@@ -41,6 +41,18 @@ import Testing
         #expect(begun.text.contains(#""tenant":null,"#) && begun.text.contains(#""expires_at":"1970-01-01T00:26:40.000Z""#))
     }
 
+    @Test func anEndOfTheKeyThatIsSetLaterIsTheSessions() throws {
+        let key = try newKey { $0.expiresAt = 1600 }
+        let stage = try PageStage([key])
+        let cookie = try stage.signIn(key)
+        var file = KeysFile()
+        try file.add(key.key)
+        try stage.keys.put(Array(String(decoding: file.bytes, as: UTF8.self).replacing("expires=1600", with: "expires=1700").utf8))
+        stage.services.clock.advance(seconds: 2)
+        let shown = try stage.askAsPage("GET", "/ui/session", cookie: cookie)
+        #expect(shown.text.contains(#""expires_at":"1970-01-01T00:28:20.000Z""#))
+    }
+
     @Test func behindATrustedProxyWithTLSTheCookieIsSecure() throws {
         let key = try Self.operatorKey()
         let stage = try PageStage([key], proxies: ["127.0.0.1"])
