@@ -164,7 +164,8 @@ extension APIOperation {
                 name: "results", schema: JSONSchema.boolean,
                 summary: "Counts the results of its requests, also where that takes a search.", example: "true"),
             Parameter(
-                name: "rate", schema: JSONSchema.integer(1...1_000_000), summary: "Requests a second, for its price.",
+                name: "rate", schema: JSONSchema.integer(1...1_000_000),
+                summary: "Requests a second, for its price; its own by default.",
                 example: "500"),
         ], answers: [Answer(summary: "The replay.", content: plan)], problems: replayProblems + [notThere])
 
