@@ -294,12 +294,14 @@ extension APIOperation {
             [
                 ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("matched", JSONSchema.count),
                 ("eligible", ["type": "object"]),
-                ("requests", JSONSchema.count), ("calls", JSONSchema.count), ("seconds", JSONSchema.count),
+                ("requests", JSONSchema.count), ("calls", JSONSchema.count), ("rate", JSONSchema.count),
+                ("seconds", JSONSchema.count),
                 ("left", ["type": "object"]),
                 ("samples", JSONSchema.list(of: [:])),
             ], required: ["id", "state"], isOpen: true),
         example: exampleReplay.adding([
-            "mode": "safe", "matched": 4720, "eligible": ["safe": 4711, "ambiguous": 0], "calls": 9422, "seconds": 15,
+            "mode": "safe", "matched": 4720, "eligible": ["safe": 4711, "ambiguous": 0], "calls": 9422, "rate": 500,
+            "seconds": 15,
             "left": ["ambiguous": 9], "repairs": [:], "samples": [],
         ]))
 

@@ -6,7 +6,7 @@ import PushModel
 import ResultQuery
 
 extension History {
-    /// The requests that wait, at the end of a minute or at present.
+    /// The requests that wait, within the last seconds of a minute or at present.
     struct Backlog: Sendable, Equatable {
         var requests = 0
         var delayed = 0

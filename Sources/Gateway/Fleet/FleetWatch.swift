@@ -2,7 +2,6 @@ import Basics
 import Delivery
 import Dispatch
 import EventLoop
-import GroupPositions
 import Jobs
 import Kafka
 import Observability
