@@ -33,7 +33,8 @@ import Testing
                 route: call.route, request: call.request, publisher: call.publisher, answer: call.answer, stream: { _, _ in sink }
             ))
         watch.startBacklog()
-        entered.wait()
+        let limit = DispatchTime.now() + .seconds(Int(farDeadline.components.seconds))
+        #expect(entered.wait(timeout: limit) == .success)
         var turn = FleetWatch.Turn()
         for _ in 0..<3 {
             turn.next(watch)
@@ -42,7 +43,7 @@ import Testing
         #expect(sink.text.split(separator: "event: fleet").count == 4 && !sink.text.contains("event: backlog"))
         isOver.set()
         end.signal()
-        backlog.waitForEnd(until: DispatchTime.distantFuture)
+        backlog.waitForEnd(until: limit)
         #expect(
             sink.text.hasSuffix(
                 "event: backlog\nid: 1764000003000\ndata: {\"at\":\"2025-11-24T16:00:03.000Z\",\"unknown\":true}\n\n"))

@@ -25,8 +25,8 @@ struct HubTally: Sendable {
     /// The newest is the last.
     private var steps: [Step] = []
 
-    /// Takes the reports of all workers, some milliseconds after the last ones. A hub that its loop did not report before only begins to count,
-    /// and one whose counter is smaller than before has begun at 0.
+    /// Takes the reports of all workers, some milliseconds after the last ones. A hub that its loop did not report before only begins
+    /// to count, and one whose counter is smaller than before has begun at 0.
     mutating func take(_ members: [Fleet.Member], milliseconds: Int) {
         var (found, added): ([Place: Int], [String: Int]) = ([:], [:])
         for member in members {
