@@ -240,7 +240,7 @@ public struct GatewaySettings: Sendable {
             "gateway.ui", as: .word([(word: "auto", value: .auto), (word: "on", value: .on), (word: "off", value: .off)]),
             default: "auto",
             summary:
-                "Whether the web page is served at /ui, for those with a key; auto is on where gateway.listen is loopback and a keys file is set."
+                "Whether the web page is served at /ui, for those with a key; auto is on where gateway.listen is loopback, a keys file is set, and gateway.trust_proxy is not."
         )
         allowsDemoSignIn = try read(
             "gateway.demo_auth", as: .boolean, default: "false",

@@ -52,7 +52,7 @@ extension Settings {
 
     private var servesPage: Bool {
         switch gateway.page {
-        case .auto: gateway.listen.isLoopback && gateway.keysFile != nil
+        case .auto: gateway.listen.isLoopback && gateway.keysFile != nil && gateway.trustedProxies.isEmpty
         case .on: true
         case .off: false
         }

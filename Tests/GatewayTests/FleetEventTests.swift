@@ -14,8 +14,10 @@ import Testing
         Fleet.Member(id: id, page: try #require(WorkerPage(Array(json.utf8))), raw: [], age: age)
     }
 
-    private static func read(_ members: [Fleet.Member], _ work: RecentWork = RecentWork()) throws -> [String: Any] {
-        let bytes = FleetEvent(members: members, work: work).json(at: 1_764_000_000_000)
+    private static func read(
+        _ members: [Fleet.Member], _ work: RecentWork = RecentWork(), rates: [String: Double] = [:]
+    ) throws -> [String: Any] {
+        let bytes = FleetEvent(members: members, work: work, hubRates: rates).json(at: 1_764_000_000_000)
         #expect(bytes.count <= 65_536)
         return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
     }
@@ -77,34 +79,41 @@ import Testing
     }
 
     @Test func aHubIsOneForAllWorkers() throws {
-        let json = try Self.read([
-            Self.member(
-                "w-1",
-                """
-                {"loops":[{"hubs":[{"hub":"b","circuit":"closed","limit":8,"in_flight":2,"calls":40,"waiting_for_turn":1,"waiting_for_timer":4,\
-                "rate_per_second":2.5,"throttled_until":"2026-11-27T15:30:00.000Z"},{"hub":"a","circuit":"closed","limit":1}]},\
-                {"hubs":[{"hub":"b","circuit":"half_open","circuit_reason":"probe","limit":8,"in_flight":1,"calls":2}]}]}
-                """),
-            Self.member(
-                "w-2",
-                """
-                {"loops":[{"hubs":[{"hub":"b","circuit":"open","circuit_change":"2026-11-27T15:31:00.000Z","rate_per_second":1,"calls":-7,\
-                "trouble":"it refuses the key","throttled_until":"2026-11-27T15:30:05.000Z"}]},{"hubs":[{"hub":"b","circuit":"open",\
-                "circuit_reason":"failures_in_row","circuit_change":"2026-11-27T15:30:30.000Z"}]}]}
-                """),
-            Self.member("gone", age: 20_000, #"{"loops":[{"hubs":[{"hub":"c"}]}]}"#),
-        ])
+        let json = try Self.read(
+            [
+                Self.member(
+                    "w-1",
+                    """
+                    {"loops":[{"hubs":[{"hub":"b","circuit":"closed","limit":8,"in_flight":2,"calls":40,"waiting_for_turn":1,"waiting_for_timer":4,\
+                    "rate_per_second":2.5,"throttled_until":"2026-11-27T15:30:00.000Z"},{"hub":"a","circuit":"closed","limit":1}]},\
+                    {"hubs":[{"hub":"b","circuit":"half_open","circuit_reason":"probe","limit":8,"in_flight":1,"calls":2}]}]}
+                    """),
+                Self.member(
+                    "w-2",
+                    """
+                    {"loops":[{"hubs":[{"hub":"b","circuit":"open","circuit_change":"2026-11-27T15:31:00.000Z","rate_per_second":1,"calls":-7,\
+                    "trouble":"it refuses the key","throttled_until":"2026-11-27T15:30:05.000Z"}]},{"hubs":[{"hub":"b","circuit":"open",\
+                    "circuit_reason":"failures_in_row","circuit_change":"2026-11-27T15:30:30.000Z"}]}]}
+                    """),
+                Self.member("gone", age: 20_000, #"{"loops":[{"hubs":[{"hub":"c"}]}]}"#),
+            ], rates: ["b": 42.04, "c": 1])
         let hubs = try Self.list("hubs", of: json)
         let (a, b) = (try #require(hubs.first), try #require(hubs.last))
         #expect(
             hubs.count == 2 && a["hub"] as? String == "a" && a["rate_per_second"] == nil && a["circuit"] as? String == "closed")
         let expected: [String: Any] = [
             "hub": "b", "circuit": "open", "circuit_reason": "failures_in_row", "circuit_change": "2026-11-27T15:30:30.000Z",
-            "trouble": "it refuses the key", "in_flight": 3, "limit": 16, "calls": 42, "waiting_for_turn": 1,
+            "trouble": "it refuses the key", "in_flight": 3, "limit": 16, "calls_per_second": 42.0, "waiting_for_turn": 1,
             "waiting_for_timer": 4,
             "rate_per_second": 3.5, "throttled_until": "2026-11-27T15:30:05.000Z", "workers": 2,
         ]
-        #expect(NSDictionary(dictionary: b) == NSDictionary(dictionary: expected))
+        #expect(NSDictionary(dictionary: b) == NSDictionary(dictionary: expected) && json["hubs_partial"] == nil)
+    }
+
+    @Test(arguments: [#"{"loops":[{"hubs_omitted":1}]}"#, #"{"loops":[],"omitted":{"loops":1}}"#])
+    func whereAReportHasNotAllHubsTheEventSaysSo(report: String) throws {
+        #expect(try Self.read([Self.member("v", #"{"loops":[]}"#), Self.member("w", report)])["hubs_partial"] as? Bool == true)
+        #expect(try Self.read([Self.member("w", age: 20_000, report)])["hubs_partial"] == nil)
     }
 
     @Test func aWorkerOfAnEarlierVersionHasTheHubThatItNames() throws {
@@ -175,7 +184,7 @@ import Testing
     }
 }
 
-/// What was done of late.
+/// Work of late.
 @Suite struct RecentWorkTests {
     @Test func ratesAreThoseOfTheLastTenSeconds() {
         var work = RecentWork()
@@ -202,7 +211,7 @@ import Testing
     }
 }
 
-/// What waits, and what is published.
+/// Requests that wait, and those that are published.
 @Suite struct BacklogTests {
     private static let topics = Topics()
 
@@ -244,12 +253,18 @@ import Testing
         let reasons = (0..<30).map {
             StatusReport.WaitCause(text: "\($0)" + String(repeating: "é", count: 1000), isStuck: $0 < 2)
         }
-        let bytes = History.Backlog().event(publishedPerSecond: 2.25, reasons: reasons)
+        let bytes = History.Backlog().event(at: Timestamp(milliseconds: 5000), publishedPerSecond: 2.25, reasons: reasons)
         let json = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
         let read = try #require(json["reasons"] as? [[String: Any]])
         #expect(json["published_per_second"] as? Double == 2.3 && read.count == 20)
         #expect(read.map { $0["stuck"] as? Bool == true } == (0..<20).map { $0 < 2 })
-        #expect(read.allSatisfy { ($0["text"] as? String)?.unicodeScalars.count == 500 })
+        #expect(read.allSatisfy { ($0["text"] as? String)?.unicodeScalars.count == 160 })
+        #expect(json["at"] as? String == "1970-01-01T00:00:05.000Z")
+    }
+
+    @Test func whereItIsNotKnownTheEventSaysSo() {
+        let event = History.Backlog.unknown(at: Timestamp(milliseconds: 5000))
+        #expect(String(decoding: event, as: UTF8.self) == #"{"at":"1970-01-01T00:00:05.000Z","unknown":true}"#)
     }
 
     @Test func onlyWhatPublishersWriteIsPublished() {

@@ -1,4 +1,5 @@
 import Basics
+import HTTPServing
 import Jobs
 import Keys
 import PushModel
@@ -202,6 +203,38 @@ import Testing
         streams.send("fleet", id: "4", data: Array("{4}".utf8), to: "a")
         _ = begin("a", on: streams, sink: last)
         #expect(last.text == "retry: 2000\n\n")
+    }
+
+    @Test func anEventOfLongAgoIsNotThePresent() {
+        let streams = EventStreams(limit: 10) { [time] in time.withLock { $0 } }
+        let later = ManualSink()
+        _ = begin("a", on: streams, sink: ManualSink())
+        streams.send("backlog", id: "1", data: Array("{1}".utf8), to: "a")
+        streams.send("fleet", id: "1", data: Array("{2}".utf8), to: "a")
+        time.withLock { $0 = $0.advanced(by: .seconds(15)) }
+        streams.send("fleet", id: "2", data: Array("{2}".utf8), to: "a")
+        _ = begin("a", on: streams, sink: later)
+        #expect(later.text == "retry: 2000\n\nevent: fleet\nid: 2\ndata: {2}\n\n")
+    }
+
+    @Test func aStreamHasRoomForTheLargestEventsAtItsBeginning() {
+        let streams = EventStreams(limit: 10) { [time] in time.withLock { $0 } }
+        // Whoever drops an answer ends its stream.
+        let answers = Box<[HTTPServerResponse]>([])
+        for _ in 0..<2 {
+            let call = call(.statusEvents, scopes: [.read])
+            let real = OperatorCall(
+                route: call.route, request: call.request, publisher: call.publisher, answer: call.answer,
+                stream: { head, onEnd in
+                    let (response, stream) = HTTPServerResponse.events(head, onEnd: onEnd)
+                    answers.withLock { $0.append(response) }
+                    return stream
+                })
+            streams.begin("a", for: real)
+            streams.send("backlog", id: "1", data: [UInt8](repeating: 0x61, count: 6000), to: "a")
+            streams.send("fleet", id: "1", data: [UInt8](repeating: 0x61, count: 62_000), to: "a")
+        }
+        #expect(streams.count == 2 && answers.withLock { $0.count } == 2)
     }
 
     @Test func aSilentStreamGetsAComment() {

@@ -5,16 +5,19 @@ import Testing
 
 @testable import Gateway
 
-/// A gateway with the page, whose calls of `/v1` are answered with their publisher. Its clocks stand until a test moves them.
+/// A gateway with the page, whose calls of `/v1` are answered with their publisher, but for those that follow events. Its clocks stand until a test moves them.
 final class PageStage {
     /// Answers whose key it was, and what that may do.
     private struct KeyEndpoints: Endpoints {
+        let streams: EventStreams
+
         func answer(_ call: APICall) { call.reply.answer(.text(call.caller.name)) }
         func publish(_ call: PublishCall) { call.reply.answer(.text(call.publisher.keyID)) }
         func answerLookup(_ call: LookupCall) { call.answer(APIAnswer(status: 200, body: Array(call.asker.keyID.utf8))) }
         func operate(_ call: OperatorCall) {
             do throws(APIProblem) {
                 try call.checkRights()
+                if call.route == .statusEvents { return streams.begin(FleetWatch.subject, for: call) }
                 call.answer(APIAnswer(status: 200, body: Array(call.publisher.keyID.utf8)))
             } catch {
                 call.refuse(error)
@@ -25,6 +28,7 @@ final class PageStage {
     let keys: KeysOnDisk
     let services = TestServices()
     let sessions: SessionKeeper
+    let streams = EventStreams(limit: 10)
     private let service: GatewayService
     let port: Int
 
@@ -41,7 +45,7 @@ final class PageStage {
             configuration, services: services.services, checkKey: { signIn.check($0, from: $1) },
             checkBatch: { signIn.check($0, of: $1) },
             page: WebPage(sessions, version: "0.1.0", proxies: TrustedProxies(proxies))
-        ) { _, _ in KeyEndpoints() }
+        ) { [streams] _, _ in KeyEndpoints(streams: streams) }
         port = try service.start().port
     }
 

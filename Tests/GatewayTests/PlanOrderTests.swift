@@ -3,7 +3,6 @@ import Dispatch
 import EventLoop
 import Foundation
 import HTTPServing
-import Jobs
 import Keys
 import PushModel
 import Replay
@@ -12,6 +11,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import Jobs
 
 /// What a caller wants planned and run.
 @Suite struct PlanOrderTests {
@@ -19,6 +19,29 @@ import Testing
 
     private static func order(_ body: String, tenant: String? = nil) throws -> PlanOrder {
         try PlanOrder(call(.plan, scopes: [.replay], tenant: tenant, method: "POST", body: body), at: now)
+    }
+
+    /// The plan's rate, that of a run before, the rate that is asked for, and what is shown.
+    static let prices: [(plan: Double?, run: Double?, asked: Int?, rate: Int, seconds: Int)] = [
+        (20, nil, nil, 20, 500), (nil, nil, nil, 500, 20), (20, nil, 100, 20, 100), (20, 50, nil, 50, 200),
+        (20, 50, 100, 50, 100),
+        (20, 0, nil, 20, 500), (20, 1e18, nil, 1_000_000, 1),
+    ]
+
+    @Test(arguments: prices) func aPlanCostsWhatItsOwnRateMakes(
+        plan: Double?, run: Double?, asked: Int?, rate: Int, seconds: Int
+    ) throws {
+        var header = ReplayPlanHeader(jobID: "j", createdAt: Timestamp(milliseconds: Self.now), filter: "", actor: "a")
+        (header.rate, header.counts.requests) = (plan, 10_000)
+        let job = run.map { run -> JobLog.Job in
+            var record = JobRecord(jobID: "j", state: .interrupted)
+            record.rate = run
+            return JobLog.Job(record: record)
+        }
+        let shown = ReplayJSON(header: header, job: job, standing: nil, now: Self.now)
+        let bytes = shown.whole(samples: [], rate: asked, callsAtOnce: 64).bytes
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        #expect(json["rate"] as? Int == rate && json["seconds"] as? Int == seconds)
     }
 
     @Test func aBodyBecomesTheHeaderOfAPlan() throws {

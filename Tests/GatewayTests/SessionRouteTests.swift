@@ -41,6 +41,19 @@ import Testing
         #expect(begun.text.contains(#""tenant":null,"#) && begun.text.contains(#""expires_at":"1970-01-01T00:26:40.000Z""#))
     }
 
+    @Test func anEndOfTheKeyThatIsSetLaterIsTheSessions() throws {
+        let key = try newKey { $0.expiresAt = 1600 }
+        let stage = try PageStage([key])
+        let cookie = try stage.signIn(key)
+        var file = KeysFile()
+        try file.add(key.key)
+        try stage.keys.put(
+            Array(String(decoding: file.bytes, as: UTF8.self).replacing("expires=1600", with: "expires=1700").utf8))
+        stage.services.clock.advance(seconds: 2)
+        let shown = try stage.askAsPage("GET", "/ui/session", cookie: cookie)
+        #expect(shown.text.contains(#""expires_at":"1970-01-01T00:28:20.000Z""#))
+    }
+
     @Test func behindATrustedProxyWithTLSTheCookieIsSecure() throws {
         let key = try Self.operatorKey()
         let stage = try PageStage([key], proxies: ["127.0.0.1"])
@@ -225,6 +238,25 @@ import Testing
         }
         stage.services.clock.advance(seconds: 2)
         #expect(!stream.write(Array("d".utf8)) && sink.isEnded && sink.text == "abc")
+    }
+
+    @Test func theStreamOfACallWithACookieEndsWithItsSessionAndThatOfAKeyDoesNot() throws {
+        let key = try Self.operatorKey()
+        let stage = try PageStage([key])
+        let cookie = try stage.signIn(key)
+        let clients = try [["Cookie: \(cookie)", "Sec-Fetch-Site: same-origin"], ["Authorization: Bearer \(key.text)"]].map {
+            let client = try RawClient(port: stage.port)
+            client.send(request("GET", "/v1/status/events", $0))
+            #expect(client.answer().status == 200 && client.chunk() == EventFrames.beginning)
+            return client
+        }
+        #expect(eventually { stage.streams.count == 2 })
+        stage.streams.send("fleet", id: "1", data: Array("{1}".utf8), to: FleetWatch.subject)
+        for client in clients { #expect(client.chunk() == EventFrames.event("fleet", id: "1", data: Array("{1}".utf8))) }
+        #expect(try stage.askAsPage("DELETE", "/ui/session", cookie: cookie).status == 204)
+        stage.streams.send("fleet", id: "2", data: Array("{2}".utf8), to: FleetWatch.subject)
+        #expect(clients[0].chunks() == ([], true) && stage.streams.count == 1)
+        #expect(clients[1].chunk() == EventFrames.event("fleet", id: "2", data: Array("{2}".utf8)))
     }
 
     @Test func noSecretReachesLogsMetricsOrDescriptions() throws {

@@ -88,6 +88,8 @@ import Testing
         (["KEYS_FILE": "/run/keys"], true), (["KEYS_FILE": "/run/keys", "LISTEN": "[::1]:0"], true), ([:], false),
         (["KEYS_FILE": "/run/keys", "UI": "off"], false),
         (["KEYS_FILE": "/run/keys", "LISTEN": "0.0.0.0:80", "TRUST_PROXY": "10.0.0.5"], false),
+        (["KEYS_FILE": "/run/keys", "TRUST_PROXY": "127.0.0.1"], false),
+        (["KEYS_FILE": "/run/keys", "TRUST_PROXY": "127.0.0.1", "UI": "on"], true),
         (["KEYS_FILE": "/run/keys", "LISTEN": "0.0.0.0:80", "TRUST_PROXY": "10.0.0.5", "UI": "on"], true),
     ]
 

@@ -164,7 +164,8 @@ extension APIOperation {
                 name: "results", schema: JSONSchema.boolean,
                 summary: "Counts the results of its requests, also where that takes a search.", example: "true"),
             Parameter(
-                name: "rate", schema: JSONSchema.integer(1...1_000_000), summary: "Requests a second, for its price.",
+                name: "rate", schema: JSONSchema.integer(1...1_000_000),
+                summary: "Requests a second, for its price; its own by default.",
                 example: "500"),
         ], answers: [Answer(summary: "The replay.", content: plan)], problems: replayProblems + [notThere])
 
@@ -293,12 +294,14 @@ extension APIOperation {
             [
                 ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("matched", JSONSchema.count),
                 ("eligible", ["type": "object"]),
-                ("requests", JSONSchema.count), ("calls", JSONSchema.count), ("seconds", JSONSchema.count),
+                ("requests", JSONSchema.count), ("calls", JSONSchema.count), ("rate", JSONSchema.count),
+                ("seconds", JSONSchema.count),
                 ("left", ["type": "object"]),
                 ("samples", JSONSchema.list(of: [:])),
             ], required: ["id", "state"], isOpen: true),
         example: exampleReplay.adding([
-            "mode": "safe", "matched": 4720, "eligible": ["safe": 4711, "ambiguous": 0], "calls": 9422, "seconds": 15,
+            "mode": "safe", "matched": 4720, "eligible": ["safe": 4711, "ambiguous": 0], "calls": 9422, "rate": 500,
+            "seconds": 15,
             "left": ["ambiguous": 9], "repairs": [:], "samples": [],
         ]))
 

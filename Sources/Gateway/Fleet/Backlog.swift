@@ -6,7 +6,7 @@ import PushModel
 import ResultQuery
 
 extension History {
-    /// The requests that wait, at the end of a minute or at present.
+    /// The requests that wait, within the last seconds of a minute or at present.
     struct Backlog: Sendable, Equatable {
         var requests = 0
         var delayed = 0
@@ -76,17 +76,27 @@ extension History.Backlog {
     /// As JSON.
     var json: [UInt8] { object.bytes }
 
-    /// The event for those who follow the fleet: with the requests published a second, if that is known, and with why requests wait.
-    func event(publishedPerSecond: Double?, reasons: [StatusReport.WaitCause]) -> [UInt8] {
+    /// The event for those who follow the fleet.
+    ///
+    /// - Parameters:
+    ///   - at: The time at which the topics were examined.
+    ///   - publishedPerSecond: The requests published a second, or nil while that is not known.
+    ///   - reasons: The reasons for which requests wait, of which the first 20 are in it.
+    /// - Returns: JSON.
+    func event(at: Timestamp, publishedPerSecond: Double?, reasons: [StatusReport.WaitCause]) -> [UInt8] {
         var json = object
+        json.add("at", value: at.text)
         if let publishedPerSecond { json.add("published_per_second", tenths: publishedPerSecond) }
         json.add(
             "reasons",
             array: reasons.prefix(20).map {
-                JSONObject(["stuck": $0.isStuck, "text": String(Substring($0.text.unicodeScalars.prefix(500)))]).bytes
+                JSONObject(["stuck": $0.isStuck, "text": FleetEvent.cut($0.text)]).bytes
             })
         return json.bytes
     }
+
+    /// The event where the topics could not be examined.
+    static func unknown(at: Timestamp) -> [UInt8] { JSONObject(["at": at.text, "unknown": true]).bytes }
 }
 
 /// Counts what is published, by the ends of the topics of requests. Without clock.

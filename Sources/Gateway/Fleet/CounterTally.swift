@@ -10,15 +10,28 @@ struct CounterTally: Sendable {
         /// The times from publishing to those results.
         var latency = LatencyHistogram()
 
-        /// True if it counts less of anything than another.
-        fileprivate func isBelow(_ other: Counters) -> Bool {
-            calls < other.calls || latency.growth(since: other.latency) == nil
-                || other.finished.contains { finished[$0.key, default: 0] < $0.value }
+        /// The states that are counted. A stranger may report any number of others.
+        private static let states = ResultState.allCases.map(\.rawValue)
+
+        /// What was added since earlier counters, or nil if it counts less of anything.
+        fileprivate func growth(since earlier: Counters) -> Counters? {
+            guard calls >= earlier.calls, let latency = latency.growth(since: earlier.latency),
+                !earlier.finished.contains(where: { finished[$0.key, default: 0] < $0.value })
+            else { return nil }
+            var grown = Counters(calls: calls - earlier.calls, latency: latency)
+            for state in Self.states { grown.finished[state] = finished[state, default: 0] - earlier.finished[state, default: 0] }
+            return grown
+        }
+
+        fileprivate mutating func add(_ grown: Counters) {
+            calls = calls.addingSaturated(grown.calls)
+            for state in Self.states {
+                guard let count = grown.finished[state], count > 0 else { continue }
+                finished[state] = finished[state, default: 0].addingSaturated(count)
+            }
+            latency.add(grown.latency)
         }
     }
-
-    /// The states that are counted. A stranger may report any number of others.
-    private static let states = ResultState.allCases.map(\.rawValue)
 
     private var known: [String: Counters] = [:]
 
@@ -28,13 +41,7 @@ struct CounterTally: Sendable {
         var sum = Counters()
         for (name, counters) in workers {
             guard let before = known[name] else { continue }
-            let base = counters.isBelow(before) ? Counters() : before
-            sum.calls = sum.calls.addingSaturated(counters.calls - base.calls)
-            for state in Self.states {
-                let grown = counters.finished[state, default: 0] - base.finished[state, default: 0]
-                if grown > 0 { sum.finished[state] = sum.finished[state, default: 0].addingSaturated(grown) }
-            }
-            if let grown = counters.latency.growth(since: base.latency) { sum.latency.add(grown) }
+            sum.add(counters.growth(since: before) ?? counters)
         }
         known = workers
         return sum

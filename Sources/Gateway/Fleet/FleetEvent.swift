@@ -18,6 +18,8 @@ struct FleetEvent {
 
     let members: [Fleet.Member]
     let work: RecentWork
+    /// The calls of hubs a second, by their names, as far as they are known.
+    var hubRates: [String: Double] = [:]
 
     /// As JSON, at a time in milliseconds since 1970.
     func json(at wall: Int64) -> [UInt8] {
@@ -26,10 +28,13 @@ struct FleetEvent {
         json.add("calls_per_second", tenths: work.callsPerSecond)
         json.add("finished", raw: ReplayJSON.object(work.finished.map { ($0.key, $0.value) }))
         if let latency = work.latency.figures { json.add("latency", raw: latency) }
-        let hubs = HubSummary.all(of: members.filter { !$0.isStale }.map(\.page))
-        let shownHubs = Self.choose(hubs.map { ($0.json, $0.isGood) }, limit: Self.hubLimit, slack: 1, room: Self.hubRoom)
+        let pages = members.filter { !$0.isStale }.map(\.page)
+        let hubs = HubSummary.all(of: pages)
+        let pieces = hubs.map { ($0.json(callsPerSecond: hubRates[$0.name]), $0.isGood) }
+        let shownHubs = Self.choose(pieces, limit: Self.hubLimit, slack: 1, room: Self.hubRoom)
         json.add("hubs", array: shownHubs.map(\.bytes))
         if shownHubs.count < hubs.count { json.add("hubs_omitted", value: hubs.count - shownHubs.count) }
+        if !pages.allSatisfy(\.hasAllHubs) { json.add("hubs_partial", value: true) }
         var room = Self.limit - json.bytes.count - Self.slack.event
         let shown = Self.choose(members.map { ($0.head, $0.isGood) }, limit: .max, slack: Self.slack.worker, room: room)
         room -= shown.reduce(0) { $0 + $1.bytes.count + Self.slack.worker }
@@ -52,7 +57,7 @@ struct FleetEvent {
         return chosen.sorted().map { ($0, pieces[$0].bytes) }
     }
 
-    /// The beginning of a text that a worker wrote.
+    /// The beginning of a text that a worker wrote, or of a reason why requests wait.
     static func cut(_ text: String) -> String { String(Substring(text.unicodeScalars.prefix(textLimit))) }
 }
 
@@ -101,6 +106,11 @@ extension Fleet.Member {
         if omitted > 0 { json.add("loops_omitted", value: omitted) }
         return json.bytes
     }
+}
+
+extension WorkerPage {
+    /// True if each hub of each loop had room in its report.
+    fileprivate var hasAllHubs: Bool { omittedLoops == 0 && loops.allSatisfy { $0.omittedHubs == 0 } }
 }
 
 extension WorkerPage.Loop {

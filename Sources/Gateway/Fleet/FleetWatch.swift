@@ -2,7 +2,6 @@ import Basics
 import Delivery
 import Dispatch
 import EventLoop
-import GroupPositions
 import Jobs
 import Kafka
 import Observability
@@ -15,17 +14,11 @@ final class FleetWatch: Sendable {
     static let subject = "fleet"
     private static let step = Duration.milliseconds(250)
     private static let pause = Duration.milliseconds(500)
-    /// The life of a report on the backlog, in nanoseconds.
-    private static let reportLife: Int64 = 2_000_000_000
-    /// The time between two counts of the backlog while a caller follows it, in nanoseconds.
-    private static let backlogInterval: Int64 = 4_500_000_000
 
     private struct State {
         var fleet = Fleet()
         var history = History()
         var current: History.Minute?
-        var report: (StatusReport, at: MonotonicTime)?
-        var published = PublishedCount()
         /// The last hour was read from its topic.
         var hasRead = false
         /// The last failure to read reports.
@@ -33,39 +26,44 @@ final class FleetWatch: Sendable {
     }
 
     private let context: JobContext
-    private let terms: GroupTerms
+    private let backlog: BacklogWatch
     private let log: Log
     private let streams: EventStreams
     /// Hands the record of a minute to Kafka's client.
     private let write: @Sendable ([UInt8]) -> Void
     /// Nothing else is locked while it is held.
     private let state = Mutex(State())
-    /// Held by the one thread that counts the backlog. The state is locked within it.
-    private let counting = Mutex(())
     private let thread = ServiceThread()
 
     init(
-        _ context: JobContext, terms: GroupTerms, streams: EventStreams, log: Log, write: @escaping @Sendable ([UInt8]) -> Void
+        _ context: JobContext, backlog: BacklogWatch, streams: EventStreams, log: Log,
+        write: @escaping @Sendable ([UInt8]) -> Void
     ) {
         self.context = context
-        self.terms = terms
+        self.backlog = backlog
         self.streams = streams
         self.log = log
         self.write = write
     }
 
-    func start() { thread.start(named: "pushfan-fleet") { [self] in work() } }
+    func start() {
+        startBacklog()
+        thread.start(named: "pushfan-fleet") { [self] in work() }
+    }
 
-    /// Waits for the end of the thread, which `JobContext.isCancelled` brings about.
-    func waitForEnd(until deadline: DispatchTime) { thread.waitForEnd(until: deadline) }
+    /// Begins to count what waits.
+    func startBacklog() { backlog.start { [self] in members() } }
+
+    /// Waits for the ends of the threads, which `JobContext.isCancelled` brings about.
+    func waitForEnd(until deadline: DispatchTime) {
+        thread.waitForEnd(until: deadline)
+        backlog.waitForEnd(until: deadline)
+    }
 
     // MARK: Asking
 
     /// The report of `pushfan status`, a few seconds old at most. Blocks its thread.
-    func report() throws(JobFailure) -> StatusReport? {
-        let result = counting.withLock { _ in Result { () throws(JobFailure) in try examine() } }
-        return try result.get()
-    }
+    func report() throws(JobFailure) -> StatusReport? { try backlog.report(members) }
 
     /// The minutes since a moment, in milliseconds since 1970, the present one included.
     func minutes(since moment: Int64) -> [History.Minute] {
@@ -74,23 +72,6 @@ final class FleetWatch: Sendable {
             var history = state.history
             if let current = state.current { history.take(current, now: now) }
             return history.minutes(since: moment)
-        }
-    }
-
-    private func examine() throws(JobFailure) -> StatusReport? {
-        let now = MonotonicTime.now()
-        if let known = state.withLock({ $0.report }), now.nanoseconds(since: known.at) < Self.reportLife { return known.0 }
-        let members = members()
-        do throws(KafkaError) {
-            let examination = StatusExamination(terms, context: context)
-            guard let report = try examination.report(hearing: { _ in .success(members) }) else { return nil }
-            state.withLock { state in
-                state.report = (report, .now())
-                state.published.note(report.publishedEnds(context.topics), at: now)
-            }
-            return report
-        } catch {
-            throw .kafka(error, .readPositions)
         }
     }
 
@@ -182,13 +163,15 @@ final class FleetWatch: Sendable {
         }
     }
 
-    /// The work of each second, and of each minute.
-    private struct Turn {
-        var second: Int64 = 0
-        var tally = CounterTally()
-        var work = RecentWork()
-        var lastSecond: MonotonicTime?
-        var nextBacklog = MonotonicTime.now()
+    /// The work of each second, and of each minute. It waits for no broker.
+    struct Turn {
+        private var second: Int64 = 0
+        private var tally = CounterTally()
+        private var work = RecentWork()
+        private var hubs = HubTally()
+        private var lastSecond: MonotonicTime?
+
+        init() {}
 
         mutating func next(_ watch: FleetWatch) {
             let wall = watch.context.now()
@@ -200,31 +183,23 @@ final class FleetWatch: Sendable {
             let passed = lastSecond.map { Int(time.nanoseconds(since: $0) / 1_000_000) } ?? 0
             lastSecond = time
             work.add(added, milliseconds: passed)
+            hubs.take(members, milliseconds: passed)
             watch.note(added, workers: members.count { !$0.isStale }, passed: min(5000, passed), wall: wall)
             if second % 10 == 0 { watch.writePresent() }
-            guard watch.streams.subjects.contains(FleetWatch.subject) else {
-                // The next stream waits for no interval.
-                nextBacklog = time
-                return
-            }
-            let event = FleetEvent(members: members, work: work)
+            guard watch.streams.subjects.contains(FleetWatch.subject) else { return }
+            let event = FleetEvent(members: members, work: work, hubRates: hubs.callsPerSecond)
             watch.streams.send("fleet", id: "\(wall)", data: event.json(at: wall), to: FleetWatch.subject)
-            guard time >= nextBacklog else { return }
-            nextBacklog = time.advanced(byNanoseconds: FleetWatch.backlogInterval)
-            if let event = watch.backlogEvent() {
-                watch.streams.send("backlog", id: "\(wall)", data: event, to: FleetWatch.subject)
-            }
         }
     }
 
     /// Adds to the present minute, and writes the one before when it is over.
     private func note(_ added: CounterTally.Counters, workers: Int, passed: Int, wall: Int64) {
         let beginning = History.beginning(of: wall)
+        let published = backlog.takePublished()
         let ended = state.withLock { state -> History.Minute? in
             var ended: History.Minute?
             if let current = state.current, current.at != beginning {
                 ended = current
-                ended?.addPublished(from: &state.published)
                 state.current = nil
             }
             var current = state.current ?? History.Minute(at: beginning)
@@ -233,27 +208,15 @@ final class FleetWatch: Sendable {
             for (word, count) in added.finished { current.finished[word, default: 0] += min(count, 1 << 40) }
             current.latency.add(added.latency)
             current.workers = max(current.workers, workers)
-            current.addPublished(from: &state.published)
+            if ended == nil { current.addPublished(published) }
             state.current = current
             return ended
         }
         guard var ended else { return }
-        ended.backlog = backlog()
-        state.withLock { state in
-            ended.addPublished(from: &state.published)
-            state.history.take(ended, now: wall)
-        }
+        ended.addPublished(published)
+        ended.backlog = backlog.recent()
+        state.withLock { $0.history.take(ended, now: wall) }
         write(ended.json)
-    }
-
-    private func backlog() -> History.Backlog? {
-        ((try? report()) ?? nil).map { History.Backlog($0, topics: context.topics) }
-    }
-
-    private func backlogEvent() -> [UInt8]? {
-        guard let report = (try? report()) ?? nil else { return nil }
-        return History.Backlog(report, topics: context.topics)
-            .event(publishedPerSecond: state.withLock { $0.published.perSecond }, reasons: report.reasons)
     }
 }
 

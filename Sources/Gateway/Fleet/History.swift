@@ -57,9 +57,9 @@ struct History: Sendable {
 }
 
 extension History.Minute {
-    /// Adds what was published since that was last taken.
-    mutating func addPublished(from count: inout PublishedCount) {
-        if let more = count.take() { published = (published ?? 0).addingSaturated(more) }
+    /// Adds what was published since that was last taken, if that is known.
+    mutating func addPublished(_ more: Int?) {
+        if let more { published = (published ?? 0).addingSaturated(more) }
     }
 
     /// As JSON.

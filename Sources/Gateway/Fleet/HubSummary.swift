@@ -1,9 +1,9 @@
 import Jobs
 import PushModel
 
-/// One hub as all workers see it: the worst of their circuits, and the sums of their calls.
+/// One hub as all workers see it: the worst of their circuits, and the sums of their figures.
 struct HubSummary: Sendable {
-    private let name: String
+    let name: String
     private var total = WorkerPage.Hub()
     private var rate: Double?
     private var workers = 0
@@ -37,7 +37,6 @@ struct HubSummary: Sendable {
         total.problem = total.problem ?? hub.problem
         total.limit = Self.sum(total.limit, and: hub.limit)
         total.inFlight = Self.sum(total.inFlight, and: hub.inFlight)
-        if hub.calls != nil { total.calls = Self.sum(total.calls, and: hub.calls) }
         total.waitingForTurn = Self.sum(total.waitingForTurn, and: hub.waitingForTurn)
         total.waitingForTimer = Self.sum(total.waitingForTimer, and: hub.waitingForTimer)
         total.throttledUntil = [total.throttledUntil, hub.throttledUntil].compactMap { $0 }.max()
@@ -55,14 +54,15 @@ struct HubSummary: Sendable {
 
     private static func sum(_ one: Int?, and other: Int?) -> Int { max(0, one ?? 0).addingSaturated(max(0, other ?? 0)) }
 
-    /// As JSON.
-    var json: [UInt8] {
+    /// As JSON, with its calls a second if they are known.
+    func json(callsPerSecond: Double?) -> [UInt8] {
         var json = JSONObject([
             "hub": name, "circuit": total.gravity == 0 ? "closed" : total.circuit,
             "circuit_reason": total.circuitReason.map(FleetEvent.cut), "circuit_change": total.circuitChange?.text,
-            "trouble": total.problem.map(FleetEvent.cut), "in_flight": total.inFlight, "limit": total.limit, "calls": total.calls,
+            "trouble": total.problem.map(FleetEvent.cut), "in_flight": total.inFlight, "limit": total.limit,
             "waiting_for_turn": total.waitingForTurn, "waiting_for_timer": total.waitingForTimer,
         ])
+        if let callsPerSecond { json.add("calls_per_second", tenths: callsPerSecond) }
         if let rate { json.add("rate_per_second", tenths: rate) }
         json.add(["throttled_until": total.throttledUntil?.text, "workers": workers, "retired": total.isRetired ? true : nil])
         return json.bytes

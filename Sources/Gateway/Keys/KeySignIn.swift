@@ -86,12 +86,12 @@ final class KeySignIn: Sendable {
         }
     }
 
-    /// Checks a key that was right when a session began. The call counts as the key's.
-    func check(again key: APIKey) -> Outcome {
+    /// Checks a key that was right when a session began, and gives it with its present terms if it still is. The call counts as the key's.
+    func check(again key: APIKey) -> (outcome: Outcome, key: APIKey?) {
         let now = services.now()
         let known = keys.keys(now: now)
-        guard case .right(let key) = known.verdict(on: key, at: wallClock()) else { return count(.refused, as: "ended") }
-        return admit(key, of: known, now: now)
+        guard case .right(let key) = known.verdict(on: key, at: wallClock()) else { return (count(.refused, as: "ended"), nil) }
+        return (admit(key, of: known, now: now), key)
     }
 
     /// The holder of a key that was right when a session began, or nil if it is not right any more. Counts as no call.

@@ -15,9 +15,18 @@ extension Reply {
     /// Answers with a body that is written later, as long as its reader may have it.
     func streaming(to holder: KeyHolder) -> EventStreaming {
         { head, onEnd in
-            let (response, stream) = HTTPServerResponse.stream(status: head.status, headers: head.headers, onEnd: onEnd)
+            let (response, stream) = HTTPServerResponse.events(head, onEnd: onEnd)
             self.answer(response)
             return holder.isStillThere.map { SessionSink(stream, isOpen: $0) } ?? stream
         }
+    }
+}
+
+extension HTTPServerResponse {
+    /// A stream of events with room for the last event of each kind at once, and for further ones while its reader is slow.
+    static func events(
+        _ head: APIAnswer, onEnd: @escaping @Sendable () -> Void
+    ) -> (response: HTTPServerResponse, stream: AnswerStream) {
+        stream(status: head.status, headers: head.headers, capacity: 4 * FleetEvent.limit, onEnd: onEnd)
     }
 }

@@ -3,9 +3,9 @@ import EventLoop
 import HTTPServing
 import Synchronization
 
-/// Streams of server-sent events about named subjects. A stream begins with the last events that others have got about its subject. It gets
-/// an event only when its data are others than those of the one before, and a comment when nothing was said for a while. No thread waits
-/// with a stream.
+/// Streams of server-sent events about named subjects. A stream begins with the last events that others have got about its subject, but for
+/// those of which nothing was heard for a while. It gets an event only when its data are others than those of the one before, and a comment
+/// when nothing was said for a while. No thread waits with a stream.
 final class EventStreams: Sendable {
     private struct Stream: Sendable {
         let subject: String
@@ -18,6 +18,7 @@ final class EventStreams: Sendable {
     private struct Event: Sendable {
         let data: [UInt8]
         let frame: [UInt8]
+        let at: MonotonicTime
     }
 
     private struct State {
@@ -34,7 +35,7 @@ final class EventStreams: Sendable {
         }
     }
 
-    /// Silence after which a comment is sent, in nanoseconds.
+    /// Silence after which a comment is sent, and an event is not the present any more, in nanoseconds.
     private static let silence: Int64 = 15_000_000_000
 
     private let limit: Int
@@ -62,21 +63,25 @@ final class EventStreams: Sendable {
             return call.answer(APIAnswer(status: 204))
         }
         guard count < limit else { return call.refuse(.overloaded(after: 5000)) }
+        let time = now()
         let (number, latest) = state.withLock { state -> (Int, [String: Event]) in
             state.lastNumber += 1
-            return (state.lastNumber, state.latest[subject] ?? [:])
+            let latest = (state.latest[subject] ?? [:]).filter { time.nanoseconds(since: $0.value.at) < Self.silence }
+            return (state.lastNumber, latest)
         }
         let sink = call.stream(RequestEvents.head) { [self] in remove(number) }
         let frames = latest.sorted { $0.key < $1.key }.flatMap(\.value.frame)
         guard sink.write(EventFrames.beginning + frames) else { return }
-        let stream = Stream(subject: subject, sink: sink, last: latest.mapValues(\.data), sentAt: now())
+        let stream = Stream(subject: subject, sink: sink, last: latest.mapValues(\.data), sentAt: time)
         state.withLock { $0.streams[number] = stream }
     }
 
     /// Sends an event to the streams about a subject that have not got these data.
     func send(_ name: StaticString, id: String, data: [UInt8], to subject: String) {
         let time = now()
-        let (key, event) = ("\(name)", Event(data: data, frame: EventFrames.event(name, id: id, data: data)))
+        guard state.withLock({ $0.hasStream(about: subject) }) else { return }
+        let event = Event(data: data, frame: EventFrames.event(name, id: id, data: data), at: time)
+        let key = "\(name)"
         let found = state.withLock { state -> [(Int, any EventSink)] in
             var found: [(Int, any EventSink)] = []
             guard state.hasStream(about: subject) else { return found }

@@ -46,7 +46,12 @@ extension OperatorCall {
 extension [String: String] {
     /// A whole number of a query, or its default. What is none, or out of range, is 400.
     func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) throws(APIProblem) -> Int {
-        guard let text = self[name] else { return value }
+        try integer(name, in: range) ?? value
+    }
+
+    /// A whole number of a query, or nil. What is none, or out of range, is 400.
+    func integer(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int? {
+        guard let text = self[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw .invalid("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
         }

@@ -63,7 +63,8 @@ final class OperatorEndpoints: Sendable {
             isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context))
         streams = EventStreams(limit: Self.streamLimit)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)
-        fleet = FleetWatch(context, terms: configuration.groupTerms, streams: streams, log: services.log, write: write)
+        let backlog = BacklogWatch(context, streams: streams, terms: configuration.groupTerms)
+        fleet = FleetWatch(context, backlog: backlog, streams: streams, log: services.log, write: write)
     }
 
     func start() {

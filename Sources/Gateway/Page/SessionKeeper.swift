@@ -58,9 +58,9 @@ final class SessionKeeper: Sendable {
         guard let digest = Self.digest(of: secret), let session = sessions.withLock({ $0.use(digest, now: now) }) else {
             throw .sessionOver
         }
-        let outcome = keys.check(again: session.key)
+        let (outcome, key) = keys.check(again: session.key)
         if outcome == .refused { sessions.withLock { $0.end(digest) } }
-        return facts(try outcome.publisher(orRefuse: .sessionOver), of: session.key, until: session.end, now: now)
+        return facts(try outcome.publisher(orRefuse: .sessionOver), of: key ?? session.key, until: session.end, now: now)
     }
 
     /// True as long as a session is there and its key has the same rights. A stream that goes on is a use of its session, and no call.

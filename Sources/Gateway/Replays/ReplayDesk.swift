@@ -50,7 +50,7 @@ struct ReplayDesk: Sendable {
                 do throws(JobFailure) {
                     try make(order, header: header, path: path, context: context)
                     let plan = try APIAnswer(
-                        status: 201, json: whole(path, job: nil, rate: order.rate).bytes, headers: headers(of: path, id: id))
+                        status: 201, json: whole(path, job: nil, rate: nil).bytes, headers: headers(of: path, id: id))
                     drafts.end(id, with: .success(plan))
                 } catch {
                     let problem: APIProblem =
@@ -76,13 +76,12 @@ struct ReplayDesk: Sendable {
         try plan.make(order.filter, codes: order.codes, places: order.places, replacement: order.value)
     }
 
-    /// Everything known of a plan in a file, and of its job.
-    private func whole(_ path: String, job: JobLog.Job?, rate: Int) throws(JobFailure) -> JSONObject {
+    /// Everything known of a plan in a file, and of its job, with its price at a rate, or at its own.
+    private func whole(_ path: String, job: JobLog.Job?, rate: Int?) throws(JobFailure) -> JSONObject {
         let plan = try ReplayPlanReader(path)
         let shown = ReplayJSON(
             header: plan.header, job: job, standing: runs.standing(of: plan.header.jobID), now: context.now())
-        let pace = ReplayPace(rate: Double(rate), callsAtOnce: callsAtOnce, callTime: .milliseconds(100))
-        return shown.whole(samples: try Self.samples(plan), pace: pace)
+        return shown.whole(samples: try Self.samples(plan), rate: rate, callsAtOnce: callsAtOnce)
     }
 
     /// Some of the requests of a plan, evenly spread.
@@ -159,7 +158,7 @@ struct ReplayDesk: Sendable {
     /// One replay: its plan, how it stands and, where that costs little or was asked for, what became of its requests.
     func show(_ id: String, for call: OperatorCall) throws(APIProblem) -> APIAnswer {
         let query = try call.query(["results", "rate"])
-        let rate = try query.integer("rate", in: 1...1_000_000, default: 500)
+        let rate = try query.integer("rate", in: 1...1_000_000)
         if let draft = drafts.all(for: call.publisher)[id] {
             return APIAnswer(status: 200, json: draft.json(id: id), headers: ["Cache-Control": "no-store"])
         }

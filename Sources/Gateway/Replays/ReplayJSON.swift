@@ -42,13 +42,22 @@ struct ReplayJSON {
     }
 
     /// The whole plan.
-    func whole(samples: [ReplayItem], pace: ReplayPace) -> JSONObject {
+    ///
+    /// - Parameters:
+    ///   - samples: Some of its requests.
+    ///   - rate: Requests a second for its price, or nil for those of a run that says nothing else.
+    ///   - callsAtOnce: Calls that one worker has in flight at once.
+    /// - Returns: An object.
+    func whole(samples: [ReplayItem], rate: Int?, callsAtOnce: Int) -> JSONObject {
         let counts = header.counts
+        let ownRate = header.rate(after: job)
+        let pace = ReplayPace(rate: rate.map(Double.init) ?? ownRate, callsAtOnce: callsAtOnce, callTime: .milliseconds(100))
         var json = summary
         json.add("mode", value: (header.includesAmbiguous ? PlanOrder.Mode.includeAmbiguous : .safe).rawValue)
         json.add("matched", value: counts.matched)
         json.add("eligible", raw: JSONObject(["safe": counts.safe, "ambiguous": counts.ambiguous]).bytes)
         json.add("calls", value: counts.calls)
+        json.add("rate", value: Int(ownRate))
         json.add("seconds", value: Int((pace.milliseconds(requests: counts.requests, calls: counts.calls) + 999) / 1000))
         json.add("left", raw: Self.object(counts.left.map { ($0.key.rawValue, $0.value) }))
         json.add("repairs", raw: Self.object(counts.repairs.map { ($0.key.rawValue, $0.value) }))
@@ -56,7 +65,7 @@ struct ReplayJSON {
         json.add("samples", array: samples.map(\.json))
         if let job {
             json.add([
-                "started_at": job.record.startedAt.text, "updated_at": job.record.updatedAt.text, "rate": Int(job.record.rate),
+                "started_at": job.record.startedAt.text, "updated_at": job.record.updatedAt.text,
             ])
             json.add("left_by_run", raw: Self.object(job.skippedCounts.map { ($0.key.rawValue, $0.value) }))
         }

@@ -63,7 +63,7 @@ public final class GatewayService: Sendable {
         page: WebPage? = nil, makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
-        let proxies = try TrustedProxies(configuration.trustedProxies)
+        let proxies = if let page { page.proxies } else { try TrustedProxies(configuration.trustedProxies) }
         let users = try Self.users(configuration, services: services)
         let signIn: SignIn
         do throws(CryptoError) {

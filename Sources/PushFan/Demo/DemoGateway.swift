@@ -15,7 +15,7 @@ final class DemoGateway {
     private let service: GatewayService
     private let health = Health()
     private let address: HTTPServer.Address
-    /// The key of a back end that may publish, look and repair.
+    /// The key of a back end that may publish, read and repair.
     let key: String
     /// The folder of its files.
     private let folder = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString)"

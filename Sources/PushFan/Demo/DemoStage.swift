@@ -82,11 +82,12 @@ final class DemoStage {
         return added
     }
 
-    /// Publishes requests, spread over the partitions.
-    func publish(_ values: [String]) throws {
+    /// Publishes requests, spread over the partitions. `number` chooses that of the first one.
+    func publish(_ values: [String], from number: Int = 0) throws {
         for (index, value) in values.enumerated() {
             let bytes = Array(value.utf8)
-            try producer.produce(to: requests, partition: Int32(index % Self.partitionCount), key: nil, value: bytes.span)
+            try producer.produce(
+                to: requests, partition: Int32((number + index) % Self.partitionCount), key: nil, value: bytes.span)
         }
         try producer.flush(timeout: .seconds(30))
     }

@@ -42,11 +42,12 @@ final class DemoTraffic {
     /// The hub's own pages.
     var hubURL: String { "http://\(hub.address.map(\.description) ?? "")" }
 
-    /// Publishes requests until `ended` is signalled. Each second one goes to the second hub, and may try only once.
+    /// Publishes requests until `ended` is signalled. Every fourth goes to the second hub, and may try only once.
     func play(until ended: DispatchSemaphore) throws {
         while ended.wait(timeout: .now() + Self.pause) == .timedOut {
             count += 1
-            try stage.publish([Self.request(count)])
+            // Each partition gets requests of both hubs.
+            try stage.publish([Self.request(count)], from: count + count / 4)
         }
     }
 

@@ -48,7 +48,7 @@ package struct PreparedReplay: Sendable {
     }
 
     /// Requests a second for a run that says nothing else: those of the run before, or of the plan, or 500.
-    package var rate: Double { job.flatMap { $0.record.rate > 0 ? $0.record.rate : nil } ?? header.rate ?? 500 }
+    package var rate: Double { header.rate(after: job) }
 
     /// A runner of the plan.
     ///
@@ -65,4 +65,14 @@ package struct PreparedReplay: Sendable {
     ///
     /// - Throws: The file cannot be read or is no plan.
     package func leftovers() throws(JobFailure) -> Leftovers { Leftovers(of: try ReplayPlanReader(path), job: job) }
+}
+
+extension ReplayPlanHeader {
+    /// Requests a second for a run that says nothing else.
+    ///
+    /// - Parameter job: The run before, or nil for a plan that was never run.
+    /// - Returns: The rate of the run before, or of the plan, or 500.
+    package func rate(after job: JobLog.Job?) -> Double {
+        job.flatMap { $0.record.rate > 0 ? min($0.record.rate, 1_000_000) : nil } ?? rate ?? 500
+    }
 }
