@@ -229,7 +229,8 @@ class Browser:
         return self.ask("GET", "/cookie")
 
     def forget_cookies(self):
-        self.ask("DELETE", "/cookie")
+        """Of every address."""
+        self.cdp("Network.clearBrowserCookies")
 
     def cdp(self, method, **parameters):
         return self.ask("POST", "/goog/cdp/execute", {"cmd": method, "params": parameters})

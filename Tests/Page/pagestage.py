@@ -16,7 +16,12 @@ from browser import wait  # noqa: E402
 from gatewaystage import GatewayStage  # noqa: E402
 from stage import Stage  # noqa: E402
 
-ALL = "publish,publish:broadcast,read,read:payload,replay"
+# The keys by their names, and what makes them.
+KEYS = {
+    "all": ["--scope", "publish,publish:broadcast,read,read:payload,replay"], "read": ["--scope", "read"],
+    "publish": ["--scope", "publish"], "blind": ["--scope", "read,replay"],
+    "tenant": ["--scope", "publish,read,read:payload,replay", "--tenant", "acme"],
+}
 DEVICES = [
     {"installationId": f"{name}-phone", "platform": platform, "pushChannel": channel, "tags": [f"username:{name}", "World"]}
     for name, platform, channel in [("alice", "apns", "A1B2C3D4E5F60718"), ("bob", "fcmv1", "bobs-token"),
@@ -71,7 +76,8 @@ class PageStage(GatewayStage):
             "PUSHFAN_KAFKA_TOPICS_PREFIX": f"{self.run}.", "PUSHFAN_GATEWAY_LISTEN": "127.0.0.1:0",
             "PUSHFAN_GATEWAY_KEYS_FILE": str(self.work / "keys"), "PUSHFAN_GATEWAY_STATE_DIR": str(self.work / "state"),
         }
-        self.gateway = self.base = self.key = self.read_key = self.south = None
+        self.gateway = self.base = self.south = None
+        self.keys = {}
         self.hubs = []
 
     def __exit__(self, *details):
@@ -83,8 +89,7 @@ class PageStage(GatewayStage):
     def start(self):
         """Returns once a request has come to its end."""
         self.make_topics()
-        self.key, self.read_key = (
-            self.command("keys", "create", "--scope", scopes).split()[0] for scopes in (ALL, "read"))
+        self.keys = {name: self.command("keys", "create", *terms).split()[0] for name, terms in KEYS.items()}
         (self.work / "state").mkdir()
         (self.work / "devices.json").write_text(json.dumps(DEVICES))
         connections = [self.start_emulator() for _ in range(2)]
@@ -95,15 +100,20 @@ class PageStage(GatewayStage):
         self.environment["PUSHFAN_CONFIG"] = str(self.work / "pushfan.yaml")
         for name in "w1", "w2":
             self.start_worker(name)
-        log = self.work / "gateway.log"
-        with open(log, "wb") as file:
-            self.gateway = subprocess.Popen(
-                [self.program, "gateway"], env=self.environment | {"PUSHFAN_LOG_LEVEL": "info"}, stdout=file, stderr=file)
-        self.gateways.append(self.gateway)
-        self.base = f"http://127.0.0.1:{self.address(log, 'apps are served')}"
-        api = API(self.base, self.key)
+        self.base = self.serve("gateway")
+        api = API(self.base, self.keys["all"])
         api.publish([request("first")])
         wait(lambda: api.call("GET", "/v1/requests/first")[1].get("state") == "sent", "a request is sent")
+
+    def serve(self, name, **settings):
+        """Starts a gateway; returns its address. Settings that are None are left out."""
+        log = self.work / f"{name}.log"
+        given = self.environment | {"PUSHFAN_LOG_LEVEL": "info"} | settings
+        with open(log, "wb") as file:
+            self.gateway = subprocess.Popen(
+                [self.program, "gateway"], env={key: value for key, value in given.items() if value is not None}, stdout=file, stderr=file)
+        self.gateways.append(self.gateway)
+        return f"http://127.0.0.1:{self.address(log, 'apps are served')}"
 
     def start_emulator(self):
         self.hubs.append(subprocess.Popen(
@@ -112,9 +122,9 @@ class PageStage(GatewayStage):
         return self.hubs[-1].stdout.readline().strip()
 
 
-def fault(hub, text):
-    """Spoils an emulated hub as the text says; mends it if there is none."""
-    call = urllib.request.Request(f"{hub}/faults", text.encode() if text else None, method="PUT" if text else "DELETE")
+def fault(hub, text, kind="faults"):
+    """Spoils an emulated hub as the text says, or scripts its `telemetry`; undoes it if there is none."""
+    call = urllib.request.Request(f"{hub}/{kind}", text.encode() if text else None, method="PUT" if text else "DELETE")
     urllib.request.urlopen(call, timeout=60).close()
 
 

@@ -4,12 +4,14 @@ import contextlib
 import http.client
 import json
 import re
+import socket
 import threading
 import time
 import urllib.parse
 
 from browser import FAR, wait
-from pagestage import API, request
+from pagestage import API, Way, request
+from stage import timestamp
 
 # The claims in the order in which they are tried: of each its name, what does it, and which messages of the console it calls for.
 cases = {}
@@ -39,11 +41,11 @@ def screen_of(place):
 
 
 class Trial:
-    def __init__(self, browser, way, base, keys, fault, letters):
-        self.browser, self.way = browser, way
-        self.base, self.key, self.read_key = base, keys[0], keys[1]
-        self.api, self.read_api = API(base, keys[0]), API(base, keys[1]) if keys[1] else None
-        self.fault, self.letters = fault, letters
+    def __init__(self, browser, way, base, keys, fault, stage):
+        self.browser, self.way, self.base, self.keys = browser, way, base, keys
+        self.key, self.api = keys["all"], API(base, keys["all"])
+        # The stage is None where the gateway is somebody else's.
+        self.fault, self.stage = fault, stage
         self.unique = f"{int(time.time()):x}"
         self.number = 0
         self.signed = self.shots = None
@@ -57,7 +59,7 @@ class Trial:
 
     def sign_in(self, key, place="overview"):
         if self.signed:
-            self.browser.go(f"{self.way.base}/ui")
+            self.browser.go("about:blank")
             self.browser.forget_cookies()
         self.visit(place)
         field = self.browser.await_element("input[name=key]")
@@ -94,11 +96,24 @@ class Trial:
         if found:
             return found[0]["id"]
         self.fail(1)
-        status, plan = self.api.call("POST", "/v1/replays", {"filter": "state:failed since:1h", "reason": "to look at"})
-        check(status in (201, 202), f"a plan: {status} {plan}")
-        return plan["id"]
+        return self.plan("state:failed since:1h", "to look at")
 
     # What happens beside the page.
+
+    @contextlib.contextmanager
+    def at(self, base):
+        """The page and the API are those of another gateway for as long as it is entered."""
+        before = self.way, self.base, self.api
+        self.way = Way(base, self.browser.inside(socket.create_server, ("127.0.0.1", 0)))
+        self.base, self.api, self.signed = base, API(base, self.key), None
+        try:
+            yield
+        finally:
+            self.browser.go("about:blank")
+            self.way.close()
+            self.way, self.base, self.api = before
+            # Signing out of one has lost the cookies of both.
+            self.signed = "nobody"
 
     def name(self, prefix):
         self.number += 1
@@ -111,11 +126,36 @@ class Trial:
         before = self.open_failures()
         for name in names:
             # One after the other: each worker sees failures and successes in turns.
-            self.api.publish([request(name, "bob", hub="south", **members), request(self.name("fine"), hub="south")])
+            self.api.publish([request(name, "bob", **{"hub": "south"} | members), request(self.name("fine"), hub="south")])
             wait(lambda: self.state(name) == "failed", f"{name} fails")
         wait(lambda: self.open_failures() >= before + count, f"{count} failures are counted")
         self.fault(None)
         return names
+
+    def cancelled(self, count):
+        """Makes so many requests that were cancelled; returns a filter for them. A replay sends them with `not_before=null`."""
+        label = self.name("wide")
+        names = [f"{label}-{number}" for number in range(count)]
+        far = timestamp((time.time() + 3600) * 1000)
+        batch = [request(one, not_before=far, labels={"campaign": label}) for one in names]
+        for begin in range(0, count, 600):
+            self.api.publish(batch[begin:begin + 600])
+        for one in names:
+            status, said = self.api.call("POST", f"/v1/requests/{one}:cancel", {"reason": "too early"})
+            check(status < 300, f"{one} is cancelled: {status} {said}")
+        matched = f"state:cancelled label.campaign:{label} since:1h"
+        wait(lambda: self.total(matched) == count, "all are cancelled")
+        return matched
+
+    def plan(self, matched, reason, **more):
+        """Plans a replay; returns its id."""
+        status, plan = self.api.call("POST", "/v1/replays", {"filter": matched, "reason": reason, **more})
+        check(status in (201, 202), f"a plan: {status} {plan}")
+        wait(lambda: self.job(plan["id"])["state"] == "planned", "it is planned")
+        return plan["id"]
+
+    def job(self, identity, **query):
+        return self.api.get(f"/v1/replays/{identity}", **query)
 
     def state(self, name):
         return self.api.call("GET", f"/v1/requests/{name}")[1].get("state")
@@ -192,6 +232,23 @@ class Trial:
                 return
             self.browser.keys("Tab")
         raise AssertionError(f"Tab does not reach {css}")
+
+    def text(self):
+        """All that the screen says."""
+        return self.shown("main") or ""
+
+    def fill(self, css, text):
+        """Types into a field in place of what it has."""
+        field = self.browser.await_element(css)
+        self.browser.ask("POST", f"/element/{field.identity}/clear", {})
+        field.type(text)
+
+    def choose(self, css, value):
+        self.browser.await_element(f"{css} option[value='{value}']").click()
+
+    def press(self, css):
+        """Clicks what is there and can be used."""
+        wait(lambda: (found := self.browser.find(css)) and found.isEnabled and (found.click() or True), f"{css} can be pressed")
 
     def place(self):
         return self.browser.script("return location.hash")
