@@ -258,7 +258,7 @@ import Testing
         let read = try #require(json["reasons"] as? [[String: Any]])
         #expect(json["published_per_second"] as? Double == 2.3 && read.count == 20)
         #expect(read.map { $0["stuck"] as? Bool == true } == (0..<20).map { $0 < 2 })
-        #expect(read.allSatisfy { ($0["text"] as? String)?.unicodeScalars.count == 160 })
+        #expect(read.allSatisfy { ($0["text"] as? String)?.unicodeScalars.count == 500 })
         #expect(json["at"] as? String == "1970-01-01T00:00:05.000Z")
     }
 

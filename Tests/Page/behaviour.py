@@ -3,6 +3,7 @@
 from browser import wait
 from trial import case, check, equal
 
+
 @case("signing in leads to the screen that was asked for, and the key is nowhere on the page",
       r"/ui/session - Failed to load resource: the server responded with a status of 401")
 def sign_in(trial):

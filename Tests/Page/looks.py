@@ -190,7 +190,7 @@ def pictures(trial):
         for width in 1280, 390:
             with emulated(trial, width, 900 if width > 400 else 844, prefers_color_scheme=scheme):
                 for view in views(trial):
-                    wait(lambda: trial.shown("[data-age]") == "live", "the page is live")
+                    wait(lambda: trial.shown("[data-age]").startswith("live"), "the page is live")
                     name = view.split("/")[0] + ("-one" if "/" in view else "")
                     trial.browser.screenshot(trial.shots / f"{name}-{scheme}-{width}.png", whole=view not in ("help", "plan"))
                     count += 1

@@ -216,10 +216,11 @@ function openOne(view) {
         ['Reason', plan.reason], ['By', plan.actor], ['Rate', plan.rate && `${count(plan.rate)} requests a second`], ['Started', plan.started_at && time(plan.started_at)],
       ]),
       plan.problem ? problemNotice({message: plan.problem.detail ?? String(plan.problem), ...plan.problem}) : null,
-      isPlanned ? null : [bar.meter, bar.text, bar.results],
+      isPlanned ? null : [bar.meter, bar.text, plan.source === 'deadletter' ? null : bar.results],
       isPlanned || plan.state === 'interrupted' ? (isElsewhere ? notice('', 'The plan is at another gateway, or at the command that made it.') : runForm()) : null,
       atWork.includes(plan.state) ? el('div', {class: 'row'}, plan.state === 'paused' ? act('resume', 'Go on') : act('pause', 'Pause the replay'), act('stop', 'Stop for good')) : null,
-      isOver ? el('p', {}, el('a', {href: link('requests', undefined, {filter: `job:${plan.id}`}), 'data-action': 'results'}, 'See its results')) : null,
+      // Requests in place of dead letters are new ones, and name no replay.
+      isOver && plan.source !== 'deadletter' ? el('p', {}, el('a', {href: link('requests', undefined, {filter: `job:${plan.id}`}), 'data-action': 'results'}, 'See its results')) : null,
       samples(), leftovers())
     if (hadFocus && !isPlanned) {
       body.querySelector('button[data-action]:enabled, a[data-action]')?.focus()
@@ -326,7 +327,7 @@ function openLetters(view) {
   const flags = [['since', members.get('since')], ['code', members.get('code')]].filter(([, value]) => value).map(([name, value]) => `--${name} ${shell(value)}`)
   view.frame(null, el('p', {class: 'soft'}, 'Records that no worker could understand. They were never sent; mended, they are published as new requests.'),
     el('form', {class: 'row', onsubmit: apply}, el('div', {class: 'combo'}, code), since, el('button', {class: 'main'}, 'Search')),
-    watchNew(view, async () => (await get(query({limit: 20}), view.signal)).items.map((letter) => letter.id), () => pages.items.map((letter) => letter.id), () => pages.load()),
+    watchNew(view, async () => (await get(query({limit: 20, since: pages.items[0]?.at ?? members.get('since')}), view.signal)).items.map((letter) => letter.id), () => pages.items.map((letter) => letter.id), () => pages.load()),
     place, detail, asCommands([{path: page()}], [['pushfan replay deadletter --dry-run', ...flags].join(' ')]))
   pages.load()
 }

@@ -160,7 +160,9 @@ function open(view) {
     const {own} = read(answer)
     if (!own?.error || !may('read')) return
     // The failures know cause and remedy of a code, and whether a replay has repaired it.
-    const {items} = await get(target('v1/failures', {filter: `request:${quoted(answer.id)} since:${own.timings?.published_at ?? own.at}`}), view.signal).catch(() => ({items: []}))
+    const failures = target('v1/failures', {filter: `request:${quoted(answer.id)} since:${own.timings?.published_at ?? own.at}`})
+    const {items} = await get(failures, view.signal).catch(() => ({items: []}))
+    showCommands({path: failures})
     cause = items.find((group) => group.code === own.error.code)
     render()
   }, headline)

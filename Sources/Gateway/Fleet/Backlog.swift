@@ -90,7 +90,7 @@ extension History.Backlog {
         json.add(
             "reasons",
             array: reasons.prefix(20).map {
-                JSONObject(["stuck": $0.isStuck, "text": FleetEvent.cut($0.text)]).bytes
+                JSONObject(["stuck": $0.isStuck, "text": FleetEvent.cut($0.text, to: 500)]).bytes
             })
         return json.bytes
     }

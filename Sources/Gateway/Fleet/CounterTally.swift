@@ -13,7 +13,7 @@ struct CounterTally: Sendable {
         /// The states that are counted. A stranger may report any number of others.
         private static let states = ResultState.allCases.map(\.rawValue)
 
-        /// What was added since earlier counters, or nil if it counts less of anything.
+        /// The growth since earlier counters, or nil if it counts less of anything.
         fileprivate func growth(since earlier: Counters) -> Counters? {
             guard calls >= earlier.calls, let latency = latency.growth(since: earlier.latency),
                 !earlier.finished.contains(where: { finished[$0.key, default: 0] < $0.value })

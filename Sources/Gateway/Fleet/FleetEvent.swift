@@ -57,8 +57,11 @@ struct FleetEvent {
         return chosen.sorted().map { ($0, pieces[$0].bytes) }
     }
 
-    /// The beginning of a text that a worker wrote, or of a reason why requests wait.
-    static func cut(_ text: String) -> String { String(Substring(text.unicodeScalars.prefix(textLimit))) }
+    /// The beginning of a text that a worker wrote.
+    static func cut(_ text: String) -> String { cut(text, to: textLimit) }
+
+    /// The beginning of a text, so many scalars at most.
+    static func cut(_ text: String, to limit: Int) -> String { String(Substring(text.unicodeScalars.prefix(limit))) }
 }
 
 extension Fleet.Member {
