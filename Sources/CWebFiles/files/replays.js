@@ -2,7 +2,7 @@
 
 import {address, asCommands, call, get, may, target} from './api.js'
 import {announce, button, bytes, count, duration, el, facts, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
-import {follow as followLive, isQuiet} from './live.js'
+import {follow as followLive, isQuiet, present} from './live.js'
 import {terms} from './requests.js'
 import {counts, go, link, needs, pager, pretty, problemNotice, watchNew} from './view.js'
 
@@ -291,6 +291,7 @@ function openLetters(view) {
   const {members} = view
   const query = (more) => target('v1/deadletters', {since: members.get('since'), until: members.get('until'), code: members.get('code'), limit: 50, ...more})
   const page = (cursor) => query({payload: may('read:payload') ? 'true' : undefined, cursor})
+  const opened = new Date(present()).toISOString()
   const place = el('section', {class: 'card'}, el('p', {class: 'soft'}, 'Reading…'))
   const detail = el('div')
   const pick = (letter) => {
@@ -327,7 +328,7 @@ function openLetters(view) {
   const flags = [['since', members.get('since')], ['code', members.get('code')]].filter(([, value]) => value).map(([name, value]) => `--${name} ${shell(value)}`)
   view.frame(null, el('p', {class: 'soft'}, 'Records that no worker could understand. They were never sent; mended, they are published as new requests.'),
     el('form', {class: 'row', onsubmit: apply}, el('div', {class: 'combo'}, code), since, el('button', {class: 'main'}, 'Search')),
-    watchNew(view, async () => (await get(query({limit: 20, since: pages.items[0]?.at ?? members.get('since')}), view.signal)).items.map((letter) => letter.id), () => pages.items.map((letter) => letter.id), () => pages.load()),
+    watchNew(view, async () => (await get(query({limit: 20, since: pages.items[0]?.at ?? opened}), view.signal)).items.map((letter) => letter.id), () => pages.items.map((letter) => letter.id), () => pages.load()),
     place, detail, asCommands([{path: page()}], [['pushfan replay deadletter --dry-run', ...flags].join(' ')]))
   pages.load()
 }

@@ -128,7 +128,8 @@ function open(view) {
   const published = el('div', {class: 'form'}), calls = el('div', {class: 'form'}), as = el('div')
   const where = () => answer?.topic && `${answer.topic}/${answer.partition}/${answer.offset}`
   const paths = () => [may('read') ? target(path, {life: true}) : path, ...may('read:payload') ? [target(path, {payload: true, at: where()})] : []]
-  const showCommands = (...more) => show(as, asCommands([...paths().map((path) => ({path})), ...more], [`pushfan results show ${view.id.startsWith('-') ? '-- ' : ''}${shell(view.id)}`], as))
+  const others = new Map()
+  const showCommands = (other) => show(as, asCommands([...paths().map((path) => ({path})), ...others.set(other?.path, other).values()].filter(Boolean), [`pushfan results show ${view.id.startsWith('-') ? '-- ' : ''}${shell(view.id)}`], as))
   const replay = button('Replay this…', () => go(link('replays', 'new', {filter: `request:${quoted(answer?.id ?? view.id)}`})), {'data-action': 'replay'})
   let answer, cause
 
