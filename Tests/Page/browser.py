@@ -101,7 +101,8 @@ class Browser:
     """A Chromium without a window. All that it starts ends with it, also when this process is killed."""
 
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="pushfan-page-", ignore_cleanup_errors=True)
+        # Chromium makes a socket below it, whose path has 107 bytes at most (unix(7)).
+        self.folder = tempfile.TemporaryDirectory(prefix="pushfan-page-", ignore_cleanup_errors=True, dir="/tmp")
         # One thread: the network belongs to it, and so do processes that end when it does.
         self.thread = concurrent.futures.ThreadPoolExecutor(1)
         self.process = self.session = self.connection = None
