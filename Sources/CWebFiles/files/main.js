@@ -60,7 +60,7 @@ function open() {
     },
     /** Puts members into the address without a step back. */
     remember(members) { history.replaceState(null, '', link(screen.path, id, members)) },
-    /** Runs a task, and shows its problem in its place. */
+    /** Runs a task, and shows its problem, which it returns, in its place. */
     async run(task, where) {
       try {
         await task()
@@ -69,6 +69,7 @@ function open() {
         if (!(problem instanceof Problem)) throw problem
         show(where, problemNotice(problem))
         if (!main.dataset.ready) main.dataset.ready = 'true'
+        return problem
       }
     },
   }

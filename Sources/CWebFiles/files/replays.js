@@ -255,7 +255,9 @@ function openOne(view) {
   }
 
   view.frame(el('p', {class: 'end'}, el('a', {href: link('replays')}, 'All replays')), said, body, commands)
-  view.run(() => ask(), body)
+  // A refusal stays one.
+  const heed = (problem) => { if (problem?.status >= 400 && problem.status < 500) clearInterval(timer) }
+  view.run(() => ask(), body).then(heed)
   // Whatever may change by itself is asked for again, each time a little later, until there is a result for each request.
   let wait = 2, ticks = 0
   const isSettled = () => isDraft(plan) ? plan.state !== 'planning'
@@ -264,7 +266,7 @@ function openOne(view) {
     if (isQuiet() || plan && isSettled() || ++ticks < wait) return
     ticks = 0
     wait = plan?.state === 'planning' ? 2 : atWork.includes(plan?.state) ? 5 : Math.min(60, wait * 2)
-    again()
+    again().then(heed)
   }, 1000)
   view.signal.addEventListener('abort', () => clearInterval(timer))
 }

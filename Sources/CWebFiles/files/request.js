@@ -162,8 +162,8 @@ function open(view) {
     if (!own?.error || !may('read')) return
     // The failures know cause and remedy of a code, and whether a replay has repaired it.
     const failures = target('v1/failures', {filter: `request:${quoted(answer.id)} since:${own.timings?.published_at ?? own.at}`})
-    const {items} = await get(failures, view.signal).catch(() => ({items: []}))
     showCommands({path: failures})
+    const {items} = await get(failures, view.signal).catch(() => ({items: []}))
     cause = items.find((group) => group.code === own.error.code)
     render()
   }, headline)
