@@ -52,6 +52,7 @@ struct WorkerProgram {
         var settings = try invocation.settings()
         log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
         settings.brokerWatch = log.brokerWatch()
+        settings.keepPropertiesLive()
         self.settings = settings
         readAgain = invocation.settingsReader()
         do throws(SettingsError) {
@@ -165,7 +166,7 @@ extension Log {
     }
 }
 
-/// Reads the settings again, and lets a worker use their hubs.
+/// Reads the settings again, and lets a worker use their hubs, and their properties of Kafka's clients.
 final class Reloading: Sendable {
     private let worker: Worker
     private let log: Log
@@ -185,16 +186,13 @@ final class Reloading: Sendable {
         started.withLock { started in
             do {
                 let settings = try read()
+                try settings.kafkaConfiguration().check()
                 try worker.reload(try settings.workerConfiguration(version: Program.version))
-                let left = settings.changesForRestart(since: started)
-                guard !left.isEmpty else { return }
-                log.warning(
-                    .configurationDoubtful, "some changed settings take effect only after a restart",
-                    [.reason: .string(left.joined(separator: ", "))])
+                started.renewKafka(by: settings, log: log)
+                worker.wake()
+                log.warnOfRestart(for: settings.changesForRestart(since: started))
             } catch {
-                let reason = "\(error)".split(separator: "\n").joined(separator: "; ")
-                log.error(
-                    .configurationLoaded, "the new settings cannot be used; the previous ones stay", [.reason: .string(reason)])
+                log.refuseSettings(for: error)
             }
         }
     }

@@ -15,6 +15,7 @@ extension Settings {
             bootstrapServers: kafka.bootstrapServers.joined(separator: ","), clientID: "pushfan",
             properties: kafka.properties.map { KafkaConfiguration.Property(key: $0.name, value: $0.value.secret) })
         configuration.watch = brokerWatch
+        configuration.live = liveProperties
         return configuration
     }
 

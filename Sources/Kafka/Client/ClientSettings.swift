@@ -8,12 +8,20 @@ final class ClientSettings {
 
     /// The treatment of an error or log line before anybody sees it.
     let diagnosis: Diagnosis
+    /// Tells the client of changes.
+    let live: LiveProperties?
+    /// The epoch of `live` from which the properties and files are.
+    let epoch: Int
     private let brokers: String
     private var conf: OpaquePointer?
 
     /// Fills a conf from `configuration`, whose properties win over `defaults` and may not name what is `fixed`. Throws an error
     /// that names the property which is unknown, refused, or has an unacceptable value.
     init(_ configuration: KafkaConfiguration, defaults: [Setting], fixed: [Setting]) throws(KafkaError) {
+        var configuration = configuration
+        live = configuration.live
+        epoch = live?.epoch ?? 0
+        if let live { configuration.properties = live.renewed(configuration.properties) }
         diagnosis = Diagnosis(configuration)
         brokers = configuration.bootstrapServers
         conf = rd_kafka_conf_new()
@@ -24,6 +32,7 @@ final class ClientSettings {
         try set("bootstrap.servers", to: configuration.bootstrapServers)
         try set("log.queue", to: "true")
         for setting in fixed { try set(setting.key, to: setting.value) }
+        if diagnosis.needsTokens { rd_kafka_conf_enable_sasl_queue(conf, 1) }
     }
 
     deinit {
@@ -50,6 +59,11 @@ final class ClientSettings {
             throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(why)", property: property))
         }
         conf = nil
+        // Tokens are fetched and renewed in a thread of the library. Else the first one waits for a poll, and calls that block have none.
+        if diagnosis.needsTokens, let error = KafkaError(consuming: rd_kafka_sasl_background_callbacks_enable(client)) {
+            rd_kafka_destroy(client)
+            throw error
+        }
         return client
     }
 
