@@ -43,6 +43,7 @@ struct GatewayProgram {
     private let settings: Settings
     private let configuration: GatewayConfiguration
     private let services: GatewayServices
+    private let supervision: Supervision
 
     init(_ invocation: Invocation) throws(CommandFailure) {
         // From here on a signal means an orderly end, however early it comes.
@@ -61,6 +62,7 @@ struct GatewayProgram {
         services = GatewayServices(
             metrics: GatewayMetrics(build: .ofProgram, process: ProcessFigures.read),
             log: log, health: Health())
+        supervision = Supervision(ServiceManager(variables: invocation.surroundings.environment), health: services.health)
     }
 
     func run() throws(CommandFailure) -> ExitCode {
@@ -97,9 +99,12 @@ struct GatewayProgram {
             service.probeHub()
         }
         defer { timer.cancel() }
+        supervision.begin()
+        defer { supervision.end() }
         let ended = DispatchSemaphore(value: 0)
         stop.reaches { ended.signal() }
         ended.wait()
+        supervision.stop(within: .seconds(30))
         services.log.info(.draining, "the gateway takes no new connections, and answers what waits")
         service.stop()
     }
