@@ -45,6 +45,7 @@ struct GatewayProgram {
     private let readAgain: @Sendable () throws(SettingsError) -> Settings
     private let configuration: GatewayConfiguration
     private let services: GatewayServices
+    private let supervision: Supervision
 
     init(_ invocation: Invocation) throws(CommandFailure) {
         // From here on a signal means an orderly end, or settings that are read again, however early it comes.
@@ -65,6 +66,7 @@ struct GatewayProgram {
         services = GatewayServices(
             metrics: GatewayMetrics(build: .ofProgram, process: ProcessFigures.read),
             log: log, health: Health())
+        supervision = Supervision(ServiceManager(variables: invocation.surroundings.environment), health: services.health)
     }
 
     func run() throws(CommandFailure) -> ExitCode {
@@ -101,10 +103,13 @@ struct GatewayProgram {
             service.probeHub()
         }
         defer { timer.cancel() }
+        supervision.begin()
+        defer { supervision.end() }
         let ended = DispatchSemaphore(value: 0)
         stop.reaches { ended.signal() }
         reload.reaches { [settings, readAgain, log = services.log] in Self.renewKafka(of: settings, reading: readAgain, log: log) }
         ended.wait()
+        supervision.stop(within: .seconds(30))
         services.log.info(.draining, "the gateway takes no new connections, and answers what waits")
         service.stop()
     }

@@ -45,10 +45,12 @@ struct WorkerProgram {
     private let health = Health()
     private let status = StatusBoard()
     private let metrics: PushfanMetrics
+    private let supervision: Supervision
 
     init(_ invocation: Invocation) throws(CommandFailure) {
         // From here on a signal means an orderly end, or settings that are read again, however early it comes.
         signals = try SignalHandler(hangUp: { [reload] in reload.ask() }) { [stop] in stop.ask() }
+        supervision = Supervision(ServiceManager(variables: invocation.surroundings.environment), health: health)
         var settings = try invocation.settings()
         log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
         settings.brokerWatch = log.brokerWatch()
@@ -89,9 +91,14 @@ struct WorkerProgram {
             var services = WorkerServices(metrics: metrics, log: log, health: health)
             services.status = status
             let worker = try Worker(configuration, services: services)
-            stop.reaches { worker.stop() }
+            stop.reaches { [supervision, drain = configuration.drainTimeout] in
+                supervision.stop(within: drain + .seconds(25))
+                worker.stop()
+            }
             let reloading = Reloading(worker, settings: settings, log: log, read: readAgain)
-            reload.reaches { reloading.run() }
+            supervision.begin()
+            defer { supervision.end() }
+            reload.reaches { [supervision] in supervision.reload { reloading.run() } }
             let timer = RepeatingTimer(every: .seconds(10)) { [log] in log.flushSuppressed() }
             defer { timer.cancel() }
             let reporter = StatusReporter(configuration, board: status, log: log)
