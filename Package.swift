@@ -155,7 +155,7 @@ let package = Package(
             "Settings",
             [
                 "Basics", "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "Outcomes", "HubAuth", "Kafka", "HubREST",
-                "CurlHTTP", "WorkerRuntime", "Gateway", "Intake",
+                "CurlHTTP", "WorkerRuntime", "Gateway", "Intake", "Jobs",
                 "Observability",
             ]),
 

@@ -115,7 +115,7 @@ extension KafkaError {
 
     /// The broker refused who we say we are, or TLS could not be agreed on.
     public var isAuthentication: Bool {
-        matches(
+        brokerFailure?.cause == .certificateWanted || matches(
             RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR__SSL, RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
             RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM, RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE)
     }

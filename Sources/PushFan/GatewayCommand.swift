@@ -107,7 +107,9 @@ struct GatewayProgram {
         defer { supervision.end() }
         let ended = DispatchSemaphore(value: 0)
         stop.reaches { ended.signal() }
-        reload.reaches { [settings, readAgain, log = services.log] in Self.renewKafka(of: settings, reading: readAgain, log: log) }
+        reload.reaches { [supervision, settings, readAgain, log = services.log] in
+            supervision.reload { Self.renewKafka(of: settings, reading: readAgain, log: log) }
+        }
         ended.wait()
         supervision.stop(within: .seconds(30))
         services.log.info(.draining, "the gateway takes no new connections, and answers what waits")

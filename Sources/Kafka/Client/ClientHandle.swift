@@ -33,6 +33,7 @@ final class ClientHandle: @unchecked Sendable {
         pointer = try TimerSlack.coarse { () throws(KafkaError) in try settings.makeClient(type) }
         rd_kafka_set_log_queue(pointer, nil)
         live?.add(self)
+        settings.tokens?.add(self)
     }
 
     deinit {

@@ -12,6 +12,8 @@ final class ClientSettings {
     let live: LiveProperties?
     /// The epoch of `live` from which the properties and files are.
     let epoch: Int
+    /// Gives the client tokens, if it needs some.
+    let tokens: TokenKeeper?
     private let brokers: String
     private var conf: OpaquePointer?
 
@@ -23,11 +25,12 @@ final class ClientSettings {
         epoch = live?.epoch ?? 0
         if let live { configuration.properties = live.renewed(configuration.properties) }
         diagnosis = Diagnosis(configuration)
+        tokens = configuration.fetchesTokens ? configuration.tokens : nil
         brokers = configuration.bootstrapServers
         conf = rd_kafka_conf_new()
         try Self.validate(configuration, fixed: fixed)
         for setting in Self.commonDefaults + defaults { try set(setting.key, to: setting.value) }
-        for property in configuration.properties { try set(property.key, to: property.value) }
+        for property in configuration.properties where tokens == nil || !TokenKeeper.reads(property.key) { try set(property.key, to: property.value) }
         try set("client.id", to: configuration.clientID)
         try set("bootstrap.servers", to: configuration.bootstrapServers)
         try set("log.queue", to: "true")
@@ -59,8 +62,8 @@ final class ClientSettings {
             throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(why)", property: property))
         }
         conf = nil
-        // Tokens are fetched and renewed in a thread of the library. Else the first one waits for a poll, and calls that block have none.
-        if diagnosis.needsTokens, let error = KafkaError(consuming: rd_kafka_sasl_background_callbacks_enable(client)) {
+        // The library's own tokens are renewed in a thread of its own. Else the first waits for a poll, and calls that block have none.
+        if diagnosis.needsTokens, tokens == nil, let error = KafkaError(consuming: rd_kafka_sasl_background_callbacks_enable(client)) {
             rd_kafka_destroy(client)
             throw error
         }

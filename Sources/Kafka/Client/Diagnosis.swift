@@ -43,7 +43,12 @@ struct Diagnosis: Sendable {
 
     private func plain(_ error: KafkaError) -> KafkaError {
         if error.isAllBrokersDown { return error.saying("no broker answers") }
-        let message = redact(error.message)
+        var message = redact(error.message)
+        if message.hasPrefix(TokenKeeper.failed) {
+            message.removeFirst(TokenKeeper.failed.count)
+            guard message.hasPrefix(TokenKeeper.unanswered) else { return error.saying(message) }
+            return KafkaError(RD_KAFKA_RESP_ERR__TRANSPORT, message: String(message.dropFirst(TokenKeeper.unanswered.count)))
+        }
         if let failure = BrokerFailure(name: error.name, sentence: message) {
             return error.saying("\(failure)", brokerFailure: failure)
         }

@@ -26,6 +26,10 @@ public final class LiveProperties: Sendable {
 
     /// The properties that can change in a client at work.
     private static let login = ["sasl.username", "sasl.password"]
+    /// Those with which the next token is fetched.
+    private static let tokens = ["client.id", "client.secret", "scope", "extensions", "token.endpoint.url"].map {
+        "sasl.oauthbearer.\($0)"
+    }
 
     /// The properties of the configurations that go with it.
     private let original: [Property]
@@ -49,7 +53,9 @@ public final class LiveProperties: Sendable {
             let changed = Self.keys(of: state.properties, differingFrom: properties)
             defer { (state.properties, state.files) = (properties, files) }
             guard !changed.isEmpty || state.files != files else { return (.none, []) }
-            let isLogin = changed.isSubset(of: Self.login) && state.files == files && Login(properties) != nil
+            let isLogin =
+                state.files == files && changed.isSubset(of: Self.login + Self.tokens)
+                && (changed.isDisjoint(with: Self.login) || Login(properties) != nil)
             return (isLogin ? .login : .reopening, state.clients.compactMap(\.client))
         }
         switch effect {
@@ -60,12 +66,15 @@ public final class LiveProperties: Sendable {
         return effect
     }
 
+    /// The properties as they are now.
+    public var current: [Property] { state.withLock(\.properties) }
+
     /// The number of times that clients became outdated.
     var epoch: Int { currentEpoch.load(ordering: .acquiring) }
 
     /// The properties of a configuration, those of the user as they are now.
     func renewed(_ properties: [Property]) -> [Property] {
-        let current = state.withLock(\.properties)
+        let current = current
         guard current != original else { return properties }
         let kept = properties.compactMap { property in
             original.contains(property) ? current.last { $0.key == property.key } : property
@@ -75,7 +84,7 @@ public final class LiveProperties: Sendable {
     }
 
     /// The passwords and keys in use.
-    var secrets: [String] { state.withLock(\.properties).filter(\.isSecret).map(\.value) }
+    var secrets: [String] { current.filter(\.isSecret).map(\.value) }
 
     /// Has a new client hear of other users and passwords, also of one that came while it was made.
     func add(_ client: ClientHandle) {
@@ -107,7 +116,7 @@ struct Login {
     }
 }
 
-private struct WeakClient: Sendable {
+struct WeakClient: Sendable {
     weak var client: ClientHandle?
 }
 
