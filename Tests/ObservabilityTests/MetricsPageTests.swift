@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @Suite struct MetricsPageTests {
-    @Test func pageOperationsHasTheMetricsOfTheRegistries() throws {
-        let page = try GeneratedPage("Operations")
+    @Test func pageMonitoringHasTheMetricsOfTheRegistries() throws {
+        let page = try GeneratedPage("Monitoring")
         #expect(page.parts(of: "metrics") == ["worker", "gateway", "process"])
         let worker = Self.rows(PublishedMetricsTests.filled().registry)
         let gateway = Self.rows(PublishedMetricsTests.filledGateway().registry)

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Observability
 
-/// The worker's report to its probes (page Operations, "Health endpoints").
+/// The worker's report to its probes (page Monitoring, "Health endpoints").
 ///
 /// Live: the loop turns, whatever Kafka and the hub do. Ready: in the group, able to write results, and a hub works.
 final class WorkerHealth {
