@@ -48,6 +48,9 @@ static const unsigned char Console[] = {
 static const unsigned char Operations[] = {
 #embed "../PushFan/PushFan.docc/Operations.md"
 };
+static const unsigned char Kubernetes[] = {
+#embed "../PushFan/PushFan.docc/Kubernetes.md"
+};
 static const unsigned char Guarantees[] = {
 #embed "../PushFan/PushFan.docc/Guarantees.md"
 };
@@ -89,7 +92,7 @@ static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests), PAGE(Schemas),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
   PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish),
-  PAGE(Console), PAGE(Operations), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
+  PAGE(Console), PAGE(Operations), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
   PAGE(Emulator), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
   PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),
 };
