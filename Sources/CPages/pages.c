@@ -51,6 +51,9 @@ static const unsigned char Operations[] = {
 static const unsigned char Monitoring[] = {
 #embed "../PushFan/PushFan.docc/Monitoring.md"
 };
+static const unsigned char Kubernetes[] = {
+#embed "../PushFan/PushFan.docc/Kubernetes.md"
+};
 static const unsigned char Guarantees[] = {
 #embed "../PushFan/PushFan.docc/Guarantees.md"
 };
@@ -92,7 +95,7 @@ static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests), PAGE(Schemas),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
   PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish),
-  PAGE(Console), PAGE(Operations), PAGE(Monitoring), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
+  PAGE(Console), PAGE(Operations), PAGE(Monitoring), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
   PAGE(Emulator), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
   PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),
 };
