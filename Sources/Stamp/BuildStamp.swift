@@ -1,6 +1,6 @@
 import CStamp
 
-/// The origin of this program, as the build was told by the environment variables `PUSHFAN_COMMIT` and `PUSHFAN_DATE`.
+/// The origin of this program, as the build read it from the environment variables `PUSHFAN_COMMIT` and `PUSHFAN_DATE`.
 public enum BuildStamp {
     /// The commit, in 7 to 64 small hexadecimal digits, or `unknown`.
     public static let commit = String(cString: pushfan_commit())

@@ -10,7 +10,7 @@ extension Command {
         maximumOperands: 2,
         examples: [
             "pushfan help enqueue", "pushfan help large-requests", "pushfan help --page gateway", "pushfan help settings",
-            "pushfan help --all",
+            "pushfan help --all", "pushfan help --man man1",
         ],
         groups: [
             FlagGroup(
@@ -18,6 +18,7 @@ extension Command {
                 [
                     Flag("all", nil, "Show the page of every command"),
                     Flag("page", nil, "Show the page on TOPIC, also where a command has that name"),
+                    Flag("man", "DIR", "Write the pages of commands and settings into a folder, in the form of `man`"),
                 ])
         ],
         readOn: "pushfan help exit-codes", acceptsSettings: false, run: HelpCommand.run)
@@ -27,7 +28,9 @@ private enum HelpCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let page = HelpPage(invocation.streams.traits)
         let words = invocation.arguments.operands
-        if invocation.arguments.has("all") {
+        if let folder = invocation.arguments.value("man") {
+            try Manual(commands: invocation.program.commands, build: invocation.program.build).write(to: folder)
+        } else if invocation.arguments.has("all") {
             for command in invocation.program.commands {
                 try invocation.streams.out("pushfan \(command.name)\n\n\(page.page(of: command))\n")
             }
@@ -65,13 +68,7 @@ private enum HelpCommand {
     }
 
     private static func settings(_ streams: Streams) throws(CommandFailure) {
-        try streams.out(
-            """
-            Settings come from flags, then the environment, then the file of --config or PUSHFAN_CONFIG, then the default.
-            A key such as kafka.group_id is the flag --kafka.group_id and the variable PUSHFAN_KAFKA_GROUP_ID.
-            Secrets can be read from a file instead: PUSHFAN_HUB_CONNECTION_STRING_FILE names it.
-
-            """)
+        for line in HelpPage.settingsSources + [""] { try streams.out(line) }
         var table = Table("KEY", "DEFAULT", "MEANING")
         for definition in SettingsSchema.listed {
             table.add(definition.name, definition.defaultText ?? "-", definition.summary)

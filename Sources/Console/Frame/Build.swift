@@ -1,6 +1,6 @@
 /// The build of a program: its version, and the commit it was made from.
 public struct Build: Sendable {
-    /// The word in place of a fact that a build was not told.
+    /// The word in place of a fact that is not known.
     public static let unknown = "unknown"
 
     /// The program's version.
@@ -10,7 +10,7 @@ public struct Build: Sendable {
     /// The day of the commit in UTC, such as `2026-11-27`, or `unknown`.
     public let date: String
 
-    /// A build of a commit and its day, each `unknown` where nobody told.
+    /// A build of a commit and its day, each `unknown` unless it is given.
     public init(commit: String = unknown, date: String = unknown) {
         self.commit = commit
         self.date = date

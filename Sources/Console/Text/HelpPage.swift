@@ -3,6 +3,15 @@ import Pages
 
 /// Lays out help: one line, usage, examples, flags, where to read on.
 struct HelpPage {
+    static let purpose = "pushfan turns push requests on Kafka into notification hub calls, and records one result for each."
+    static let settingsAreFlags =
+        "Every setting is a flag as well, such as --kafka.group_id NAME; `pushfan help settings` lists them."
+    static let settingsSources = [
+        "Settings come from flags, then the environment, then the file of --config or PUSHFAN_CONFIG, then the default.",
+        "A key such as kafka.group_id is the flag --kafka.group_id and the variable PUSHFAN_KAFKA_GROUP_ID.",
+        "Secrets can be read from a file instead: PUSHFAN_HUB_CONNECTION_STRING_FILE names it.",
+    ]
+
     private let traits: Streams.Traits
     /// The column at which the description of a flag begins.
     private static let indent = 30
@@ -22,7 +31,7 @@ struct HelpPage {
         }
         lines += ["", title("Help:")] + rows(Command.helpFlag)
         if command.acceptsSettings {
-            lines += ["", "Every setting is a flag as well, such as --kafka.group_id NAME; `pushfan help settings` lists them."]
+            lines += ["", Self.settingsAreFlags]
         }
         lines.append((command.acceptsSettings ? "" : "\n") + "Read on: \(command.readOn)")
         return lines.joined(separator: "\n")
@@ -31,7 +40,7 @@ struct HelpPage {
     /// All commands on one screen, and below them the topics.
     func overview(of commands: [Command], topics: [Page] = []) -> String {
         var lines = [
-            "pushfan turns push requests on Kafka into notification hub calls, and records one result for each.",
+            Self.purpose,
             "\(title("Usage:")) pushfan COMMAND [flags] [arguments]",
         ]
         for section in Command.Section.allCases {

@@ -5,7 +5,7 @@ enum SettingVariables {
 
     static let prefix = "PUSHFAN_"
 
-    /// The facts that a build is told, which may be left in the environment.
+    /// Read by a build, after which they may be left in the environment.
     private static let ofBuild = ["COMMIT", "DATE"].map { prefix + $0 }
 
     /// Every variable that means something.
