@@ -56,7 +56,8 @@ final class ClientSettings {
         guard let client = rd_kafka_new(type, conf, &reason, reason.count) else {
             let code = rd_kafka_last_error()
             let why = text(reason)
-            // What it refuses here are properties that do not go together; it names them in such quotes.
+            if let file = Self.unusableFile(why) { throw file }
+            // What else it refuses here are properties that do not go together; it names them in such quotes.
             let property =
                 code == RD_KAFKA_RESP_ERR__INVALID_ARG ? why.split(separator: "`").dropFirst().first.map(String.init) : nil
             throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(why)", property: property))
@@ -123,6 +124,14 @@ extension ClientSettings {
             }
             if property.value.utf8.contains(0) { throw refused(property.key, because: "its value holds a zero byte") }
         }
+    }
+
+    /// The meaning of a sentence such as `ssl.key.location failed: error:…`.
+    private static func unusableFile(_ why: String) -> KafkaError? {
+        guard let end = why.firstRange(of: " failed: ")?.lowerBound, why[..<end].hasSuffix(".location") else { return nil }
+        let key = String(why[..<end])
+        let password = key == "ssl.ca.location" || key == "ssl.crl.location" ? "" : ", or ssl.key.password is wrong"
+        return refused(key, because: "its file is missing, not readable or no PEM\(password)")
     }
 
     private static func refused(_ key: String, because why: String) -> KafkaError {
