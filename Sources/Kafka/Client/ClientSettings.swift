@@ -30,7 +30,9 @@ final class ClientSettings {
         conf = rd_kafka_conf_new()
         try Self.validate(configuration, fixed: fixed)
         for setting in Self.commonDefaults + defaults { try set(setting.key, to: setting.value) }
-        for property in configuration.properties where tokens == nil || !TokenKeeper.reads(property.key) { try set(property.key, to: property.value) }
+        for property in configuration.properties where tokens == nil || !TokenKeeper.reads(property.key) {
+            try set(property.key, to: property.value)
+        }
         try set("client.id", to: configuration.clientID)
         try set("bootstrap.servers", to: configuration.bootstrapServers)
         try set("log.queue", to: "true")
@@ -63,7 +65,7 @@ final class ClientSettings {
             throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(why)", property: property))
         }
         conf = nil
-        // The library's own tokens are renewed in a thread of its own. Else the first waits for a poll, and calls that block have none.
+        // The library's own tokens are renewed in a thread of its own. Else calls that block before the first poll have none.
         if diagnosis.needsTokens, tokens == nil, let error = KafkaError(consuming: rd_kafka_sasl_background_callbacks_enable(client)) {
             rd_kafka_destroy(client)
             throw error

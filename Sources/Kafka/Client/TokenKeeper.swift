@@ -95,7 +95,7 @@ public final class TokenKeeper: Sendable {
         return state.failure.map { .failure($0) }
     }
 
-    /// The thing that a client is told.
+    /// The token of now, or why there is none.
     enum Credential {
         case token(LoginToken, milliseconds: Int64)
         case failure(TokenFailure)
