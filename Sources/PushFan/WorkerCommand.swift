@@ -5,6 +5,7 @@ import Glibc
 import Kafka
 import Observability
 import Settings
+import Stamp
 import Synchronization
 import WorkerRuntime
 
@@ -118,8 +119,14 @@ struct WorkerProgram {
     }
 }
 
+extension Build {
+    static let ofProgram = Build(commit: BuildStamp.commit, date: BuildStamp.date)
+}
+
 extension BuildFacts {
-    static var ofProgram: BuildFacts { BuildFacts(version: Program.version, swift: swiftVersion) }
+    static var ofProgram: BuildFacts {
+        BuildFacts(version: Program.version, commit: Build.ofProgram.shortCommit, swift: swiftVersion)
+    }
 
     private static var swiftVersion: String {
         #if swift(>=6.3)
