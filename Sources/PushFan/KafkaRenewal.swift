@@ -8,7 +8,7 @@ extension Settings {
         switch liveProperties?.renew(new.kafkaConfiguration().properties) ?? .none {
         case .none: break
         case .login: log.info(.configurationLoaded, "Kafka's new user and password are used from the next connection on")
-        case .reopening: log.info(.configurationLoaded, "Kafka's clients are opened again, with the new properties and certificates")
+        case .reopening: log.info(.configurationLoaded, "Kafka's clients are opened again with the new properties")
         }
     }
 

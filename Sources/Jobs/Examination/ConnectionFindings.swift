@@ -19,7 +19,7 @@ struct ConnectionFacts: Equatable {
     /// The properties with which the client logs in.
     var loginProperties: String {
         saslMechanism?.uppercased() == "OAUTHBEARER"
-            ? "sasl.oauthbearer.client.id and sasl.oauthbearer.client.secret" : "sasl.username and sasl.password"
+            ? "sasl.oauthbearer.token.endpoint.url, client.id and client.secret" : "sasl.username and sasl.password"
     }
     var usesScram: Bool { logsIn && saslMechanism?.uppercased().hasPrefix("SCRAM-") == true }
 

@@ -22,7 +22,7 @@ public struct TokenServer: Sendable {
     public func token() throws(TokenFailure) -> LoginToken {
         let url = try required("token.endpoint.url")
         guard let address = WebAddress(url) else {
-            throw TokenFailure("sasl.oauthbearer.token.endpoint.url is no http or https address", isUnanswered: false)
+            throw TokenFailure("sasl.oauthbearer.token.endpoint.url is no http or https address")
         }
         let (id, secret) = (try required("client.id"), try required("client.secret"))
         var configuration = ConnectionPoolConfiguration(scheme: address.scheme, host: address.host, port: address.port)
@@ -34,14 +34,14 @@ public struct TokenServer: Sendable {
             let peer = try WebPeer(named: name, configuration: configuration, timeout: Self.timeout) { false }
             answer = try peer.answer(to: request(to: address, id: id, secret: secret))
         } catch {
-            guard case .peer(_, let reason, _) = error else { throw TokenFailure("\(name) cannot be called", isUnanswered: true) }
-            throw TokenFailure(reason, isUnanswered: true)
+            guard case .peer(_, let reason, _) = error else { throw TokenFailure("\(name) cannot be called") }
+            throw TokenFailure(reason)
         }
         guard answer.status == 200 else {
-            throw TokenFailure("\(name) gives no token (HTTP \(answer.status)): are id and secret right?", isUnanswered: false)
+            throw TokenFailure("\(name) gives no token (HTTP \(answer.status)): are id and secret right?")
         }
         guard let found = Self.read(answer) else {
-            throw TokenFailure("\(name) answers with no access_token, or no expires_in", isUnanswered: false)
+            throw TokenFailure("\(name) answers with no access_token, or no expires_in")
         }
         return LoginToken(found.text, principal: id, life: .seconds(found.seconds), extensions: extensions)
     }
@@ -50,7 +50,7 @@ public struct TokenServer: Sendable {
 
     private func required(_ role: String) throws(TokenFailure) -> String {
         if let value = value("sasl.oauthbearer.\(role)"), !value.isEmpty { return value }
-        throw TokenFailure("sasl.oauthbearer.\(role) is not set in kafka.properties", isUnanswered: false)
+        throw TokenFailure("sasl.oauthbearer.\(role) is not set in kafka.properties")
     }
 
     /// Pairs with `=`, separated by commas.

@@ -30,7 +30,9 @@ final class ClientSettings {
         conf = rd_kafka_conf_new()
         try Self.validate(configuration, fixed: fixed)
         for setting in Self.commonDefaults + defaults { try set(setting.key, to: setting.value) }
-        for property in configuration.properties where tokens == nil || !TokenKeeper.reads(property.key) { try set(property.key, to: property.value) }
+        for property in configuration.properties where tokens == nil || !TokenKeeper.reads(property.key) {
+            try set(property.key, to: property.value)
+        }
         try set("client.id", to: configuration.clientID)
         try set("bootstrap.servers", to: configuration.bootstrapServers)
         try set("log.queue", to: "true")
@@ -56,13 +58,14 @@ final class ClientSettings {
         guard let client = rd_kafka_new(type, conf, &reason, reason.count) else {
             let code = rd_kafka_last_error()
             let why = text(reason)
-            // What it refuses here are properties that do not go together; it names them in such quotes.
+            if let file = Self.unusableFile(why) { throw file }
+            // What else it refuses here are properties that do not go together; it names them in such quotes.
             let property =
                 code == RD_KAFKA_RESP_ERR__INVALID_ARG ? why.split(separator: "`").dropFirst().first.map(String.init) : nil
             throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(why)", property: property))
         }
         conf = nil
-        // The library's own tokens are renewed in a thread of its own. Else the first waits for a poll, and calls that block have none.
+        // The library's own tokens are renewed in a thread of its own. Else calls that block before the first poll have none.
         if diagnosis.needsTokens, tokens == nil, let error = KafkaError(consuming: rd_kafka_sasl_background_callbacks_enable(client)) {
             rd_kafka_destroy(client)
             throw error
@@ -123,6 +126,14 @@ extension ClientSettings {
             }
             if property.value.utf8.contains(0) { throw refused(property.key, because: "its value holds a zero byte") }
         }
+    }
+
+    /// The meaning of a sentence such as `ssl.key.location failed: error:…`.
+    private static func unusableFile(_ why: String) -> KafkaError? {
+        guard let end = why.firstRange(of: " failed: ")?.lowerBound, why[..<end].hasSuffix(".location") else { return nil }
+        let key = String(why[..<end])
+        let password = key == "ssl.ca.location" || key == "ssl.crl.location" ? "" : ", or ssl.key.password is wrong"
+        return refused(key, because: "its file is missing, not readable or no PEM\(password)")
     }
 
     private static func refused(_ key: String, because why: String) -> KafkaError {

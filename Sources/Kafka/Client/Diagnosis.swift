@@ -43,12 +43,8 @@ struct Diagnosis: Sendable {
 
     private func plain(_ error: KafkaError) -> KafkaError {
         if error.isAllBrokersDown { return error.saying("no broker answers") }
-        var message = redact(error.message)
-        if message.hasPrefix(TokenKeeper.failed) {
-            message.removeFirst(TokenKeeper.failed.count)
-            guard message.hasPrefix(TokenKeeper.unanswered) else { return error.saying(message) }
-            return KafkaError(RD_KAFKA_RESP_ERR__TRANSPORT, message: String(message.dropFirst(TokenKeeper.unanswered.count)))
-        }
+        let message = redact(error.message)
+        if message.hasPrefix(TokenKeeper.failed) { return error.saying(String(message.dropFirst(TokenKeeper.failed.count))) }
         if let failure = BrokerFailure(name: error.name, sentence: message) {
             return error.saying("\(failure)", brokerFailure: failure)
         }

@@ -27,14 +27,9 @@ public struct LoginToken: Sendable {
 public struct TokenFailure: Error, Sendable {
     /// One sentence for a person.
     public let reason: String
-    /// The server did not answer, or could not, so that it may help to ask again.
-    public let isUnanswered: Bool
 
     /// A reason.
-    public init(_ reason: String, isUnanswered: Bool) {
-        self.reason = reason
-        self.isUnanswered = isUnanswered
-    }
+    public init(_ reason: String) { self.reason = reason }
 }
 
 /// Gets a token for all clients of a program, and another before it expires. Nothing is asked before the first client needs one.
@@ -100,7 +95,7 @@ public final class TokenKeeper: Sendable {
         return state.failure.map { .failure($0) }
     }
 
-    /// The thing that a client is told.
+    /// The token of now, or why there is none.
     enum Credential {
         case token(LoginToken, milliseconds: Int64)
         case failure(TokenFailure)
@@ -116,8 +111,6 @@ extension Result {
 extension TokenKeeper {
     /// The beginning of the library's sentence about a failure of ours.
     static let failed = "Failed to acquire SASL OAUTHBEARER token: "
-    /// The beginning of the reason where the server did not answer.
-    static let unanswered = "no answer: "
 
     /// The properties that are read here, and that the library must not see.
     static func reads(_ key: String) -> Bool {
@@ -136,9 +129,7 @@ extension ClientHandle {
     /// Logs in with a token from now on, or says why there is none.
     func take(_ credential: TokenKeeper.Credential) {
         switch credential {
-        case .failure(let failure):
-            rd_kafka_oauthbearer_set_token_failure(
-                pointer, (failure.isUnanswered ? TokenKeeper.unanswered : "") + failure.reason)
+        case .failure(let failure): rd_kafka_oauthbearer_set_token_failure(pointer, failure.reason)
         case .token(let token, let milliseconds):
             var reason = [CChar](repeating: 0, count: 256)
             let words = token.extensions.flatMap { pair -> [String] in [pair.name, pair.value] }
