@@ -30,6 +30,9 @@ package struct AccessRights: Sendable, Equatable {
     /// One entry for each resource: topics, then the group, then transactional ids.
     package let entries: [Entry]
 
+    /// Rights on these resources.
+    init(entries: [Entry]) { self.entries = entries }
+
     /// The rights of a role.
     package init(of role: AccessRole, by terms: AccessTerms) {
         let use = TopicUse(of: role, by: terms)

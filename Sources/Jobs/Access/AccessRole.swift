@@ -2,22 +2,21 @@ package import Delivery
 
 /// A user of Kafka, by what it does for pushfan (page Operations, section Access rights).
 package enum AccessRole: String, Sendable, CaseIterable {
-    /// `pushfan worker`.
-    case worker
-    /// `pushfan gateway`.
-    case gateway
-    /// Whoever writes requests, `pushfan enqueue` included.
-    case publisher
-    /// `pushfan enqueue --audience-file`.
-    case broadcaster
-    /// `pushfan replay`, and `pushfan failed`.
-    case replayer
-    /// `pushfan handles collect`.
-    case collector
-    /// `pushfan group adopt` and `pushfan group start`.
-    case `operator`
-    /// `pushfan results`, `failed` and `status`.
-    case reader
+    case worker, gateway, publisher, broadcaster, replayer, collector, `operator`, reader
+
+    /// The programs of the role, in a few words.
+    package var programs: String {
+        switch self {
+        case .worker: "pushfan worker"
+        case .gateway: "pushfan gateway"
+        case .publisher: "whoever writes requests, pushfan enqueue and cancel included"
+        case .broadcaster: "pushfan enqueue --audience-file"
+        case .replayer: "pushfan replay, failed"
+        case .collector: "pushfan handles collect"
+        case .operator: "pushfan group adopt, group start"
+        case .reader: "pushfan results, failed, status"
+        }
+    }
 
     /// The operation on the group of the workers, or nil if the role does not use it.
     var groupOperation: AccessRights.Operation? {

@@ -37,7 +37,8 @@ private enum ACLsCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let arguments = invocation.arguments
         guard let role = arguments.accessRole else {
-            throw .usage("--role is missing", hint: "it is one of " + AccessRole.allCases.map(\.rawValue).joined(separator: ", "))
+            let roles = AccessRole.allCases.map { "  \($0.rawValue.padding(to: 12))\($0.programs)" }
+            throw .usage("--role is missing", hint: "it is one of:\n" + roles.joined(separator: "\n"))
         }
         let settings = try invocation.settings()
         let rights = AccessRights(of: role, by: try invocation.accessTerms(of: role, in: settings))
