@@ -5,12 +5,12 @@ extension Flag {
     /// Chooses the role.
     static func role(default standard: String? = nil) -> Flag {
         let roles = AccessRole.allCases.map(\.rawValue)
-        return Flag("role", "NAME", "The user's part: " + roles.joined(separator: ", "), default: standard, choices: roles)
+        return Flag("role", "NAME", "What the user is", default: standard, choices: roles)
     }
 
     /// Adds a right that not every publisher has.
     static let with = Flag(
-        "with", "RIGHT", "A right that not every publisher has: cancel, wait", choices: ["cancel", "wait"], isRepeatable: true)
+        "with", "RIGHT", "A right that not every publisher has", choices: ["cancel", "wait"], isRepeatable: true)
 }
 
 extension Arguments {
