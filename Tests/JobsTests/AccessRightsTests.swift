@@ -88,6 +88,12 @@ import Testing
 extension AccessRights {
     /// The rights that others do not have.
     fileprivate func without(_ others: AccessRights) -> AccessRights {
-        AccessRights(entries: entries.filter { !others.entries.contains($0) })
+        AccessRights(
+            entries: entries.compactMap { entry in
+                let known = others.entries.first { $0.resource == entry.resource && $0.name == entry.name }?.operations ?? []
+                let more = entry.operations.filter { !known.contains($0) }
+                return more.isEmpty
+                    ? nil : Entry(resource: entry.resource, name: entry.name, isPrefix: entry.isPrefix, operations: more)
+            })
     }
 }
