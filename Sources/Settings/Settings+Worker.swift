@@ -70,13 +70,6 @@ extension Settings {
         return (1...worker.loops).map { WorkerConfiguration.instanceID(worker: worker.id, loop: $0) }
     }
 
-    /// The prefix of the transactional ids of the worker's loops, or nil if it needs none (`at_least_once`).
-    public var transactionalPrefix: String? {
-        guard kafka.guarantee == .exactlyOnce else { return nil }
-        return WorkerConfiguration.transactionalID(
-            group: kafka.groupID, instance: WorkerConfiguration.instanceID(worker: worker.id, loop: nil))
-    }
-
     /// A transactional id that begins like those of the worker's loops, and that none of them has: they are counted from 1. Nil where the
     /// worker needs none.
     public var unusedTransactionalID: String? {

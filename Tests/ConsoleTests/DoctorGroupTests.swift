@@ -135,22 +135,22 @@ import Testing
             return try Settings.load(environment: own.merging(environment) { _, new in new })
         }
         let one = try settings(["PUSHFAN_WORKER_LOOPS": "1"])
-        #expect(one.memberNames == ["w"] && one.transactionalPrefix == "g:w" && one.unusedTransactionalID == "g:w:0")
+        #expect(one.memberNames == ["w"] && one.unusedTransactionalID == "g:w:0")
         let several = try settings(["PUSHFAN_WORKER_LOOPS": "2"])
-        #expect(several.memberNames == ["w:1", "w:2"] && several.transactionalPrefix == "g:w")
+        #expect(several.memberNames == ["w:1", "w:2"])
         #expect(several.unusedTransactionalID == "g:w:0")
         let none = try settings(["PUSHFAN_KAFKA_DELIVERY_GUARANTEE": "at_least_once"])
-        #expect(none.transactionalPrefix == nil && none.unusedTransactionalID == nil)
+        #expect(none.unusedTransactionalID == nil)
     }
 
     @Test func aMissingRightToTransactionsIsToldUnlessTheWorkerRuns() {
         func findings(_ answer: Result<Void, QueryFailure>, isRunning: Bool = false) -> [Finding] {
-            TransactionFindings.of(TransactionFacts(prefix: "g:w", answer: answer, isRunning: isRunning), tool: Self.tool)
+            TransactionFindings.of(TransactionFacts(prefix: "g:", answer: answer, isRunning: isRunning), tool: Self.tool)
         }
         #expect(findings(.success(())).isEmpty)
         let missing = findings(.failure(QueryFailure(.rights, text: "x")))
-        #expect(missing.map(\.state) == [.warning])
-        let remedy = "--operation Write --operation Describe --transactional-id g:w --resource-pattern-type prefixed"
+        #expect(missing.map(\.cause) == [.notAllowed])
+        let remedy = "--operation Write --transactional-id g: --resource-pattern-type prefixed"
         #expect(missing.first?.remedy?.hasSuffix(remedy) == true, "\(missing)")
         #expect(findings(.failure(QueryFailure(.rights, text: "x")), isRunning: true).isEmpty)
         #expect(findings(.failure(QueryFailure(.unreachable, text: "x"))).map(\.state) == [.unasked])
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (QueryFailure.Kind.rights, Finding.State.failed, "--operation Read --operation Describe --group pushfan"),
+        (QueryFailure.Kind.rights, Finding.State.failed, "--operation Read --group pushfan"),
         (.unreachable, .failed, "kafka-transactions.sh"), (.missing, .unasked, ""), (.other, .unasked, ""),
     ])
     func positionsThatCannotBeReadSayWhy(kind: QueryFailure.Kind, state: Finding.State, remedy: String) {

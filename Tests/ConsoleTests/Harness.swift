@@ -33,7 +33,7 @@ struct Harness {
         guard let command = words.first, !words.contains("--help"), !words.contains("--timeout") else { return false }
         switch command {
         case "failed", "status", "doctor": return true
-        case "results", "topics": return words.dropFirst().first?.hasPrefix("-") == false
+        case "results", "topics": return words.dropFirst().first.map { !$0.hasPrefix("-") && $0 != "acls" } ?? false
         default: return false
         }
     }

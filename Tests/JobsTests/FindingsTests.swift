@@ -217,7 +217,7 @@ import Testing
         requests.reading = .failure(Self.refused)
         let reading = TopicFindings.of(requests, brokerCount: 3, tool: Self.tool)
         #expect(reading.map(\.cause) == [.notAllowed])
-        #expect(reading.first?.remedy?.contains("--operation Read --operation Describe --topic push.requests.v1") == true)
+        #expect(reading.first?.remedy?.contains("--operation Read --topic push.requests.v1") == true)
         var results = try Self.topic("results")
         results.writing = .success(.refused(Self.refused))
         #expect(TopicFindings.of(results, brokerCount: 3, tool: Self.tool).first?.remedy?.contains("--operation Write") == true)

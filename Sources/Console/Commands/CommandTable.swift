@@ -3,7 +3,7 @@ extension Command {
     public static let builtIn: [Command] = [
         .help, .version, .completion,
         .enqueue, .cancel, .explain, .schema,
-        .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status,
+        .emulator, .topicsCreate, .topicsCheck, .topicsACLs, .configCheck, .configShow, .healthcheck, .doctor, .status,
         .groupAdopt, .groupStart,
         .handlesCollect, .usersSet, .usersList, .usersRemove, .keysCreate, .keysList,
         .keysRevoke,

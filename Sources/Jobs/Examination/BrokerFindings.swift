@@ -30,7 +30,7 @@ struct BrokerFindings {
             judge.judge(demands)
             return judge.findings
         case .failure(let refusal):
-            let remedy = refusal.kind == .rights ? tool.allow("DescribeConfigs", on: "--cluster") : nil
+            let remedy = refusal.kind == .rights ? tool.allowDescribingBrokers : nil
             return [
                 .unasked("limits", of: tool.brokers, text: "the brokers' settings cannot be read: \(refusal.text)", mend: remedy)
             ]

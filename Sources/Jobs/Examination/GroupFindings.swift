@@ -10,6 +10,10 @@ struct GroupFacts {
     /// Its members, or why they are unknown.
     var description: Result<GroupDescription, QueryFailure>
 
+    /// The operation that its user must be allowed.
+    var operation = AccessRights.Operation.read
+    /// The success of asking for the right to commit offsets, if that was tried.
+    var committing: Result<Void, QueryFailure>?
     /// The topics of delay lanes.
     var delays: Set<String> = []
     /// The rule of workers for partitions without a position.
@@ -47,7 +51,7 @@ struct GroupFacts {
 enum GroupFindings {
     /// The faults, or one finding that there are none.
     static func of(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
-        let findings = positions(facts, tool: tool) + members(facts, tool: tool)
+        let findings = committing(facts, tool: tool) + positions(facts, tool: tool) + members(facts, tool: tool)
         guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {
             return findings
         }
@@ -55,11 +59,23 @@ enum GroupFindings {
         return [.ok("group", of: facts.id, text: members + waiting)] + findings
     }
 
+    private static func committing(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
+        guard case .failure(let refusal) = facts.committing else { return [] }
+        guard refusal.kind == .rights else {
+            return [.unasked("rights", of: facts.id, text: "whether offsets may be committed is not known: \(refusal.text)")]
+        }
+        return [
+            .failure(
+                "rights", of: facts.id, text: "joining the group and committing its offsets are not allowed: \(refusal.text)",
+                mend: tool.allow([.read], on: .group, named: facts.id), cause: .notAllowed)
+        ]
+    }
+
     private static func positions(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         let positions: [GroupPosition]
         switch facts.positions {
         case .success(let found): positions = found
-        case .failure(let refusal): return [unreadable(refusal, of: facts.id, tool: tool)]
+        case .failure(let refusal): return [unreadable(refusal, of: facts, tool: tool)]
         }
         var findings: [Finding] = []
         let foreign = positions.filter { $0.finished == nil }.map { "\($0.partition)" }
@@ -126,20 +142,20 @@ enum GroupFindings {
         }
     }
 
-    private static func unreadable(_ refusal: QueryFailure, of id: String, tool: KafkaTool) -> Finding {
+    private static func unreadable(_ refusal: QueryFailure, of facts: GroupFacts, tool: KafkaTool) -> Finding {
         switch refusal.kind {
         case .rights:
             .failure(
-                "rights", of: id, text: "the group's positions cannot be read: \(refusal.text)",
-                mend: tool.allow("Read", "Describe", on: "--group \(id)"), cause: .notAllowed)
+                "rights", of: facts.id, text: "the group's positions cannot be read: \(refusal.text)",
+                mend: tool.allow([facts.operation], on: .group, named: facts.id), cause: .notAllowed)
         case .unreachable:
             .failure(
-                "group", of: id,
+                "group", of: facts.id,
                 text: "reading committed offsets timed out; a hanging transaction may block them: \(refusal.text)",
                 mend: "kafka-transactions.sh --bootstrap-server \(tool.brokers) find-hanging --broker-id ID", cause: .temporary)
-        case .missing: .unasked("group", of: id, text: "it has no positions to read: \(refusal.text)")
+        case .missing: .unasked("group", of: facts.id, text: "it has no positions to read: \(refusal.text)")
         case .login, .tls, .certificate, .configuration, .other:
-            .unasked("group", of: id, text: "its positions cannot be read: \(refusal.text)")
+            .unasked("group", of: facts.id, text: "its positions cannot be read: \(refusal.text)")
         }
     }
 
@@ -151,7 +167,7 @@ enum GroupFindings {
             return [
                 .unasked(
                     "group", of: facts.id, text: "its members cannot be listed: \(refusal.text)",
-                    mend: refusal.kind == .rights ? tool.allow("Describe", on: "--group \(facts.id)") : nil)
+                    mend: refusal.kind == .rights ? tool.allow([.describe], on: .group, named: facts.id) : nil)
             ]
         }
         if group.members.isEmpty {

@@ -6,15 +6,12 @@ import Kafka
 package struct LoopIdentity: Sendable {
     /// Their names as members of the group.
     package let memberNames: [String]
-    /// The prefix of their transactional ids.
-    package let prefix: String
-    /// A transactional id with this prefix that none of them has.
+    /// A transactional id that begins like theirs, and that none of them has.
     package let unusedID: String
 
     /// An identity of the given parts.
-    package init(memberNames: [String], prefix: String, unusedID: String) {
+    package init(memberNames: [String], unusedID: String) {
         self.memberNames = memberNames
-        self.prefix = prefix
         self.unusedID = unusedID
     }
 }
@@ -27,19 +24,28 @@ package struct KafkaExamination: Sendable {
     private let terms: GroupTerms
     private let demands: BrokerDemands
     private let loops: LoopIdentity?
+    private let rights: AccessRights
     private let probesWriting: Bool
 
     private var timeout: Duration { context.timeout }
     private var configuration: KafkaConfiguration { context.kafka }
     private var brokers: String { configuration.bootstrapServers }
-    private var tool: KafkaTool { KafkaTool(brokers: brokers) }
+    private var tool: KafkaTool {
+        let user = configuration.properties.last { $0.key == "sasl.username" }?.value
+        return KafkaTool(brokers: brokers, principal: "User:\(user ?? "NAME")")
+    }
 
-    /// An examination by a context whose time-out holds for each query. Without loops no worker writes transactions.
-    package init(_ context: JobContext, terms: GroupTerms, demands: BrokerDemands, loops: LoopIdentity?, probesWriting: Bool) {
+    /// An examination by a context whose time-out holds for each query, for a user with these rights. Without loops no worker writes
+    /// transactions.
+    package init(
+        _ context: JobContext, terms: GroupTerms, demands: BrokerDemands, loops: LoopIdentity?, rights: AccessRights,
+        probesWriting: Bool
+    ) {
         self.context = context
         self.terms = terms
         self.demands = demands
         self.loops = loops
+        self.rights = rights
         self.probesWriting = probesWriting
     }
 
@@ -64,14 +70,24 @@ package struct KafkaExamination: Sendable {
         }
         let existing = roles.indices.filter { if case .existing = cluster.topics[$0] { true } else { false } }
         let answers = topicSettings(existing.map { roles[$0].name }, admin)
-        let topics = roles.indices.map { topic(roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, admin) }
-        let group = groupFacts(topics, by: GroupExamination(terms, admin: admin, context: context))
+        let topics = roles.indices.filter { concerns(roles[$0], as: cluster.topics[$0]) }.map {
+            topic(roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, admin)
+        }
+        let group = rights.groupOperation.map {
+            groupFacts(topics, operation: $0, by: GroupExamination(terms, admin: admin, context: context))
+        }
         return ConnectionFindings.of(connection, brokerCount: .success(cluster.brokerCount), brokerSettings: broker)
             + BrokerFindings.of(broker, demands: demands, tool: tool)
             + topics.flatMap { TopicFindings.of($0, brokerCount: cluster.brokerCount, tool: tool) }
             + TopicFindings.ofAll(topics, tool: tool)
-            + writing(topics) + transactions(group.description.answer)
-            + GroupFindings.of(group, tool: tool)
+            + writing(topics) + transactions(group?.description.answer)
+            + (group.map { GroupFindings.of($0, tool: tool) } ?? [])
+    }
+
+    /// A topic that the user has no need of, and must not see, is no fault.
+    private func concerns(_ role: TopicRole, as description: TopicDescription) -> Bool {
+        guard case .failed(let error) = description, error.isAuthorization else { return true }
+        return !rights.operations(onTopic: role.name).isEmpty
     }
 
     /// The settings of topics, by their names. All are queried at once, because some brokers let every query wait for its
@@ -96,7 +112,9 @@ package struct KafkaExamination: Sendable {
         case .missing: unknown = QueryFailure(.missing, text: "the topic does not exist")
         case .failed(let error): unknown = QueryFailure(error)
         }
-        return TopicFacts(role: role, partitions: .failure(unknown), settings: .failure(unknown))
+        return TopicFacts(
+            role: role, operations: rights.operations(onTopic: role.name), partitions: .failure(unknown),
+            settings: .failure(unknown))
     }
 
     private func existing(
@@ -111,8 +129,9 @@ package struct KafkaExamination: Sendable {
             }
         }
         facts.hasFutureRecord = later.answer?.contains { $0 != nil } ?? false
-        if role.isRead { facts.reading = reading(role.name) }
-        if probesWriting, role.isWritten {
+        let operations = rights.operations(onTopic: role.name)
+        if operations.contains(.read) { facts.reading = reading(role.name) }
+        if probesWriting, operations.contains(.write) {
             facts.writing = Result { () throws(KafkaError) in
                 switch try WriteProbe.ask(topic: role.name, configuration: configuration, timeout: timeout) {
                 case .allowed: .allowed
@@ -145,20 +164,22 @@ package struct KafkaExamination: Sendable {
         }
     }
 
-    /// The findings on the worker's right to write transactions. No process has the id that is tried, so none is fenced.
+    /// The findings on the right to write transactions. No process has the ids that are tried, so none is fenced.
     private func transactions(_ group: GroupDescription?) -> [Finding] {
-        guard probesWriting, let loops else { return [] }
-        let answer = Result<Void, QueryFailure> { () throws(KafkaError) in
-            let producer = try Producer(configuration, transactionalID: loops.unusedID)
-            defer { producer.close(timeout: .zero) }
-            try producer.initTransactions(timeout: timeout)
+        guard probesWriting else { return [] }
+        let isRunning = loops.map { loops in group?.members.contains { loops.memberNames.contains($0.name) } ?? false } ?? false
+        return rights.transactionalPrefixes.flatMap { prefix in
+            let answer = Result<Void, QueryFailure> { () throws(KafkaError) in
+                let producer = try Producer(configuration, transactionalID: loops?.unusedID ?? prefix + ".doctor")
+                defer { producer.close(timeout: .zero) }
+                try producer.initTransactions(timeout: timeout)
+            }
+            return TransactionFindings.of(TransactionFacts(prefix: prefix, answer: answer, isRunning: isRunning), tool: tool)
         }
-        let isRunning = group?.members.contains { loops.memberNames.contains($0.name) } ?? false
-        return TransactionFindings.of(TransactionFacts(prefix: loops.prefix, answer: answer, isRunning: isRunning), tool: tool)
     }
 
     private func writing(_ topics: [TopicFacts]) -> [Finding] {
-        let count = topics.count { $0.role.isWritten && $0.partitions.answer != nil }
+        let count = topics.count { rights.operations(onTopic: $0.role.name).contains(.write) && $0.partitions.answer != nil }
         guard !probesWriting, count > 0 else { return [] }
         return [
             .unasked(
@@ -169,7 +190,9 @@ package struct KafkaExamination: Sendable {
         ]
     }
 
-    private func groupFacts(_ topics: [TopicFacts], by examination: GroupExamination) -> GroupFacts {
+    private func groupFacts(
+        _ topics: [TopicFacts], operation: AccessRights.Operation, by examination: GroupExamination
+    ) -> GroupFacts {
         let shared = topics.filter(\.role.isShared).compactMap { facts in
             facts.partitions.answer.map { (topic: facts.role.name, partitionCount: $0.count) }
         }
@@ -187,8 +210,18 @@ package struct KafkaExamination: Sendable {
         }
         return GroupFacts(
             id: terms.group, positions: positions,
-            description: Result { () throws(KafkaError) in try examination.description() }, delays: Set(terms.delays),
+            description: Result { () throws(KafkaError) in try examination.description() }, operation: operation,
+            committing: probesWriting && operation == .read && positions.answer != nil ? committing(topics) : nil,
+            delays: Set(terms.delays),
             rule: terms.start, starts: starts, newer: newer ?? [])
+    }
+
+    /// The right to commit offsets of the group, or nil if there is no topic to ask about.
+    private func committing(_ topics: [TopicFacts]) -> Result<Void, QueryFailure>? {
+        guard let topic = topics.first(where: { $0.role.isShared && $0.partitions.answer != nil })?.role.name else { return nil }
+        return Result { () throws(KafkaError) in
+            try CommitProbe.ask(group: terms.group, topic: topic, configuration: configuration)
+        }
     }
 }
 

@@ -2,6 +2,8 @@ import Kafka
 
 struct TopicFacts {
     let role: TopicRole
+    /// The operations that its user must be allowed.
+    var operations: [AccessRights.Operation] = [.describe]
     /// Its partitions, or why they are unknown.
     var partitions: Result<[PartitionReplicas], QueryFailure>
     /// Its settings, or why they are unknown.
@@ -81,7 +83,7 @@ struct TopicFindings {
         case .failure(let refusal) where refusal.kind == .missing:
             fail("does not exist", "pushfan topics create")
         case .failure(let refusal) where refusal.kind == .rights:
-            refuse("describing it is not allowed: \(refusal.text)", tool.allow("Describe", on: "--topic \(name)"))
+            refuse("describing it is not allowed: \(refusal.text)", tool.allow(facts.operations, on: .topic, named: name))
         case .failure(let refusal): fail(refusal.text, tool.describe(name))
         }
         return nil
@@ -116,7 +118,7 @@ struct TopicFindings {
             findings.append(
                 .unasked(
                     "topic", of: name, text: "its settings cannot be read: \(refusal.text)",
-                    mend: refusal.kind == .rights ? tool.allow("DescribeConfigs", on: "--topic \(name)") : nil))
+                    mend: refusal.kind == .rights ? tool.allowDescribingConfigs(ofTopic: name) : nil))
             return
         }
         judgeRetention()
@@ -179,7 +181,7 @@ struct TopicFindings {
     private mutating func judgeRights() {
         if case .failure(let refusal) = facts.reading {
             if refusal.kind == .rights {
-                refuse("reading it is not allowed: \(refusal.text)", tool.allow("Read", "Describe", on: "--topic \(name)"))
+                refuse("reading it is not allowed: \(refusal.text)", tool.allow([.read], on: .topic, named: name))
             } else {
                 fail("cannot be read: \(refusal.text)", tool.describe(name))
             }
@@ -189,7 +191,7 @@ struct TopicFindings {
         case .success(.written):
             warn("the broker accepted a probe that it should refuse: the topic has one empty record more", nil, check: "rights")
         case .success(.refused(let refusal)) where refusal.kind == .rights:
-            refuse("writing to it is not allowed: \(refusal.text)", tool.allow("Write", "Describe", on: "--topic \(name)"))
+            refuse("writing to it is not allowed: \(refusal.text)", tool.allow([.write], on: .topic, named: name))
         case .success(.refused(let refusal)): fail("cannot be written to: \(refusal.text)", tool.describe(name))
         case .failure(let refusal):
             findings.append(.unasked("rights", of: name, text: "whether it may be written to is not known: \(refusal.text)"))

@@ -1,4 +1,4 @@
-/// The facts of the right to the worker's transactional ids.
+/// The facts of the right to transactional ids.
 struct TransactionFacts {
     let prefix: String
     /// The success of using another id with this prefix, or the refusal.
@@ -19,12 +19,11 @@ enum TransactionFindings {
             ]
         }
         return [
-            .warning(
-                "rights", of: facts.prefix,
-                text: "transactional ids that begin so are not allowed; a worker needs one. Trying its own would end the worker: "
-                    + "\(refusal.text)",
+            .failure(
+                "rights", of: facts.prefix, text: "transactional ids that begin so are not allowed: \(refusal.text)",
                 mend: tool.allow(
-                    "Write", "Describe", on: "--transactional-id \(facts.prefix) --resource-pattern-type prefixed"))
+                    .write, on: [.init(resource: .transactionalID, name: facts.prefix, isPrefix: true, operations: [.write])]),
+                cause: .notAllowed)
         ]
     }
 }

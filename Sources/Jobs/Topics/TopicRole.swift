@@ -1,5 +1,5 @@
 package import Delivery
-import Kafka
+package import Kafka
 import PushModel
 
 /// A topic that pushfan uses, and how it should be set up (page Requests).
@@ -110,9 +110,10 @@ package struct TopicRole: Sendable {
     }
 
     /// The number of partitions that it gets when `count` are requested.
-    func partitionCount(_ count: Int) -> Int { hasOnePartition || isSmall ? 1 : count * multiple }
+    package func partitionCount(_ count: Int) -> Int { hasOnePartition || isSmall ? 1 : count * multiple }
 
-    func topic(partitions: Int, replication: Int) -> NewTopic {
+    /// The topic as it is created when `count` partitions are requested for topics of requests.
+    package func topic(partitions count: Int, replication: Int) -> NewTopic {
         let policy = !isCompacted ? "delete" : days == nil ? "compact" : "compact,delete"
         var properties = [KafkaConfiguration.Property(key: "cleanup.policy", value: policy)]
         if let days { properties.append(.init(key: "retention.ms", value: String(days * 86_400_000))) }
@@ -125,7 +126,7 @@ package struct TopicRole: Sendable {
         if isPassing { properties.append(.init(key: "retention.bytes", value: "67108864")) }
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
         return NewTopic(
-            name: name, partitionCount: partitionCount(partitions), replicationFactor: replication, configuration: properties)
+            name: name, partitionCount: partitionCount(count), replicationFactor: replication, configuration: properties)
     }
 
     /// The faults of the topic's settings that would lose or refuse records.

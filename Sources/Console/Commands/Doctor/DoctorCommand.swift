@@ -9,12 +9,14 @@ extension Command {
         "doctor", .operators, "Check brokers, topics, rights, group, clock, hub and limits",
         examples: [
             "pushfan doctor", "pushfan doctor --bootstrap kafka.example:9093 --probe-writing --strict",
+            "pushfan doctor --role gateway --probe-writing",
             "pushfan doctor -o json --timeout 3s || echo 'see finding and remedy'",
         ],
         groups: [
             FlagGroup(
                 "Selection",
                 [
+                    .role(default: AccessRole.worker.rawValue), .with,
                     Flag("strict", nil, "End with 1 for warnings, too"),
                     Flag(
                         "probe-writing", nil,
@@ -36,12 +38,17 @@ private enum DoctorCommand {
         let format = invocation.arguments.format()
         let settings = try invocation.settings()
         let now = invocation.surroundings.now()
+        let role = invocation.arguments.accessRole ?? .worker
+        let rights = AccessRights(of: role, by: try invocation.accessTerms(of: role, in: settings))
         let kafka = KafkaExamination(
             invocation.jobContext(settings, timeout: timeout), terms: settings.groupTerms, demands: settings.brokerDemands,
-            loops: settings.loopIdentity, probesWriting: invocation.arguments.has("probe-writing"))
-        let hubs = settings.allHubs.flatMap { HubFindings.of(HubProbe.ask(settings, $0, now: now, timeout: timeout)) }
-        let limits = LimitFindings.of(.current(), needed: settings.descriptorsNeeded)
-        let findings = kafka.findings() + hubs + [limits]
+            loops: role == .worker ? settings.loopIdentity : nil, rights: rights,
+            probesWriting: invocation.arguments.has("probe-writing"))
+        let callsHubs = role == .worker || role == .gateway
+        let hubs = callsHubs ? settings.allHubs : []
+        let limits = role == .worker ? [LimitFindings.of(.current(), needed: settings.descriptorsNeeded)] : []
+        let findings =
+            kafka.findings() + hubs.flatMap { HubFindings.of(HubProbe.ask(settings, $0, now: now, timeout: timeout)) } + limits
         switch format {
         case .json, .ndjson: try invocation.streams.out(format, Table(), findings.map(\.json))
         case .table, .wide, .csv:
@@ -110,7 +117,6 @@ extension Settings {
 
     /// The identity of the worker's loops, or nil if they need no transactions.
     fileprivate var loopIdentity: LoopIdentity? {
-        guard let transactionalPrefix, let unusedTransactionalID else { return nil }
-        return LoopIdentity(memberNames: memberNames, prefix: transactionalPrefix, unusedID: unusedTransactionalID)
+        unusedTransactionalID.map { LoopIdentity(memberNames: memberNames, unusedID: $0) }
     }
 }

@@ -11,6 +11,7 @@ extension Command {
         examples: [
             "pushfan topics create", "pushfan topics create --partitions 48 --replication 3",
             "pushfan topics create --requests-topic test.requests --results-topic test.results -o json",
+            "pushfan topics create --dry-run --replication 3 -o ndjson",
         ],
         groups: [
             FlagGroup(
@@ -19,6 +20,7 @@ extension Command {
                     Flag(
                         "partitions", "N", "Partitions of each topic; held has three times as many, control and others one",
                         default: "12"),
+                    Flag("dry-run", nil, "Print the topics and their settings, and ask no broker"),
                     Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
                 ]),
             .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [timeout]),
@@ -41,6 +43,9 @@ private enum TopicsCommands {
     static func create(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let partitions = try invocation.arguments.integer("partitions", in: 1...10_000)
         let replication = try invocation.arguments.integer("replication", in: 1...1000)
+        if invocation.arguments.has("dry-run") {
+            return try plan(invocation, partitions: partitions ?? 12, replication: replication ?? 3)
+        }
         let (setup, settings) = try setup(invocation)
         let creation = try invocation.perform(settings) { () throws(JobFailure) in
             try setup.create(partitions: partitions, replication: replication)
@@ -64,6 +69,26 @@ private enum TopicsCommands {
         }
         for difference in creation.differences { invocation.streams.note(difference) }
         return failures.isEmpty ? .done : .partlyFailed
+    }
+
+    /// Prints the topics as `create` makes them on three or more brokers.
+    private static func plan(_ invocation: Invocation, partitions: Int, replication: Int) throws(CommandFailure) -> ExitCode {
+        var table = Table("TOPIC", "ROLE", "PARTITIONS", "REPLICATION", "SETTINGS")
+        var objects: [[UInt8]] = []
+        for role in TopicRole.all(try invocation.settings().kafka.topics) {
+            let topic = role.topic(partitions: partitions, replication: replication)
+            let settings = topic.configuration
+            table.add(
+                topic.name, role.role, "\(role.partitionCount(partitions))", "\(replication)",
+                settings.map { "\($0.key)=\($0.value)" }.joined(separator: " "))
+            var object = JSONObject([
+                "topic": topic.name, "role": role.role, "partitions": role.partitionCount(partitions), "replication": replication,
+            ])
+            object.add("settings", pairs: settings.map { ($0.key, $0.value) })
+            objects.append(object.bytes)
+        }
+        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        return .done
     }
 
     static func check(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {

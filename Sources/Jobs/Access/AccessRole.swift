@@ -1,0 +1,66 @@
+package import Delivery
+
+/// A user of Kafka, by what it does for pushfan (page Operations, section Access rights).
+package enum AccessRole: String, Sendable, CaseIterable {
+    case worker, gateway, publisher, broadcaster, replayer, collector, `operator`, reader
+
+    /// The programs of the role, in a few words.
+    package var programs: String {
+        switch self {
+        case .worker: "pushfan worker"
+        case .gateway: "pushfan gateway"
+        case .publisher: "whoever writes requests, pushfan enqueue and cancel included"
+        case .broadcaster: "pushfan enqueue --audience-file"
+        case .replayer: "pushfan replay, failed"
+        case .collector: "pushfan handles collect"
+        case .operator: "pushfan group adopt, group start"
+        case .reader: "pushfan results, failed, status"
+        }
+    }
+
+    /// The operation on the group of the workers, or nil if the role does not use it.
+    var groupOperation: AccessRights.Operation? {
+        switch self {
+        case .worker, .operator: .read
+        case .gateway, .replayer, .reader: .describe
+        case .publisher, .broadcaster, .collector: nil
+        }
+    }
+
+    /// The prefixes of the transactional ids.
+    func transactionalPrefixes(_ terms: AccessTerms) -> [String] {
+        switch self {
+        case .worker: terms.workersWriteTransactions ? ["\(terms.group):"] : []
+        case .gateway: terms.gatewayReplays ? ["pushfan-replay-"] : []
+        case .broadcaster: ["pushfan-enqueue-"]
+        case .replayer: ["pushfan-replay-"]
+        case .collector: ["pushfan-handles-"]
+        case .operator: ["pushfan-adopt-", "pushfan-start-"]
+        case .publisher, .reader: []
+        }
+    }
+}
+
+/// The settings on which the rights of roles depend.
+package struct AccessTerms: Sendable {
+    /// The names of the topics.
+    package let topics: Topics
+    /// The group of the workers.
+    package let group: String
+    /// Workers write results and offsets in transactions (`kafka.delivery_guarantee`).
+    package let workersWriteTransactions: Bool
+    /// The gateway runs replays (`gateway.state_dir`).
+    package let gatewayReplays: Bool
+    /// Publishers may cancel any request.
+    package var publisherCancels = false
+    /// Publishers wait for results.
+    package var publisherWaits = false
+
+    /// Terms of the given parts.
+    package init(topics: Topics, group: String, workersWriteTransactions: Bool, gatewayReplays: Bool) {
+        self.topics = topics
+        self.group = group
+        self.workersWriteTransactions = workersWriteTransactions
+        self.gatewayReplays = gatewayReplays
+    }
+}
