@@ -38,6 +38,13 @@ let chosenTests = Context.environment["PUSHFAN_TEST_TARGETS"]?.split(separator: 
 let quick: [SwiftSetting] =
     chosenTests == nil ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
 
+/// A fact of the build for `CStamp`: a word from the environment, or `unknown`. Not from `Context.gitInformation`: SwiftPM keeps what a manifest
+/// said for as long as its text and the environment stay the same, so that would name an old commit.
+func fact(_ variable: String, _ form: Regex<Substring>) -> CSetting {
+    let word = Context.environment[variable].flatMap { $0.wholeMatch(of: form) == nil ? nil : $0 }
+    return .define(variable, to: word ?? "unknown")
+}
+
 func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: safe + quick)
 }
@@ -75,6 +82,13 @@ let package = Package(
         .target(name: "CPages", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
         // The files of the web page as bytes.
         .target(name: "CWebFiles", exclude: ["files"], cSettings: [.unsafeFlags(["-gdwarf-4"])]),
+        // Commit and date of the build.
+        .target(
+            name: "CStamp",
+            cSettings: [
+                fact("PUSHFAN_COMMIT", #/[0-9a-f]{7,64}/#), fact("PUSHFAN_DATE", #/[0-9]{4}-[0-9]{2}-[0-9]{2}/#),
+                .unsafeFlags(["-gdwarf-4"]),
+            ]),
 
         // pure
         pure("Basics"),
@@ -101,6 +115,7 @@ let package = Package(
         wrapper("SQLite", ["Basics", "CSQLite"]),
         wrapper("Pages", ["CPages"]),
         wrapper("WebFiles", ["CWebFiles", "Crypto", "Gzip"]),
+        wrapper("Stamp", ["CStamp"]),
 
         // hub
         .target(
@@ -155,7 +170,7 @@ let package = Package(
             "Settings",
             [
                 "Basics", "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "Outcomes", "HubAuth", "Kafka", "HubREST",
-                "CurlHTTP", "WorkerRuntime", "Gateway", "Intake",
+                "CurlHTTP", "WorkerRuntime", "Gateway", "Intake", "Jobs",
                 "Observability",
             ]),
 
@@ -183,7 +198,7 @@ let package = Package(
             dependencies: [
                 "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads",
                 "FanOut", "Delivery", "Outcomes", "Observability",
-                "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop", "Jobs",
+                "Kafka", "Keys", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop", "Jobs", "Stamp",
             ],
             swiftSettings: strict),
 

@@ -29,6 +29,10 @@ public struct KafkaConfiguration: Sendable {
     public var properties: [Property]
     /// Hears whether a broker answers the clients that are made with it. Nil when no one wants to know.
     public var watch: BrokerWatch?
+    /// Has the user's properties as they are now, for a program that outlives a password or a certificate. Nil where they never change.
+    public var live: LiveProperties?
+    /// Has tokens for clients that log in with some (`fetchesTokens`). Nil leaves that to the library.
+    public var tokens: TokenKeeper?
 
     /// A configuration for the brokers at `bootstrapServers`.
     public init(bootstrapServers: String, clientID: String = "pushfan", properties: [Property] = []) {

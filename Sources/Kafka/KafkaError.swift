@@ -64,6 +64,11 @@ public struct KafkaError: Error, Sendable, Equatable {
         KafkaError(RD_KAFKA_RESP_ERR__DESTROY, message: "the Kafka client is closed")
     }
 
+    /// A client with properties, or certificates, of before (`LiveProperties`).
+    static var outdated: KafkaError {
+        KafkaError(RD_KAFKA_RESP_ERR__OUTDATED, message: "the Kafka client has outdated properties or certificates", isFatal: true)
+    }
+
     /// A record that is not taken because those before it are not written.
     public static var queueFull: KafkaError {
         KafkaError(RD_KAFKA_RESP_ERR__QUEUE_FULL, message: "records wait to be written, and no broker confirms them in time")
@@ -110,7 +115,7 @@ extension KafkaError {
 
     /// The broker refused who we say we are, or TLS could not be agreed on.
     public var isAuthentication: Bool {
-        matches(
+        brokerFailure?.cause == .certificateWanted || matches(
             RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR__SSL, RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
             RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM, RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE)
     }
@@ -180,6 +185,9 @@ extension KafkaError {
 
     /// As many records wait to be written as the client keeps.
     public var isQueueFull: Bool { matches(RD_KAFKA_RESP_ERR__QUEUE_FULL) }
+
+    /// The client is to be closed for no fault of its own: its properties, or the certificates that they name, have changed.
+    public var isOutdated: Bool { matches(RD_KAFKA_RESP_ERR__OUTDATED) }
 
     /// The client was closed before the call.
     public var isClosed: Bool { matches(RD_KAFKA_RESP_ERR__DESTROY) }

@@ -39,18 +39,23 @@ extension Command {
 /// A gateway together with its probes, its log and the signals that stop it.
 struct GatewayProgram {
     private let stop = StopRequest()
+    private let reload = StopRequest()
     private let signals: SignalHandler
     private let settings: Settings
+    private let readAgain: @Sendable () throws(SettingsError) -> Settings
     private let configuration: GatewayConfiguration
     private let services: GatewayServices
+    private let supervision: Supervision
 
     init(_ invocation: Invocation) throws(CommandFailure) {
-        // From here on a signal means an orderly end, however early it comes.
-        signals = try SignalHandler { [stop] in stop.ask() }
+        // From here on a signal means an orderly end, or settings that are read again, however early it comes.
+        signals = try SignalHandler(hangUp: { [reload] in reload.ask() }) { [stop] in stop.ask() }
         var settings = try invocation.settings()
         let log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
         settings.brokerWatch = log.brokerWatch()
+        settings.keepPropertiesLive()
         self.settings = settings
+        readAgain = invocation.settingsReader()
         do throws(SettingsError) {
             configuration = try settings.gatewayConfiguration(version: Program.version)
         } catch {
@@ -61,6 +66,7 @@ struct GatewayProgram {
         services = GatewayServices(
             metrics: GatewayMetrics(build: .ofProgram, process: ProcessFigures.read),
             log: log, health: Health())
+        supervision = Supervision(ServiceManager(variables: invocation.surroundings.environment), health: services.health)
     }
 
     func run() throws(CommandFailure) -> ExitCode {
@@ -97,11 +103,31 @@ struct GatewayProgram {
             service.probeHub()
         }
         defer { timer.cancel() }
+        supervision.begin()
+        defer { supervision.end() }
         let ended = DispatchSemaphore(value: 0)
         stop.reaches { ended.signal() }
+        reload.reaches { [supervision, settings, readAgain, log = services.log] in
+            supervision.reload { Self.renewKafka(of: settings, reading: readAgain, log: log) }
+        }
         ended.wait()
+        supervision.stop(within: .seconds(30))
         services.log.info(.draining, "the gateway takes no new connections, and answers what waits")
         service.stop()
+    }
+
+    /// Reads the settings again, and lets the gateway use their properties of Kafka's clients; or changes nothing when anything is wrong.
+    private static func renewKafka(
+        of started: Settings, reading read: () throws(SettingsError) -> Settings, log: Log
+    ) {
+        do {
+            let settings = try read()
+            try settings.kafkaConfiguration().check()
+            started.renewKafka(by: settings, log: log)
+            log.warnOfRestart(for: settings.changes(since: started).filter { $0 != "kafka.properties" })
+        } catch {
+            log.refuseSettings(for: error)
+        }
     }
 }
 

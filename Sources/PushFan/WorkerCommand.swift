@@ -5,6 +5,7 @@ import Glibc
 import Kafka
 import Observability
 import Settings
+import Stamp
 import Synchronization
 import WorkerRuntime
 
@@ -45,13 +46,16 @@ struct WorkerProgram {
     private let health = Health()
     private let status = StatusBoard()
     private let metrics: PushfanMetrics
+    private let supervision: Supervision
 
     init(_ invocation: Invocation) throws(CommandFailure) {
         // From here on a signal means an orderly end, or settings that are read again, however early it comes.
         signals = try SignalHandler(hangUp: { [reload] in reload.ask() }) { [stop] in stop.ask() }
+        supervision = Supervision(ServiceManager(variables: invocation.surroundings.environment), health: health)
         var settings = try invocation.settings()
         log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
         settings.brokerWatch = log.brokerWatch()
+        settings.keepPropertiesLive()
         self.settings = settings
         readAgain = invocation.settingsReader()
         do throws(SettingsError) {
@@ -88,9 +92,14 @@ struct WorkerProgram {
             var services = WorkerServices(metrics: metrics, log: log, health: health)
             services.status = status
             let worker = try Worker(configuration, services: services)
-            stop.reaches { worker.stop() }
+            stop.reaches { [supervision, drain = configuration.drainTimeout] in
+                supervision.stop(within: drain + .seconds(25))
+                worker.stop()
+            }
             let reloading = Reloading(worker, settings: settings, log: log, read: readAgain)
-            reload.reaches { reloading.run() }
+            supervision.begin()
+            defer { supervision.end() }
+            reload.reaches { [supervision] in supervision.reload { reloading.run() } }
             let timer = RepeatingTimer(every: .seconds(10)) { [log] in log.flushSuppressed() }
             defer { timer.cancel() }
             let reporter = StatusReporter(configuration, board: status, log: log)
@@ -110,8 +119,14 @@ struct WorkerProgram {
     }
 }
 
+extension Build {
+    static let ofProgram = Build(commit: BuildStamp.commit, date: BuildStamp.date)
+}
+
 extension BuildFacts {
-    static var ofProgram: BuildFacts { BuildFacts(version: Program.version, swift: swiftVersion) }
+    static var ofProgram: BuildFacts {
+        BuildFacts(version: Program.version, commit: Build.ofProgram.shortCommit, swift: swiftVersion)
+    }
 
     private static var swiftVersion: String {
         #if swift(>=6.3)
@@ -165,7 +180,7 @@ extension Log {
     }
 }
 
-/// Reads the settings again, and lets a worker use their hubs.
+/// Reads the settings again, and lets a worker use their hubs, and their properties of Kafka's clients.
 final class Reloading: Sendable {
     private let worker: Worker
     private let log: Log
@@ -185,16 +200,13 @@ final class Reloading: Sendable {
         started.withLock { started in
             do {
                 let settings = try read()
+                try settings.kafkaConfiguration().check()
                 try worker.reload(try settings.workerConfiguration(version: Program.version))
-                let left = settings.changesForRestart(since: started)
-                guard !left.isEmpty else { return }
-                log.warning(
-                    .configurationDoubtful, "some changed settings take effect only after a restart",
-                    [.reason: .string(left.joined(separator: ", "))])
+                started.renewKafka(by: settings, log: log)
+                worker.wake()
+                log.warnOfRestart(for: settings.changesForRestart(since: started))
             } catch {
-                let reason = "\(error)".split(separator: "\n").joined(separator: "; ")
-                log.error(
-                    .configurationLoaded, "the new settings cannot be used; the previous ones stay", [.reason: .string(reason)])
+                log.refuseSettings(for: error)
             }
         }
     }

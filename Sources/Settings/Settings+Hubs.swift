@@ -95,14 +95,19 @@ extension Settings {
 
     /// The keys whose values differ from those of `other` and that a running worker does not take over.
     public func changesForRestart(since other: Settings) -> [String] {
+        changes(since: other).filter { !Self.isReloadable($0) }
+    }
+
+    /// The keys whose values, as they are shown, differ from those of `other`.
+    public func changes(since other: Settings) -> [String] {
         let before = Dictionary(other.describe().map { ($0.key, $0.value) }) { first, _ in first }
-        return describe().filter { before[$0.key] != $0.value && !Self.isReloadable($0.key) }.map(\.key)
+        return describe().filter { before[$0.key] != $0.value }.map(\.key)
     }
 
     private static func isReloadable(_ key: String) -> Bool {
         if ["hub.platforms", "hub.user_tag", "hub.outcome_deadline"].contains(key) { return false }
         return ["hub.", "hubs.", "spreads."].contains { key.hasPrefix($0) }
-            || ["default_hub", "tenants", "worker.max_in_flight"].contains(key)
+            || ["kafka.properties", "default_hub", "tenants", "worker.max_in_flight"].contains(key)
     }
 
     private func connection(of hub: HubSettings, noting problems: inout [SettingProblem]) -> ConnectionString? {

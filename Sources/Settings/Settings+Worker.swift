@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 public import FanOut
+import Jobs
 public import Kafka
 import Observability
 import Outcomes
@@ -15,6 +16,11 @@ extension Settings {
             bootstrapServers: kafka.bootstrapServers.joined(separator: ","), clientID: "pushfan",
             properties: kafka.properties.map { KafkaConfiguration.Property(key: $0.name, value: $0.value.secret) })
         configuration.watch = brokerWatch
+        configuration.live = liveProperties
+        let (properties, variables) = (configuration.properties, proxyVariables.secret)
+        configuration.tokens = TokenKeeper { [liveProperties] () throws(TokenFailure) in
+            try TokenServer(liveProperties?.current ?? properties, environment: variables).token()
+        }
         return configuration
     }
 

@@ -34,6 +34,8 @@ public struct Settings: Sendable {
 
     /// No setting: hears whether a broker answers the Kafka clients that are made with these.
     public var brokerWatch: BrokerWatch?
+    /// No setting: the properties as they are now, for the Kafka clients that are made with these.
+    public var liveProperties: LiveProperties?
 
     let values: SettingReader
 

@@ -2,6 +2,7 @@ import CurlHTTP
 import EventLoop
 import Foundation
 import HubREST
+import Kafka
 public import Observability
 import Synchronization
 
@@ -89,6 +90,11 @@ public final class Worker: Sendable {
         for control in controls { control.stop() }
     }
 
+    /// Has the loops look at once for what has changed. Safe from any thread.
+    public func wake() {
+        for control in controls { control.wakeUp.signal() }
+    }
+
     /// Changes the hubs, the spreads and the ways to them, while the worker runs. Everything else stays as it was. Safe from any
     /// thread.
     ///
@@ -149,9 +155,11 @@ public final class Worker: Sendable {
         let health = WorkerHealth(services.health, log: services.log, now: services.clock.monotonic, suffix: suffix)
         if begunCount.wrappingAdd(1, ordering: .relaxed).newValue == controls.count { start.pass() }
         guard var keeper = NameKeeper(configuration, services: services, health: health, control: controls[index]) else {
-            if let failure = try runLoop(configuration, metrics: metrics, health: health, control: controls[index]).failure {
-                throw failure
-            }
+            repeat {
+                let end = try runLoop(configuration, metrics: metrics, health: health, control: controls[index])
+                if let failure = end.failure, !end.isReopening { throw failure }
+                controls[index].repeatReload()
+            } while controls[index].request == .none
             return
         }
         guard keeper.awaitName() else { return }
@@ -159,24 +167,28 @@ public final class Worker: Sendable {
         while true {
             let end = try runLoop(configuration, metrics: metrics, health: health, control: controls[index])
             hasServed = hasServed || end.hasServed
-            guard let failure = end.failure else { return }
-            guard case .fenced(let reason) = failure else { throw failure }
             metrics.assignedPartitions.set(0)
-            try keeper.regain(after: reason, hasServed: hasServed)
+            if !end.isReopening {
+                guard let failure = end.failure else { return }
+                guard case .fenced(let reason) = failure else { throw failure }
+                try keeper.regain(after: reason, hasServed: hasServed)
+            }
             controls[index].repeatReload()
         }
     }
 
-    /// Runs a loop to its end. Returns why it could not go on, if it could not, and whether it ever had a place in the group.
+    /// Runs a loop to its end. Returns why it could not go on, if it could not, whether it ever had a place in the group, and whether it has
+    /// ended for another to begin with new properties of Kafka's clients. What that one has left uncommitted is redelivered to the other.
     private func runLoop(
         _ configuration: WorkerConfiguration, metrics: WorkerMetrics, health: WorkerHealth, control: WorkerControl
-    ) throws -> (failure: WorkerFailure?, hasServed: Bool) {
+    ) throws -> (failure: WorkerFailure?, hasServed: Bool, isReopening: Bool) {
         let loop = try WorkerLoop(
             configuration, counts: PartitionCounts.ask(configuration.kafka, topics: configuration.topics), services: services,
             metrics: metrics, health: health, control: control)
         defer { loop.close() }
         try loop.run()
-        return (loop.failure, loop.epoch > 0)
+        let isOrderly = if case .uncommitted? = loop.failure { true } else { loop.failure == nil }
+        return (loop.failure, loop.epoch > 0, isOrderly && loop.consumer.isOutdated && control.request == .none)
     }
 }
 

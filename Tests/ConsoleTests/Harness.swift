@@ -26,6 +26,7 @@ struct Harness {
     var typed: String?
     /// Nobody reads standard output.
     var readerIsGone = false
+    var build = Build()
 
     /// Whether a command line asks a broker.
     private static func waits(_ words: [String]) -> Bool {
@@ -58,7 +59,7 @@ struct Harness {
             readLine: { () throws(CommandFailure) in typed })
         var surroundings = Surroundings(streams: streams, environment: environment, now: now)
         surroundings.instant = instant
-        let code = Program(commands: Command.builtIn).run(words, surroundings)
+        let code = Program(commands: Command.builtIn, build: build).run(words, surroundings)
         return Outcome(code: code, output: output.text, messages: messages.text)
     }
 }

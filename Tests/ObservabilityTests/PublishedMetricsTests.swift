@@ -93,7 +93,7 @@ import Testing
 
     /// Name, type and labels of everything that dashboards may rely on.
     static let published: [(name: String, type: String, labels: [String])] = [
-        ("pushfan_build_info", "gauge", ["version", "swift"]),
+        ("pushfan_build_info", "gauge", ["version", "commit", "swift"]),
         ("pushfan_records_consumed_total", "counter", ["topic"]),
         ("pushfan_records_rejected_total", "counter", ["topic", "reason"]),
         ("pushfan_requests_finished_total", "counter", ["hub", "outcome"]),

@@ -210,7 +210,7 @@ import WorkerRuntime
         "PUSHFAN_TEST_KAFKA", "PUSHFAN_SERVICE_HOST", "PUSHFAN_SERVICE_PORT", "PUSHFAN_SERVICE_PORT_METRICS", "PUSHFAN_PORT",
         "PUSHFAN_PORT_9464_TCP", "PUSHFAN_PORT_9464_TCP_ADDR", "PUSHFAN_METRICS_SERVICE_HOST",
         "PUSHFAN_METRICS_PORT_9464_TCP_PROTO",
-        "PATH", "pushfan_listen", "XPUSHFAN_FOO",
+        "PUSHFAN_COMMIT", "PUSHFAN_DATE", "PATH", "pushfan_listen", "XPUSHFAN_FOO",
     ])
     func foreignVariableIsIgnored(_ name: String) throws {
         _ = try load([name: "tcp://10.0.0.1:9464"])

@@ -1,7 +1,7 @@
 extension Command {
     /// Every command of this module, one entry each.
     public static let builtIn: [Command] = [
-        .help, .version,
+        .help, .version, .completion,
         .enqueue, .cancel, .explain, .schema,
         .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status,
         .groupAdopt, .groupStart,

@@ -8,10 +8,13 @@ public struct Program: Sendable {
 
     /// Every command, in the order of the overview.
     public let commands: [Command]
+    /// The commit of the program.
+    public let build: Build
 
     /// A program with these commands. `help` is among them or not, `--help` always works.
-    public init(commands: [Command]) {
+    public init(commands: [Command], build: Build = Build()) {
         self.commands = commands
+        self.build = build
     }
 
     /// Runs one command line.

@@ -133,6 +133,7 @@ final class FleetWatch: Sendable {
             switch result {
             case .record: continue
             case .error(let error):
+                guard !error.isOutdated else { return false }
                 guard error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition else { return true }
                 note(.kafka(error, .read(topic: reader.topic)))
                 return false

@@ -183,7 +183,7 @@ final class RequestProducer: Sendable {
                 // One broker of several that is away is the client's own affair.
                 if error.isFatal || error.isAuthentication || error.isAllBrokersDown { note(error) }
             }
-            if state.withLock({ $0.isToOpenAgain }) {
+            if state.withLock({ $0.isToOpenAgain }) || producer.isOutdated {
                 replace(producer)
             } else if MonotonicTime.now() >= nextLook, state.withLock({ $0.mustProbe }) {
                 probe(producer)
@@ -214,7 +214,8 @@ final class RequestProducer: Sendable {
                 state.producer = producer
                 state.mustProbe = true
             }
-            old.close(timeout: .zero)
+            // One that works on, and is only outdated, writes what it has.
+            old.close(timeout: old.isOutdated ? .seconds(1) : .zero)
             // Not before: what the old one has told last is why it was replaced.
             state.withLock { $0.isToOpenAgain = false }
         } catch {

@@ -14,6 +14,8 @@ import Synchronization
 final class Sending: Sendable {
     /// The source of the requests (CloudEvents, `source`).
     static let source = "/pushfan/gateway"
+    /// The longest time between two turns of the thread that writes records. Opening another producer may take some seconds of it.
+    private static let turnLimit = Duration.seconds(30)
 
     let producer: RequestProducer
     private let results: ResultFollower.Configuration
@@ -50,7 +52,9 @@ final class Sending: Sendable {
         follower.withLock { $0 = reader }
         services.metrics.readWaitingSends { reader.waiterCount }
         services.metrics.readQueue { [producer] in producer.stillness }
+        let heartbeat = services.health.heartbeat("requests", limit: Self.turnLimit, now: services.now().nanoseconds)
         producer.start { [self] in
+            heartbeat.noteTurn(at: services.now().nanoseconds)
             reportHealth(reader)
             turn()
         }

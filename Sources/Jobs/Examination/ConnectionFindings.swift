@@ -16,6 +16,11 @@ struct ConnectionFacts: Equatable {
 
     var isEncrypted: Bool { securityProtocol.hasSuffix("SSL") }
     var logsIn: Bool { securityProtocol.hasPrefix("SASL") }
+    /// The properties with which the client logs in.
+    var loginProperties: String {
+        saslMechanism?.uppercased() == "OAUTHBEARER"
+            ? "sasl.oauthbearer.client.id and sasl.oauthbearer.client.secret" : "sasl.username and sasl.password"
+    }
     var usesScram: Bool { logsIn && saslMechanism?.uppercased().hasPrefix("SCRAM-") == true }
 
     /// Every address is one of this machine.
@@ -46,13 +51,17 @@ enum ConnectionFindings {
         case .login:
             return .failure(
                 "broker", of: facts.brokers, text: "the login fails: \(refusal.text)",
-                mend:
-                    "set sasl.username and sasl.password in PUSHFAN_KAFKA_PROPERTIES_FILE; `pushfan config show --origin` shows what counts",
+                mend: "set \(facts.loginProperties) in PUSHFAN_KAFKA_PROPERTIES_FILE; `pushfan config show --origin` shows what counts",
                 cause: .notAllowed)
         case .tls:
             return .failure(
                 "broker", of: facts.brokers, text: "TLS cannot be agreed on: \(refusal.text)",
                 mend: "name the brokers' authority: --kafka-properties ssl.ca.location=FILE", cause: .notAllowed)
+        case .certificate:
+            return .failure(
+                "broker", of: facts.brokers, text: refusal.text,
+                mend: "name a certificate that is valid, and its key: --kafka-properties ssl.certificate.location=FILE,ssl.key.location=FILE",
+                cause: .notAllowed)
         case .configuration:
             return .failure(
                 "broker", of: facts.brokers, text: refusal.text, mend: "pushfan config show --origin", cause: .configuration)

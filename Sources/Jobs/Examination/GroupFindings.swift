@@ -138,7 +138,7 @@ enum GroupFindings {
                 text: "reading committed offsets timed out; a hanging transaction may block them: \(refusal.text)",
                 mend: "kafka-transactions.sh --bootstrap-server \(tool.brokers) find-hanging --broker-id ID", cause: .temporary)
         case .missing: .unasked("group", of: id, text: "it has no positions to read: \(refusal.text)")
-        case .login, .tls, .configuration, .other:
+        case .login, .tls, .certificate, .configuration, .other:
             .unasked("group", of: id, text: "its positions cannot be read: \(refusal.text)")
         }
     }

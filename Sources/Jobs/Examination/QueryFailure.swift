@@ -3,7 +3,7 @@ import Kafka
 /// The reason for which a query to Kafka failed, as far as findings depend on it.
 struct QueryFailure: Error, Equatable {
     enum Kind: Sendable, Equatable {
-        case unreachable, tls, login, rights, missing, configuration, other
+        case unreachable, tls, certificate, login, rights, missing, configuration, other
     }
 
     let kind: Kind
@@ -22,7 +22,7 @@ struct QueryFailure: Error, Equatable {
             if error.isConfiguration {
                 .configuration
             } else if error.isAuthentication {
-                error.name == "_SSL" ? .tls : .login
+                error.name == "_SSL" ? .tls : error.brokerFailure?.cause == .certificateWanted ? .certificate : .login
             } else if error.isAuthorization {
                 .rights
             } else if error.isUnknownTopicOrPartition {

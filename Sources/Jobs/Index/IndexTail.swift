@@ -54,6 +54,7 @@ struct IndexTail {
             var found: IndexedRecord?
             let wait = pending.records.isEmpty ? deadline.step : min(deadline.step, Self.silence)
             let result = reader.read(timeout: wait) { found = IndexedRecord($0) }
+            if case .error(let error) = result, error.isOutdated { return false }
             if case .error(let error) = result, error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition {
                 throw .job(.kafka(error, .read(topic: reader.topic)))
             }

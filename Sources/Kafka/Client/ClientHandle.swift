@@ -10,6 +10,8 @@ final class ClientHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     let diagnosis: Diagnosis
     private let inbox: ClientInbox?
+    private let live: LiveProperties?
+    private let epoch: Int
     /// Protects the list of topic handles. Nothing else is locked while it is held.
     private let topics = Mutex<[TopicHandle]>([])
     /// The topics whose leaders are asked for before their offsets are. Nothing else is locked while it is held.
@@ -25,16 +27,28 @@ final class ClientHandle: @unchecked Sendable {
             inbox.register(in: conf)
         }
         diagnosis = settings.diagnosis
+        (live, epoch) = (settings.live, settings.epoch)
         settings.noteQuestion()
         self.inbox = inbox
         pointer = try TimerSlack.coarse { () throws(KafkaError) in try settings.makeClient(type) }
         rd_kafka_set_log_queue(pointer, nil)
+        live?.add(self)
+        settings.tokens?.add(self)
     }
 
     deinit {
         topics.withLock { for topic in $0 { rd_kafka_topic_destroy(topic.pointer) } }
         // A consumer was closed before, or is not to be waited for; the flag means nothing to a producer.
         rd_kafka_destroy_flags(pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
+    }
+
+    /// True if properties or certificates have changed since it was made, so that another must take its place.
+    var isOutdated: Bool { live.map { $0.epoch != epoch } ?? false }
+
+    /// Has the client log in as `login` when it connects next. Nil, and what the library refuses, changes nothing.
+    func logIn(as login: Login?) {
+        guard let login else { return }
+        _ = KafkaError(consuming: rd_kafka_sasl_set_credentials(pointer, login.user, login.password))
     }
 
     /// Makes a handle for the topic `name`, unless there is one, and returns its index. The handle lives as long as the client.

@@ -8,22 +8,34 @@ final class ClientSettings {
 
     /// The treatment of an error or log line before anybody sees it.
     let diagnosis: Diagnosis
+    /// Tells the client of changes.
+    let live: LiveProperties?
+    /// The epoch of `live` from which the properties and files are.
+    let epoch: Int
+    /// Gives the client tokens, if it needs some.
+    let tokens: TokenKeeper?
     private let brokers: String
     private var conf: OpaquePointer?
 
     /// Fills a conf from `configuration`, whose properties win over `defaults` and may not name what is `fixed`. Throws an error
     /// that names the property which is unknown, refused, or has an unacceptable value.
     init(_ configuration: KafkaConfiguration, defaults: [Setting], fixed: [Setting]) throws(KafkaError) {
+        var configuration = configuration
+        live = configuration.live
+        epoch = live?.epoch ?? 0
+        if let live { configuration.properties = live.renewed(configuration.properties) }
         diagnosis = Diagnosis(configuration)
+        tokens = configuration.fetchesTokens ? configuration.tokens : nil
         brokers = configuration.bootstrapServers
         conf = rd_kafka_conf_new()
         try Self.validate(configuration, fixed: fixed)
         for setting in Self.commonDefaults + defaults { try set(setting.key, to: setting.value) }
-        for property in configuration.properties { try set(property.key, to: property.value) }
+        for property in configuration.properties where tokens == nil || !TokenKeeper.reads(property.key) { try set(property.key, to: property.value) }
         try set("client.id", to: configuration.clientID)
         try set("bootstrap.servers", to: configuration.bootstrapServers)
         try set("log.queue", to: "true")
         for setting in fixed { try set(setting.key, to: setting.value) }
+        if diagnosis.needsTokens { rd_kafka_conf_enable_sasl_queue(conf, 1) }
     }
 
     deinit {
@@ -50,6 +62,11 @@ final class ClientSettings {
             throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(why)", property: property))
         }
         conf = nil
+        // The library's own tokens are renewed in a thread of its own. Else the first waits for a poll, and calls that block have none.
+        if diagnosis.needsTokens, tokens == nil, let error = KafkaError(consuming: rd_kafka_sasl_background_callbacks_enable(client)) {
+            rd_kafka_destroy(client)
+            throw error
+        }
         return client
     }
 

@@ -2,18 +2,25 @@ import CRDKafka
 
 /// The treatment of every error and log line: secrets are blotted out, and a failure known to mislead is put in plain words.
 struct Diagnosis: Sendable {
-    private let secrets: [String]
+    private let ownSecrets: [String]
     private let saslMechanism: String?
     /// Hears whether a broker answers.
     let watch: BrokerWatch?
+    private let live: LiveProperties?
 
     /// Knows the secrets and the SASL mechanism of `configuration`.
     init(_ configuration: KafkaConfiguration) {
-        // A very short secret would blot out half of every sentence and protects nothing.
-        secrets = configuration.properties.filter { $0.isSecret && $0.value.utf8.count >= 4 }.map(\.value)
+        ownSecrets = configuration.properties.filter(\.isSecret).map(\.value)
         saslMechanism = configuration.value(of: "sasl.mechanism") ?? configuration.value(of: "sasl.mechanisms")
         watch = configuration.watch
+        live = configuration.live
     }
+
+    /// The client logs in with tokens, which the library fetches from a server or makes (SASL OAUTHBEARER).
+    var needsTokens: Bool { saslMechanism?.uppercased() == "OAUTHBEARER" }
+
+    /// A very short secret would blot out half of every sentence and protects nothing.
+    private var secrets: [String] { (ownSecrets + (live?.secrets ?? [])).filter { $0.utf8.count >= 4 } }
 
     /// `text` with every secret value replaced by `***`.
     func redact(_ text: String) -> String {
@@ -36,7 +43,12 @@ struct Diagnosis: Sendable {
 
     private func plain(_ error: KafkaError) -> KafkaError {
         if error.isAllBrokersDown { return error.saying("no broker answers") }
-        let message = redact(error.message)
+        var message = redact(error.message)
+        if message.hasPrefix(TokenKeeper.failed) {
+            message.removeFirst(TokenKeeper.failed.count)
+            guard message.hasPrefix(TokenKeeper.unanswered) else { return error.saying(message) }
+            return KafkaError(RD_KAFKA_RESP_ERR__TRANSPORT, message: String(message.dropFirst(TokenKeeper.unanswered.count)))
+        }
         if let failure = BrokerFailure(name: error.name, sentence: message) {
             return error.saying("\(failure)", brokerFailure: failure)
         }

@@ -167,6 +167,9 @@ public final class Consumer {
     /// Has records fetched on before a partition's queue is empty. To be called every 10 ms or so while records are read.
     public func keepFetching() { refill?.check(partitionQueues) }
 
+    /// True if properties or certificates have changed since it was made (`LiveProperties`). It works on, and another should take its place.
+    public var isOutdated: Bool { (try? lease.current())?.isOutdated ?? false }
+
     /// The oldest and the next offset of a partition as the last fetch reported them, or nil before the first.
     ///
     /// - Parameter slot: The partition's index in `assignment`.

@@ -196,6 +196,9 @@ public final class Producer: Sendable {
     /// The records accepted since `beginTransaction` (or the start) and not written.
     public var failedDeliveries: DeliveryFailures { inbox.failures }
 
+    /// True if properties or certificates have changed since it was made (`LiveProperties`). It works on, and another should take its place.
+    public var isOutdated: Bool { (try? lease.current())?.isOutdated ?? false }
+
     /// Removes the next error, statistics or log line that came in during a call before. Nil if there is none.
     public func nextEvent() -> ClientEvent? { inbox.next() }
 

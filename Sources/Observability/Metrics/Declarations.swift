@@ -20,9 +20,9 @@ extension MetricsRegistry {
 
 extension PushfanMetrics {
     static func declare(_ build: BuildFacts, in registry: MetricsRegistry) {
-        let info: Family<Gauge, 2> = registry.gauges(
-            "build_info", help: "What is running; always 1.", labels: ["version", "swift"])
-        info.series([build.version, build.swift]).set(1)
+        let info: Family<Gauge, 3> = registry.gauges(
+            "build_info", help: "What is running; always 1.", labels: ["version", "commit", "swift"])
+        info.series([build.version, build.commit, build.swift]).set(1)
     }
 
     static func declare(_ process: @escaping @Sendable () -> ProcessReadings, in registry: MetricsRegistry) {

@@ -2,12 +2,15 @@
 public struct BuildFacts: Sendable {
     /// The program's version.
     public let version: String
+    /// The commit it was made from, or `unknown`.
+    public let commit: String
     /// The compiler's version.
     public let swift: String
 
-    /// Names a build by the versions of program and compiler.
-    public init(version: String, swift: String) {
+    /// Names a build by the versions of program and compiler, and its commit.
+    public init(version: String, commit: String = "unknown", swift: String) {
         self.version = version
+        self.commit = commit
         self.swift = swift
     }
 }

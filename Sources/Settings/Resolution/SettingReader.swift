@@ -45,7 +45,7 @@ struct SettingReader: Sendable {
     ) -> Value? {
         let definition = SettingDefinition(
             name: name, defaultText: text, summary: summary, unit: unit, status: status, allowed: type.allowed,
-            isSecret: type.isSecret, acceptsList: type.shape == .list, acceptsMap: type.shape == .map)
+            choices: type.choices, isSecret: type.isSecret, acceptsList: type.shape == .list, acceptsMap: type.shape == .map)
         definitions.append(definition)
         guard let candidate = chosen[name] else { return nil }
         do throws(SettingFault) {

@@ -5,6 +5,9 @@ enum SettingVariables {
 
     static let prefix = "PUSHFAN_"
 
+    /// The facts that a build is told, which may be left in the environment.
+    private static let ofBuild = ["COMMIT", "DATE"].map { prefix + $0 }
+
     /// Every variable that means something.
     static func known(_ definitions: [SettingDefinition]) -> [String] {
         [file] + definitions.flatMap { $0.isSecret ? [$0.variable, $0.variable + "_FILE"] : [$0.variable] }
@@ -12,11 +15,11 @@ enum SettingVariables {
 
     /// True if a variable is meant for pushfan, so that an unknown one is a mistake.
     ///
-    /// Not meant for it are the variables of the project's own tests (`PUSHFAN_TEST_…`). Nor are those that Kubernetes sets in each pod
+    /// Not meant for it are the variables of the project's own tests (`PUSHFAN_TEST_…`) and builds. Nor are those that Kubernetes sets in each pod
     /// for a service whose name begins with "pushfan" (kubernetes.io, "Accessing the Service", `{SVCNAME}_SERVICE_HOST` and
     /// Docker-links variables).
     static func isOurs(_ name: String) -> Bool {
-        guard name.hasPrefix(prefix), !name.hasPrefix(prefix + "TEST_") else { return false }
+        guard name.hasPrefix(prefix), !name.hasPrefix(prefix + "TEST_"), !ofBuild.contains(name) else { return false }
         let ofService = #/PUSHFAN_(.*_)?(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)/#
         return name.wholeMatch(of: ofService) == nil
     }

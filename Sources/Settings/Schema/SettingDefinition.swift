@@ -22,6 +22,8 @@ public struct SettingDefinition: Sendable {
     public let status: Status
     /// The allowed values, as the end of the sentence "expected …".
     public let allowed: String
+    /// The only legal values, empty where there are others.
+    public let choices: [String]
     /// True if the value is never shown and may be read from a file that `PUSHFAN_…_FILE` names.
     public let isSecret: Bool
 

@@ -43,6 +43,8 @@ struct SettingType<Value: Sendable>: Sendable {
     let allowed: String
     var shape = Shape.text
     var isSecret = false
+    /// The only legal values, empty where there are others.
+    var choices: [String] = []
     let read: @Sendable (SettingInput) throws(SettingFault) -> Value
 
     /// A type whose values are written as one piece of text.
@@ -60,10 +62,12 @@ struct SettingType<Value: Sendable>: Sendable {
     }
 
     static func word(_ words: [(word: String, value: Value)]) -> SettingType {
-        text(SettingText.choice(words.map(\.word))) { (text) throws(SettingFault) -> Value in
+        var type = text(SettingText.choice(words.map(\.word))) { (text) throws(SettingFault) -> Value in
             guard let match = words.first(where: { $0.word == text }) else { throw SettingFault("is none of the words") }
             return match.value
         }
+        type.choices = words.map(\.word)
+        return type
     }
 }
 

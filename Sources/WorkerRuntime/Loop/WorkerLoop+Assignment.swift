@@ -236,14 +236,16 @@ extension WorkerLoop {
         // Nothing is begun while partitions are given up, and a reload may begin what waits.
         if mode == .running, let settings = control.takeReload() { reload(settings) }
         let request = control.request
-        guard request != .none else { return }
+        guard request != .none || consumer.isOutdated else { return }
         perform(membership.stopAsked(isUrgent: request == .stopNow, now: now))
     }
 
     /// Stops reading and starting. Requests that no device can have heard of are left to the partition's next owner.
     private func drain() {
         endStartProbing()
-        if mode == .stopping {
+        if mode == .stopping, control.request == .none {
+            log.info(.draining, "Kafka's clients are closed and opened again; the worker finishes what is in flight")
+        } else if mode == .stopping {
             health.beginDraining()
             log.info(.draining, "stopping; the worker finishes what is in flight")
         }

@@ -95,6 +95,7 @@ public final class StatusReporter: Sendable {
             }
             pause(.seconds(1))
             producer.poll()
+            if producer.isOutdated { return }
             while let event = producer.nextEvent() {
                 if case .error(let error) = event, error.isFatal { throw error }
             }

@@ -6,8 +6,8 @@ import Settings
 
 extension Command {
     static let schema = Command(
-        "schema", .publishers, "Print the JSON Schema of a request or a result, or describe topics and API", operands: "[NAME]",
-        maximumOperands: 1,
+        "schema", .publishers, "Print the JSON Schema of a request or a result, or describe topics and API",
+        operands: "[" + Description.allCases.map(\.rawValue).joined(separator: "|") + "]", maximumOperands: 1,
         examples: ["pushfan schema", "pushfan schema request | less", "pushfan schema asyncapi"],
         groups: [FlagGroup("Selection", [FlagGroup.configFile])], readOn: "pushfan help schemas", run: SchemaCommand.run)
 }

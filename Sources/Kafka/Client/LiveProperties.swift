@@ -1,0 +1,153 @@
+import CRDKafka
+import Glibc
+import Synchronization
+
+/// The properties of a program's clients as they are now: passwords and certificates change while it runs. One for all clients of a
+/// program, on any thread.
+public final class LiveProperties: Sendable {
+    /// One property of librdkafka.
+    public typealias Property = KafkaConfiguration.Property
+
+    /// The effect of new properties on the clients that are there.
+    public enum Effect: Sendable, Equatable {
+        /// Nothing has changed.
+        case none
+        /// They log in with another user or password when they connect next.
+        case login
+        /// They are outdated: their owners close them, and open others.
+        case reopening
+    }
+
+    private struct State {
+        var properties: [Property]
+        var files: [String: FileMark]
+        var clients: [WeakClient] = []
+    }
+
+    /// The properties that can change in a client at work.
+    private static let login = ["sasl.username", "sasl.password"]
+    /// Those with which the next token is fetched.
+    private static let tokens = ["client.id", "client.secret", "scope", "extensions", "token.endpoint.url"].map {
+        "sasl.oauthbearer.\($0)"
+    }
+
+    /// The properties of the configurations that go with it.
+    private let original: [Property]
+    private let currentEpoch = Atomic<Int>(0)
+    /// Protects all of it. Nothing else is locked while it is held, and no client is called.
+    private let state: Mutex<State>
+
+    /// Begins with `properties`, and with the files that they name as they are.
+    public init(_ properties: [Property]) {
+        original = properties
+        state = Mutex(State(properties: properties, files: FileMark.all(in: properties)))
+    }
+
+    /// Lets all clients use `properties`, and the files that they name, from now on.
+    ///
+    /// - Parameter properties: All properties of the user, with which a client can be made (`KafkaConfiguration.check`).
+    /// - Returns: The effect on the clients that are there. Later ones have the new properties in any case.
+    public func renew(_ properties: [Property]) -> Effect {
+        let files = FileMark.all(in: properties)
+        let (effect, clients) = state.withLock { state -> (Effect, [ClientHandle]) in
+            let changed = Self.keys(of: state.properties, differingFrom: properties)
+            defer { (state.properties, state.files) = (properties, files) }
+            guard !changed.isEmpty || state.files != files else { return (.none, []) }
+            let isLogin =
+                state.files == files && changed.isSubset(of: Self.login + Self.tokens)
+                && (changed.isDisjoint(with: Self.login) || Login(properties) != nil)
+            return (isLogin ? .login : .reopening, state.clients.compactMap(\.client))
+        }
+        switch effect {
+        case .none: break
+        case .login: for client in clients { client.logIn(as: Login(properties)) }
+        case .reopening: currentEpoch.add(1, ordering: .releasing)
+        }
+        return effect
+    }
+
+    /// The properties as they are now.
+    public var current: [Property] { state.withLock(\.properties) }
+
+    /// The number of times that clients became outdated.
+    var epoch: Int { currentEpoch.load(ordering: .acquiring) }
+
+    /// The properties of a configuration, those of the user as they are now.
+    func renewed(_ properties: [Property]) -> [Property] {
+        let current = current
+        guard current != original else { return properties }
+        let kept = properties.compactMap { property in
+            original.contains(property) ? current.last { $0.key == property.key } : property
+        }
+        let known = Set((kept + original).map(\.key))
+        return kept + current.filter { !known.contains($0.key) }
+    }
+
+    /// The passwords and keys in use.
+    var secrets: [String] { current.filter(\.isSecret).map(\.value) }
+
+    /// Has a new client hear of other users and passwords, also of one that came while it was made.
+    func add(_ client: ClientHandle) {
+        let current = state.withLock { state in
+            state.clients.removeAll { $0.client == nil }
+            state.clients.append(WeakClient(client: client))
+            return state.properties
+        }
+        if current != original { client.logIn(as: Login(current)) }
+    }
+
+    private static func keys(of some: [Property], differingFrom others: [Property]) -> Set<String> {
+        func values(_ list: [Property]) -> [String: String] { Dictionary(list.map { ($0.key, $0.value) }) { $1 } }
+        let (before, after) = (values(some), values(others))
+        return Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
+    }
+}
+
+/// A user and a password.
+struct Login {
+    let user: String
+    let password: String
+
+    /// Those of SASL PLAIN or SCRAM, if `properties` have both.
+    init?(_ properties: [KafkaConfiguration.Property]) {
+        func value(_ key: String) -> String? { properties.last { $0.key == key }?.value }
+        guard let user = value("sasl.username"), let password = value("sasl.password"), !user.isEmpty else { return nil }
+        (self.user, self.password) = (user, password)
+    }
+}
+
+struct WeakClient: Sendable {
+    weak var client: ClientHandle?
+}
+
+/// The marks by which a file's replacement is seen.
+private struct FileMark: Equatable {
+    let inode: UInt64
+    let size: Int64
+    let seconds: Int
+    let nanoseconds: Int
+
+    /// Nil where there is no such file.
+    init?(_ path: String) {
+        var found = stat()
+        guard stat(path, &found) == 0 else { return nil }
+        (inode, size) = (UInt64(found.st_ino), Int64(found.st_size))
+        (seconds, nanoseconds) = (found.st_mtim.tv_sec, found.st_mtim.tv_nsec)
+    }
+
+    /// The files that `properties` name, such as `ssl.certificate.location`.
+    static func all(in properties: [KafkaConfiguration.Property]) -> [String: FileMark] {
+        let paths = properties.filter { $0.key.hasSuffix(".location") }.map(\.value)
+        return Dictionary(paths.compactMap { path in FileMark(path).map { (path, $0) } }) { $1 }
+    }
+}
+
+extension KafkaConfiguration {
+    /// Makes a client and drops it. Nothing is sent. Throws the reason for which there can be none, such as a certificate that
+    /// cannot be read.
+    public func check() throws(KafkaError) {
+        var configuration = self
+        (configuration.watch, configuration.live) = (nil, nil)
+        _ = try TopicAdmin(configuration)
+    }
+}
