@@ -1,4 +1,4 @@
-"""A Debian of its own with a real systemd as process 1: namespaces on a root that debootstrap made. It shares the network of this machine."""
+"""A Debian of its own with a real systemd as process 1: namespaces on a root that debootstrap made. The network is this machine's."""
 
 import contextlib
 import fcntl
@@ -17,6 +17,7 @@ PACKAGES = ["systemd", "init-system-helpers", "ca-certificates", "libcurl4", "li
             "libssl3", "libstdc++6", "libxml2", "libyaml-0-2", "zlib1g"]
 # Of no use here, and busy with the machine.
 MASKED = ["console-getty.service", "getty.target", "systemd-logind.service", "systemd-networkd.service", "timers.target"]
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 MAKING_LIMIT = 900  # seconds for debootstrap; it takes 35 where the mirror is near
 BOOT_LIMIT = 60  # seconds; it takes 3
 
@@ -92,7 +93,8 @@ def make_base(archive):
             ["timeout", "--kill-after=10", str(MAKING_LIMIT), "debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE,
              root, MIRROR], capture_output=True, text=True, check=False)
         if made.returncode != 0:
-            raise CannotRun(f"debootstrap made no root from {MIRROR}: {(made.stdout + made.stderr).strip().splitlines()[-1:]}")
+            said = (made.stdout + made.stderr).strip().splitlines() or ["it took too long"]
+            raise CannotRun(f"debootstrap made no root from {MIRROR}: {said[-1]}")
         new = archive.with_suffix(".new")
         subprocess.run(["tar", "-C", root, "-cf", new, "--exclude=./var/cache/apt/archives/*.deb", "--exclude=./var/lib/apt/lists/*",
                         "--exclude=./dev/*", "."], check=True)
@@ -104,8 +106,8 @@ def check_rights():
     if os.geteuid() != 0:
         raise CannotRun("it needs root, to make namespaces and mounts")
     tried = subprocess.run(
-        ["unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--cgroup", "bash", "-c", "mount -t cgroup2 none /mnt && mkdir /mnt/$0 && "
-         "rmdir /mnt/$0", f"pushfan-try-{os.getpid()}"], capture_output=True, text=True, check=False)
+        ["unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--cgroup", "bash", "-c",
+         "mount -t cgroup2 none /mnt && mkdir /mnt/$0 && rmdir /mnt/$0", f"pushfan-try-{os.getpid()}"], capture_output=True, text=True, check=False)
     if tried.returncode != 0:
         raise CannotRun(f"no namespaces with a cgroup of their own can be made here: {tried.stderr.strip()}")
 
@@ -162,7 +164,7 @@ class Machine:
     def run(self, *command, allowed=(0,), given="", limit=120):
         """Runs a command inside. `allowed` are its exit statuses, None all."""
         done = subprocess.run(
-            ["nsenter", "--target", self.number, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+            ["nsenter", "--target", self.number, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "env", "-i", f"PATH={PATH}",
              "DEBIAN_FRONTEND=noninteractive", *map(str, command)], input=given, capture_output=True, text=True, check=False, timeout=limit)
         if allowed is not None and done.returncode not in allowed:
             raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}{done.stderr}".strip())
