@@ -45,6 +45,9 @@ static const unsigned char Publish[] = {
 static const unsigned char Console[] = {
 #embed "../PushFan/PushFan.docc/Console.md"
 };
+static const unsigned char Install[] = {
+#embed "../PushFan/PushFan.docc/Install.md"
+};
 static const unsigned char Operations[] = {
 #embed "../PushFan/PushFan.docc/Operations.md"
 };
@@ -95,7 +98,7 @@ static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests), PAGE(Schemas),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
   PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish),
-  PAGE(Console), PAGE(Operations), PAGE(Monitoring), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
+  PAGE(Console), PAGE(Install), PAGE(Operations), PAGE(Monitoring), PAGE(Kubernetes), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
   PAGE(Emulator), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
   PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),
 };
