@@ -66,7 +66,7 @@ import Testing
         let script = BashCompletion(table: Self.oddTable).script
         #expect(script.contains("'-l=low high' '--level=low high' '--at=' '--wait=?' '-h' '--help'"))
         #expect(script.contains("' ') replies=('odd' '--help' '--version') ;;"))
-        #expect(!script.contains("$f"))
+        #expect(!script.contains("`g`"))
     }
 
     @Test func zshGetsMarksWithBackslashes() {
