@@ -51,7 +51,8 @@ enum ConnectionFindings {
         case .login:
             return .failure(
                 "broker", of: facts.brokers, text: "the login fails: \(refusal.text)",
-                mend: "set \(facts.loginProperties) in PUSHFAN_KAFKA_PROPERTIES_FILE; `pushfan config show --origin` shows what counts",
+                mend:
+                    "set \(facts.loginProperties) in PUSHFAN_KAFKA_PROPERTIES_FILE; `pushfan config show --origin` shows them",
                 cause: .notAllowed)
         case .tls:
             return .failure(
@@ -60,7 +61,7 @@ enum ConnectionFindings {
         case .certificate:
             return .failure(
                 "broker", of: facts.brokers, text: refusal.text,
-                mend: "name a certificate that is valid, and its key: --kafka-properties ssl.certificate.location=FILE,ssl.key.location=FILE",
+                mend: "name a valid certificate: --kafka-properties ssl.certificate.location=FILE,ssl.key.location=FILE",
                 cause: .notAllowed)
         case .configuration:
             return .failure(

@@ -12,6 +12,8 @@ final class ClientHandle: @unchecked Sendable {
     private let inbox: ClientInbox?
     private let live: LiveProperties?
     private let epoch: Int
+    /// Renews the client's token as long as it lives.
+    private let tokens: TokenKeeper?
     /// Protects the list of topic handles. Nothing else is locked while it is held.
     private let topics = Mutex<[TopicHandle]>([])
     /// The topics whose leaders are asked for before their offsets are. Nothing else is locked while it is held.
@@ -27,13 +29,13 @@ final class ClientHandle: @unchecked Sendable {
             inbox.register(in: conf)
         }
         diagnosis = settings.diagnosis
-        (live, epoch) = (settings.live, settings.epoch)
+        (live, epoch, tokens) = (settings.live, settings.epoch, settings.tokens)
         settings.noteQuestion()
         self.inbox = inbox
         pointer = try TimerSlack.coarse { () throws(KafkaError) in try settings.makeClient(type) }
         rd_kafka_set_log_queue(pointer, nil)
         live?.add(self)
-        settings.tokens?.add(self)
+        tokens?.add(self)
     }
 
     deinit {

@@ -66,7 +66,9 @@ final class ClientSettings {
         }
         conf = nil
         // The library's own tokens are renewed in a thread of its own. Else calls that block before the first poll have none.
-        if diagnosis.needsTokens, tokens == nil, let error = KafkaError(consuming: rd_kafka_sasl_background_callbacks_enable(client)) {
+        if diagnosis.needsTokens, tokens == nil,
+            let error = KafkaError(consuming: rd_kafka_sasl_background_callbacks_enable(client))
+        {
             rd_kafka_destroy(client)
             throw error
         }
