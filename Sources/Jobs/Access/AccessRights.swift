@@ -102,7 +102,8 @@ private struct TopicUse {
             writes = [topics.requestsOwn, topics.parents]
         case .replayer:
             reads = lanes.union(results).union([topics.control, topics.replays])
-            writes = [topics.requestsOwn, topics.replays]
+            // Dead letters go back to the lane that they came from.
+            writes = lanes.union([topics.replays])
         case .collector:
             reads = [topics.replays]
             writes = [topics.handles, topics.replays]
