@@ -107,7 +107,8 @@ def check_rights():
         raise CannotRun("it needs root, to make namespaces and mounts")
     tried = subprocess.run(
         ["unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--cgroup", "bash", "-c",
-         "mount -t cgroup2 none /mnt && mkdir /mnt/$0 && rmdir /mnt/$0", f"pushfan-try-{os.getpid()}"], capture_output=True, text=True, check=False)
+         "mount -t cgroup2 none /mnt && mkdir /mnt/$0 && rmdir /mnt/$0", f"pushfan-try-{os.getpid()}"],
+        capture_output=True, text=True, check=False)
     if tried.returncode != 0:
         raise CannotRun(f"no namespaces with a cgroup of their own can be made here: {tried.stderr.strip()}")
 
