@@ -55,6 +55,7 @@ let package = Package(
     products: [
         .executable(name: "pushfan", targets: ["PushFan"]),
         .executable(name: "pushfan-faults", targets: ["FaultSuite"]),
+        .executable(name: "pushfan-scaling", targets: ["Scaling"]),
     ],
     traits: [
         .trait(
@@ -195,6 +196,8 @@ let package = Package(
             name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/FaultSuite",
             exclude: ["REPORT.md"],
             swiftSettings: strict),
+        .target(name: "ScaleModel", dependencies: ["Settings"], path: "Tests/ScaleModel", swiftSettings: strict + quick),
+        .executableTarget(name: "Scaling", dependencies: ["ScaleModel"], path: "Tests/Scaling", swiftSettings: strict),
         tests("BasicsTests", ["Basics"]),
         tests("PushModelTests", ["PushModel"]),
         tests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
@@ -242,6 +245,7 @@ let package = Package(
                 "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
                 "Publishing", "Intake", "SQLite", "Jobs", "Replay", "ResultQuery", "WebFiles",
             ]),
+        tests("ScalingTests", ["ScaleModel"]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests(
             "SettingsTests",

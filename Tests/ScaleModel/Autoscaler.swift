@@ -21,6 +21,7 @@ package struct Autoscaler {
     ///   - values: What each trigger of the rule measures, in its order. Nil where there is no answer.
     ///   - current: The number that is to run now.
     ///   - ready: The number that is ready.
+    ///   - now: Seconds.
     /// - Returns: The number that is to run from now on.
     package mutating func decide(_ values: [Double?], current: Int, ready: Int, at now: Int) -> Int {
         let wish = clamp(wished(values, current: current, ready: ready))

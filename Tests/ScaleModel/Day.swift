@@ -28,7 +28,10 @@ package struct Day: Sendable {
 
     /// Simulates the day.
     ///
-    /// - Parameter seed: Begins everything random.
+    /// - Parameters:
+    ///   - scenario: Demand and hub.
+    ///   - rule: The rule that decides how many workers run.
+    ///   - seed: Begins everything random.
     package init(_ scenario: Scenario, rule: ScalingRule, seed: UInt64) {
         self.scenario = scenario
         var fleet = Fleet(seed: seed)

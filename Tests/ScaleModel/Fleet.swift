@@ -171,7 +171,8 @@ struct Fleet {
 
     /// Adapts the limit of calls in flight: a refusal takes a half, no refusal doubles it.
     private mutating func answer(isRefused: Bool, worker index: Int, at now: Int) {
-        workers[index].limit = isRefused ? max(figures.floor, workers[index].limit / 2) : min(figures.inFlight, workers[index].limit * 2)
+        workers[index].limit =
+            isRefused ? max(figures.floor, workers[index].limit / 2) : min(figures.inFlight, workers[index].limit * 2)
         if isRefused { workers[index].pausedUntil = now + 2 + random.below(figures.retryAfter) }
     }
 

@@ -88,7 +88,8 @@ extension ScalingRule {
     /// A fixed number of workers.
     package static func fixed(_ count: Int) -> Self {
         Self(
-            replicas: count...count, triggers: [], growth: .init(window: 0, policies: []), shrinking: .init(window: 0, policies: []))
+            replicas: count...count, triggers: [], growth: .init(window: 0, policies: []),
+            shrinking: .init(window: 0, policies: []))
     }
 
     /// The usual first try: KEDA's trigger `kafka` with a thousand records for each worker, and no restraint.

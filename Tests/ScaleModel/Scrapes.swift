@@ -1,7 +1,7 @@
 /// What Prometheus has of the workers: a sample every 15 s, and the queries of a rule over them.
 struct Scrapes {
     static let period = 15
-    /// The samples of two minutes, newest last; of each worker in the order of ordinals, nil where there was none.
+    /// The samples of two minutes, newest last. Each has the workers in the order of ordinals, nil where there was none.
     private var samples: [(at: Int, workers: [WorkerFigures?])] = []
     private var lagRecords = 0.0
 
@@ -43,7 +43,9 @@ struct Scrapes {
     private func series(_ ordinal: Int, seconds: Int) -> [(at: Int, figures: WorkerFigures)] {
         let since = (samples.last?.at ?? 0) - seconds
         return samples.compactMap { sample in
-            guard sample.at > since, sample.workers.indices.contains(ordinal), let figures = sample.workers[ordinal] else { return nil }
+            guard sample.at > since, sample.workers.indices.contains(ordinal), let figures = sample.workers[ordinal] else {
+                return nil
+            }
             return (sample.at, figures)
         }
     }

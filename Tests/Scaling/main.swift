@@ -56,7 +56,12 @@ func decimal(_ value: Double) -> String { String(format: "%.1f", value) }
 /// - Returns: True if nothing is.
 func showDays(of rule: ScalingRule, _ options: Options) throws -> Bool {
     print(
-        row("day", ["longest wait", "with \(rule.replicas.upperBound)", "over 60 s", "most", "changes", "turns", "rebalances", "worker h"]))
+        row(
+            "day",
+            [
+                "longest wait", "with \(rule.replicas.upperBound)", "over 60 s", "most", "changes", "turns", "rebalances",
+                "worker h",
+            ]))
     var isGood = true
     for scenario in Scenario.all {
         let physics = Day(scenario, rule: .fixed(rule.replicas.upperBound), seed: options.seed)

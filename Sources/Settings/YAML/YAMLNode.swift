@@ -15,7 +15,7 @@ package struct YAMLNode: Sendable {
         package let node: YAMLNode
     }
 
-    /// What a piece is.
+    /// The content of a piece.
     package enum Value: Sendable {
         case scalar(String, isQuoted: Bool)
         case sequence([YAMLNode])
