@@ -223,7 +223,7 @@ extension WorkerLoop {
         perform(membership.positionsMoved(now: now))
     }
 
-    /// Takes in that a rebalance begins, which counts where it ends (`assigned`).
+    /// Notes that a rebalance begins, which counts where it ends (`assigned`).
     private func revoked(isLost: Bool) {
         facts.lastRebalance = wallClock
         log.info(.rebalanced, isLost ? "partitions were lost" : "partitions are taken away", [.count: LogValue(partitions.count)])
