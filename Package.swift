@@ -62,6 +62,7 @@ let package = Package(
     products: [
         .executable(name: "pushfan", targets: ["PushFan"]),
         .executable(name: "pushfan-faults", targets: ["FaultSuite"]),
+        .executable(name: "pushfan-scaling", targets: ["Scaling"]),
     ],
     traits: [
         .trait(
@@ -210,6 +211,8 @@ let package = Package(
             name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/FaultSuite",
             exclude: ["REPORT.md"],
             swiftSettings: strict),
+        .target(name: "ScaleModel", dependencies: ["Settings"], path: "Tests/ScaleModel", swiftSettings: strict + quick),
+        .executableTarget(name: "Scaling", dependencies: ["ScaleModel"], path: "Tests/Scaling", swiftSettings: strict),
         tests("BasicsTests", ["Basics"]),
         tests("PushModelTests", ["PushModel"]),
         tests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
@@ -257,6 +260,7 @@ let package = Package(
                 "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
                 "Publishing", "Intake", "SQLite", "Jobs", "Replay", "ResultQuery", "WebFiles",
             ]),
+        tests("ScalingTests", ["ScaleModel"]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests(
             "SettingsTests",

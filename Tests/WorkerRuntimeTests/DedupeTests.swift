@@ -211,8 +211,8 @@ struct DedupeTests {
         for (index, request) in requests.enumerated() { try bench.publish(Array(request.utf8), partition: Int32(index % 4)) }
         try bench.results(200)
         let second = try bench.startWorker("w2", change: Bench.takeover)
-        // Some of the partitions move to it, and then, when the first one is gone, all.
-        #expect(eventually { bench.metric("pushfan_rebalances_total") >= 4 })
+        // Some of the partitions move to it, and then, when the first one is gone, all. One has joined, then both have shared.
+        #expect(eventually { bench.metric("pushfan_rebalances_total") >= 3 })
         for (index, request) in requests.enumerated() where index % 2 == 0 {
             try bench.publish(Array(request.utf8), partition: Int32(index % 4))
         }

@@ -2,7 +2,7 @@
 ///
 /// Refused besides what is not YAML: anchors' aliases (they can make a small file huge), tags (they choose types), keys that are not
 /// text, a key twice in one mapping, and more than one document.
-struct YAMLReader: ~Copyable {
+package struct YAMLReader: ~Copyable {
     /// The most bytes a file may have.
     static let byteLimit = 1 << 20
     /// The most scalars, sequences and mappings.
@@ -19,7 +19,7 @@ struct YAMLReader: ~Copyable {
 
     /// Reads one document of UTF-8, with or without a byte-order mark. An empty file is an empty mapping. An error has the place
     /// and a plain sentence.
-    static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode {
+    package static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode {
         guard bytes.count <= byteLimit else {
             throw YAMLError(
                 mark: YAMLMark(line: 1, column: 1), message: "the file has \(bytes.count) bytes, more than \(byteLimit)")

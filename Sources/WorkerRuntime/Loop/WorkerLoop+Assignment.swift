@@ -223,9 +223,9 @@ extension WorkerLoop {
         perform(membership.positionsMoved(now: now))
     }
 
+    /// Notes that a rebalance begins, which counts where it ends (`assigned`).
     private func revoked(isLost: Bool) {
         facts.lastRebalance = wallClock
-        metrics.rebalances.increment()
         log.info(.rebalanced, isLost ? "partitions were lost" : "partitions are taken away", [.count: LogValue(partitions.count)])
         let drops = isLost || Sabotage.isOn(.dropOnRevoke) && mode == .running
         perform(membership.revoked(isLost: drops, now: now))
