@@ -243,11 +243,9 @@ extension WorkerLoop {
     /// Stops reading and starting. Requests that no device can have heard of are left to the partition's next owner.
     private func drain() {
         endStartProbing()
-        if mode == .stopping, control.request == .none {
-            log.info(.draining, "Kafka's clients are closed and opened again; the worker finishes what is in flight")
-        } else if mode == .stopping {
-            health.beginDraining()
-            log.info(.draining, "stopping; the worker finishes what is in flight")
+        if mode == .stopping {
+            if control.request != .none { health.beginDraining() }
+            log.info(.draining, control.request == .none ? "draining for new Kafka clients" : "stopping; what is in flight first")
         }
         for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !mustFinish(flight) { leave(flight) }
         if mode == .revoking { lendShares() }
