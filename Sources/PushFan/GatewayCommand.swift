@@ -116,7 +116,7 @@ struct GatewayProgram {
         service.stop()
     }
 
-    /// Reads the settings again, and lets the gateway use their properties of Kafka's clients; or changes nothing when anything is wrong.
+    /// Reads the settings again, and lets the gateway use their properties of Kafka's clients. Changes nothing when anything is wrong.
     private static func renewKafka(
         of started: Settings, reading read: () throws(SettingsError) -> Settings, log: Log
     ) {
