@@ -151,14 +151,17 @@ private struct FileMark: Equatable {
 extension KafkaConfiguration {
     /// Makes a client of each kind and drops it. Some properties do not go together in one kind only. No token is asked for.
     ///
-    /// - Parameter transactionalID: An id that no process has, or nil if transactions are not written.
+    /// - Parameters:
+    ///   - transactionalID: An id that no process has, or nil if transactions are not written.
+    ///   - transactionTimeout: The time-out of transactions.
+    ///   - sessionTimeout: The time-out of members of the group.
     /// - Throws: The reason for which there can be no such client, such as a certificate that cannot be read.
-    public func check(transactionalID: String?) throws(KafkaError) {
+    public func check(transactionalID: String?, transactionTimeout: Duration, sessionTimeout: Duration) throws(KafkaError) {
         var configuration = self
         (configuration.watch, configuration.live) = (nil, nil)
         configuration.tokens = TokenKeeper { () throws(TokenFailure) in throw TokenFailure("none is asked for") }
         _ = try TopicAdmin(configuration)
-        _ = try Producer(configuration, transactionalID: transactionalID)
-        _ = try Consumer(configuration, groupID: "check", wakeUpFileDescriptor: -1)
+        _ = try Producer(configuration, transactionalID: transactionalID, transactionTimeout: transactionTimeout)
+        _ = try Consumer(configuration, groupID: "check", sessionTimeout: sessionTimeout, wakeUpFileDescriptor: -1)
     }
 }
