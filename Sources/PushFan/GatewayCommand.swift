@@ -122,7 +122,7 @@ struct GatewayProgram {
     ) {
         do {
             let settings = try read()
-            try settings.kafkaConfiguration().check()
+            try started.checkKafka(with: settings, transactionalID: nil)
             started.renewKafka(by: settings, log: log)
             log.warnOfRestart(for: settings.changes(since: started).filter { $0 != "kafka.properties" })
         } catch {

@@ -12,6 +12,14 @@ extension Settings {
         }
     }
 
+    /// Throws the reason for which no Kafka client can be made with these settings and the properties of `new`.
+    func checkKafka(with new: Settings, transactionalID: String?) throws(KafkaError) {
+        var configuration = kafkaConfiguration()
+        configuration.properties = new.kafkaConfiguration().properties
+        try configuration.check(
+            transactionalID: transactionalID, transactionTimeout: kafka.transactionTimeout, sessionTimeout: kafka.sessionTimeout)
+    }
+
     /// Gives its Kafka clients properties that can change while the program runs.
     mutating func keepPropertiesLive() { liveProperties = LiveProperties(kafkaConfiguration().properties) }
 }

@@ -200,7 +200,7 @@ final class Reloading: Sendable {
         started.withLock { started in
             do {
                 let settings = try read()
-                try settings.kafkaConfiguration().check()
+                try started.checkKafka(with: settings, transactionalID: started.unusedTransactionalID)
                 try worker.reload(try settings.workerConfiguration(version: Program.version))
                 started.renewKafka(by: settings, log: log)
                 worker.wake()

@@ -12,6 +12,10 @@ struct LivePropertiesTests {
         Property(key: "sasl.password", value: "old-secret"),
     ]
 
+    private func check(_ configuration: KafkaConfiguration) throws {
+        try configuration.check(transactionalID: "t", transactionTimeout: .seconds(15), sessionTimeout: .seconds(10))
+    }
+
     private func changed(_ key: String, to value: String) -> [Property] {
         Self.login.filter { $0.key != key } + [Property(key: key, value: value)]
     }
@@ -66,13 +70,22 @@ struct LivePropertiesTests {
         #expect(!after.isOutdated)
     }
 
+    @Test(
+        "Properties that do not go together in one kind of client are refused before any client is opened again",
+        arguments: [("acks", "1"), ("message.timeout.ms", "120000"), ("session.timeout.ms", "90000")])
+    func everyKindOfClientIsChecked(key: String, value: String) {
+        let properties = [Property(key: key, value: value)]
+        let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:9", properties: properties)
+        #expect(throws: KafkaError.self) { try check(configuration) }
+    }
+
     @Test("A file that cannot be used is a wrong setting, and named")
     func anUnusableFileIsNamed() {
         for key in ["ssl.ca.location", "ssl.certificate.location"] {
             let configuration = KafkaConfiguration(
                 bootstrapServers: "127.0.0.1:9",
                 properties: [Property(key: "security.protocol", value: "SSL"), Property(key: key, value: "/no/such/file")])
-            let error = #expect(throws: KafkaError.self) { try configuration.check() }
+            let error = #expect(throws: KafkaError.self) { try check(configuration) }
             #expect(error?.property == key)
         }
     }

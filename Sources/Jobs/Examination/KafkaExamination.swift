@@ -216,9 +216,9 @@ package struct KafkaExamination: Sendable {
             rule: terms.start, starts: starts, newer: newer ?? [])
     }
 
-    /// The right to commit offsets of the group, or nil if there is no topic to ask about.
+    /// The right to commit offsets of the group, or nil if there is no topic to ask about. One that may not be read would be refused itself.
     private func committing(_ topics: [TopicFacts]) -> Result<Void, QueryFailure>? {
-        guard let topic = topics.first(where: { $0.role.isShared && $0.partitions.answer != nil })?.role.name else { return nil }
+        guard let topic = topics.first(where: { $0.role.isShared && $0.reading?.answer != nil })?.role.name else { return nil }
         return Result { () throws(KafkaError) in
             try CommitProbe.ask(group: terms.group, topic: topic, configuration: configuration)
         }

@@ -6,8 +6,8 @@ import PushModel
 
 /// A server that gives tokens for a client's id and secret (OAuth 2.0, RFC 6749 section 4.4), as Kafka's properties name them.
 public struct TokenServer: Sendable {
-    /// The limit for one call.
-    private static let timeout = Duration.seconds(10)
+    /// The limit for the one call. Whoever waits for a token hears soon that there is none, and the keeper asks again.
+    private static let timeout = Duration.seconds(4)
 
     private let properties: [KafkaConfiguration.Property]
     private let environment: [String: String]
@@ -18,7 +18,7 @@ public struct TokenServer: Sendable {
         self.environment = environment
     }
 
-    /// Asks for a token. Blocks for 40 s at most. Throws the reason for which there is none, without secrets.
+    /// Asks for a token. Blocks for 4 s at most. Throws the reason for which there is none, without secrets.
     public func token() throws(TokenFailure) -> LoginToken {
         let url = try required("token.endpoint.url")
         guard let address = WebAddress(url) else {
@@ -32,13 +32,17 @@ public struct TokenServer: Sendable {
         let answer: Answer
         do throws(JobFailure) {
             let peer = try WebPeer(named: name, configuration: configuration, timeout: Self.timeout) { false }
-            answer = try peer.answer(to: request(to: address, id: id, secret: secret))
+            switch try peer.ask(request(to: address, id: id, secret: secret)) {
+            case .answer(let found): answer = found
+            case .failure(let reason): throw .peer(.unreachable, "\(name) does not answer: \(reason.description)")
+            }
         } catch {
             guard case .peer(_, let reason, _) = error else { throw TokenFailure("\(name) cannot be called") }
             throw TokenFailure(reason)
         }
         guard answer.status == 200 else {
-            throw TokenFailure("\(name) gives no token (HTTP \(answer.status)): are id and secret right?")
+            let isRefusal = [400, 401, 403].contains(answer.status)
+            throw TokenFailure("\(name) gives no token (HTTP \(answer.status))\(isRefusal ? ": are id and secret right?" : "")")
         }
         guard let found = Self.read(answer) else {
             throw TokenFailure("\(name) answers with no access_token, or no expires_in")

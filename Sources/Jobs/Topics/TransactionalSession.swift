@@ -52,9 +52,9 @@ package final class TransactionalSession {
         try TransactionalSession(configuration, id: id, timeout: timeout, isCancelled: isCancelled).fence()
     }
 
-    /// Reads a topic from its beginning.
-    package func reader(of topic: Producer.Topic) throws(KafkaError) -> TopicReader {
-        try TopicReader(configuration, topic: topic.name, start: .beginning, timeout: timeout)
+    /// Reads a topic, from its beginning by default.
+    package func reader(of topic: Producer.Topic, from start: TopicReader.Start = .beginning) throws(KafkaError) -> TopicReader {
+        try TopicReader(configuration, topic: topic.name, start: start, timeout: timeout)
     }
 
     /// Reads a topic until `isRead` reports that the claim was read.

@@ -78,7 +78,7 @@ extension BrokerFailure.Cause {
         case .certificateNotTrusted: "is `ssl.ca.location` in `kafka.properties` right, and the broker's name in its certificate?"
         case .certificateWanted: "is `ssl.certificate.location` in `kafka.properties` right?"
         case .tlsFailed: "are the `ssl` properties in `kafka.properties` right?"
-        case .closedAtLogin, .loginRefused: "are `sasl.username` and `sasl.password` in `kafka.properties` right?"
+        case .closedAtLogin, .loginRefused: "are user and password, or client id and secret, in `kafka.properties` right?"
         case .mechanismRefused: "is `sasl.mechanism` in `kafka.properties` right?"
         }
     }

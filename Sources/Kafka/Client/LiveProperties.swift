@@ -34,8 +34,10 @@ public final class LiveProperties: Sendable {
     /// The properties of the configurations that go with it.
     private let original: [Property]
     private let currentEpoch = Atomic<Int>(0)
-    /// Protects all of it. Nothing else is locked while it is held, and no client is called.
+    /// Protects all of it. Nothing else is locked while it is held, and no client is called, whose log lines need it.
     private let state: Mutex<State>
+    /// Keeps the order in which a client hears of logins. `state` may be locked while it is held.
+    private let telling = Mutex(())
 
     /// Begins with `properties`, and with the files that they name as they are.
     public init(_ properties: [Property]) {
@@ -47,7 +49,9 @@ public final class LiveProperties: Sendable {
     ///
     /// - Parameter properties: All properties of the user, with which a client can be made (`KafkaConfiguration.check`).
     /// - Returns: The effect on the clients that are there. Later ones have the new properties in any case.
-    public func renew(_ properties: [Property]) -> Effect {
+    public func renew(_ properties: [Property]) -> Effect { telling.withLock { _ in tell(properties) } }
+
+    private func tell(_ properties: [Property]) -> Effect {
         let files = FileMark.all(in: properties)
         let (effect, clients) = state.withLock { state -> (Effect, [ClientHandle]) in
             let changed = Self.keys(of: state.properties, differingFrom: properties)
@@ -88,12 +92,14 @@ public final class LiveProperties: Sendable {
 
     /// Has a new client hear of other users and passwords, also of one that came while it was made.
     func add(_ client: ClientHandle) {
-        let current = state.withLock { state in
-            state.clients.removeAll { $0.client == nil }
-            state.clients.append(WeakClient(client: client))
-            return state.properties
+        telling.withLock { _ in
+            let current = state.withLock { state in
+                state.clients.removeAll { $0.client == nil }
+                state.clients.append(WeakClient(client: client))
+                return state.properties
+            }
+            if current != original { client.logIn(as: Login(current)) }
         }
-        if current != original { client.logIn(as: Login(current)) }
     }
 
     private static func keys(of some: [Property], differingFrom others: [Property]) -> Set<String> {
@@ -143,11 +149,19 @@ private struct FileMark: Equatable {
 }
 
 extension KafkaConfiguration {
-    /// Makes a client and drops it. Nothing is sent. Throws the reason for which there can be none, such as a certificate that
-    /// cannot be read.
-    public func check() throws(KafkaError) {
+    /// Makes a client of each kind and drops it. Some properties do not go together in one kind only. No token is asked for.
+    ///
+    /// - Parameters:
+    ///   - transactionalID: An id that no process has, or nil if transactions are not written.
+    ///   - transactionTimeout: The time-out of transactions.
+    ///   - sessionTimeout: The time-out of members of the group.
+    /// - Throws: The reason for which there can be no such client, such as a certificate that cannot be read.
+    public func check(transactionalID: String?, transactionTimeout: Duration, sessionTimeout: Duration) throws(KafkaError) {
         var configuration = self
         (configuration.watch, configuration.live) = (nil, nil)
+        configuration.tokens = TokenKeeper { () throws(TokenFailure) in throw TokenFailure("none is asked for") }
         _ = try TopicAdmin(configuration)
+        _ = try Producer(configuration, transactionalID: transactionalID, transactionTimeout: transactionTimeout)
+        _ = try Consumer(configuration, groupID: "check", sessionTimeout: sessionTimeout, wakeUpFileDescriptor: -1)
     }
 }

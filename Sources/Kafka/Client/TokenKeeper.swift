@@ -9,16 +9,16 @@ public struct LoginToken: Sendable {
     public let text: String
     /// The name under which the library keeps it. Brokers go by the token alone.
     public let principal: String
-    /// The time for which it is valid.
+    /// The time for which it is valid, a year at most.
     public let life: Duration
     /// Names and values that brokers get with it (RFC 7628).
     public let extensions: [(name: String, value: String)]
 
-    /// A token that is valid for `life` from now on.
+    /// A token that is valid for `life` from now on, which counts as a year if it is more.
     public init(_ text: String, principal: String, life: Duration, extensions: [(name: String, value: String)] = []) {
         self.text = text
         self.principal = principal
-        self.life = life
+        self.life = min(life, .seconds(365 * 86_400))
         self.extensions = extensions
     }
 }
@@ -55,7 +55,7 @@ public final class TokenKeeper: Sendable {
 
     private let fetch: Fetch
     private let queue = DispatchQueue(label: "pushfan-tokens")
-    /// Protects all of it. Nothing else is locked while it is held, and no client is called.
+    /// Protects all of it, and the order in which a client hears of tokens. Nothing of ours is locked while it is held.
     private let state = Mutex(State())
 
     /// A keeper of what `fetch` gets, which is called on a thread of its own, once at a time.
@@ -63,27 +63,31 @@ public final class TokenKeeper: Sendable {
 
     /// Gives a new client the token of now, and each later one.
     func add(_ client: ClientHandle) {
-        let (current, begins) = state.withLock { state in
+        let begins = state.withLock { state in
             state.clients.removeAll { $0.client == nil }
             state.clients.append(WeakClient(client: client))
+            if let current = Self.current(in: state) { client.take(current) }
             defer { state.hasBegun = true }
-            return (Self.current(in: state), !state.hasBegun)
+            return !state.hasBegun
         }
-        if let current { client.take(current) }
         if begins { queue.async { [weak self] in self?.renew() } }
     }
 
     private func renew() {
         let result = Result { () throws(TokenFailure) in try fetch() }
-        let (current, clients) = state.withLock { state in
+        // Whoever has the last hold on a client destroys it, which takes time, so not under the lock.
+        let told = state.withLock { state in
             switch result {
             case .success(let token): state.token = (token, .now + token.life)
             case .failure(let failure): state.failure = failure
             }
-            return (Self.current(in: state), state.clients.compactMap(\.client))
+            let clients = state.clients.compactMap(\.client)
+            // A token that is still valid is enough for the clients that have it.
+            guard let current = Self.current(in: state), result.isSuccess || !current.isToken else { return clients }
+            for client in clients { client.take(current) }
+            return clients
         }
-        // A token that is still valid is enough for the clients that have it.
-        if let current { for client in clients where result.isSuccess || !current.isToken { client.take(current) } }
+        withExtendedLifetime(told) {}
         let wait = (try? result.get()).map { max(Self.shortestWait, $0.life * Self.renewal) } ?? Self.pause
         queue.asyncAfter(deadline: .now() + .milliseconds(Int(wait / .milliseconds(1)))) { [weak self] in self?.renew() }
     }

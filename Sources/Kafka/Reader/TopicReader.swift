@@ -159,14 +159,14 @@ public final class TopicReader {
     /// - Parameters:
     ///   - timeout: How long to wait; zero to look only.
     ///   - body: Looks at the record, which is gone when it returns.
-    /// - Returns: `.empty` after the time-out; `.record` also for one that was passed over; an error with `isOutdated` for a reader that
-    ///   another must replace.
+    /// - Returns: `.empty` after the time-out; `.record` also for one that was passed over; an error with `isOutdated` for one that
+    ///   never stops, when another must replace it. A reader that stops somewhere reads to there.
     /// - Throws: What `body` throws.
     public func read<Failure>(
         timeout: Duration, perform body: (borrowing ConsumedRecord) throws(Failure) -> Void
     ) throws(Failure) -> ReadResult {
         guard !isClosed else { return .error(.closed) }
-        guard !client.isOutdated else { return .error(.outdated) }
+        guard isBounded || !client.isOutdated else { return .error(.outdated) }
         var reached: (partition: Int32, position: Int64)?
         let result = try records.read(waiting: timeout.timeoutMilliseconds) { record throws(Failure) in
             reached = (record.partition, record.offset + 1)

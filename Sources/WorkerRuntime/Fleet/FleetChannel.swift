@@ -178,6 +178,7 @@ final class FleetChannel: Sendable {
         return count
     }
 
+    /// Reads until the channel is closed, or another reader must take over.
     private func read(_ reader: TopicReader) {
         var document = JSONDocument()
         while !isClosed {
@@ -189,7 +190,10 @@ final class FleetChannel: Sendable {
                 event = .heard(found, offset: record.offset)
             }
             if let event { post(event) }
-            if case .error(let error) = result { post(.failed(error)) }
+            if case .error(let error) = result {
+                if error.isOutdated { return }
+                post(.failed(error))
+            }
             while let event = reader.nextEvent() {
                 if case .error(let error) = event { post(.failed(error)) }
             }

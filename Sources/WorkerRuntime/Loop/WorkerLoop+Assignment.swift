@@ -237,6 +237,8 @@ extension WorkerLoop {
         if mode == .running, let settings = control.takeReload() { reload(settings) }
         let request = control.request
         guard request != .none || consumer.isOutdated else { return }
+        // Also where the loop drains already, for new clients.
+        if request != .none { health.beginDraining() }
         perform(membership.stopAsked(isUrgent: request == .stopNow, now: now))
     }
 
@@ -244,7 +246,6 @@ extension WorkerLoop {
     private func drain() {
         endStartProbing()
         if mode == .stopping {
-            if control.request != .none { health.beginDraining() }
             log.info(.draining, control.request == .none ? "draining for new Kafka clients" : "stopping; what is in flight first")
         }
         for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !mustFinish(flight) { leave(flight) }

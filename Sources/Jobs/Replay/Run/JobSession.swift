@@ -17,7 +17,7 @@ final class JobSession {
     private(set) var record: JobRecord
 
     private let session: TransactionalSession
-    private let reader: TopicReader
+    private var reader: TopicReader
     private let context: JobContext
     private var claimCount = 0
     private var isOpen = false
@@ -166,7 +166,14 @@ final class JobSession {
     /// The operator's new wish for the job since the session began, if any.
     func nextCommand() -> JobCommand.Kind? {
         let known = job?.command?.offset
-        while case .record = reader.read(timeout: .zero, perform: { log.take($0) }) {}
+        var result: ReadResult
+        repeat { result = reader.read(timeout: .zero) { log.take($0) } } while result == .record
+        if case .error(let error) = result, error.isOutdated,
+            let other = try? session.reader(of: session.topics[1], from: .offsets(reader.positions))
+        {
+            reader.close()
+            reader = other
+        }
         guard let command = job?.command, command.offset != known else { return nil }
         return command.command.kind
     }
