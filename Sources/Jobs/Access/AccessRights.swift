@@ -82,7 +82,9 @@ private struct TopicUse {
         let lanes = published.union([topics.requestsOwn])
         let waiting = Set(topics.delays + [topics.held])
         let results: Set = [topics.results, topics.deadLetters]
-        let shown = lanes.union(waiting).union(results).union([topics.control, topics.replays, topics.status])
+        let shown = lanes.union(waiting).union(results).union([
+            topics.parents, topics.control, topics.replays, topics.status,
+        ])
         switch role {
         case .worker:
             reads = Set(TopicRole.all(topics).filter(\.isRead).map(\.name))

@@ -59,7 +59,7 @@ final class ClientSettings {
             let code = rd_kafka_last_error()
             let why = text(reason)
             if let file = Self.unusableFile(why) { throw file }
-            // What else it refuses here are properties that do not go together; it names them in such quotes.
+            // Else it refuses properties that do not go together, and names them in such quotes.
             let property =
                 code == RD_KAFKA_RESP_ERR__INVALID_ARG ? why.split(separator: "`").dropFirst().first.map(String.init) : nil
             throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(why)", property: property))
