@@ -113,6 +113,9 @@ extension KafkaError {
         matches(RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT)
     }
 
+    /// A record ran out of time before a broker confirmed it.
+    public var isRecordTimeout: Bool { matches(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT) }
+
     /// The broker refused who we say we are, or TLS could not be agreed on.
     public var isAuthentication: Bool {
         brokerFailure?.cause == .certificateWanted

@@ -8,9 +8,9 @@ package struct Autoscaler {
     package static let tolerance = 0.1
 
     private let rule: ScalingRule
-    /// What was wished for, before any restraint.
+    /// Earlier wishes, before any restraint.
     private var wishes: [(at: Int, count: Int)] = []
-    /// What was changed.
+    /// Changes of the number.
     private var changes: [(at: Int, by: Int)] = []
 
     package init(_ rule: ScalingRule) { self.rule = rule }

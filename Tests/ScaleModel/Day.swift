@@ -23,7 +23,7 @@ package struct Day: Sendable {
     package private(set) var rebalances = 0
     package private(set) var workerHours = 0.0
 
-    /// What no request is to wait for longer than where more workers would help, seconds.
+    /// The longest that a request may wait where more workers would help, seconds.
     package static let objective = 60.0
 
     /// Simulates the day.
@@ -77,7 +77,7 @@ package struct Day: Sendable {
         rebalances = fleet.rebalances
     }
 
-    /// How often the number stopped growing and began to shrink, or the other way round.
+    /// Changes of direction: the number stopped growing and began to shrink, or the other way round.
     package var turns: Int {
         let signs = zip(steps.dropFirst(), steps).map { ($0.count - $1.count).signum() }
         return zip(signs.dropFirst(), signs).count { $0 != $1 }
@@ -92,7 +92,7 @@ package struct Day: Sendable {
     /// By how many workers the fleet grew while more of them changed nothing.
     package var futileGrowth: Int {
         scenario.events.filter(\.event.isFutile).map { event in
-            // What was decided in the first minute was decided for what was before.
+            // Decisions of the first minute were for the time before.
             let start = replicas(at: event.from + 60)
             return (steps.filter { (event.from + 60..<event.to).contains($0.at) }.map(\.count).max() ?? start) - start
         }.max() ?? 0

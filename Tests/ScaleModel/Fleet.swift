@@ -2,7 +2,7 @@
 ///
 /// A call is a request. Each second a worker makes what its calls in flight allow (Little's law), from the partitions that it owns.
 struct Fleet {
-    /// What is taken for true of a worker and its group; page Operations says where the figures come from.
+    /// Figures that are taken for true of a worker and its group. Page Operations says where they come from.
     struct Figures: Sendable {
         var partitions = 12
         /// `worker.max_in_flight`.
@@ -26,13 +26,13 @@ struct Fleet {
     }
 
     private struct Worker {
-        /// When it is to be a member. Its pod is not ready before.
+        /// The second in which it is to be a member. Its pod is not ready before.
         var joinsAt: Int
         var isMember = false
         var pausedUntil = 0
-        /// When it begins its next probe.
+        /// The second in which it begins its next probe.
         var circuitOpenUntil: Int?
-        /// When the probe that hangs has failed.
+        /// The second in which the probe that hangs has failed.
         var probeFailsAt: Int?
         /// Calls that may be in flight.
         var limit = 64.0
@@ -68,10 +68,10 @@ struct Fleet {
     /// Records behind the positions of the group.
     var lagRecords: Double { queues.reduce(keyed.count) { $0 + $1.count } }
 
-    /// What each member shows at `/metrics`.
+    /// The figures of each member at `/metrics`.
     var metrics: [WorkerFigures?] { workers.map { $0.isMember ? $0.seen : nil } }
 
-    /// How long the oldest request has been waiting, of partitions without an owner, too.
+    /// Seconds that the oldest request has been waiting, of partitions without an owner, too.
     func oldest(at now: Int) -> Double { queues.reduce(keyed.wait(at: now)) { max($0, $1.wait(at: now)) } }
 
     /// Starts pods, or stops those with the highest ordinals.
@@ -201,7 +201,7 @@ struct Fleet {
     }
 }
 
-/// What one worker shows at `/metrics`.
+/// The figures of one worker at `/metrics`.
 struct WorkerFigures: Sendable {
     var oldest = 0.0
     var lag = 0.0

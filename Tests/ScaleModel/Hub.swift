@@ -1,4 +1,4 @@
-/// What the hub does in one second.
+/// The behaviour of the hub in one second.
 package struct HubCondition: Sendable, Equatable {
     /// Seconds that a call takes.
     package var callSeconds = 0.1

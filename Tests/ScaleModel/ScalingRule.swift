@@ -1,6 +1,6 @@
-/// How many workers run, as a ScaledObject of KEDA says it.
+/// The number of workers, as a ScaledObject of KEDA says it.
 package struct ScalingRule: Sendable {
-    /// What a trigger measures.
+    /// The measure of a trigger.
     package enum Signal: Sendable {
         /// The largest `pushfan_oldest_waiting_seconds`.
         case oldestWaiting
@@ -22,7 +22,7 @@ package struct ScalingRule: Sendable {
         package var circuit: Double
         /// The share of the calls that may be in flight, at the busiest worker. Below it no worker is busy.
         package var busy: Double
-        /// What the seconds count as then, at most.
+        /// The most that the seconds count as then.
         package var ceiling: Double
     }
 

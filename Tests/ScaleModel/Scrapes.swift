@@ -1,4 +1,4 @@
-/// What Prometheus has of the workers: a sample every 15 s, and the queries of a rule over them.
+/// Prometheus's samples of the workers: one every 15 s, and the queries of a rule over them.
 struct Scrapes {
     static let period = 15
     /// The samples of two minutes, newest last. Each has the workers in the order of ordinals, nil where there was none.

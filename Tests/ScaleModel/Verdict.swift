@@ -1,4 +1,4 @@
-/// What is wrong with a day under a rule.
+/// The faults of a day under a rule.
 ///
 /// Physics is the same day with the most workers all day: what waits there waits under any rule.
 package struct Verdict: Sendable {

@@ -13,7 +13,7 @@ let usage = """
     Exit status: 0 every day is as it should be, 1 one is not, 2 usage.
     """
 
-/// What the command line asks for.
+/// The wishes of the command line.
 struct Options {
     var rule = ""
     var seed: UInt64 = 1

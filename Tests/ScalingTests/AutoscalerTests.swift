@@ -1,7 +1,7 @@
 import ScaleModel
 import Testing
 
-/// What the autoscaler of Kubernetes decides.
+/// Decisions of the autoscaler of Kubernetes.
 @Suite struct AutoscalerTests {
     private static func rule(
         growth: ScalingRule.Behaviour = .init(window: 0, policies: []),

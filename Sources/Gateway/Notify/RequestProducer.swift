@@ -166,8 +166,9 @@ final class RequestProducer: Sendable {
         // That it does not take this record says nothing of the next one; and one that is closed is not asked any more.
         guard !error.refusesRecords, !error.isClosed else { return }
         state.withLock { state in
-            // A query that a refused login leaves without an answer fails for want of a connection, which says less.
-            if state.problem?.isAuthentication != true || !error.isUnreachable { state.problem = error }
+            // A query or a record that a refused login leaves without an answer fails for want of a connection, which says less.
+            let saysLess = error.isUnreachable || error.isRecordTimeout
+            if state.problem?.isAuthentication != true || !saysLess { state.problem = error }
             state.mustProbe = true
             if error.isFatal { state.isToOpenAgain = true }
         }
