@@ -98,8 +98,9 @@ struct GatewayProgram {
         } catch {
             throw CommandFailure(error, hint: "give another address with --gateway.listen; port 0 takes a free one")
         }
-        let timer = RepeatingTimer(every: .seconds(5)) { [log = services.log] in
+        let timer = RepeatingTimer(every: .seconds(5)) { [log = services.log, reload, live = settings.liveProperties] in
             log.flushSuppressed()
+            if live?.findsNewFiles() == true { reload.ask() }
             service.probeHub()
         }
         defer { timer.cancel() }

@@ -100,7 +100,10 @@ struct WorkerProgram {
             supervision.begin()
             defer { supervision.end() }
             reload.reaches { [supervision] in supervision.reload { reloading.run() } }
-            let timer = RepeatingTimer(every: .seconds(10)) { [log] in log.flushSuppressed() }
+            let timer = RepeatingTimer(every: .seconds(10)) { [log, reload, live = settings.liveProperties] in
+                log.flushSuppressed()
+                if live?.findsNewFiles() == true { reload.ask() }
+            }
             defer { timer.cancel() }
             let reporter = StatusReporter(configuration, board: status, log: log)
             reporter.start()

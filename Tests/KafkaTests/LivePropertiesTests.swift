@@ -44,6 +44,22 @@ struct LivePropertiesTests {
         #expect(live.renew(properties) == .none)
     }
 
+    @Test("New files are reported once they stay as they are, and once only")
+    func newFilesAreReported() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("pushfan-\(UUID()).pem")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("one".utf8).write(to: file)
+        let properties = [Property(key: "ssl.certificate.location", value: file.path)]
+        let live = LiveProperties(properties)
+        #expect([live.findsNewFiles(), live.findsNewFiles()] == [false, false])
+        try Data("half of".utf8).write(to: file)
+        #expect(!live.findsNewFiles())
+        try Data("another".utf8 + [0]).write(to: file)
+        #expect([live.findsNewFiles(), live.findsNewFiles(), live.findsNewFiles()] == [false, true, false])
+        #expect(live.renew(properties) == .reopening)
+        #expect([live.findsNewFiles(), live.findsNewFiles()] == [false, false])
+    }
+
     @Test("Later clients have the user's new properties, and what a part of the program has added to the old ones")
     func additionsOutliveARenewal() {
         let live = LiveProperties(Self.login)

@@ -21,6 +21,9 @@ public final class LiveProperties: Sendable {
     private struct State {
         var properties: [Property]
         var files: [String: FileMark]
+        /// The files at the last two looks that found new ones: the latest, and the one that was reported.
+        var seen: [String: FileMark] = [:]
+        var reported: [String: FileMark] = [:]
         var clients: [WeakClient] = []
     }
 
@@ -37,7 +40,7 @@ public final class LiveProperties: Sendable {
     /// Protects all of it. Nothing else is locked while it is held, and no client is called, whose log lines need it.
     private let state: Mutex<State>
     /// Keeps the order in which a client hears of logins. `state` may be locked while it is held.
-    private let telling = Mutex(())
+    private let logins = Mutex(())
 
     /// Begins with `properties`, and with the files that they name as they are.
     public init(_ properties: [Property]) {
@@ -49,9 +52,9 @@ public final class LiveProperties: Sendable {
     ///
     /// - Parameter properties: All properties of the user, with which a client can be made (`KafkaConfiguration.check`).
     /// - Returns: The effect on the clients that are there. Later ones have the new properties in any case.
-    public func renew(_ properties: [Property]) -> Effect { telling.withLock { _ in tell(properties) } }
+    public func renew(_ properties: [Property]) -> Effect { logins.withLock { _ in apply(properties) } }
 
-    private func tell(_ properties: [Property]) -> Effect {
+    private func apply(_ properties: [Property]) -> Effect {
         let files = FileMark.all(in: properties)
         let (effect, clients) = state.withLock { state -> (Effect, [ClientHandle]) in
             let changed = Self.keys(of: state.properties, differingFrom: properties)
@@ -68,6 +71,19 @@ public final class LiveProperties: Sendable {
         case .reopening: currentEpoch.add(1, ordering: .releasing)
         }
         return effect
+    }
+
+    /// True once for each new state of the files that the properties name, such as certificates: there for two calls, so whoever replaces
+    /// them has finished. To be called every few seconds.
+    public func findsNewFiles() -> Bool {
+        state.withLock { state in
+            let files = FileMark.all(in: state.properties)
+            guard files != state.files, files != state.reported else { return false }
+            defer { state.seen = files }
+            guard files == state.seen else { return false }
+            state.reported = files
+            return true
+        }
     }
 
     /// The properties as they are now.
@@ -92,7 +108,7 @@ public final class LiveProperties: Sendable {
 
     /// Has a new client hear of other users and passwords, also of one that came while it was made.
     func add(_ client: ClientHandle) {
-        telling.withLock { _ in
+        logins.withLock { _ in
             let current = state.withLock { state in
                 state.clients.removeAll { $0.client == nil }
                 state.clients.append(WeakClient(client: client))

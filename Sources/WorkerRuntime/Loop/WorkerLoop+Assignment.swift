@@ -237,7 +237,6 @@ extension WorkerLoop {
         if mode == .running, let settings = control.takeReload() { reload(settings) }
         let request = control.request
         guard request != .none || consumer.isOutdated else { return }
-        // Also where the loop drains already, for new clients.
         if request != .none { health.beginDraining() }
         perform(membership.stopAsked(isUrgent: request == .stopNow, now: now))
     }
