@@ -154,6 +154,7 @@ extension WorkerFailure {
         switch self {
         case .fenced, .configuration: .configuration
         case .takenOver, .uncommitted: .temporary
+        case .notAllowed: .notAllowed
         case .kafka, .system: .failed
         }
     }

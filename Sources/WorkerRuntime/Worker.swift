@@ -14,6 +14,8 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case takenOver(String)
     /// The Kafka client has failed for good.
     case kafka(String)
+    /// The brokers do not allow the worker's user to do what a worker does.
+    case notAllowed(String)
     /// The Kafka client cannot work with these settings.
     case configuration(String)
     /// The drain timeout ended before this many results were committed. Their requests are redelivered.
@@ -30,6 +32,7 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
             "another process works under this worker's name: stop it, or give this one its own PUSHFAN_WORKER_ID; "
                 + "started again, it waits until the other is gone (\(reason))"
         case .kafka(let reason): "the Kafka client has failed for good: \(reason)"
+        case .notAllowed(let reason): "a right of this worker's user is missing (`pushfan doctor` says which): \(reason)"
         case .configuration(let reason): "the settings for Kafka cannot be used: \(reason)"
         case .uncommitted(let count):
             "drain timeout: "
@@ -38,6 +41,14 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
                     : "\(count) results not committed; their requests will be redelivered")
         case .system(let reason): reason
         }
+    }
+}
+
+extension WorkerFailure {
+    /// The meaning of an error after which a client works no more.
+    init(fatal error: KafkaError) {
+        let reason = error.description
+        self = error.isFenced ? .fenced(reason) : error.isAuthorization ? .notAllowed(reason) : .kafka(reason)
     }
 }
 

@@ -19,6 +19,13 @@ import Testing
         #expect(state == .ok || findings.first?.remedy != nil)
     }
 
+    @Test func aKeyWithoutTheRightSendIsGoodForWhoDoesNotNeedIt() {
+        let facts = HubFacts(hub: "ns/h", outcome: .answered(status: 403, detail: "", isThrottled: false))
+        #expect(HubFindings.of(facts, needsSend: false).map(\.state) == [.ok])
+        let refused = HubFacts(hub: "ns/h", outcome: .answered(status: 401, detail: "InvalidSignature", isThrottled: false))
+        #expect(HubFindings.of(refused, needsSend: false).map(\.state) == [.failed])
+    }
+
     @Test(arguments: [
         (Int64(0), Finding.State.ok), (29_000, .ok), (31_000, .warning), (-31_000, .warning), (3_600_000, .failed),
         (-3_600_000, .warning),

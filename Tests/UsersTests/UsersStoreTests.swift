@@ -33,6 +33,14 @@ import Users
         #expect(try folder.names() == ["users", "users.lock"])
     }
 
+    @Test func aGroupThatWasLetInOnPurposeStillReadsAChangedFile() throws {
+        let folder = try Folder()
+        try folder.put(userLine("alice"))
+        try #require(chmod(folder.file, 0o640) == 0)
+        try add("bob", to: UsersStore(folder.file))
+        #expect(mode(folder.file) == 0o640)
+    }
+
     @Test func aFileWithOtherRightsBecomesTheOwnersAlone() throws {
         let folder = try Folder()
         try folder.put(userLine("alice"))

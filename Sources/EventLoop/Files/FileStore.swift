@@ -93,8 +93,11 @@ public struct FileStore<Content: FileContent>: Sendable {
         let descriptor = open(newPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .notWritten(reason: FoundFile.reason(errno)) }
         defer { close(descriptor) }
-        guard fchmod(descriptor, 0o600) == 0, keep(owner, of: descriptor), FileDescriptor.write(bytes, to: descriptor),
-            fsync(descriptor) == 0,
+        // A group goes on to read it that was let in on purpose: without all others.
+        let before = owner?.st_mode ?? 0
+        let mode = 0o600 | (before & 0o007 == 0 ? before & 0o040 : 0)
+        guard fchmod(descriptor, 0o600) == 0, keep(owner, of: descriptor), fchmod(descriptor, mode) == 0,
+            FileDescriptor.write(bytes, to: descriptor), fsync(descriptor) == 0,
             rename(newPath, path) == 0
         else {
             let code = errno

@@ -185,8 +185,9 @@ final class RequestProducer: Sendable {
                 // One broker of several that is away is the client's own affair.
                 if error.isFatal || error.isAuthentication || error.isAllBrokersDown { note(error) }
             }
-            if state.withLock({ $0.isToOpenAgain }) || producer.isOutdated {
+            if state.withLock({ $0.isToOpenAgain }) || producer.isOutdated && MonotonicTime.now() >= nextLook {
                 replace(producer)
+                nextLook = MonotonicTime.now().advanced(by: Self.probeInterval)
             } else if MonotonicTime.now() >= nextLook, state.withLock({ $0.mustProbe }) {
                 probe(producer)
                 nextLook = MonotonicTime.now().advanced(by: Self.probeInterval)

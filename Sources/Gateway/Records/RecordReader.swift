@@ -113,6 +113,8 @@ final class RecordReader: Sendable {
             return .success(try record(for: question, from: &source))
         } catch {
             places.withLock { $0.forget(question.place.partition) }
+            // The next client has the certificates of now.
+            if error.isAuthentication { source = nil }
             if error.isUnknownTopicOrPartition { return .success(nil) }
             log.warning(.brokerConnection, "a record cannot be read", [.reason: .string(error.description)])
             return .failure(.recordUnread)

@@ -42,15 +42,16 @@ package enum HubFindings {
     /// A clock that is further away than this is worth a word: 30 s in milliseconds. `Date` counts whole seconds.
     private static let tolerance: Int64 = 30_000
 
-    /// A finding for the credentials, and one for proxy and clock each where they are known.
-    package static func of(_ facts: HubFacts) -> [Finding] {
-        var findings = [credentials(facts)]
+    /// A finding for the credentials, and one for proxy and clock each where they are known. The query of `facts` asks for the right Send,
+    /// which the key of a process may lack that does not need it.
+    package static func of(_ facts: HubFacts, needsSend: Bool = true) -> [Finding] {
+        var findings = [credentials(facts, needsSend: needsSend)]
         if let proxy = facts.proxy { findings.append(.ok("proxy", of: facts.hub, text: "calls go through \(proxy)")) }
         if let skew = facts.skew { findings.append(clock(skew, of: facts)) }
         return findings
     }
 
-    private static func credentials(_ facts: HubFacts) -> Finding {
+    private static func credentials(_ facts: HubFacts, needsSend: Bool) -> Finding {
         switch facts.outcome {
         case .unset:
             .unasked(
@@ -59,13 +60,14 @@ package enum HubFindings {
         case .misconfigured(let problem):
             .failure("hub", of: facts.hub, text: problem, mend: "pushfan config check", cause: .configuration)
         case .answered(let status, let detail, let isThrottled):
-            finding(HubFinding(status: status, detail: detail, asksToWait: isThrottled), facts)
+            finding(HubFinding(status: status, detail: detail, asksToWait: isThrottled), facts, needsSend: needsSend)
         case .failed(let reason, let detail):
-            finding(HubFinding(unanswered: detail, isTrust: reason == "certificate" || reason == "tls"), facts)
+            finding(
+                HubFinding(unanswered: detail, isTrust: reason == "certificate" || reason == "tls"), facts, needsSend: needsSend)
         }
     }
 
-    private static func finding(_ finding: HubFinding, _ facts: HubFacts) -> Finding {
+    private static func finding(_ finding: HubFinding, _ facts: HubFacts, needsSend: Bool) -> Finding {
         let hub = facts.hub
         return switch finding.kind {
         case .good: .ok("hub", of: hub, text: finding.words)
@@ -77,6 +79,7 @@ package enum HubFindings {
                 "hub", of: hub, text: finding.words,
                 mend: "put the connection string of a policy with the Send right into PUSHFAN_HUB_CONNECTION_STRING_FILE",
                 cause: .notAllowed)
+        case .rightUnknown where !needsSend: .ok("hub", of: hub, text: "knows the key; its policy needs the right Listen here")
         case .rightUnknown:
             .warning("hub", of: hub, text: finding.words, mend: "see that the policy has the Send right, or use one that has it")
         case .failing: .failure("hub", of: hub, text: finding.words, mend: "pushfan explain hub_unavailable", cause: .unreachable)

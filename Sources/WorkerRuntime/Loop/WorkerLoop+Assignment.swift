@@ -80,8 +80,8 @@ extension WorkerLoop {
         // Of a start without any broker the watch speaks, once and in plain words.
         let isSaid = (error.isUnreachable || error.brokerFailure != nil) && configuration.kafka.watch?.isWaiting == true
         if !isSaid { log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)]) }
-        if error.isUnreachable || error.isAllBrokersDown { health.brokerFailed(error.description) }
-        if error.isFatal { fail(error.isFenced ? .fenced(error.description) : .kafka(error.description)) }
+        if error.isUnreachable || error.isAllBrokersDown || error.isAuthorization { health.brokerFailed(error.description) }
+        if error.isFatal { fail(WorkerFailure(fatal: error)) }
     }
 
     /// A new assignment begins where the group's committed positions say, and nowhere else.

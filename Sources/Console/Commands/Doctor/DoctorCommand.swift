@@ -47,8 +47,9 @@ private enum DoctorCommand {
         let callsHubs = role == .worker || role == .gateway
         let hubs = callsHubs ? settings.allHubs : []
         let limits = role == .worker ? [LimitFindings.of(.current(), needed: settings.descriptorsNeeded)] : []
-        let findings =
-            kafka.findings() + hubs.flatMap { HubFindings.of(HubProbe.ask(settings, $0, now: now, timeout: timeout)) } + limits
+        let needsSend = role == .worker || settings.gateway.tracksOutcome
+        let answers = hubs.map { HubProbe.ask(settings, $0, now: now, timeout: timeout) }
+        let findings = kafka.findings() + answers.flatMap { HubFindings.of($0, needsSend: needsSend) } + limits
         switch format {
         case .json, .ndjson: try invocation.streams.out(format, Table(), findings.map(\.json))
         case .table, .wide, .csv:
