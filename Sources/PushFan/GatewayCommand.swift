@@ -63,10 +63,10 @@ struct GatewayProgram {
         }
         DescriptorLimit.raise()
         ProcessFigures.begin()
+        let health = Health()
         services = GatewayServices(
-            metrics: GatewayMetrics(build: .ofProgram, process: ProcessFigures.read),
-            log: log, health: Health())
-        supervision = Supervision(ServiceManager(variables: invocation.surroundings.environment), health: services.health)
+            metrics: GatewayMetrics(build: .ofProgram) { ProcessFigures.read(health) }, log: log, health: health)
+        supervision = Supervision(ServiceManager(variables: invocation.surroundings.environment), health: health)
     }
 
     func run() throws(CommandFailure) -> ExitCode {

@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import Glibc
 import Observability
@@ -13,8 +14,9 @@ enum ProcessFigures {
     /// Notes the start. Called once, early.
     static func begin() { _ = startTime }
 
-    static func read() -> ProcessReadings {
+    static func read(_ health: Health) -> ProcessReadings {
         var readings = ProcessReadings()
+        readings.readiness = health.report(.ready, now: MonotonicTime.now().nanoseconds).passes ? 1 : 0
         var usage = rusage()
         if getrusage(RUSAGE_SELF.rawValue, &usage) == 0 {
             let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec

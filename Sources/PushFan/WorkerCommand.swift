@@ -67,7 +67,7 @@ struct WorkerProgram {
         }
         DescriptorLimit.raise()
         ProcessFigures.begin()
-        metrics = PushfanMetrics(build: .ofProgram, process: ProcessFigures.read)
+        metrics = PushfanMetrics(build: .ofProgram, process: { [health] in ProcessFigures.read(health) })
     }
 
     func run() throws(CommandFailure) -> ExitCode {

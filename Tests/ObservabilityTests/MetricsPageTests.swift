@@ -20,7 +20,7 @@ import Testing
         #expect(difference == nil)
     }
 
-    private static func isOfTheProcess(_ row: [String]) -> Bool { row[0].hasPrefix("`process_") }
+    private static func isOfTheProcess(_ row: [String]) -> Bool { row[0].hasPrefix("`process_") || row[0] == "`pushfan_ready`" }
 
     /// Name, type, labels and help of each metric, in the order in which they are published.
     private static func rows(_ registry: MetricsRegistry) -> [[String]] {

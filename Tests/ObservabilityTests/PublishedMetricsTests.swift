@@ -6,6 +6,7 @@ import Testing
     static func filled() -> PushfanMetrics {
         let metrics = PushfanMetrics(build: BuildFacts(version: "1.0", swift: "6.3")) {
             var readings = ProcessReadings()
+            readings.readiness = 1
             readings.cpuSeconds = 1.25
             readings.residentMemoryBytes = 4096
             readings.openFileDescriptors = 12
@@ -126,6 +127,7 @@ import Testing
         ("pushfan_assigned_partitions", "gauge", []),
         ("pushfan_commit_failures_total", "counter", []),
         ("pushfan_unknown_fields_total", "counter", []),
+        ("pushfan_ready", "gauge", []),
         ("process_cpu_seconds_total", "counter", []),
         ("process_resident_memory_bytes", "gauge", []),
         ("process_open_fds", "gauge", []),

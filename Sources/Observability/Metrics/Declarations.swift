@@ -26,6 +26,9 @@ extension PushfanMetrics {
     }
 
     static func declare(_ process: @escaping @Sendable () -> ProcessReadings, in registry: MetricsRegistry) {
+        registry.reading("pushfan_ready", help: "Whether the process can work (1) or not (0), as `/readyz` says.", type: .gauge) {
+            process().readiness
+        }
         registry.reading("process_cpu_seconds_total", help: "Processor time used, in seconds.", type: .counter) {
             process().cpuSeconds
         }

@@ -18,6 +18,8 @@ public struct BuildFacts: Sendable {
 /// The process's own figures, under the names that Prometheus client libraries share
 /// (prometheus.io/docs/instrumenting/writing_clientlibs, "Process metrics"). A figure that is not known is nil and not written.
 public struct ProcessReadings: Sendable {
+    /// 1 where `/readyz` passes, else 0.
+    public var readiness: Double?
     /// Processor time used, user and system, in seconds.
     public var cpuSeconds: Double?
     /// Memory held in RAM, in bytes.

@@ -43,7 +43,7 @@ final class DemoGateway {
         try KeysStore(keysFile).change { (file: inout KeysFile) throws(KeysFileError) -> Void in try file.add(new.key) }
         configuration.keysFile = keysFile
         let metrics = GatewayMetrics(
-            build: BuildFacts(version: "demo", swift: ""), process: ProcessFigures.read)
+            build: BuildFacts(version: "demo", swift: ""), process: { [health] in ProcessFigures.read(health) })
         service = try GatewayService(configuration, services: GatewayServices(metrics: metrics, log: .silent, health: health))
         address = try service.start()
     }

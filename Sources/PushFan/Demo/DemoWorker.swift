@@ -19,7 +19,7 @@ final class DemoWorker {
     init(_ configuration: WorkerConfiguration) throws {
         self.configuration = configuration
         metrics = PushfanMetrics(
-            build: BuildFacts(version: configuration.version, swift: ""), process: ProcessFigures.read)
+            build: BuildFacts(version: configuration.version, swift: ""), process: { [health] in ProcessFigures.read(health) })
         let services = WorkerServices(metrics: metrics, log: .silent, health: health)
         let (version, hubName) = (configuration.version, configuration.hubName)
         status = { [board = services.status] in board.json(version: version, hub: hubName) }
