@@ -237,7 +237,9 @@ let package = Package(
         tests(
             "JobsTests",
             [
-                "Delivery", "EventLoop", "FanOut", "Jobs", "Kafka", "PushModel", "Publishing", "Replay", "ResultQuery", "SQLite",
+                "Delivery", "EventLoop", "FanOut", "HTTPServing", "Jobs", "Kafka", "PushModel", "Publishing", "Replay",
+                "ResultQuery",
+                "SQLite",
             ]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
