@@ -5,7 +5,7 @@ import Testing
 @testable import Jobs
 
 /// A token server may answer anything: there is a token, or one sentence without secrets.
-@Suite(.tags(.c)) struct TokenServerTests {
+@Suite struct TokenServerTests {
     private static func properties(_ url: String) -> [KafkaConfiguration.Property] {
         [
             .init(key: "sasl.oauthbearer.client.id", value: "orders"),
