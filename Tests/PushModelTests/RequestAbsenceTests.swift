@@ -108,7 +108,7 @@ import Testing
         #expect(reading.read(event + record(#""id":null,"hub":null"#) + "}") == .request)
         #expect(reading.string(reading.request.id) == "e" && reading.request.source == nil && reading.request.expiresAt == nil)
         #expect(reading.request.createdAt == moment("2026-11-21T17:00:00Z"))
-        #expect(reading.faults(event + "null}").map(\.pointer) == [""])
+        #expect(reading.faults(event + "null}").map(\.pointer) == ["/data"])
     }
 
     /// With random members set to null, a request is the one without them.
