@@ -13,7 +13,8 @@ extension OutgoingRequest {
         // Without the members that are null, so that none stands twice when it gets an id.
         let isWithoutNulls = isEvent || !document.hasNull
         self.init(
-            json: isWithoutNulls ? json : Array(document.string(document.text(of: document.root)).utf8), id: request.hasOwnID ? request.document.string(request.id) : nil,
+            json: isWithoutNulls ? json : Array(document.string(document.text(of: document.root)).utf8),
+            id: request.hasOwnID ? request.document.string(request.id) : nil,
             source: request.text(request.source), orderingKey: request.text(request.orderingKey),
             dedupeKey: request.text(request.dedupeKey), priority: request.priority, isEvent: isEvent)
     }

@@ -58,7 +58,9 @@ import Testing
     }
 
     @Test func whatIsNullIsNotSet() throws {
-        let names = ["mode", "reason", "rate", "ttl_seconds", "expires_at", "set", "limit", "since", "until", "codes", "places", "value"]
+        let names = [
+            "mode", "reason", "rate", "ttl_seconds", "expires_at", "set", "limit", "since", "until", "codes", "places", "value",
+        ]
         let nulls = names.map { "\"\($0)\":null" }.joined(separator: ",")
         let publisher = Publisher(keyID: "k1", tenant: nil, source: "shop", scopes: [.replay])
         let headers = try ["{\"source\":null,\"filter\":\"tenant:a\",\(nulls)}", #"{"filter":"tenant:a"}"#].map {
@@ -82,7 +84,8 @@ import Testing
         (#"{"expires_at":"2001-01-01T00:00:00Z"}"#, ["/expires_at"]), (#"{"set":["a",1]}"#, ["/set"]),
         (#"{"codes":["x"]}"#, ["/codes"]), (#"{"source":"deadletter","filter":"","mode":"safe"}"#, ["/filter", "/mode"]),
         (#"{"source":"deadletter","places":["nowhere"]}"#, ["/places"]), (#"{"source":"deadletter","value":{}}"#, ["/value"]),
-        (#"{"filter":"","filter":""}"#, ["/filter"]), (#"{"filter":null,"set":null}"#, ["/filter"]), (#"{"filtr":null}"#, ["/filtr"]), ("{}", ["/filter"]), ("[]", [""]),
+        (#"{"filter":"","filter":""}"#, ["/filter"]), (#"{"filter":null,"set":null}"#, ["/filter"]),
+        (#"{"filtr":null}"#, ["/filtr"]), ("{}", ["/filter"]), ("[]", [""]),
     ])
     func everyFaultIsNamedAtOnce(body: String, pointers: [String]) throws {
         let problem = try #require(throws: APIProblem.self) { try Self.order(body) }

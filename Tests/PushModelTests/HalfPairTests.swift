@@ -16,7 +16,8 @@ import Testing
     @Test(
         arguments: [
             (#""\ud83d""#, "\u{FFFD}"), (#""\udc00""#, "\u{FFFD}"), (#""\ud83dx""#, "\u{FFFD}x"), (#""\ud83d\n""#, "\u{FFFD}\n"),
-            (#""a\ud83d\u0041b""#, "a\u{FFFD}Ab"), (#""\ud83d\ud83d\ude80""#, "\u{FFFD}🚀"), (#""\ude80\ud83d""#, "\u{FFFD}\u{FFFD}"),
+            (#""a\ud83d\u0041b""#, "a\u{FFFD}Ab"), (#""\ud83d\ud83d\ude80""#, "\u{FFFD}🚀"),
+            (#""\ude80\ud83d""#, "\u{FFFD}\u{FFFD}"),
         ])
     func halfAPairIsReplacedAndMarked(text: String, content: String) throws {
         let document = try Self.read(Array(text.utf8), isTolerant: true).get()
@@ -30,7 +31,9 @@ import Testing
         #expect(try Self.read(Array(text.utf8), isTolerant: true).get().illFormedTexts.isEmpty)
     }
 
-    @Test(arguments: ["\"\\ud83d", #""\ud83d\"#, #""\ud83d\u12"#, #""\ud83d\u12g4""#, #""\ud83d\q""#, #""\ud83""#, "\"\\ud83d\t\""])
+    @Test(arguments: [
+        "\"\\ud83d", #""\ud83d\"#, #""\ud83d\u12"#, #""\ud83d\u12g4""#, #""\ud83d\q""#, #""\ud83""#, "\"\\ud83d\t\"",
+    ])
     func whatIsNoJSONStaysNone(text: String) {
         #expect(throws: JSONError.self) { try Self.read(Array(text.utf8), isTolerant: true).get() }
     }
@@ -45,7 +48,8 @@ import Testing
             switch (Self.read(text, isTolerant: false), Self.read(text, isTolerant: true)) {
             case (.success(let strict), .success(let tolerant)):
                 counts[0] += 1
-                let isAlike = tolerant.illFormedTexts.isEmpty && tolerant.bytes == strict.bytes
+                let isAlike =
+                    tolerant.illFormedTexts.isEmpty && tolerant.bytes == strict.bytes
                     && JSONValue(tolerant, tolerant.root) == JSONValue(strict, strict.root)
                 if !isAlike { Issue.record("\(text)") }
             case (.failure(let strict), .success(let tolerant)):
@@ -72,7 +76,9 @@ import Testing
     func aReadableRecordIsRejectedWithItsID(fragment: String, pointer: String) {
         var reading = Reading()
         let faults = reading.faults(record(#""id":"mine",\#(fragment)"#))
-        #expect(faults.contains { $0.pointer == pointer && $0.code == .schemaInvalid && $0.message.contains("surrogate") }, "\(faults)")
+        #expect(
+            faults.contains { $0.pointer == pointer && $0.code == .schemaInvalid && $0.message.contains("surrogate") },
+            "\(faults)")
         #expect(reading.string(reading.request.id) == "mine")
         // What a result would carry on.
         #expect(reading.request.labels == nil && reading.request.source == nil)

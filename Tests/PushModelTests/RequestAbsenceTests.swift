@@ -34,7 +34,8 @@ import Testing
         let isAlone = ["message", "users", "title"].contains(member.name)
         return switch member.path {
         case []: (#"{"audience":{"users":["a"]},"# + (isAlone ? #""template":{"a":"b"}"# : #""message":{"title":"é"}"#), "}")
-        case ["audience"]: (#"{"message":{"title":"x"},"audience":{"# + (isAlone ? #""categories":["a"]"# : #""users":["a"]"#), "}}")
+        case ["audience"]:
+            (#"{"message":{"title":"x"},"audience":{"# + (isAlone ? #""categories":["a"]"# : #""users":["a"]"#), "}}")
         case ["message"]: (#"{"audience":{"users":["a"]},"message":{"# + (isAlone ? #""body":"x""# : #""title":"x""#), "}}")
         case ["options"]: (#"{"audience":{"users":["a"]},"template":{"a":"b"},"options":{"dry_run":true"#, "}}")
         case ["dedupe"]: (#"{"audience":{"users":["a"]},"template":{"a":"b"},"dedupe":{"key":"k""#, "}}")
@@ -88,8 +89,10 @@ import Testing
         (#""audience":{"devices":[{"platform":null,"handle":"h"}]}"#, "/audience/devices/0", "a platform and a handle"),
         (#""audience":{"users":["a",null]}"#, "/audience/users/1", "a string"),
         (#""message":null"#, "", "One of message"), (#""message":{"title":null}"#, "/message", "at least one"),
-        (#""dedupe":{"key":null}"#, "/dedupe", "needs a key"), (#""payloads":{"apple":{"body":null}}"#, "/payloads/apple", "needs a body"),
-        (#""payloads":{"nokia":null}"#, "/payloads/nokia", "no such platform"), (#""titel":null"#, "/titel", "no field of this name"),
+        (#""dedupe":{"key":null}"#, "/dedupe", "needs a key"),
+        (#""payloads":{"apple":{"body":null}}"#, "/payloads/apple", "needs a body"),
+        (#""payloads":{"nokia":null}"#, "/payloads/nokia", "no such platform"),
+        (#""titel":null"#, "/titel", "no field of this name"),
         (#""message":{"title":"x","titel":null}"#, "/message/titel", "no field of this name"),
         (#""platforms":[null]"#, "/platforms/0", "a string"), (#""x":1,"hub":null,"x":2"#, "/x", "twice"),
         (#""hub":null,"priority":"now""#, "/priority", "one of"), (#""hub":null,"id":"a b","source":null"#, "/id", "letters"),
@@ -125,11 +128,14 @@ import Testing
             let content = #""audience":{"users":["a"]},"message":{"body":"é\n"}"#
             with.insert(content, at: random.below(with.count + 1))
             without.append(content)
-            let sorted = { (text: String) -> [String] in text.dropFirst().dropLast().split(separator: ",").map(String.init).sorted() }
+            let sorted = { (text: String) -> [String] in
+                text.dropFirst().dropLast().split(separator: ",").map(String.init).sorted()
+            }
             #expect(first.read("{" + with.joined(separator: ",") + "}") == .request)
             #expect(second.read("{" + without.joined(separator: ", ") + "}") == .request)
             let (left, right) = (first.request, second.request)
-            #expect(first.string(left.source) == second.string(right.source) && first.string(left.hub) == second.string(right.hub))
+            #expect(
+                first.string(left.source) == second.string(right.source) && first.string(left.hub) == second.string(right.hub))
             let text = try #require(first.string(left.document.root))
             let expected = "{" + without.joined(separator: ",") + "}"
             #expect(sorted(text) == sorted(expected))

@@ -136,7 +136,8 @@ private struct RegisterReader {
         var found: JSONDocument.Node?
         var members = document.children(of: document.root)
         while let (key, value) = members.next(in: document) {
-            guard document.string(document.text(of: key)).lowercased() == name.lowercased(), document.kind(of: value) != .null else {
+            guard document.string(document.text(of: key)).lowercased() == name.lowercased(), document.kind(of: value) != .null
+            else {
                 continue
             }
             if found != nil { fault(at: key, message: "\(name) stands twice.") }

@@ -8,8 +8,8 @@ extension JSONDocument {
     ///
     /// - Parameters:
     ///   - source: The text, UTF-8 without a byte order mark.
-    ///   - replacesHalfPairs: Whether an escape that is half a surrogate pair is read as U+FFFD and marked (`illFormedTexts`). Otherwise
-    ///     it is a fault.
+    ///   - replacesHalfPairs: True to read an escape that is half a surrogate pair as U+FFFD and to mark it (`illFormedTexts`).
+    ///     Otherwise it is a fault.
     /// - Throws: `JSONError` naming the reason, the byte and the JSON Pointer of the first fault.
     public mutating func read(_ source: Span<UInt8>, replacingHalfPairs replacesHalfPairs: Bool = false) throws(JSONError) {
         removeAll()

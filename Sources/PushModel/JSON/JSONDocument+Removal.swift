@@ -3,7 +3,7 @@ extension JSONDocument {
     ///
     /// Its text stays as it is until `rewrite`. A node of a member that is taken out is of no more use, nor is that of the first key.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: True if there was one.
     mutating func removeMembers(
         of object: Node, where isToGo: (_ key: Text, _ value: Node, borrowing JSONDocument) -> Bool
     ) -> Bool {

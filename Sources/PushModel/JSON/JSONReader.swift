@@ -26,7 +26,7 @@ struct JSONReader {
     private var depth = 0
     /// The objects in which a key may stand twice, in the order in which they end.
     private(set) var objectsToSearch: [Int] = []
-    /// Whether half a surrogate pair is read as U+FFFD.
+    /// True to read half a surrogate pair as U+FFFD.
     let replacesHalfPairs: Bool
     /// The first 16 strings in which that was done.
     private(set) var illFormedTexts: [Int] = []

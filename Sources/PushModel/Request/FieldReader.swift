@@ -49,7 +49,8 @@ struct FieldReader {
         return faults
     }
 
-    private static let halfPair = "This text has half a surrogate pair: a character beyond U+FFFF is two escapes, such as \\ud83d\\ude80."
+    private static let halfPair =
+        "This text has half a surrogate pair: a character beyond U+FFFF is two escapes, such as \\ud83d\\ude80."
 
     /// True for a text with half a surrogate pair. It is counted here, so that what it stands in is not used, and named once, by `textFaults`.
     private mutating func refusesHalfPair(at node: Node, in document: borrowing JSONDocument) -> Bool {

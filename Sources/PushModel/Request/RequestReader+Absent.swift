@@ -5,7 +5,7 @@ extension RequestReader {
         /// An object of the publisher's own names.
         case map
 
-        /// Whether the contract has a member of this name. Others are unknown, whatever they hold.
+        /// True if the contract has a member of this name. Others are unknown, with any value.
         func has(_ name: JSONDocument.Text, in document: borrowing JSONDocument) -> Bool {
             switch self {
             case .request: Field.names.value(of: name, in: document) != nil

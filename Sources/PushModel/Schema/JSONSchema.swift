@@ -73,7 +73,7 @@ public enum JSONSchema {
     /// - Parameters:
     ///   - properties: The members.
     ///   - required: The names of those that must be there.
-    ///   - isOpen: Whether others may be there, too.
+    ///   - isOpen: True if others may be there, too.
     /// - Returns: The schema.
     public static func input(_ properties: [(String, JSONTree)], required: [String] = [], isOpen: Bool = false) -> JSONTree {
         object(
@@ -120,7 +120,9 @@ extension JSONTree {
     /// The schema of what may be null, too.
     var orNull: JSONTree {
         guard case .object(let members) = self else { return self }
-        if let value = self["const"] { return .object(members.map { $0.name == "const" ? Member("enum", value: [value, .null]) : $0 }) }
+        if let value = self["const"] {
+            return .object(members.map { $0.name == "const" ? Member("enum", value: [value, .null]) : $0 })
+        }
         guard self["type"] != nil else { return ["anyOf": [self, ["type": "null"]]] }
         return .object(
             members.map { member in
