@@ -52,7 +52,7 @@ extension RequestReader {
         if document.hasNull { _ = removeNulls(of: body, on: .request, from: &document) }
     }
 
-    /// Returns whether anything was taken out.
+    /// Returns true if anything was taken out.
     private static func removeNulls(
         of object: JSONDocument.Node, on level: Level, from document: inout JSONDocument
     ) -> Bool {
