@@ -80,7 +80,7 @@ import Testing
             faults.contains { $0.pointer == pointer && $0.code == .schemaInvalid && $0.message.contains("surrogate") },
             "\(faults)")
         #expect(reading.string(reading.request.id) == "mine")
-        // What a result would carry on.
+        // Both go into a result.
         #expect(reading.request.labels == nil && reading.request.source == nil)
     }
 

@@ -29,7 +29,7 @@ extension JSONDocument {
             throw JSONError(reason: error, offset: offset, pointer: pointer)
         }
         for object in reader.objectsToSearch { noteDuplicateKeys(of: object) }
-        for text in reader.illFormedTexts { illFormedTexts.append(Node(index: Int32(text))) }
+        hasIllFormedText = reader.hasIllFormedText
         hasNull = reader.hasNull
     }
 

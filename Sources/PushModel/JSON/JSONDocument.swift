@@ -44,8 +44,8 @@ public struct JSONDocument: Sendable {
     var tokens: [Token] = []
     /// The keys that stand in their object before, in the order in which the objects end. They are at most 16.
     public internal(set) var duplicateKeys: [Node] = []
-    /// The strings, keys among them, in which U+FFFD stands for half a surrogate pair, in their order. They are at most 16.
-    public internal(set) var illFormedTexts: [Node] = []
+    /// True if U+FFFD stands for half a surrogate pair in any string.
+    var hasIllFormedText = false
     /// True if null stands anywhere in the text.
     public internal(set) var hasNull = false
 
@@ -57,7 +57,7 @@ public struct JSONDocument: Sendable {
         if content.room.count > 1 << 16 { content = ByteWriter() } else { content.removeAll() }
         if tokens.count > 1 << 14 { tokens = [] }
         if !duplicateKeys.isEmpty { duplicateKeys.removeAll() }
-        if !illFormedTexts.isEmpty { illFormedTexts.removeAll() }
+        hasIllFormedText = false
         hasNull = false
     }
 
@@ -76,6 +76,13 @@ public struct JSONDocument: Sendable {
 
     /// True for a string in which U+FFFD stands for half a surrogate pair.
     public func isIllFormed(_ node: Node) -> Bool { tokens[Int(node.index)].isIllFormed }
+
+    /// The strings, keys among them, in which U+FFFD stands for half a surrogate pair, in their order. They are at most 16.
+    public var illFormedTexts: [Node] {
+        guard hasIllFormedText else { return [] }
+        return Array(tokens[..<Int(tokens[0].next)].indices.lazy.filter { tokens[$0].isIllFormed }.prefix(16))
+            .map { Node(index: Int32($0)) }
+    }
 
     /// The number of members of an object or elements of an array, or 0 for other values.
     public func childCount(of node: Node) -> Int { Int(tokens[Int(node.index)].childCount) }

@@ -28,8 +28,8 @@ struct JSONReader {
     private(set) var objectsToSearch: [Int] = []
     /// True to read half a surrogate pair as U+FFFD.
     let replacesHalfPairs: Bool
-    /// The first 16 strings in which that was done.
-    private(set) var illFormedTexts: [Int] = []
+    /// True if that was done.
+    private(set) var hasIllFormedText = false
     private(set) var hasNull = false
 
     init(replacesHalfPairs: Bool = false) {
@@ -86,7 +86,7 @@ struct JSONReader {
     /// Marks the string that was added last.
     mutating func noteIllFormedText(in tokens: inout MutableSpan<Token>) {
         tokens[tokenCount - 1].isIllFormed = true
-        if illFormedTexts.count < 16 { illFormedTexts.append(tokenCount - 1) }
+        hasIllFormedText = true
     }
 }
 
