@@ -10,7 +10,7 @@ extension OutgoingRequest {
     ///   - isEvent: Whether it is a CloudEvent in structured mode, which contains its own id.
     public init(_ json: [UInt8], saying request: borrowing PushRequest, isEvent: Bool) {
         let document = request.document
-        // Without the members that are null, so that none stands twice when it gets an id.
+        // The text without the members that are null, so that none stands twice when it gets an id.
         let isWithoutNulls = isEvent || !document.hasNull
         self.init(
             json: isWithoutNulls ? json : Array(document.string(document.text(of: document.root)).utf8),
