@@ -47,10 +47,13 @@ import Testing
     @Test(arguments: [
         (
             GroupPosition(TopicPartition(topic: "t", partition: 0), low: 50, high: 60, committed: 20),
-            "retention removed 30 requests at most"
+            "30 requests at most were removed, by retention or by hand"
         ),
         (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 5, committed: 20), "beyond the log end"),
-        (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 50, committed: 20, metadata: "9x"), "another program"),
+        (
+            .init(TopicPartition(topic: "t", partition: 0), low: 0, high: 50, committed: 20, metadata: "9x"),
+            "another program that commits with this group id"
+        ),
     ])
     func aPositionThatCannotBeWorkedFromIsFound(position: GroupPosition, text: String) {
         let findings = GroupFindings.of(Self.facts([position]), tool: Self.tool)

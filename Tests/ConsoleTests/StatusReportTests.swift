@@ -189,7 +189,7 @@ import Testing
         ])
         try #require(report.reasons.map(\.isStuck) == [true, true])
         #expect(report.reasons[0].text.contains("its window is full behind offset 20"))
-        #expect(report.reasons[1].text.contains("t[1]: its position was written by another program"))
+        #expect(report.reasons[1].text.contains("t[1]: its position has metadata"))
     }
 
     @Test(arguments: [

@@ -78,20 +78,21 @@ enum GroupFindings {
         case .failure(let refusal): return [unreadable(refusal, of: facts, tool: tool)]
         }
         var findings: [Finding] = []
-        let foreign = positions.filter { $0.finished == nil }.map { "\($0.partition)" }
-        if !foreign.isEmpty {
+        let unknown = positions.compactMap { position in position.unknownMetadata.map { (position.partition, $0) } }
+        if let (first, metadata) = unknown.first {
+            let others = unknown.count > 1 ? " (and \(unknown.count - 1) more)" : ""
             findings.append(
                 .failure(
-                    "group", of: facts.id,
-                    text: "another program, or a newer version, wrote the positions of: \(foreign.joined(separator: ", "))",
-                    mend: "start the version that wrote them", cause: .configuration))
+                    "group", of: facts.id, text: "the position in \(first)\(others) has \(metadata)",
+                    mend: metadata.remedy(for: unknown.map { "\($0.0.topic):\($0.0.partition)" }), cause: .configuration))
         }
         let lost = positions.reduce(0) { $0 + $1.lostCount }
         if lost > 0 {
             findings.append(
                 .failure(
                     "group", of: facts.id,
-                    text: "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker read them",
+                    text:
+                        "\(Counted.text(lost, "request was", "requests at most were")) removed, by retention or by hand, before a worker read them",
                     mend: "start workers (`pushfan worker`), and let the topics of requests keep their records for longer"))
         }
         if let text = NewerRecords.text(facts.newer) {

@@ -140,9 +140,8 @@ extension StatusReport {
     private var partitionReasons: [WaitCause] {
         partitions.compactMap { partition in
             let name = partition.position.partition
-            if partition.position.finished == nil {
-                return WaitCause(
-                    text: "\(name): its position was written by another program, or a newer version", isStuck: true)
+            if let metadata = partition.position.unknownMetadata {
+                return WaitCause(text: "\(name): its position has \(metadata): `pushfan doctor` says what to do", isStuck: true)
             }
             guard partition.position.windowUse >= 0.9 else { return nil }
             let oldest = partition.fromWorker?.oldest

@@ -60,7 +60,7 @@ final class WorkerHealth {
         guard isNew else { return }
         let what: StaticString =
             switch partitions.cause {
-            case .newerPosition, .foreignPosition, .newerRecord: "partitions are left to another version; the others go on"
+            case .unknownPosition, .newerRecord: "partitions are left as they are; the others go on"
             case .leaderAway: "partitions wait for their leader; the others go on"
             case .unanswered: "partitions wait for records that say where they begin; the others go on"
             }
