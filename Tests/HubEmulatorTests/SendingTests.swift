@@ -144,7 +144,7 @@ struct SendingTests {
     func aBatchHasUpToAThousandHandles(_ count: Int, _ status: Int) throws {
         let handles = (0..<count).map { "\"\(String(repeating: "A", count: 150))\($0)\"" }.joined(separator: ",")
         let body =
-            "--b\r\nContent-Disposition: inline; name=notification\r\n\r\n{}\r\n--b\r\n"
+            "--b\r\nContent-Disposition: inline; name=notification\r\n\r\n{\"aps\":{}}\r\n--b\r\n"
             + "Content-Disposition: inline; name=devices\r\n\r\n[\(handles)]\r\n--b--"
         let headers: HTTPFields = ["Content-Type": "multipart/mixed; boundary=b", "ServiceBusNotification-Format": "apple"]
         let hub = try hub()
