@@ -163,7 +163,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HubEmulator",
-            dependencies: ["Basics", "PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
+            dependencies: ["Basics", "PushModel", "Payloads", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
             swiftSettings: strict),
 
         // wiring

@@ -213,6 +213,7 @@ public final class EmulatedHub: Sendable {
         call.status = status
         call.notificationID = performed?.notificationID
         call.rungCount = performed?.rungCount ?? 0
+        call.brokenRule = performed?.brokenRule
         call.isAccepted = performed.map { (200..<300).contains($0.status) } ?? false
         call.fault = fault?.text
         call.collapseKey = performed?.collapseKey

@@ -47,9 +47,9 @@ struct FeedbackTests {
     @Test func theContainerHoldsADocumentForEveryDay() throws {
         let hub = try hub()
         try hub.send("apple", to: "a")
-        try hub.send("fcmv1", to: "a", "{}")
+        try hub.send("fcmv1", to: "a")
         hub.advance(seconds: 86_400)
-        try hub.send("apple", "{}", ["ServiceBusNotification-DeviceHandle": "direct"], query: "?direct")
+        try hub.send("apple", nil, ["ServiceBusNotification-DeviceHandle": "direct"], query: "?direct")
         let answer = try hub.call("GET", "feedbackcontainer?api-version=2015-01")
         #expect(answer.status == 200 && answer.headers["Content-Type"] == "text/plain; charset=utf-8")
         let listing = get(hub, answer.text, more: "&restype=container&comp=list")

@@ -50,7 +50,7 @@ struct InstallationTests {
         let hub = try TestHub()
         let body =
             #"{"installationId":"w","platform":"wns","pushChannel":"https://a/1","secondaryTiles":{"t":{"pushChannel":"https://a/2","#
-            + #""tags":["tile"],"templates":{"x":{"body":"<tile>$(m)</tile>"}}}}}"#
+            + #""tags":["tile"],"templates":{"x":{"body":"<tile>$(m)</tile>","headers":{"X-WNS-Type":"wns/tile"}}}}}}"#
         #expect(try hub.call("PUT", "installations/w", [:], body).status == 200)
         try hub.send("windows", to: "tile", "<tile/>", ["X-WNS-Type": "wns/tile"])
         try hub.send("template", to: "tile", #"{"m":"1"}"#)

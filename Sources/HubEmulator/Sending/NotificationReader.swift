@@ -60,9 +60,11 @@ struct NotificationReader {
         } else if body.isEmpty {
             throw RefusedCall(400, detail: "The payload is empty")
         }
+        let headers = forwardedHeaders()
         return Notification(
-            id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: forwardedHeaders(),
-            collapseKey: CollapseKey.of(platform, headers: call.request.headers, document: document))
+            id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: headers,
+            collapseKey: CollapseKey.of(platform, headers: call.request.headers, document: document),
+            refusal: platform.refusal(of: document, byteCount: body.count, headers: headers))
     }
 
     private func template(to audience: Notification.Audience) throws(RefusedCall) -> Notification {
@@ -86,7 +88,7 @@ struct NotificationReader {
         }
         return Notification(
             id: "", callID: call.id, content: .template(properties), audience: audience, body: body,
-            headers: forwardedHeaders(), collapseKey: nil)
+            headers: forwardedHeaders(), collapseKey: nil, refusal: nil)
     }
 
     /// The header fields of the request that the push service gets.

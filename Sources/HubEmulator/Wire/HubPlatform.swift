@@ -1,3 +1,5 @@
+import PushModel
+
 /// A push service behind the hub, with its name in every place where the hub spells it.
 ///
 /// Unlike `PushModel.Platform` it also knows `windowsphone`: the emulator serves every backend, not only pushfan's worker.
@@ -95,6 +97,9 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
         case .windows, .windowsphone, .baidu: false
         }
     }
+
+    /// The platform as pushfan knows it, or nil for `windowsphone`.
+    var platform: Platform? { Platform(name: format) }
 
     /// The platform of a format header, in any case, or `nil` for `template` and for words the hub does not know.
     init?(format: String) {
