@@ -1,0 +1,193 @@
+internal import Basics
+
+/// The pieces of which a text is made, none of which has others inside.
+extension XMLScanner {
+    /// True if `literal` stands at `position`.
+    package func holds(_ literal: StaticString, at position: Int) -> Bool {
+        guard text.count - position >= literal.utf8CodeUnitCount else { return false }
+        return literal.withUTF8Buffer { expected in
+            for offset in 0..<expected.count where unsafe text[position + offset] != expected[offset] { return false }
+            return true
+        }
+    }
+
+    /// True if the bytes at `range` are `small`, in letters of any case.
+    func isSame(_ range: Range<Int>, as small: StaticString) -> Bool {
+        guard range.count == small.utf8CodeUnitCount else { return false }
+        return small.withUTF8Buffer { expected in
+            for offset in 0..<expected.count where unsafe text[range.lowerBound + offset].lowercased != expected[offset] {
+                return false
+            }
+            return true
+        }
+    }
+
+    /// True for the four blanks of XML: space, tab, line feed and carriage return.
+    package static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+    /// Passes over blanks. Returns whether there were any.
+    @discardableResult
+    mutating func skipBlanks() -> Bool {
+        let start = index
+        while index < text.count, Self.isBlank(text[index]) { index += 1 }
+        return index > start
+    }
+
+    mutating func expect(_ byte: UInt8, else kind: XMLFault.Kind) throws(XMLFault) {
+        guard index < text.count else { throw XMLFault(.end, at: index) }
+        guard text[index] == byte else { throw XMLFault(kind, at: index) }
+        index += 1
+    }
+
+    mutating func skipEquals(else kind: XMLFault.Kind) throws(XMLFault) {
+        skipBlanks()
+        try expect(UInt8(ascii: "="), else: kind)
+        skipBlanks()
+    }
+
+    mutating func readName() throws(XMLFault) -> Range<Int> {
+        let start = index
+        while index < text.count {
+            let byte = text[index]
+            if byte.isLetter || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":") {
+                index += 1
+            } else if byte < 0x80 {
+                guard index > start, byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") else { break }
+                index += 1
+            } else {
+                guard let scalar = scalar(at: index) else { throw XMLFault(.utf8, at: index) }
+                guard XMLName.begins(with: scalar.value) || index > start && XMLName.continues(with: scalar.value) else { break }
+                index += scalar.byteCount
+            }
+        }
+        guard index > start else { throw XMLFault(.name, at: start) }
+        return start..<index
+    }
+
+    /// Passes over character data, up to the next `<`.
+    mutating func skipText() throws(XMLFault) {
+        while index < text.count {
+            let byte = text[index]
+            switch byte {
+            case UInt8(ascii: "<"): return
+            case UInt8(ascii: "&"): try skipReference()
+            case UInt8(ascii: "]"):
+                if holds("]]>", at: index) { throw XMLFault(.sectionEnd, at: index) }
+                index += 1
+            case 0x20...0x7F: index += 1
+            default: try skipCharacter()
+            }
+        }
+    }
+
+    /// Passes over an attribute's value and its quotation marks.
+    mutating func skipValue() throws(XMLFault) {
+        guard index < text.count else { throw XMLFault(.end, at: index) }
+        let quote = text[index]
+        guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { throw XMLFault(.attribute, at: index) }
+        index += 1
+        while index < text.count {
+            let byte = text[index]
+            switch byte {
+            case quote:
+                index += 1
+                return
+            case UInt8(ascii: "<"): throw XMLFault(.lessThan, at: index)
+            case UInt8(ascii: "&"): try skipReference()
+            case 0x20...0x7F: index += 1
+            default: try skipCharacter()
+            }
+        }
+        throw XMLFault(.end, at: index)
+    }
+
+    mutating func skipComment() throws(XMLFault) {
+        index += 4
+        while index < text.count {
+            if holds("--", at: index) {
+                index += 2
+                return try expect(UInt8(ascii: ">"), else: .comment)
+            }
+            try skipCharacter()
+        }
+        throw XMLFault(.end, at: index)
+    }
+
+    /// Passes over a CDATA section. Gives the place of what is inside.
+    mutating func skipSection() throws(XMLFault) -> Range<Int> {
+        index += 9
+        let start = index
+        while index < text.count {
+            if text[index] == UInt8(ascii: "]"), holds("]]>", at: index) {
+                index += 3
+                return start..<index - 3
+            }
+            try skipCharacter()
+        }
+        throw XMLFault(.end, at: index)
+    }
+
+    /// Passes over what follows the target of an instruction.
+    mutating func skipContent(ofInstructionAt start: Int) throws(XMLFault) {
+        guard index == text.count || Self.isBlank(text[index]) || holds("?>", at: index) else {
+            throw XMLFault(.instruction, at: start)
+        }
+        while index < text.count {
+            if holds("?>", at: index) {
+                index += 2
+                return
+            }
+            try skipCharacter()
+        }
+        throw XMLFault(.end, at: index)
+    }
+
+    /// Passes over the rest of a declaration, whose target was read last.
+    mutating func skipDeclaration() throws(XMLFault) {
+        guard let version = try readDeclared("version") else { throw XMLFault(.declaration, at: index) }
+        guard holds("1.", at: version.lowerBound), version.count > 2, version.dropFirst(2).allSatisfy({ text[$0].isDigit }) else {
+            throw XMLFault(.declaration, at: version.lowerBound)
+        }
+        if let encoding = try readDeclared("encoding") {
+            guard let first = encoding.first, text[first].isLetter,
+                encoding.allSatisfy({ text[$0].isLetterOrDigit || Self.isMark(text[$0]) })
+            else { throw XMLFault(.declaration, at: encoding.lowerBound) }
+            guard leniency.contains(.anyEncoding) || isEncoding(encoding) else {
+                throw XMLFault(.encoding, at: encoding.lowerBound)
+            }
+        }
+        if let standalone = try readDeclared("standalone") {
+            guard
+                standalone.count == 3 && holds("yes", at: standalone.lowerBound)
+                    || standalone.count == 2 && holds("no", at: standalone.lowerBound)
+            else { throw XMLFault(.declaration, at: standalone.lowerBound) }
+        }
+        skipBlanks()
+        try expect(UInt8(ascii: "?"), else: .declaration)
+        try expect(UInt8(ascii: ">"), else: .declaration)
+    }
+
+    /// The place of the value that the declaration gives to `name`, or nil when it does not come next.
+    private mutating func readDeclared(_ name: StaticString) throws(XMLFault) -> Range<Int>? {
+        let start = index
+        guard skipBlanks(), holds(name, at: index) else {
+            index = start
+            return nil
+        }
+        index += name.utf8CodeUnitCount
+        try skipEquals(else: .declaration)
+        let opening = index
+        try skipValue()
+        return opening + 1..<index - 1
+    }
+
+    private static func isMark(_ byte: UInt8) -> Bool { byte == 0x2D || byte == 0x2E || byte == 0x5F }
+
+    /// True if the text has the encoding that it declares at `range`.
+    private func isEncoding(_ range: Range<Int>) -> Bool {
+        if isSame(range, as: "utf-8") { return true }
+        guard isSame(range, as: "us-ascii") || isSame(range, as: "ascii") else { return false }
+        for place in 0..<text.count where text[place] >= 0x80 { return false }
+        return true
+    }
+}
