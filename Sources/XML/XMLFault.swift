@@ -12,6 +12,8 @@ package struct XMLFault: Error, Sendable, Equatable {
         case reference
         /// No name where one must stand.
         case name
+        /// A prefix that is declared nowhere around, or a name with more than one, for readers that know namespaces.
+        case prefix
         /// A tag, or what begins with `<!`, that is none.
         case tag
         /// An attribute without `=` or quotation marks.
@@ -55,7 +57,7 @@ package struct XMLFault: Error, Sendable, Equatable {
     /// The number of bytes before the fault.
     package var offset: Int
 
-    init(_ kind: Kind, at offset: Int) {
+    package init(_ kind: Kind, at offset: Int) {
         self.kind = kind
         self.offset = offset
     }
@@ -68,6 +70,7 @@ package struct XMLFault: Error, Sendable, Equatable {
         case .ampersand: "The text has a bare & at byte \(offset); write &amp;."
         case .reference: "The reference at byte \(offset) stands for no character of XML; write the character itself."
         case .name: "A name must begin at byte \(offset)."
+        case .prefix: "The name at byte \(offset) has a prefix that is not declared."
         case .tag: "The tag is not well formed at byte \(offset)."
         case .attribute: "The attribute lacks = or quotation marks at byte \(offset)."
         case .lessThan: "The attribute's value has a < at byte \(offset); write &lt;."

@@ -2,6 +2,13 @@ internal import Basics
 
 /// The pieces of which a text is made, none of which has others inside.
 extension XMLScanner {
+    /// The part of a name behind its prefix.
+    package func localName(_ range: Range<Int>) -> Range<Int> {
+        var start = range.lowerBound
+        for position in range where text[position] == UInt8(ascii: ":") { start = position + 1 }
+        return start..<range.upperBound
+    }
+
     /// True if `literal` stands at `position`.
     package func holds(_ literal: StaticString, at position: Int) -> Bool {
         guard text.count - position >= literal.utf8CodeUnitCount else { return false }
