@@ -10,24 +10,7 @@ extension XMLScanner {
     }
 
     /// True if `literal` stands at `position`.
-    package func holds(_ literal: StaticString, at position: Int) -> Bool {
-        guard text.count - position >= literal.utf8CodeUnitCount else { return false }
-        return literal.withUTF8Buffer { expected in
-            for offset in 0..<expected.count where unsafe text[position + offset] != expected[offset] { return false }
-            return true
-        }
-    }
-
-    /// True if the bytes at `range` are `small`, in letters of any case.
-    func isSame(_ range: Range<Int>, as small: StaticString) -> Bool {
-        guard range.count == small.utf8CodeUnitCount else { return false }
-        return small.withUTF8Buffer { expected in
-            for offset in 0..<expected.count where unsafe text[range.lowerBound + offset].lowercased != expected[offset] {
-                return false
-            }
-            return true
-        }
-    }
+    package func holds(_ literal: StaticString, at position: Int) -> Bool { text.holds(literal, at: position) }
 
     /// True for the four blanks of XML: space, tab, line feed and carriage return.
     package static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
@@ -54,34 +37,46 @@ extension XMLScanner {
 
     mutating func readName() throws(XMLFault) -> Range<Int> {
         let start = index
-        while index < text.count {
-            let byte = text[index]
+        var place = start
+        while place < text.count {
+            let byte = text[place]
             if byte.isLetter || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":") {
-                index += 1
+                place += 1
             } else if byte < 0x80 {
-                guard index > start, byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") else { break }
-                index += 1
+                guard place > start, byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") else { break }
+                place += 1
             } else {
-                guard let scalar = scalar(at: index) else { throw XMLFault(.utf8, at: index) }
-                guard XMLName.begins(with: scalar.value) || index > start && XMLName.continues(with: scalar.value) else { break }
-                index += scalar.byteCount
+                guard let scalar = text.scalar(at: place) else { throw XMLFault(.utf8, at: place) }
+                guard XMLName.begins(with: scalar.value) || place > start && XMLName.continues(with: scalar.value) else { break }
+                place += scalar.byteCount
             }
         }
-        guard index > start else { throw XMLFault(.name, at: start) }
-        return start..<index
+        guard place > start else { throw XMLFault(.name, at: start) }
+        index = place
+        return start..<place
+    }
+
+    /// Passes over printable ASCII up to `&`, `<` or `mark`. Gives the byte that stops it, or nil at the end of the text.
+    @inline(__always) private mutating func skipPlainText(before mark: UInt8) -> UInt8? {
+        var place = index
+        defer { index = place }
+        while place < text.count {
+            let byte = text[place]
+            guard byte &- 0x20 < 0x60, byte != UInt8(ascii: "&"), byte != UInt8(ascii: "<"), byte != mark else { return byte }
+            place += 1
+        }
+        return nil
     }
 
     /// Passes over character data, up to the next `<`.
     mutating func skipText() throws(XMLFault) {
-        while index < text.count {
-            let byte = text[index]
+        while let byte = skipPlainText(before: UInt8(ascii: "]")) {
             switch byte {
             case UInt8(ascii: "<"): return
             case UInt8(ascii: "&"): try skipReference()
             case UInt8(ascii: "]"):
-                if holds("]]>", at: index) { throw XMLFault(.sectionEnd, at: index) }
+                if text.holds("]]>", at: index) { throw XMLFault(.sectionEnd, at: index) }
                 index += 1
-            case 0x20...0x7F: index += 1
             default: try skipCharacter()
             }
         }
@@ -93,15 +88,13 @@ extension XMLScanner {
         let quote = text[index]
         guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { throw XMLFault(.attribute, at: index) }
         index += 1
-        while index < text.count {
-            let byte = text[index]
+        while let byte = skipPlainText(before: quote) {
             switch byte {
             case quote:
                 index += 1
                 return
             case UInt8(ascii: "<"): throw XMLFault(.lessThan, at: index)
             case UInt8(ascii: "&"): try skipReference()
-            case 0x20...0x7F: index += 1
             default: try skipCharacter()
             }
         }
@@ -111,7 +104,7 @@ extension XMLScanner {
     mutating func skipComment() throws(XMLFault) {
         index += 4
         while index < text.count {
-            if holds("--", at: index) {
+            if text.holds("--", at: index) {
                 index += 2
                 return try expect(UInt8(ascii: ">"), else: .comment)
             }
@@ -125,7 +118,7 @@ extension XMLScanner {
         index += 9
         let start = index
         while index < text.count {
-            if text[index] == UInt8(ascii: "]"), holds("]]>", at: index) {
+            if text[index] == UInt8(ascii: "]"), text.holds("]]>", at: index) {
                 index += 3
                 return start..<index - 3
             }
@@ -136,11 +129,11 @@ extension XMLScanner {
 
     /// Passes over what follows the target of an instruction.
     mutating func skipContent(ofInstructionAt start: Int) throws(XMLFault) {
-        guard index == text.count || Self.isBlank(text[index]) || holds("?>", at: index) else {
+        guard index == text.count || Self.isBlank(text[index]) || text.holds("?>", at: index) else {
             throw XMLFault(.instruction, at: start)
         }
         while index < text.count {
-            if holds("?>", at: index) {
+            if text.holds("?>", at: index) {
                 index += 2
                 return
             }
@@ -152,7 +145,8 @@ extension XMLScanner {
     /// Passes over the rest of a declaration, whose target was read last.
     mutating func skipDeclaration() throws(XMLFault) {
         guard let version = try readDeclared("version") else { throw XMLFault(.declaration, at: index) }
-        guard holds("1.", at: version.lowerBound), version.count > 2, version.dropFirst(2).allSatisfy({ text[$0].isDigit }) else {
+        guard text.holds("1.", at: version.lowerBound), version.count > 2, version.dropFirst(2).allSatisfy({ text[$0].isDigit })
+        else {
             throw XMLFault(.declaration, at: version.lowerBound)
         }
         if let encoding = try readDeclared("encoding") {
@@ -165,8 +159,8 @@ extension XMLScanner {
         }
         if let standalone = try readDeclared("standalone") {
             guard
-                standalone.count == 3 && holds("yes", at: standalone.lowerBound)
-                    || standalone.count == 2 && holds("no", at: standalone.lowerBound)
+                standalone.count == 3 && text.holds("yes", at: standalone.lowerBound)
+                    || standalone.count == 2 && text.holds("no", at: standalone.lowerBound)
             else { throw XMLFault(.declaration, at: standalone.lowerBound) }
         }
         skipBlanks()
@@ -177,7 +171,7 @@ extension XMLScanner {
     /// The place of the value that the declaration gives to `name`, or nil when it does not come next.
     private mutating func readDeclared(_ name: StaticString) throws(XMLFault) -> Range<Int>? {
         let start = index
-        guard skipBlanks(), holds(name, at: index) else {
+        guard skipBlanks(), text.holds(name, at: index) else {
             index = start
             return nil
         }
@@ -192,8 +186,8 @@ extension XMLScanner {
 
     /// True if the text has the encoding that it declares at `range`.
     private func isEncoding(_ range: Range<Int>) -> Bool {
-        if isSame(range, as: "utf-8") { return true }
-        guard isSame(range, as: "us-ascii") || isSame(range, as: "ascii") else { return false }
+        if text.isSame(range, as: "utf-8") { return true }
+        guard text.isSame(range, as: "us-ascii") || text.isSame(range, as: "ascii") else { return false }
         for place in 0..<text.count where text[place] >= 0x80 { return false }
         return true
     }

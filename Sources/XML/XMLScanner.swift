@@ -1,8 +1,8 @@
 /// Steps through an XML 1.0 text (fifth edition) in UTF-8 and sees that it is well formed.
 ///
 /// Names and character data come as places in the text, references not yet resolved. Comments and processing instructions are
-/// passed over. A document type is refused, so that the five predefined entities are all there are. A prefix is part of its name:
-/// nobody looks for its namespace. Nothing is allocated, and the time is proportional to the text.
+/// passed over. A document type is refused, so that the five predefined entities are all there are. A prefix is part of its name,
+/// and namespaces are not looked up. Nothing is allocated, and the time is proportional to the text.
 package struct XMLScanner: ~Escapable {
     package enum Event: Equatable {
         /// A start tag. An empty element is followed by its end at once.
@@ -93,16 +93,19 @@ package struct XMLScanner: ~Escapable {
                     return .text(begin..<index)
                 }
                 guard skipBlanks() else { throw XMLFault(.outside, at: index) }
-            } else if holds("<!--", at: index) {
-                try skipComment()
-            } else if holds("<?", at: index) {
-                try skipInstruction()
-            } else if holds("<![CDATA[", at: index), depth > 0 {
-                return .literal(try skipSection())
-            } else if holds("<!", at: index) {
-                throw XMLFault(holds("<!DOCTYPE", at: index) ? .documentType : .tag, at: index)
-            } else {
-                return try readTag()
+                continue
+            }
+            switch index + 1 < text.count ? text[index + 1] : 0 {
+            case UInt8(ascii: "?"): try skipInstruction()
+            case UInt8(ascii: "!"):
+                if text.holds("<!--", at: index) {
+                    try skipComment()
+                } else if text.holds("<![CDATA[", at: index), depth > 0 {
+                    return .literal(try skipSection())
+                } else {
+                    throw XMLFault(text.holds("<!DOCTYPE", at: index) ? .documentType : .tag, at: index)
+                }
+            default: return try readTag()
             }
         }
         guard depth == 0 else { throw XMLFault(.end, at: index) }
@@ -130,7 +133,7 @@ package struct XMLScanner: ~Escapable {
         if isClosing {
             skipBlanks()
             try expect(UInt8(ascii: ">"), else: .tag)
-            guard depth > 0, isName(name, alsoAt: open[depth - 1]) else { throw XMLFault(.closingTag, at: name.lowerBound) }
+            guard depth > 0, text.isName(name, alsoAt: open[depth - 1]) else { throw XMLFault(.closingTag, at: name.lowerBound) }
             depth -= 1
             return .end
         }
@@ -170,7 +173,7 @@ package struct XMLScanner: ~Escapable {
         let name = try readName()
         try skipEquals(else: .attribute)
         try skipValue()
-        for number in 0..<attributeCount where isName(name, alsoAt: attributes[number]) {
+        for number in 0..<attributeCount where text.isName(name, alsoAt: attributes[number]) {
             throw XMLFault(.secondAttribute, at: name.lowerBound)
         }
         guard attributeCount < Self.maximumAttributeCount else { throw XMLFault(.attributeCount, at: name.lowerBound) }
@@ -178,22 +181,13 @@ package struct XMLScanner: ~Escapable {
         attributeCount += 1
     }
 
-    /// True if the name that begins at `place` is the one at `range`.
-    private func isName(_ range: Range<Int>, alsoAt place: Int) -> Bool {
-        for offset in 0..<range.count where text[place + offset] != text[range.lowerBound + offset] { return false }
-        switch text[place + range.count] {
-        case UInt8(ascii: ">"), UInt8(ascii: "/"), UInt8(ascii: "="): return true
-        case let byte: return Self.isBlank(byte)
-        }
-    }
-
     /// Passes over an instruction, or over the declaration with which a document begins.
     private mutating func skipInstruction() throws(XMLFault) {
         let begin = index
         index += 2
         let name = try readName()
-        guard isSame(name, as: "xml") else { return try skipContent(ofInstructionAt: begin) }
-        guard holds("xml", at: name.lowerBound) else { throw XMLFault(.instruction, at: begin) }
+        guard text.isSame(name, as: "xml") else { return try skipContent(ofInstructionAt: begin) }
+        guard text.holds("xml", at: name.lowerBound) else { throw XMLFault(.instruction, at: begin) }
         guard begin == start || leniency.contains(.anyNumberOfRoots) && depth == 0 else {
             throw XMLFault(.lateDeclaration, at: begin)
         }

@@ -47,7 +47,7 @@ struct NativePayloadTests {
             (.windows, #"{"body":"<!-- <toast/>"}"#, "/body", "ends at byte 13"),
             (.windows, #"{"body":"<"}"#, "/body", "name must begin at byte 1"),
             (.windows, #"{"body":"<toast>Tom & Jerry</toast>"}"#, "/body", "bare & at byte 11; write &amp;."),
-            (.windows, #"{"body":"<toast launch='?a=1&b=2'/>"}"#, "/body", "bare & at byte 20"),
+            (.windows, #"{"body":"<toast launch='?a=1&b=2'/>"}"#, "/body", "bare & at byte 19"),
             (.windows, #"{"body":"<toast>&nbsp;</toast>"}"#, "/body", "reference at byte 7"),
             (.windows, #"{"body":"<toast>\u000b</toast>"}"#, "/body", "character at byte 7"),
             (.windows, #"{"body":"<toast>&#11;</toast>"}"#, "/body", "reference at byte 7"),

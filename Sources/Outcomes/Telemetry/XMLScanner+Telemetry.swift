@@ -1,7 +1,7 @@
 import PushModel
 package import XML
 
-/// What telemetry, feedback and lists of hubs are read by.
+/// Reads telemetry, feedback and lists of hubs.
 extension XMLScanner {
     /// A scanner of what a hub wrote. Its texts may hold characters that a sender gave it and XML does not have, in an encoding that is
     /// UTF-8 whatever they declare: for such a thing no telemetry is lost.

@@ -81,7 +81,9 @@ extension PayloadFormatter {
         else {
             throw .rejected(
                 document.pointer(to: body),
-                because: "The body's root must be toast, tile or badge; for anything else, set X-WNS-Type to wns/raw.")
+                because:
+                    "The body must be an XML text with the root toast, tile or badge; for anything else, set X-WNS-Type to wns/raw."
+            )
         }
         if let stated, stated != type {
             throw .rejected(
