@@ -97,6 +97,11 @@ struct RegistrationTests {
         #expect(try TestHub().call("POST", "registrations", [:], body).status == 400)
     }
 
+    @Test func anInstructionWithoutContentIsPassedOver() throws {
+        let body = Self.apple("AB", tags: "a").replacing("<content", with: "<?x?><content")
+        #expect(try TestHub().call("POST", "registrations", [:], body).status == 200)
+    }
+
     @Test func aRegistrationThatIsNestedTooDeepIsRefused() throws {
         let body = String(repeating: "<a>", count: 100_000)
         #expect(try TestHub().call("POST", "registrations", [:], body).status == 400)
