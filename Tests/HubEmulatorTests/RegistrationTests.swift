@@ -8,7 +8,7 @@ import Testing
 struct RegistrationTests {
     private static func entry(_ content: String) -> String {
         """
-        <?xml version="1.0" encoding="utf-16"?>
+        <?xml version="1.0" encoding="utf-8"?>
         <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">\(content)</content></entry>
         """
     }
@@ -85,13 +85,21 @@ struct RegistrationTests {
         "<entry><content><NokiaRegistrationDescription/></content></entry>",
         "<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><entry><content><AppleRegistrationDescription><DeviceToken>&a;</DeviceToken>"
             + "</AppleRegistrationDescription></content></entry>",
-        apple("AB", tags: "a b"),
+        apple("AB", tags: "a b"), String(apple("AB", tags: "a").dropLast("</entry>".count)),
+        apple("AB", tags: "a").replacing("</DeviceToken>", with: ""),
+        apple("A&B", tags: "a"), apple("AB", tags: "a\u{B}"), " " + apple("AB", tags: "a"), apple("AB", tags: "a") + "<entry/>",
+        apple("AB", tags: "a").replacing("utf-8", with: "utf-16"), entry("<i:AppleRegistrationDescription/>"),
         entry(
             "<AppleTemplateRegistrationDescription><DeviceToken>A</DeviceToken><BodyTemplate>{\"a\":\"$(\"}</BodyTemplate></AppleTemplateRegistrationDescription>"
         ),
     ])
     func whatIsNoRegistrationIsRefused(_ body: String) throws {
         #expect(try TestHub().call("POST", "registrations", [:], body).status == 400)
+    }
+
+    @Test func anInstructionWithoutContentIsPassedOver() throws {
+        let body = Self.apple("AB", tags: "a").replacing("<content", with: "<?x?><content")
+        #expect(try TestHub().call("POST", "registrations", [:], body).status == 200)
     }
 
     @Test func aRegistrationThatIsNestedTooDeepIsRefused() throws {

@@ -1,10 +1,16 @@
 import HTTPServing
+import XML
 
 /// Reads a registration from an Atom entry. Both spellings of its type are understood, the element's name and `i:type`.
 enum RegistrationReader {
     /// The registration that `body` describes, without id and version, or 400 naming the fault.
     static func read(_ body: [UInt8]) throws(RefusedCall) -> Registration {
-        guard let root = Markup.read(body) else { throw RefusedCall(400, detail: "The body is not well-formed XML") }
+        let root: Markup
+        do throws(XMLFault) {
+            root = try Markup.root(of: body)
+        } catch {
+            throw RefusedCall(400, detail: "The body is not well-formed XML. \(error.sentence)")
+        }
         guard let description = root.first(where: { $0.hasSuffix("RegistrationDescription") }) else {
             throw RefusedCall(400, detail: "The body holds no registration description")
         }

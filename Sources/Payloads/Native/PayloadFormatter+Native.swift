@@ -1,4 +1,5 @@
 internal import PushModel
+internal import XML
 
 extension PayloadFormatter {
     /// Takes a native payload as it stands, after checking what would reach the wrong devices or be refused for certain.
@@ -66,8 +67,15 @@ extension PayloadFormatter {
     ) throws(PayloadError) -> WNSType {
         if stated == .raw { return .raw }
         let text = document.span(document.text(of: body))
-        guard let root = XMLOutline.rootName(of: text),
-            let type = [WNSType.toast, .tile, .badge].first(where: { text.extracting(root).equalsIgnoringCase($0.rootName) })
+        let root: Range<Int>
+        do throws(XMLFault) {
+            root = try XMLScanner.root(of: text)
+        } catch {
+            throw .rejected(
+                document.pointer(to: body),
+                because: "The body is not XML. \(error.sentence) For anything but XML, set X-WNS-Type to wns/raw.")
+        }
+        guard let type = [WNSType.toast, .tile, .badge].first(where: { text.extracting(root).equalsIgnoringCase($0.rootName) })
         else {
             throw .rejected(
                 document.pointer(to: body),
