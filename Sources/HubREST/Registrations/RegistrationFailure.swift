@@ -57,7 +57,7 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
     /// A page for people, which no hub sends: what else answers has done nothing for the call, even if it says so.
     init(page answer: Answer, now: Int64) {
         self.init(refusal: answer, now: now)
-        if answer.status < 300 { cause = .unreadable(.otherDocument) }
+        if answer.status < 300 { cause = .unreadable(.page) }
     }
 
     /// An answer that cannot be read.
