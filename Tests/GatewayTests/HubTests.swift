@@ -143,7 +143,7 @@ import Testing
         let services = TestServices()
         HubWatch(services.services).note(RegistrationFailure(.unreadable(fault), code: .responseInvalid))
         #expect(services.log.text.contains("the hub cannot be used") != isReady)
-        #expect(services.readiness.isEmpty == isReady)
+        #expect(services.readiness.contains("page of HTML") != isReady)
     }
 
     @Test func aHubThatIsWellIsAskedOnce() throws {
