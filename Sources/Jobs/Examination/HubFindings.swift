@@ -8,8 +8,8 @@ package struct HubFacts: Sendable, Equatable {
         case unset
         /// The hub's settings cannot be used.
         case misconfigured(String)
-        /// The hub answered. The detail is that of an error.
-        case answered(status: Int, detail: String, isThrottled: Bool)
+        /// The hub answered, or something before it that is not the hub's. The detail is that of an error.
+        case answered(status: Int, detail: String, isThrottled: Bool, isHubs: Bool = true)
         /// There was no answer. The reason is the transport's word, the detail its sentence.
         case failed(reason: String, detail: String)
     }
@@ -62,8 +62,9 @@ package enum HubFindings {
                 mend: "set PUSHFAN_HUB_NAME and PUSHFAN_HUB_CONNECTION_STRING_FILE where the worker has them")
         case .misconfigured(let problem):
             .failure("hub", of: facts.hub, text: problem, mend: "pushfan config check", cause: .configuration)
-        case .answered(let status, let detail, let isThrottled):
-            finding(HubFinding(status: status, detail: detail, asksToWait: isThrottled), facts, needsSend: needsSend)
+        case .answered(let status, let detail, let isThrottled, let isHubs):
+            finding(
+                HubFinding(status: status, detail: detail, asksToWait: isThrottled, isHubs: isHubs), facts, needsSend: needsSend)
         case .failed(let reason, let detail):
             finding(
                 HubFinding(unanswered: detail, isTrust: reason == "certificate" || reason == "tls"), facts, needsSend: needsSend)
