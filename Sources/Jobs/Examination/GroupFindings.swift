@@ -1,5 +1,7 @@
 import Delivery
+import GroupPositions
 import Kafka
+import PushModel
 
 /// The facts of the workers' consumer group.
 struct GroupFacts {
@@ -23,13 +25,23 @@ struct GroupFacts {
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
 
+    /// The counts of what waits in each of the positions, or nil if only offsets are known.
+    var counts: [WaitingCount]?
+    /// The time of the queries.
+    var now = Timestamp(milliseconds: 0)
+
     /// The requests that wait for an outcome, without those in delay lanes, or nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
-    /// The requests in delay lanes, at most: workers write them by transactions, whose ends take an offset each.
+    /// The requests in delay lanes, at most, or nil when that is unknown.
     var delayedCount: Int64? { lag(isDelayed: true) }
 
     private func lag(isDelayed: Bool) -> Int64? {
-        positions.answer?.reduce(0) { $0 + (delays.contains($1.partition.topic) == isDelayed ? $1.lag : 0) }
+        positions.answer.map { positions in
+            positions.indices.reduce(Int64(0)) { sum, index in
+                guard delays.contains(positions[index].partition.topic) == isDelayed else { return sum }
+                return sum.addingSaturated(counts?[index].most ?? positions[index].lag)
+            }
+        }
     }
 
     /// The most partitions that any one topic has: members beyond that have none, as each topic is assigned by itself.
@@ -103,7 +115,19 @@ enum GroupFindings {
             findings.append(.unasked("group", of: facts.id, text: "where partitions begin cannot be learnt: \(refusal.text)"))
         case nil: break
         }
-        return findings
+        return findings + transactions(facts, tool: tool)
+    }
+
+    /// Of partitions whose ends workers cannot read for longer than a commit takes.
+    private static func transactions(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
+        (facts.counts ?? []).compactMap(\.transaction).filter { $0.isLong(at: facts.now) }.map { transaction in
+            let (topic, partition) = (transaction.partition.topic, transaction.partition.partition)
+            let question =
+                "kafka-transactions.sh --bootstrap-server \(tool.brokers) describe-producers --topic \(topic) --partition \(partition)"
+            return transaction.isHanging(at: facts.now)
+                ? .failure("group", of: facts.id, text: transaction.text, mend: question, cause: .temporary)
+                : .warning("group", of: facts.id, text: transaction.text, mend: question)
+        }
     }
 
     /// Of partitions that do not go on at their position.
