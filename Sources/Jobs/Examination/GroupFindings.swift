@@ -54,21 +54,25 @@ struct GroupFacts {
     /// `1 request waits`, `2 requests wait, at most 3 are delayed`.
     var waiting: String? {
         guard let lag, let delayedCount else { return nil }
-        let delayed = delayedCount > 0 ? ", at most " + Counted.text(delayedCount, "is delayed", "are delayed") : ""
-        return Counted.text(lag, "request waits", "requests wait") + delayed
+        // Workers write delay lanes by transactions, whose ends take an offset each.
+        let isExact = counts.map { $0.allSatisfy { $0.unread == 0 } }
+        let delayed = (isExact ?? false ? ", " : ", at most ") + Counted.text(delayedCount, "is delayed", "are delayed")
+        let waiting = (isExact ?? true ? "" : "at most ") + Counted.text(lag, "request waits", "requests wait")
+        return delayedCount > 0 ? waiting + delayed : waiting
     }
 }
 
 /// Findings about the workers' consumer group.
 enum GroupFindings {
-    /// The faults, or one finding that there are none.
+    /// The faults, or one finding that there are none, and what open transactions hide.
     static func of(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         let findings = committing(facts, tool: tool) + positions(facts, tool: tool) + members(facts, tool: tool)
+        let hidden = transactions(facts, tool: tool)
         guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {
-            return findings
+            return findings + hidden
         }
         let members = facts.description.answer.map { Counted.text($0.members.count, "member, ", "members, ") } ?? ""
-        return [.ok("group", of: facts.id, text: members + waiting)] + findings
+        return [.ok("group", of: facts.id, text: members + waiting)] + findings + hidden
     }
 
     private static func committing(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
@@ -115,7 +119,7 @@ enum GroupFindings {
             findings.append(.unasked("group", of: facts.id, text: "where partitions begin cannot be learnt: \(refusal.text)"))
         case nil: break
         }
-        return findings + transactions(facts, tool: tool)
+        return findings
     }
 
     /// Of partitions whose ends workers cannot read for longer than a commit takes.
