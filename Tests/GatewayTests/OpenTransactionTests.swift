@@ -60,7 +60,8 @@ struct OpenTransactionTests {
     private func age() throws -> [Double] {
         let waiting = #"pushfan_oldest_waiting_seconds{hub="\#(HubEmulatorConfiguration().hubName)"}"#
         return [
-            try #require(try status()["lag_ms"] as? Double) / 1000, Double(try backlog().oldest) / 1000, try worker.metric(waiting),
+            try #require(try status()["lag_ms"] as? Double) / 1000, Double(try backlog().oldest) / 1000,
+            try worker.metric(waiting),
         ]
     }
 
@@ -71,7 +72,8 @@ struct OpenTransactionTests {
         let started = ContinuousClock.now
         #expect(try eventually { try numbers() == Numbers(status: 6, doctor: 6, backlog: 6, metrics: 6) })
         // A short transaction is part of every commit, and this one is not any more.
-        #expect(try eventually { try worker.probe("/readyz?verbose").contains("ok group: \(stage.topics.requests)[0]: \(Self.open)") })
+        let note = "ok group: \(stage.topics.requests)[0]: \(Self.open)"
+        #expect(try eventually { try worker.probe("/readyz?verbose").contains(note) })
         let ages = try age()
         let length = Double((ContinuousClock.now - started) / .seconds(1))
         #expect(ages.allSatisfy { $0 >= 4 && $0 <= length + 3 }, "\(ages), \(length)")
@@ -86,7 +88,8 @@ struct OpenTransactionTests {
             }, "\(reasons)")
         let partition = try #require((report["partitions"] as? [[String: Any]])?.first { $0["open_transaction"] != nil })
         let transaction = try #require(partition["open_transaction"] as? [String: Any])
-        #expect(transaction["records"] as? Int == 6 && transaction["offset"] as? Int == 0 && transaction["source"] as? String == "shop")
+        #expect(transaction["records"] as? Int == 6 && transaction["offset"] as? Int == 0)
+        #expect(transaction["source"] as? String == "shop")
         let place = try stage.run(["results", "show", "t-3"]).said
         #expect(place.contains("unsearched \(stage.topics.requests)[0]: 6 records behind an open transaction"), "\(place)")
         #expect(try doctor().contains { $0.hasPrefix("warning") && $0.contains(Self.open) })

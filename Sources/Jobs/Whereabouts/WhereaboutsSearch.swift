@@ -64,7 +64,8 @@ package struct WhereaboutsSearch {
         let topics = terms.requests + terms.delays + [terms.held]
         let positions = positions(in: topics)
         // Workers write the others in transactions all the time.
-        noteHidden(positions.map(\.partition).filter { terms.requests.contains($0.topic) && $0.topic != context.topics.requestsOwn })
+        let lanes = terms.requests.filter { $0 != context.topics.requestsOwn }
+        noteHidden(positions.map(\.partition).filter { lanes.contains($0.topic) })
         for topic in topics {
             let own = positions.filter { $0.partition.topic == topic }
             // An id that is a place names the lane.
