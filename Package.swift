@@ -263,7 +263,7 @@ let package = Package(
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubEmulator",
                 "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
-                "Publishing", "Intake", "SQLite", "Jobs", "Replay", "ResultQuery", "WebFiles",
+                "Publishing", "Intake", "SQLite", "Jobs", "GroupPositions", "Replay", "ResultQuery", "WebFiles",
             ]),
         tests("ScalingTests", ["ScaleModel"]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
