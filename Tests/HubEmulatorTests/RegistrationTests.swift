@@ -85,9 +85,11 @@ struct RegistrationTests {
         "<entry><content><NokiaRegistrationDescription/></content></entry>",
         "<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><entry><content><AppleRegistrationDescription><DeviceToken>&a;</DeviceToken>"
             + "</AppleRegistrationDescription></content></entry>",
-        apple("AB", tags: "a b"),
+        apple("AB", tags: "a b"), apple("A", tags: "a"), apple("<AB>", tags: "a"), apple("phone", tags: "a"),
+        apple("{length = 32, bytes = 0x740f4707 ... e6a1 }", tags: "a"),
+        entry("<BrowserRegistrationDescription><Endpoint>https://e</Endpoint></BrowserRegistrationDescription>"),
         entry(
-            "<AppleTemplateRegistrationDescription><DeviceToken>A</DeviceToken><BodyTemplate>{\"a\":\"$(\"}</BodyTemplate></AppleTemplateRegistrationDescription>"
+            "<AppleTemplateRegistrationDescription><DeviceToken>AB</DeviceToken><BodyTemplate>{\"a\":\"$(\"}</BodyTemplate></AppleTemplateRegistrationDescription>"
         ),
     ])
     func whatIsNoRegistrationIsRefused(_ body: String) throws {
@@ -141,7 +143,7 @@ struct RegistrationTests {
     func pagesAreContinued(_ encodesOnceMore: Bool) throws {
         let hub = try TestHub()
         for index in 0..<230 {
-            try hub.call("POST", "registrations", [:], Self.apple("A\(index)", tags: index % 2 == 0 ? "even" : "odd"))
+            try hub.call("POST", "registrations", [:], Self.apple("AB\(1000 + index)", tags: index % 2 == 0 ? "even" : "odd"))
         }
         for (path, count) in [("registrations?$top=100", 230), ("tags/EVEN/registrations?$top=50", 115)] {
             var tokens: [String] = []

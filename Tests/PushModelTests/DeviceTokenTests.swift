@@ -1,4 +1,3 @@
-import FanOut
 import PushModel
 import TestSupport
 import Testing
