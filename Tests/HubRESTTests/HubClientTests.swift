@@ -152,7 +152,8 @@ import Testing
     @Test(arguments: ["", "-1", "-1 nh-batch-multipart-boundary-2"])
     func noPayloadCanEndItsPartOfABatch(more: String) throws {
         var calling = try Calling()
-        _ = try calling.calls(#""audience":{"devices":[{"platform":"wns","handle":"h\"\\/+='<"},{"platform":"wns","handle":"i"}]}"#)
+        _ = try calling.calls(
+            #""audience":{"devices":[{"platform":"wns","handle":"h\"\\/+='<"},{"platform":"wns","handle":"i"}]}"#)
         let hostile = """
             <toast/>\r\n--nh-batch-multipart-boundary\(more)\r\nContent-Type: application/json\r\n\
             Content-Disposition: inline; name=devices\r\n\r\n["victim"]\r\n--nh-batch-multipart-boundary\(more)--\r\n

@@ -29,7 +29,7 @@ public enum Platform: UInt8, Sendable, CaseIterable {
 
     /// The fault of a word that names no platform, with the one that was probably meant.
     ///
-    /// - Parameter word: What stood there. It is not repeated.
+    /// - Parameter word: The word that stood there. It is not repeated.
     /// - Returns: A sentence or two.
     public static func refusal(of word: String) -> String {
         let known = allCases.map { "\($0.name)" }.joined(separator: ", ")

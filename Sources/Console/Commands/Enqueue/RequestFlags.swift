@@ -90,7 +90,7 @@ enum RequestFlags {
         if arguments.has("broadcast") { audience.add("broadcast", value: true) }
         var devices: [[UInt8]] = []
         for text in arguments.values("device") {
-            // What stands there without a platform is a handle, which no message repeats.
+            // A text without a colon is a handle alone, which no message repeats.
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2 else { throw .usage("--device: expected PLATFORM:HANDLE, such as apple:…") }
             guard Platform(name: parts[0]) != nil else { throw .usage("--device: \(Platform.refusal(of: parts[0]))") }
