@@ -75,7 +75,7 @@ import Testing
         .init(
             #""audience":{"devices":[{"platform":"apple","handle":"{length=32,bytes=0x740f4707bebcf74f...e6a1}"}]}"#,
             "/audience/devices/0/handle", "the description of a token"),
-        .init(#""audience":{"devices":[{"platform":"apns","handle":"6f2"}]}"#, "/audience/devices/0/handle", "odd number"),
+        .init(#""audience":{"devices":[{"platform":"apple","handle":"6f2"}]}"#, "/audience/devices/0/handle", "odd number"),
         .init(#""audience":{"devices":[{"platform":"apple","handle":"<> "}]}"#, "/audience/devices/0/handle", "no handle"),
         .init(#""audience":{"devices":[{"platform":"apple","handle":"phone"}]}"#, "/audience/devices/0/handle", "hexadecimal"),
         .init(#""audience":{"devices":[{"platform":"browser","handle":"https://b/1"}]}"#, "/audience/devices/0/handle", "p256dh"),

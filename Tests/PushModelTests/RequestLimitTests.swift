@@ -144,7 +144,7 @@ private func members(_ count: Int, value: String = "\"\"") -> String {
         .init(#""platforms":["apple","apns"]"#, "/platforms/1", "another name"),
         .init(#""platforms":["adm"]"#, "/platforms", "payloads.adm"),
         .init(#""platforms":["xiaomi","apple"]"#, "/platforms", "payloads.xiaomi"),
-        .init(#""platforms":["Apple"]"#, "/platforms/0", "No such"),
+        .init(#""platforms":["Apple"]"#, "/platforms/0", "Write it as `apple`"),
         .init(#""platforms":["gcm","apple"],"payloads":{"apns":{"body":{}}}"#, "/platforms", "no content for gcm"),
     ]
 

@@ -34,7 +34,7 @@ public enum Platform: UInt8, Sendable, CaseIterable {
     public static func refusal(of word: String) -> String {
         let known = allCases.map { "\($0.name)" }.joined(separator: ", ")
         let message = "There is no such platform; known are \(known), and apns, fcm and wns."
-        return Platform(name: word.lowercased()).map { message + " Did you mean `\($0.name)`?" } ?? message
+        return Platform(name: word.lowercased()).map { message + " Write it as `\($0.name)`." } ?? message
     }
 
     static let names = NameTable<Platform>([
