@@ -85,12 +85,15 @@ struct RegistrationTests {
         "<entry><content><NokiaRegistrationDescription/></content></entry>",
         "<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><entry><content><AppleRegistrationDescription><DeviceToken>&a;</DeviceToken>"
             + "</AppleRegistrationDescription></content></entry>",
-        apple("AB", tags: "a b"), String(apple("AB", tags: "a").dropLast("</entry>".count)),
+        String(apple("AB", tags: "a").dropLast("</entry>".count)),
         apple("AB", tags: "a").replacing("</DeviceToken>", with: ""),
         apple("A&B", tags: "a"), apple("AB", tags: "a\u{B}"), " " + apple("AB", tags: "a"), apple("AB", tags: "a") + "<entry/>",
         apple("AB", tags: "a").replacing("utf-8", with: "utf-16"), entry("<i:AppleRegistrationDescription/>"),
+        apple("AB", tags: "a b"), apple("A", tags: "a"), apple("<AB>", tags: "a"), apple("phone", tags: "a"),
+        apple("{length = 32, bytes = 0x740f4707 ... e6a1 }", tags: "a"),
+        entry("<BrowserRegistrationDescription><Endpoint>https://e</Endpoint></BrowserRegistrationDescription>"),
         entry(
-            "<AppleTemplateRegistrationDescription><DeviceToken>A</DeviceToken><BodyTemplate>{\"a\":\"$(\"}</BodyTemplate></AppleTemplateRegistrationDescription>"
+            "<AppleTemplateRegistrationDescription><DeviceToken>AB</DeviceToken><BodyTemplate>{\"a\":\"$(\"}</BodyTemplate></AppleTemplateRegistrationDescription>"
         ),
     ])
     func whatIsNoRegistrationIsRefused(_ body: String) throws {
@@ -149,7 +152,7 @@ struct RegistrationTests {
     func pagesAreContinued(_ encodesOnceMore: Bool) throws {
         let hub = try TestHub()
         for index in 0..<230 {
-            try hub.call("POST", "registrations", [:], Self.apple("A\(index)", tags: index % 2 == 0 ? "even" : "odd"))
+            try hub.call("POST", "registrations", [:], Self.apple("AB\(1000 + index)", tags: index % 2 == 0 ? "even" : "odd"))
         }
         for (path, count) in [("registrations?$top=100", 230), ("tags/EVEN/registrations?$top=50", 115)] {
             var tokens: [String] = []

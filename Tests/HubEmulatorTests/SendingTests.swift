@@ -107,12 +107,13 @@ struct SendingTests {
         let hub = try hub()
         for query in ["?direct&api-version=2015-04", "?api-version=2020-06&direct=true", "?api-version=2015-01&direct="] {
             let sent = try hub.send(
-                "apple", #"{"x":1}"#, ["ServiceBusNotification-DeviceHandle": "handle-new"], query: query)
+                "fcmv1", #"{"message":{}}"#, ["ServiceBusNotification-DeviceHandle": "handle-new"], query: query)
             #expect(sent.status == 201)
             #expect(sent.headers["Location"]?.hasSuffix(query) == true)
         }
-        #expect(
-            hub.rung.values.map { $0 } == [Array(repeating: #"{"x":1}"#, count: 3)] && hub.rung.keys.first?.lowercased() == "new")
+        #expect(hub.rung == ["new": Array(repeating: #"{"message":{}}"#, count: 3)])
+        let wrong: HTTPFields = ["ServiceBusNotification-DeviceHandle": "{length=32,bytes=0x740f4707bebcf74f...e6a1}"]
+        #expect(try hub.send("apple", nil, wrong, query: "?direct").status == 400)
         #expect(try hub.send("template", "{}", ["ServiceBusNotification-DeviceHandle": "h"], query: "?direct").status == 400)
     }
 
@@ -142,7 +143,7 @@ struct SendingTests {
 
     @Test(arguments: [(1000, 201), (1001, 400), (0, 400)])
     func aBatchHasUpToAThousandHandles(_ count: Int, _ status: Int) throws {
-        let handles = (0..<count).map { "\"\(String(repeating: "A", count: 150))\($0)\"" }.joined(separator: ",")
+        let handles = (0..<count).map { "\"\(String(repeating: "A", count: 150))\(1000 + $0)\"" }.joined(separator: ",")
         let body =
             "--b\r\nContent-Disposition: inline; name=notification\r\n\r\n{\"aps\":{}}\r\n--b\r\n"
             + "Content-Disposition: inline; name=devices\r\n\r\n[\(handles)]\r\n--b--"

@@ -82,11 +82,11 @@ struct TelemetryTests {
 
     @Test func directSendsAndBatchesAreToldToo() throws {
         let hub = try hub()
-        let direct = try hub.send("apple", nil, ["ServiceBusNotification-DeviceHandle": "h"], query: "?direct")
+        let direct = try hub.send("apple", nil, ["ServiceBusNotification-DeviceHandle": "aa"], query: "?direct")
         #expect(try hub.progress(try TestHub.id(direct)) == "Completed Apns.Success=1")
         let body = """
             --b\r\nContent-Type: application/json\r\nContent-Disposition: inline; name=notification\r\n\r\n{"aps":{}}\r\n--b\r\n\
-            Content-Disposition: inline; name=devices\r\n\r\n["a","b","A"]\r\n--b--\r\n
+            Content-Disposition: inline; name=devices\r\n\r\n["aa","bb","AA"]\r\n--b--\r\n
             """
         let batch = try hub.call(
             "POST", "messages/$batch?direct",

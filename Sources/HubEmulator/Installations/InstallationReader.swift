@@ -25,7 +25,9 @@ struct InstallationReader {
         guard document.kind(of: document.root) == .array else { throw RefusedCall(400, detail: "The text is not a JSON array") }
         var installations: [Installation] = []
         try document.forEachElement(of: document.root) { (node) throws(RefusedCall) in
-            installations.append(try installation(at: node, id: nil))
+            let installation = try installation(at: node, id: nil)
+            try installation.checkHandles()
+            installations.append(installation)
         }
         return installations
     }

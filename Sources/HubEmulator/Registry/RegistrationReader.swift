@@ -1,4 +1,5 @@
 import HTTPServing
+import PushModel
 import XML
 
 /// Reads a registration from an Atom entry. Both spellings of its type are understood, the element's name and `i:type`.
@@ -27,6 +28,7 @@ enum RegistrationReader {
             id: "", platform: platform, handle: Registration.normalized(handle, on: platform),
             tags: try InstallationReader.checked(tags))
         for extra in platform.handleExtras { registration.extras[extra] = description.value(extra) }
+        try platform.check(handle: registration.channel)
         registration.pushVariables = description.value("PushVariables")
         if isTemplate { registration.template = try template(description, for: platform) }
         return registration
@@ -65,6 +67,13 @@ enum RegistrationReader {
 }
 
 extension Registration {
+    /// The handle in one text, as an installation has it: of a browser the JSON object with its keys.
+    fileprivate var channel: String {
+        guard platform == .browser else { return handle }
+        let keys = JSONObject(["endpoint": handle, "p256dh": extras["P256DH"], "auth": extras["Auth"]])
+        return String(decoding: keys.bytes, as: UTF8.self)
+    }
+
     static func normalized(_ handle: String, on platform: HubPlatform) -> String {
         platform == .windows || platform == .windowsphone ? normalizedChannel(handle) : handle
     }

@@ -27,6 +27,7 @@ struct NotificationReader {
                     "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
                     + "\"windows\", \"apple\", \"gcm\", \"template\", \"adm\", or \"windowsphone\".")
         }
+        if case .handles(let handles) = audience { for handle in handles { try platform.check(handle: handle) } }
         return try native(platform, to: audience)
     }
 

@@ -111,6 +111,18 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
         self.init { $0.installationName.lowercased() == installationName.lowercased() }
     }
 
+    /// Refuses what is no handle of a device by the rule that all of pushfan has (`DeviceToken`). A hub takes handles in their form only, but
+    /// for the case of an Apple token's digits.
+    func check(handle: String) throws(RefusedCall) {
+        let platform = Platform(name: format) ?? .windows
+        do throws(DeviceToken.Problem) {
+            let form = try DeviceToken.normalForm(handle, on: platform)
+            guard platform == .browser || form.utf8.count == handle.utf8.count else { throw .notHexadecimal }
+        } catch {
+            throw RefusedCall(400, detail: error.description)
+        }
+    }
+
     private init?(where matches: (Self) -> Bool) {
         guard let found = Self.allCases.first(where: matches) else { return nil }
         self = found

@@ -103,7 +103,7 @@ public struct RegistrationFeed: Sendable, Equatable {
             case .id, .etag: 256
             case .templateName: 1024
             case .tags: 16 << 10
-            case .handle: RegistrationCall.maximumHandleByteCount
+            case .handle: DeviceToken.maximumByteCount
             }
         }
     }

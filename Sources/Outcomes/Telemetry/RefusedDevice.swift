@@ -70,7 +70,8 @@ extension RefusedDevice {
                 try scanner.skipElement()
                 continue
             }
-            let text = String(decoding: try scanner.text(of: "\(field.element)", limit: 4096), as: UTF8.self)
+            let text = String(
+                decoding: try scanner.text(of: "\(field.element)", limit: DeviceToken.maximumByteCount), as: UTF8.self)
             guard !text.isEmpty else { continue }
             guard fields.updateValue(text, forKey: field) == nil else { throw .unexpected("\(field.element)") }
         }
