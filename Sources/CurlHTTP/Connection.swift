@@ -34,6 +34,8 @@ final class Connection {
     var answers = 0
     /// Nanoseconds for which it was idle before its request.
     var idleBeforeRequest: Int64 = 0
+    /// True if its first answer had a field `Keep-Alive`.
+    var hasPromise = false
     /// True if it is to show what the peer does beyond a limit that its habits have.
     var isTrial = false
     /// True if it had an exchange or was idle for a while, so that the peer may have closed it by right.

@@ -96,6 +96,7 @@ extension ConnectionPool {
         connection.isKept = false
         connection.answers = 0
         connection.isTrial = false
+        connection.hasPromise = false
         connection.idleAllowance = habits.idleTime.limit
         connection.peerHasEnded = false
         release(connection, at: now)

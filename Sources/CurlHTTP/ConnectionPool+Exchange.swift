@@ -164,8 +164,10 @@ extension ConnectionPool {
     private func peerKeeps(_ connection: Connection) -> Bool {
         habits.learn(answered: connection.answers, afterIdle: connection.idleBeforeRequest)
         var promised = Int64.max
-        if let field = connection.parser.answer.value(of: "Keep-Alive") {
-            let promise = KeepAlivePromise(connection.parser.answer.text(field))
+        // A peer that promises does so from its first answer on.
+        if connection.answers == 1 || connection.hasPromise, let field = connection.parser.answer.value(of: "Keep-Alive") {
+            connection.hasPromise = true
+            let promise = KeepAlivePromise(connection.parser.answer.bytes[field])
             promised = promise.idleNanoseconds
             if promised == 0 || promise.max == 0 { return false }
         }

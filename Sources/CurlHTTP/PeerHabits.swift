@@ -118,12 +118,12 @@ struct KeepAlivePromise: Equatable {
     var max: Int64?
 
     /// Reads the field's value, and passes over all but `timeout=` and `max=` with a number.
-    init(_ value: borrowing Span<UInt8>) {
+    init(_ value: ArraySlice<UInt8>) {
         // The last eight letters of a name as a number: those that are looked for are shorter.
         var (name, number): (UInt64, Int64?) = (0, nil)
         var isNumber = false
-        for index in 0...value.count {
-            let byte = index < value.count ? value[index] : UInt8(ascii: ",")
+        for index in value.startIndex...value.endIndex {
+            let byte = index < value.endIndex ? value[index] : UInt8(ascii: ",")
             switch byte {
             case UInt8(ascii: ","):
                 if name == Self.word("timeout") { timeout = number ?? timeout }

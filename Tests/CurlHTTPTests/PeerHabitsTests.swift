@@ -104,16 +104,15 @@ import Testing
 
     @Test(arguments: promises)
     func aPromiseIsRead(_ value: String, _ timeout: Int64?, _ max: Int64?) {
-        let bytes = Array(value.utf8)
-        let promise = KeepAlivePromise(bytes.span)
+        // A part of an answer begins anywhere.
+        let promise = KeepAlivePromise(Array("ab\(value)cd".utf8).dropFirst(2).dropLast(2))
         #expect(promise.timeout == timeout)
         #expect(promise.max == max)
     }
 
     @Test func threeQuartersOfThePromisedTimeAreUsed() {
-        let bytes = Array("timeout=4".utf8)
-        #expect(KeepAlivePromise(bytes.span).idleNanoseconds == 3_000_000_000)
-        #expect(KeepAlivePromise([UInt8]().span).idleNanoseconds == .max)
+        #expect(KeepAlivePromise(Array("timeout=4".utf8)[...]).idleNanoseconds == 3_000_000_000)
+        #expect(KeepAlivePromise([]).idleNanoseconds == .max)
     }
 
     // MARK: Simulations
