@@ -64,6 +64,8 @@ public final class EmulatedHub: Sendable {
         settings.maximumBodyByteCount = 4 << 20
         // The limit of HTTP.sys (MaxRequestBytes). A larger buffer would be cleared before every request.
         settings.maximumHeaderByteCount = 16 << 10
+        // A body that does not end is answered 400 then, such as a chunked one without a last chunk.
+        settings.requestTimeout = .seconds(30)
         let server = HTTPServer(settings) { [weak self] request in
             self?.handle(request) ?? HTTPServerResponse(status: 503)
         }
