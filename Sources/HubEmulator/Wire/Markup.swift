@@ -8,14 +8,17 @@ final class Markup {
 
     /// The name without its prefix.
     let name: String
+    /// The URI of its namespace, if it is in one.
+    let namespace: String?
     /// Attribute values by name without prefix.
     let attributes: [String: String]
     /// The character data directly inside, CDATA included.
     fileprivate(set) var text = ""
     fileprivate(set) var children: [Markup] = []
 
-    fileprivate init(name: String, attributes: [String: String]) {
+    fileprivate init(name: String, namespace: String?, attributes: [String: String]) {
         self.name = name
+        self.namespace = namespace
         self.attributes = attributes
     }
 
@@ -26,9 +29,10 @@ final class Markup {
         guard !containsDocumentType(document) else { return nil }
         let parser = XMLParser(data: Data(document))
         parser.shouldResolveExternalEntities = false
+        parser.shouldProcessNamespaces = true
         let builder = MarkupBuilder()
         parser.delegate = builder
-        guard parser.parse(), !builder.isTooDeep else { return nil }
+        guard parser.parse(), !builder.isTooDeep, builder.isClosed else { return nil }
         return builder.root
     }
 
@@ -79,6 +83,7 @@ private final class MarkupBuilder: NSObject, XMLParserDelegate {
     var root: Markup?
     var isTooDeep = false
     private var open: [Markup] = []
+    var isClosed: Bool { open.isEmpty }
 
     func parser(
         _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?, qualifiedName: String?,
@@ -86,7 +91,7 @@ private final class MarkupBuilder: NSObject, XMLParserDelegate {
     ) {
         var local: [String: String] = [:]
         for (name, value) in attributes { local[Self.localName(name)] = value }
-        let element = Markup(name: Self.localName(elementName), attributes: local)
+        let element = Markup(name: Self.localName(elementName), namespace: namespaceURI, attributes: local)
         if let parent = open.last {
             parent.children.append(element)
         } else {
