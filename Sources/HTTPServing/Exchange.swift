@@ -81,11 +81,13 @@ final class Exchange {
         withUnsafeMutablePointer(to: &reader) { pointer in
             _ = MHD_get_connection_values_n(connection, .HEADER_KIND, headerFound, pointer)
         }
-        let isUnsafe = reader.isUnsafe(headByteCount: pushfan_mhd_head_size(connection)) || target.utf8.contains { $0 < 32 || $0 == 127 }
+        let isUnsafe =
+            reader.isUnsafe(headByteCount: pushfan_mhd_head_size(connection)) || target.utf8.contains { $0 < 32 || $0 == 127 }
         if isUnsafe { return refuse(400) }
         if reader.byteCount > core.maximumHeaderByteCount { return refuse(431) }
         let head = HTTPServerRequest(
-            method: String(cString: method), target: HTTPServerRequest.originForm(target), headers: reader.fields, remoteAddress: remoteAddress,
+            method: String(cString: method), target: HTTPServerRequest.originForm(target), headers: reader.fields,
+            remoteAddress: remoteAddress,
             ordinalOnConnection: ordinal, isSecure: core.isSecure)
         request = head
         announcesBody = reader.announcesBody

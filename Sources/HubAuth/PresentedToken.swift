@@ -57,7 +57,8 @@ struct PresentedToken {
         var grantedPath = granted.drop { $0 != UInt8(ascii: "/") }
         while grantedPath.last == UInt8(ascii: "/") { grantedPath.removeLast() }
         let isGrantedHost = host.map { Self.withoutPort($0.utf8.lowercased[...]) == grantedHost } ?? !grantedHost.isEmpty
-        return isGrantedHost && Self.segments(path.utf8.prefix { $0 != UInt8(ascii: "?") }).starts(with: Self.segments(grantedPath))
+        return isGrantedHost
+            && Self.segments(path.utf8.prefix { $0 != UInt8(ascii: "?") }).starts(with: Self.segments(grantedPath))
     }
 
     /// The segments of a path, each decoded by itself: `%24batch` and `$batch` are the same resource (RFC 3986, 6.2.2.2).

@@ -175,8 +175,10 @@ import Testing
         try Self.serving { port in
             let client = try RawClient(port: port)
             let heads = [
-                "GET /a?b=1&c HTTP/1.1\r\nHost: h\r\n", "GET /a HTTP/1.1\r\nHOST:[::1]:80\r\nX-A:b\r\nX-B:  \t c  \r\nX-C:\r\nX-D: \r\n",
-                "POST /a HTTP/1.1\r\nCookie: a=b; c=d\r\nHost:\r\nContent-Length: 0\r\n", "GET http://h/a HTTP/1.1\r\nHost: h\r\n",
+                "GET /a?b=1&c HTTP/1.1\r\nHost: h\r\n",
+                "GET /a HTTP/1.1\r\nHOST:[::1]:80\r\nX-A:b\r\nX-B:  \t c  \r\nX-C:\r\nX-D: \r\n",
+                "POST /a HTTP/1.1\r\nCookie: a=b; c=d\r\nHost:\r\nContent-Length: 0\r\n",
+                "GET http://h/a HTTP/1.1\r\nHost: h\r\n",
                 "GET /%00%zz HTTP/1.1\r\nHost: h\r\nX-A: \u{E9}\r\n",
             ]
             let bytes = Array(heads.map { $0 + "\r\n" }.joined().utf8)

@@ -101,8 +101,10 @@ struct SASVerifierTests {
         ("http://h/newshub/messages", "/other/messages", false), ("http:///newshub", "/newshub", false), ("?", "/newshub", false),
         ("http://h/a%2fb", "/a/b", false), ("http://h/a%2fb", "/a%2Fb", true),
         // An SDK signs the path as it writes it, or decoded, or encoded once more.
-        ("http://h/hub/messages/$batch", "/hub/messages/%24batch", true), ("http://h/hub/messages/%24BATCH", "/hub/messages/$batch", true),
-        ("http://h/hub/tags/jos%c3%a9/registrations/", "/hub/tags/jos%C3%A9/registrations", true), ("http://h/hub/%", "/hub/%", true),
+        ("http://h/hub/messages/$batch", "/hub/messages/%24batch", true),
+        ("http://h/hub/messages/%24BATCH", "/hub/messages/$batch", true),
+        ("http://h/hub/tags/jos%c3%a9/registrations/", "/hub/tags/jos%C3%A9/registrations", true),
+        ("http://h/hub/%", "/hub/%", true),
         ("http://h/hub/%2564", "/hub/d", false),
     ])
     func theAudienceMustBeTheResourceOrAboveIt(_ resource: String, path: String, isCovered: Bool) throws {

@@ -38,7 +38,9 @@ struct JobTests {
 
     @Test func whatIsExportedCanBeImported() throws {
         let hub = try TestHub()
-        for index in 0..<150 { try hub.register("d\(index)", "gcm", tags: ["t"], templates: index == 0 ? ["n": "{\n\"a\":\"$(b)\"}"] : [:]) }
+        for index in 0..<150 {
+            try hub.register("d\(index)", "gcm", tags: ["t"], templates: index == 0 ? ["n": "{\n\"a\":\"$(b)\"}"] : [:])
+        }
         let (id, told) = try submit(hub, Self.job("ExportRegistrations", output: Self.container + "?sv=1&sig=x"))
         #expect(value("Status", of: told) == "Completed" && value("Progress", of: told) == "100")
         let path = "<d3p1:Key>OutputFilePath</d3p1:Key><d3p1:Value>newshub/\(id)/Output.txt</d3p1:Value>"
@@ -66,7 +68,9 @@ struct JobTests {
         #expect(failed.map { $0.prefix(2) } == ["2,", "4,"] && failed[1].contains("An invalid tag(s) 'a b'"))
         let id = try #require(output.firstMatch(of: /<RegistrationId>([\d-]+)</)?.1)
 
-        try hub.call("PUT", "/storage/in", [:], Self.description("CC", id: String(id), tags: "b") + "\n" + Self.description("DD", id: "1-1-1"))
+        try hub.call(
+            "PUT", "/storage/in", [:],
+            Self.description("CC", id: String(id), tags: "b") + "\n" + Self.description("DD", id: "1-1-1"))
         let updated = try submit(hub, Self.job("ImportUpdateRegistrations", input: "http://127.0.0.1/storage/in"))
         #expect(try blob(hub, "newshub/\(updated.id)/Failed.txt").hasPrefix("2,"))
         let now = try hub.call("GET", "registrations/\(id)")
@@ -76,7 +80,9 @@ struct JobTests {
         #expect(value("Status", of: deleted.told) == "Completed")
         #expect(try hub.call("GET", "registrations/\(id)").status == 404)
         let list = try hub.call("GET", "jobs")
-        #expect(list.text.matches(of: /<JobId>/).count == 3 && list.headers["Content-Type"] == "application/atom+xml; type=feed; charset=utf-8")
+        #expect(
+            list.text.matches(of: /<JobId>/).count == 3
+                && list.headers["Content-Type"] == "application/atom+xml; type=feed; charset=utf-8")
     }
 
     @Test(arguments: [
@@ -95,7 +101,8 @@ struct JobTests {
         "", "<entry/>", job("ExportEverything"), job("ExportRegistrations", output: nil), job("ExportRegistrations", output: "c"),
         job("ImportCreateRegistrations"), job("ExportRegistrations").replacing(XMLWriter.atom, with: "http://example.com"),
         job("ExportRegistrations").replacing(XMLWriter.serviceBus, with: XMLWriter.atom),
-        job("ExportRegistrations").replacing("</NotificationHubJob>", with: ""), job("ExportRegistrations").replacing("</entry>", with: ""),
+        job("ExportRegistrations").replacing("</NotificationHubJob>", with: ""),
+        job("ExportRegistrations").replacing("</entry>", with: ""),
     ])
     func whatIsNoJobIsRefused(_ body: String) throws {
         #expect(try TestHub().call("POST", "jobs", [:], body).status == 400)

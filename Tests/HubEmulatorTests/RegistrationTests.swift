@@ -96,7 +96,8 @@ struct RegistrationTests {
 
     /// A description whose namespace, or whose entry's, is another one, or that is not closed.
     @Test(arguments: [
-        (XMLWriter.atom, "http://www.w3.org/2005/atom"), (" xmlns=\"\(XMLWriter.atom)\"", ""), (XMLWriter.serviceBus, XMLWriter.atom),
+        (XMLWriter.atom, "http://www.w3.org/2005/atom"), (" xmlns=\"\(XMLWriter.atom)\"", ""),
+        (XMLWriter.serviceBus, XMLWriter.atom),
         (" xmlns=\"\(XMLWriter.serviceBus)\"", ""), ("</entry>", ""), ("</content>", ""), ("</AppleRegistrationDescription>", ""),
         ("</DeviceToken>", ""), ("</Tags>", "<Tags>"),
     ])

@@ -72,7 +72,7 @@ struct TelemetryTests {
     ])
     func withoutAScriptItTellsWhatRang(_ format: String, _ tags: String, _ expected: String, _ platforms: String) throws {
         let hub = try hub()
-        let id = try TestHub.id(try hub.send(format, to: tags, #"{"m":"x"}"#))
+        let id = try TestHub.id(try hub.send(format, to: tags, #"{"m":"x"}"#, ["X-WNS-Type": "wns/raw"]))
         #expect(try hub.progress(id) == expected)
         let details = try #require(Markup.read(try hub.telemetry(id).body))
         #expect(details.value("TargetPlatforms") == platforms && details.value("Tags") == tags)

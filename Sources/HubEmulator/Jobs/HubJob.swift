@@ -29,7 +29,8 @@ struct HubJob: Sendable {
     /// Reads a job that a client submits, or refuses it with 400.
     static func read(_ body: [UInt8], id: String, at now: Int64) throws(RefusedCall) -> HubJob {
         guard let entry = Markup.read(body) else { throw RefusedCall(400, detail: "The body is not well-formed XML") }
-        guard entry.name == "entry", entry.namespace == XMLWriter.atom, let job = entry.child("content")?.child("NotificationHubJob"),
+        guard entry.name == "entry", entry.namespace == XMLWriter.atom,
+            let job = entry.child("content")?.child("NotificationHubJob"),
             job.namespace == XMLWriter.serviceBus
         else { throw RefusedCall(400, detail: "The body is not an Atom entry with a NotificationHubJob in its namespace") }
         guard let kind = job.value("Type").flatMap(Kind.init(rawValue:)) else {

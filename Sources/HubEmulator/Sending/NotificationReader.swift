@@ -60,6 +60,7 @@ struct NotificationReader {
         } else if body.isEmpty {
             throw RefusedCall(400, detail: "The payload is empty")
         }
+        try SendHeaders.check(call.request.headers, for: platform)
         return Notification(
             id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: forwardedHeaders(),
             collapseKey: CollapseKey.of(platform, headers: call.request.headers, document: document))
