@@ -1,6 +1,6 @@
 import HTTPServing
 
-/// The hub's own rules for the header fields of a native send. What push services refuse is told by telemetry.
+/// The hub's own rules for the header fields of a native send. Those of push services are not among them.
 enum SendHeaders {
     /// The kinds of WNS notifications, of which a send must name one ("Send WNS native notification").
     private static let wnsTypes = ["wns/toast", "wns/tile", "wns/badge", "wns/raw"]
