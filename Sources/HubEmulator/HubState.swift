@@ -16,6 +16,7 @@ struct HubState: Sendable {
     var faults: FaultScript
     var plan: TelemetryPlan
     var telemetry: TelemetryLog
+    var bulk = JobStore()
     var scriptedFeedback = ScriptedFeedback()
     var identifiers: HubIdentifiers
     /// In the order of their times.

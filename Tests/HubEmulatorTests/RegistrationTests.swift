@@ -62,7 +62,7 @@ struct RegistrationTests {
         let hub = try TestHub()
         let body = Self.entry(
             """
-            <RegistrationDescription i:type="WindowsTemplateRegistrationDescription" xmlns:i="\(XMLWriter.schemaInstance)">
+            <RegistrationDescription i:type="WindowsTemplateRegistrationDescription" xmlns="\(XMLWriter.serviceBus)" xmlns:i="\(XMLWriter.schemaInstance)">
             <Tags>a</Tags><ChannelUri>https://some.url</ChannelUri>
             <BodyTemplate><![CDATA[<toast><text>$(m)</text></toast>]]></BodyTemplate>
             <WnsHeaders><WnsHeader><Header>X-WNS-Type</Header><Value>wns/toast</Value></WnsHeader></WnsHeaders>
@@ -102,6 +102,27 @@ struct RegistrationTests {
 
     @Test func anInstructionWithoutContentIsPassedOver() throws {
         let body = Self.apple("AB", tags: "a").replacing("<content", with: "<?x?><content")
+        #expect(try TestHub().call("POST", "registrations", [:], body).status == 200)
+    }
+
+    /// A description whose namespace, or whose entry's, is another one, or that is not closed.
+    @Test(arguments: [
+        (XMLWriter.atom, "http://www.w3.org/2005/atom"), (" xmlns=\"\(XMLWriter.atom)\"", ""),
+        (XMLWriter.serviceBus, XMLWriter.atom),
+        (" xmlns=\"\(XMLWriter.serviceBus)\"", ""), ("</entry>", ""), ("</content>", ""), ("</AppleRegistrationDescription>", ""),
+        ("</DeviceToken>", ""), ("</Tags>", "<Tags>"),
+    ])
+    func aNamespaceIsThatOfTheServiceAndEveryElementIsClosed(_ part: String, _ other: String) throws {
+        let body = Self.apple("AB", tags: "a")
+        #expect(try TestHub().call("POST", "registrations", [:], body).status == 200)
+        #expect(try TestHub().call("POST", "registrations", [:], body.replacing(part, with: other)).status == 400)
+    }
+
+    @Test func namespacesMayHavePrefixes() throws {
+        let body = """
+            <a:entry xmlns:a="\(XMLWriter.atom)" xmlns:s="\(XMLWriter.serviceBus)"><a:content><s:GcmRegistrationDescription>
+            <s:GcmRegistrationId>g</s:GcmRegistrationId></s:GcmRegistrationDescription></a:content></a:entry>
+            """
         #expect(try TestHub().call("POST", "registrations", [:], body).status == 200)
     }
 

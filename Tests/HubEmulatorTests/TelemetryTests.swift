@@ -73,7 +73,7 @@ struct TelemetryTests {
     func withoutAScriptItTellsWhatRang(_ format: String, _ tags: String, _ expected: String, _ platforms: String) throws {
         let hub = try hub()
         let body = format == "fcmv1" ? #"{"message":{}}"# : #"{"m":"x"}"#
-        let id = try TestHub.id(try hub.send(format, to: tags, body))
+        let id = try TestHub.id(try hub.send(format, to: tags, body, ["X-WNS-Type": "wns/raw"]))
         #expect(try hub.progress(id) == expected)
         let details = try #require(Markup.read(try hub.telemetry(id).body))
         #expect(details.value("TargetPlatforms") == platforms && details.value("Tags") == tags)

@@ -12,8 +12,19 @@ enum RegistrationReader {
         } catch {
             throw RefusedCall(400, detail: "The body is not well-formed XML. \(error.sentence)")
         }
+        guard root.name == "entry", root.namespace == XMLWriter.atom else {
+            throw RefusedCall(400, detail: "The body is not an entry in the namespace \(XMLWriter.atom)")
+        }
         guard let description = root.first(where: { $0.hasSuffix("RegistrationDescription") }) else {
             throw RefusedCall(400, detail: "The body holds no registration description")
+        }
+        return try read(description)
+    }
+
+    /// The registration of a description alone, as in the files of jobs.
+    static func read(_ description: Markup) throws(RefusedCall) -> Registration {
+        guard description.namespace == XMLWriter.serviceBus else {
+            throw RefusedCall(400, detail: "The registration description is not in the namespace \(XMLWriter.serviceBus)")
         }
         let declared = description.attributes["type"] ?? description.name
         let type = declared.split(separator: ":").last.map(String.init) ?? declared

@@ -61,6 +61,7 @@ struct NotificationReader {
         } else if body.isEmpty {
             throw RefusedCall(400, detail: "The payload is empty")
         }
+        try SendHeaders.check(call.request.headers, for: platform)
         let headers = forwardedHeaders()
         return Notification(
             id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: headers,
