@@ -9,8 +9,12 @@ extension OutgoingRequest {
     ///   - request: The request that they contain.
     ///   - isEvent: Whether it is a CloudEvent in structured mode, which contains its own id.
     public init(_ json: [UInt8], saying request: borrowing PushRequest, isEvent: Bool) {
+        let document = request.document
+        // Without the members that are null, so that none stands twice when it gets an id.
+        let isWithoutNulls = isEvent || !document.hasNull
         self.init(
-            json: json, id: request.hasOwnID ? request.document.string(request.id) : nil,
+            json: isWithoutNulls ? json : Array(document.string(document.text(of: document.root)).utf8),
+            id: request.hasOwnID ? request.document.string(request.id) : nil,
             source: request.text(request.source), orderingKey: request.text(request.orderingKey),
             dedupeKey: request.text(request.dedupeKey), priority: request.priority, isEvent: isEvent)
     }

@@ -43,7 +43,7 @@ public struct StrictReader: Sendable {
         let what = reader.read(json.span, headers: headers, origin: origin, into: &request)
         if isAnnounced { return (what, true) }
         guard case .rejected = what, json.count <= RequestReader.maximumRecordByteCount,
-            request.document.member("specversion", of: request.document.root) != nil
+            request.document.value("specversion", of: request.document.root) != nil
         else { return (what, false) }
         return (reader.read(json.span, headers: announcing, origin: origin, into: &request), true)
     }

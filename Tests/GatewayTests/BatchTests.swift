@@ -60,6 +60,7 @@ import Testing
             ("{}{}", .list, 400, "not_json", []),
             ("[{}]", .list, 422, "invalid_request", ["/requests"]), ("{}", .list, 422, "invalid_request", ["/requests"]),
             (#"{"requests":{}}"#, .list, 422, "invalid_request", ["/requests"]),
+            (#"{"requests":null}"#, .list, 422, "invalid_request", ["/requests"]),
             (#"{"requests":[]}"#, .list, 422, "invalid_request", ["/requests"]),
             (#"{"requests":[{}],"atomic":true,"requests":[]}"#, .list, 422, "invalid_request", ["/atomic", "/requests"]),
             ("{}", .events, 422, "invalid_request", [""]), ("[]", .events, 422, "invalid_request", [""]),

@@ -57,6 +57,18 @@ import Testing
         #expect(header.filter.contains("since:2025-11-24T"), "relative times are settled: \(header.filter)")
     }
 
+    @Test func whatIsNullIsNotSet() throws {
+        let names = [
+            "mode", "reason", "rate", "ttl_seconds", "expires_at", "set", "limit", "since", "until", "codes", "places", "value",
+        ]
+        let nulls = names.map { "\"\($0)\":null" }.joined(separator: ",")
+        let publisher = Publisher(keyID: "k1", tenant: nil, source: "shop", scopes: [.replay])
+        let headers = try ["{\"source\":null,\"filter\":\"tenant:a\",\(nulls)}", #"{"filter":"tenant:a"}"#].map {
+            try Self.order($0).header(jobID: "j", at: Self.now, by: publisher)
+        }
+        #expect(headers[0] == headers[1])
+    }
+
     @Test func aKeyWithATenantPlansForThatAlone() throws {
         let order = try Self.order(#"{"filter":"tenant:other"}"#, tenant: "acme")
         #expect(order.filter.description.contains("tenant:acme"))
@@ -72,7 +84,8 @@ import Testing
         (#"{"expires_at":"2001-01-01T00:00:00Z"}"#, ["/expires_at"]), (#"{"set":["a",1]}"#, ["/set"]),
         (#"{"codes":["x"]}"#, ["/codes"]), (#"{"source":"deadletter","filter":"","mode":"safe"}"#, ["/filter", "/mode"]),
         (#"{"source":"deadletter","places":["nowhere"]}"#, ["/places"]), (#"{"source":"deadletter","value":{}}"#, ["/value"]),
-        (#"{"filter":"","filter":""}"#, ["/filter"]), ("{}", ["/filter"]), ("[]", [""]),
+        (#"{"filter":"","filter":""}"#, ["/filter"]), (#"{"filter":null,"set":null}"#, ["/filter"]),
+        (#"{"filtr":null}"#, ["/filtr"]), ("{}", ["/filter"]), ("[]", [""]),
     ])
     func everyFaultIsNamedAtOnce(body: String, pointers: [String]) throws {
         let problem = try #require(throws: APIProblem.self) { try Self.order(body) }

@@ -51,6 +51,19 @@ import Testing
         #expect(request.headers.isEmpty && !request.isEvent && publication.expiresAt == nil)
     }
 
+    /// Otherwise the name would stand twice once the gateway has said it.
+    @Test(arguments: [true, false]) func whatIsNullIsSaidByTheGateway(isEvent: Bool) throws {
+        let nulls = #"{"id":null,"tenant":null,"source":null,\#(Self.content),"payloads":null,"labels":{"a":null}}"#
+        let event = #"{"specversion":"1.0","type":"t","id":"made","source":"/shop","time":null,"data":\#(nulls)}"#
+        let publication = try publish(isEvent ? event : nulls, [isEvent ? Self.eventType : Self.type])
+        #expect(text(publication) == #"{"id":"made","tenant":"shop",\#(Self.content),"labels":{}}"#)
+    }
+
+    @Test func halfASurrogatePairIsRefusedWithItsPlace() {
+        let problem = problem(#"{"audience":{"users":["a"]},"message":{"title":"\ud83d"}}"#)
+        #expect(problem?.status == 422 && problem?.faults.map(\.pointer) == ["/message/title"])
+    }
+
     @Test func whatTheRequestSaysAlreadyStays() throws {
         let json = #" {"id":"own","tenant":"shop","source":"/shop","ttl_seconds":60,"priority":"high",\#(Self.content)}"#
         let publication = try publish(json)

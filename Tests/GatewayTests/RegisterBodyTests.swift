@@ -22,7 +22,8 @@ struct RegisterBodyTests {
     /// As the tutorials' apps write it, and as other binders would.
     @Test(arguments: [
         "{\n  \"Platform\" : \"apns\",\n  \"Tags\" : [\n\n  ],\n  \"Handle\" : \"6F2A\"\n}",
-        #"{"platform":"APNS","handle":"<6f2a>","tags":null}"#, #"{"PLATFORM":"apns","HANDLE":"6f2a","Extra":[1]}"#,
+        #"{"platform":"APNS","handle":"<6f2a>","tags":null}"#, #"{"Platform":null,"platform":"apns","Handle":"6f2a","x":null}"#,
+        #"{"PLATFORM":"apns","HANDLE":"6f2a","Extra":[1]}"#,
     ])
     func bodiesOfAppsAreRead(_ json: String) throws {
         #expect(try read(json) == RegisterBody(platform: .apple, handle: "6F2A"))

@@ -30,16 +30,42 @@ import Testing
         ("POST", "/api/notifications", .route(.notify)), ("POST", "/", .otherMethods(["GET", "HEAD"])),
         ("GET", "/api/register", .otherMethods(["POST"])), ("post", "/api/register", .otherMethods(["POST"])),
         ("POST", "/api/register/x", .otherMethods(["PUT", "DELETE"])), ("OPTIONS", "/api/notifications", .otherMethods(["POST"])),
-        ("PUT", "/api/register/", .nowhere), ("PUT", "/api/register/a/b", .nowhere), ("GET", "/api", .nowhere),
+        ("PUT", "/api/register/", .otherMethods(["POST"])), ("PUT", "/api/register/a/b", .nowhere), ("GET", "/api", .nowhere),
         ("GET", "//", .nowhere), ("POST", "/api/register?x", .nowhere), ("GET", "", .nowhere), ("OPTIONS", "*", .nowhere),
         ("GET", "/v1/openapi.json", .route(.openAPI)), ("HEAD", "/v1/openapi.json", .route(.openAPI)),
         ("POST", "/v1/requests", .route(.publish)), ("PUT", "/v1/requests", .otherMethods(["POST", "GET", "HEAD"])),
         ("POST", "/v1/requests:batch", .route(.publishBatch)), ("POST", "/v1/requests:explain", .route(.explain)),
         ("GET", "/v1/requests:batch", .otherMethods(["POST"])), ("POST", "/v1/requests:other", .nowhere),
-        ("POST", "/v1/requests/", .nowhere), ("POST", "/v1", .nowhere), ("GET", "/api/notifications/", .nowhere),
+        ("POST", "/v1/requests/", .nowhere), ("POST", "/v1", .nowhere), ("GET", "/api/notifications/", .otherMethods(["POST"])),
         ("GET", "/api/notifications/a-_B", .route(.secureText(id: "a-_B"))),
         ("POST", "/api/notifications/a", .otherMethods(["GET"])), ("GET", "/api/notifications/a/b", .nowhere),
     ]
+
+    /// ASP.NET's routing: names in any case and with escapes, one slash behind them. Other routes are exact.
+    static let alike: [(method: String, path: String, match: Route.Match)] = [
+        ("POST", "/API/Register/", .route(.newRegistration)), ("POST", "/api/register/", .route(.newRegistration)),
+        ("POST", "/Api/Notifications", .route(.notify)), ("POST", "/api/notifications/", .route(.notify)),
+        ("POST", "/%61pi/%72egiste%52", .route(.newRegistration)), ("GET", "/api/REGISTER/", .otherMethods(["POST"])),
+        ("PUT", "/API/REGISTER/4F1c/", .route(.putRegistration(id: "4F1c"))),
+        ("DELETE", "/api/Register/a%2F/", .route(.deleteRegistration(id: "a/"))),
+        ("GET", "/api/Notifications/A-b/", .route(.secureText(id: "A-b"))), ("PUT", "/api/register//", .nowhere),
+        ("POST", "/api//register", .nowhere), ("POST", "//api/register", .nowhere), ("POST", "/api/register//", .nowhere),
+        ("PUT", "/api/register/a//", .nowhere), ("POST", "/api%2Fregister", .nowhere), ("POST", "/api/", .nowhere),
+        ("POST", "/api/registers", .nowhere), ("POST", "/ap\u{130}/register", .nowhere), ("POST", "api/register", .nowhere),
+        ("POST", "/V1/requests", .nowhere), ("POST", "/v1/Requests", .nowhere), ("POST", "/v1/requests%3Abatch", .nowhere),
+    ]
+
+    @Test(arguments: alike) func routesOfAppsMatchAsTheirTutorialsDo(_ row: (method: String, path: String, match: Route.Match)) {
+        #expect(Route.match(row.method, path: row.path[...]) == row.match)
+    }
+
+    @Test func aRouteHasOneLabelHoweverItIsWritten() throws {
+        let gateway = try TestGateway(demo: true)
+        for path in ["/api/register", "/API/Register/", "/api/%72egister?Handle=x"] {
+            #expect(try gateway.ask(request("POST", path)).status == 401)
+        }
+        #expect(eventually { gateway.services.metrics.contains("requests_total{route=\"register.new\",status=\"401\"} 3\n") })
+    }
 
     @Test(arguments: routes) func methodAndPathLeadToARoute(_ row: (method: String, path: String, match: Route.Match)) {
         #expect(Route.match(row.method, path: row.path[...]) == row.match)

@@ -39,6 +39,7 @@ struct AudienceFormatTests {
             (["{\"user\":\"alice\"}", "\"bob\"", "{\"user\":7}", "{"], .names(.users), ["alice", "bob", "!", "!"]),
             (["\"bob\"", "{\"installation\":\"secret\"}"], .names(.users), ["bob", "!"]),
             (["{\"platform\":\"fcm\",\"handle\":\"t\"}", "{\"handle\":\"secret\"}"], .handles, ["fcmv1 t", "!"]),
+            (["{\"user\":null,\"installation\":\"i-1\"}", "{\"user\":null}"], .names(.installations), ["i-1", "!"]),
             (["{\"nobody\":1}", "[1]"], nil, ["!", "!"]), ([], nil, []),
         ] as [([String], AudienceFormat.Kind?, [String])])
     func linesAreReadInTheFormOfTheFirst(_ lines: [String], _ kind: AudienceFormat.Kind?, _ entries: [String]) {

@@ -49,6 +49,13 @@ import Testing
         #expect(texts.dropFirst().first?.hasPrefix(#"{"id":"own","audience""#) == true)
     }
 
+    @Test func anIdThatIsNullIsNone() {
+        let checker = read(#"{"id":null,"hub":null,"audience":{"users":["a"]},"message":{"title":"x","body":null}}"#)
+        #expect(checker.faults.isEmpty && checker.valid.map(\.id) == [nil])
+        let text = checker.valid.first.map { String(decoding: $0.json(withID: "new"), as: UTF8.self) }
+        #expect(text == #"{"id":"new","audience":{"users":["a"]},"message":{"title":"x"}}"#)
+    }
+
     @Test(arguments: [
         ("", nil), (#""id":"i","#, "i"), (#""id":"i","dedupe":{"key":"d"},"#, "d"),
         (#""id":"i","dedupe":{"key":"d"},"ordering_key":"o","#, "o"),

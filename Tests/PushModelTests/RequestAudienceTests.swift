@@ -15,7 +15,7 @@ import Testing
 
     static let refused: [RefusedField] = [
         .init(#""audience":{}"#, "/audience", "must be named, such as"),
-        .init(#""audience":null"#, "/audience", "an object"),
+        .init(#""audience":null"#, "/audience", "must be named, such as"),
         .init(#""audience":[]"#, "/audience", "an object"), .init(#""audience":"all""#, "/audience", "an object"),
         .init(#""audience":true"#, "/audience", "an object"),
         .init(#""audience":{"users":["a"],"broadcast":true}"#, "/audience", "exactly one"),
@@ -27,11 +27,11 @@ import Testing
         .init(#""audience":{"broadcast":false}"#, "/audience/broadcast", "broadcast"),
         .init(#""audience":{"broadcast":1}"#, "/audience/broadcast", "broadcast"),
         .init(#""audience":{"broadcast":"true"}"#, "/audience/broadcast", "broadcast"),
-        .init(#""audience":{"broadcast":null}"#, "/audience/broadcast", "broadcast"),
+        .init(#""audience":{"broadcast":null}"#, "/audience", "must be named, such as"),
         .init(#""audience":{"broadcast":{}}"#, "/audience/broadcast", "broadcast"),
         .init(#""audience":{"users":[]}"#, "/audience/users", "1 to 10000"),
         .init(#""audience":{"users":"alice"}"#, "/audience/users", "an array"),
-        .init(#""audience":{"users":null}"#, "/audience/users", "an array"),
+        .init(#""audience":{"users":null}"#, "/audience", "must be named, such as"),
         .init(#""audience":{"users":{}}"#, "/audience/users", "an array"),
         .init(#""audience":{"users":["a",""]}"#, "/audience/users/1", "1 to 255 bytes"),
         .init(#""audience":{"users":[7]}"#, "/audience/users/0", "a string"),

@@ -6,7 +6,7 @@ import Testing
         ("", "empty"), (" ", "unexpected_end"), ("{", "unexpected_end"), ("[]", "not_an_object"), ("null", "not_an_object"),
         ("\"text\"", "not_an_object"), ("7", "not_an_object"), ("hello", "unexpected_byte"), ("{}{}", "trailing_bytes"),
         ("\u{FEFF}{}", "unexpected_byte"), ("[1,]", "unexpected_byte"),
-        (#"{"a":"\ud800"}"#, "invalid_string"),
+        ("{\"a\":\"\t\"}", "invalid_string"), (#"{"a":"\ud80"}"#, "invalid_string"),
         (#"{"a":01}"#, "invalid_number"),
     ])
     func whatCannotBeUnderstoodIsUnreadableForAReason(text: String, reason: String) {

@@ -32,6 +32,8 @@ public struct SchemaCheck {
             case "const": require(isEqual(node, to: keyword.value), "const", node)
             case "enum": require(elements(keyword.value).contains { isEqual(node, to: $0) }, "enum", node)
             case "anyOf": require(elements(keyword.value).contains { fits(node, $0) }, "anyOf", node)
+            case "allOf": require(elements(keyword.value).allSatisfy { fits(node, $0) }, "allOf", node)
+            case "oneOf": require(elements(keyword.value).count { fits(node, $0) } == 1, "oneOf", node)
             case "not": require(!fits(node, keyword.value), "not", node)
             case "if": (schema[fits(node, keyword.value) ? "then" : "else"]).map { check(node, $0) }
             case "properties", "additionalProperties", "required", "propertyNames", "minProperties", "maxProperties":
@@ -135,7 +137,7 @@ public struct SchemaCheck {
         case .string: type == "string"
         case .true, .false: type == "boolean"
         case .number: type == "integer" && document.integer(at: node) != nil
-        case .null: false
+        case .null: type == "null"
         }
     }
 
@@ -144,6 +146,7 @@ public struct SchemaCheck {
         case .text(let expected): document.kind(of: node) == .string && text(node) == expected
         case .number(let expected): document.integer(at: node) == expected
         case .bool(let expected): document.kind(of: node) == (expected ? .true : .false)
+        case .null: document.kind(of: node) == .null
         case .array, .object: false
         }
     }

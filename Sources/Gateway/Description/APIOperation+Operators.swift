@@ -200,7 +200,7 @@ extension APIOperation {
                 example: "\"6b1f0e8d5c37\""),
         ],
         body: Content(
-            schema: JSONSchema.object(
+            schema: JSONSchema.input(
                 [
                     ("reason", JSONSchema.text(1...512).described("In place of the plan's. One of the two is needed.")),
                     (
@@ -306,7 +306,7 @@ extension APIOperation {
         ]))
 
     private static let planBody = Content(
-        schema: JSONSchema.object(
+        schema: JSONSchema.input(
             [
                 ("source", JSONSchema.words(PlanOrder.Source.allCases.map(\.rawValue)).described("results by default.")),
                 ("filter", JSONSchema.text().described("Which results, as commands take it (page Results).")),

@@ -62,7 +62,7 @@ extension APIOperation {
         method: "POST", path: "/v1/requests/{id}:cancel", summary: "Cancels a request of the caller.", access: .key,
         parameters: [requestIDParameter, atParameter],
         body: Content(
-            schema: JSONSchema.object([("reason", JSONSchema.text())], required: []), example: ["reason": "wrong audience"],
+            schema: JSONSchema.input([("reason", JSONSchema.text())], required: []), example: ["reason": "wrong audience"],
             isRequired: false),
         answers: [Answer(status: 202, summary: "Kafka has the cancellation; the result says whether it came in time.")],
         problems: lookupProblems + [

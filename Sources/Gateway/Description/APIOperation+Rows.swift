@@ -26,7 +26,7 @@ extension APIOperation {
         method: "PUT", path: "/api/register/{id}", summary: "Registers a device of the caller, or changes it.",
         parameters: [idParameter],
         body: Content(
-            schema: JSONSchema.object(
+            schema: JSONSchema.input(
                 [
                     ("Platform", JSONSchema.words(RegisterBody.platforms).described("In any case.")),
                     ("Handle", JSONSchema.text().described("The device's address at its push service.")),

@@ -1,7 +1,8 @@
 import HTTPServing
 import PushModel
 
-/// Reads a body's object strictly: a member that is unknown, or of another type, is a fault, and all faults are answered at once.
+/// Reads a body's object strictly: a member that is unknown, or of another type, is a fault, and all faults are answered at once. One that
+/// is null is not set.
 struct BodyReader {
     private let document: JSONDocument
     private var members: [(name: String, node: JSONDocument.Node)] = []
@@ -24,7 +25,7 @@ struct BodyReader {
         var (found, unknown): ([(String, JSONDocument.Node)], [RequestFault]) = ([], [])
         document.forEachMember(of: document.root) { name, value in
             if let known = names.first(where: { document.isEqual(name, to: $0) }) {
-                found.append((known, value))
+                if document.kind(of: value) != .null { found.append((known, value)) }
             } else {
                 let words = "There is no such member. Known are: \(names.joined(separator: ", "))."
                 unknown.append(RequestFault(.schemaInvalid, at: document.pointer(to: value), message: words))

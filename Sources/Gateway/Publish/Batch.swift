@@ -84,7 +84,7 @@ struct Batch: Sendable {
             }
         }
         guard faults.isEmpty else { throw .refused(faults) }
-        guard let found else {
+        guard let found, document.kind(of: found) != .null else {
             let isList = document.kind(of: document.root) == .array
             throw .batchRefused(
                 at: "/requests",

@@ -112,11 +112,9 @@ struct Publication: Sendable {
         of request: borrowing PushRequest, in body: [UInt8], isEnvelope: Bool, id: String, tenant: String?
     ) -> [UInt8] {
         let document = request.document
-        var (node, json) = (document.root, body)
-        if isEnvelope, let data = document.member("data", of: node) {
-            node = data
-            json = Array(document.string(document.text(of: data)).utf8)
-        }
+        let node = isEnvelope ? document.member("data", of: document.root) ?? document.root : document.root
+        // Where null was, the document's text has no such member any more, so that none stands twice.
+        let json = isEnvelope || document.hasNull ? Array(document.string(document.text(of: node)).utf8) : body
         guard let brace = json.firstIndex(of: UInt8(ascii: "{")) else { return json }
         var writer = ByteWriter(capacity: json.count + roomForMembers)
         writer.append("{")

@@ -101,7 +101,7 @@ private struct RegisterReader {
     }
 
     mutating func tags(of user: UserTag, by rules: TagRules) -> [String] {
-        guard let list = member("Tags"), document.kind(of: list) != .null else { return [] }
+        guard let list = member("Tags") else { return [] }
         guard document.kind(of: list) == .array else {
             fault(at: list, message: "Tags must be an array of strings.")
             return []
@@ -133,12 +133,15 @@ private struct RegisterReader {
         return node
     }
 
-    /// The value of a member by its name in any case; a second one is a fault, because either could be meant.
+    /// The value of a member by its name in any case, unless it is null; a second one is a fault, because either could be meant.
     private mutating func member(_ name: String) -> JSONDocument.Node? {
         var found: JSONDocument.Node?
         var members = document.children(of: document.root)
         while let (key, value) = members.next(in: document) {
-            guard document.string(document.text(of: key)).lowercased() == name.lowercased() else { continue }
+            guard document.string(document.text(of: key)).lowercased() == name.lowercased(), document.kind(of: value) != .null
+            else {
+                continue
+            }
             if found != nil { fault(at: key, message: "\(name) stands twice.") }
             found = found ?? value
         }

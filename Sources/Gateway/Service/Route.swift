@@ -83,18 +83,27 @@ enum Route: Sendable, Equatable {
         case "/v1/requests:batch": return [("POST", .publishBatch)]
         case "/v1/requests:explain": return [("POST", .explain)]
         case "/v1/openapi.json": return [("GET", .openAPI), ("HEAD", .openAPI)]
-        case "/api/register": return [("POST", .newRegistration)]
-        case "/api/notifications": return [("POST", .notify)]
         default: break
         }
         if let found = PageRoute.methods(of: path) { return found.map { ($0.method, .page($0.route)) } }
         let pieces = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        if pieces.count == 4, !pieces[3].isEmpty, pieces[0].isEmpty, pieces[1] == "api" {
-            let id = PercentEncoding.decoded(pieces[3])
-            if pieces[2] == "register" { return [("PUT", .putRegistration(id: id)), ("DELETE", .deleteRegistration(id: id))] }
-            if pieces[2] == "notifications" { return [("GET", .secureText(id: id))] }
-        }
+        if let found = appRoutes(of: pieces) { return found }
         if let found = OperatorRoute.methods(of: pieces) { return found.map { ($0.method, .operate($0.route)) } }
         return RequestRoute.methods(of: pieces)?.map { ($0.method, .request($0.route)) }
+    }
+
+    /// The routes below `/api`, as ASP.NET finds them: names in any case and with escapes, and one slash behind them.
+    private static func appRoutes(of pieces: [String]) -> [(method: String, route: Route)]? {
+        var names = pieces.dropFirst().map { PercentEncoding.decoded($0) }
+        if names.count > 2, names.last == "" { names.removeLast() }
+        guard pieces[0].isEmpty, 2...3 ~= names.count, names[0].equalsIgnoringCase("api") else { return nil }
+        let id = names.count == 3 ? names[2] : nil
+        if id?.isEmpty == true { return nil }
+        if names[1].equalsIgnoringCase("register") {
+            guard let id else { return [("POST", .newRegistration)] }
+            return [("PUT", .putRegistration(id: id)), ("DELETE", .deleteRegistration(id: id))]
+        }
+        guard names[1].equalsIgnoringCase("notifications") else { return nil }
+        return id.map { [("GET", .secureText(id: $0))] } ?? [("POST", .notify)]
     }
 }

@@ -158,7 +158,7 @@ package struct AudienceFormat {
     private func member(_ name: String) -> JSONDocument.Node? {
         var found: JSONDocument.Node?
         document.forEachMember(of: document.root) { key, value in
-            if found == nil, document.isEqual(key, to: name) { found = value }
+            if found == nil, document.isEqual(key, to: name), document.kind(of: value) != .null { found = value }
         }
         return found
     }

@@ -6,15 +6,18 @@ extension JSONDocument {
 
     /// Reads one JSON text in place of what the document held. After an error it holds nothing.
     ///
-    /// - Parameter source: The text, UTF-8 without a byte order mark.
+    /// - Parameters:
+    ///   - source: The text, UTF-8 without a byte order mark.
+    ///   - replacesHalfPairs: True to read an escape that is half a surrogate pair as U+FFFD and to mark it (`illFormedTexts`).
+    ///     Otherwise it is a fault.
     /// - Throws: `JSONError` naming the reason, the byte and the JSON Pointer of the first fault.
-    public mutating func read(_ source: Span<UInt8>) throws(JSONError) {
+    public mutating func read(_ source: Span<UInt8>, replacingHalfPairs replacesHalfPairs: Bool = false) throws(JSONError) {
         removeAll()
         guard source.count <= Self.maximumByteCount else {
             throw JSONError(reason: .tooLarge, offset: Self.maximumByteCount, pointer: "")
         }
         content.append(source)
-        var reader = JSONReader()
+        var reader = JSONReader(replacesHalfPairs: replacesHalfPairs)
         do {
             while try !Self.read(source, on: &reader, into: &tokens, decoding: &content) {
                 addRoom(for: source.count)
@@ -26,6 +29,8 @@ extension JSONDocument {
             throw JSONError(reason: error, offset: offset, pointer: pointer)
         }
         for object in reader.objectsToSearch { noteDuplicateKeys(of: object) }
+        hasIllFormedText = reader.hasIllFormedText
+        hasNull = reader.hasNull
     }
 
     /// Reads as much as there is room for.

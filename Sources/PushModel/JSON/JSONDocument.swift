@@ -26,6 +26,8 @@ public struct JSONDocument: Sendable {
 
     struct Token: Sendable {
         var kind: Kind
+        /// True for a string in which U+FFFD stands for half a surrogate pair.
+        var isIllFormed = false
         /// The value's range in `bytes`: raw text, or the decoded content of a string.
         var start: Int32
         var length: Int32
@@ -42,6 +44,10 @@ public struct JSONDocument: Sendable {
     var tokens: [Token] = []
     /// The keys that stand in their object before, in the order in which the objects end. They are at most 16.
     public internal(set) var duplicateKeys: [Node] = []
+    /// True if U+FFFD stands for half a surrogate pair in any string.
+    var hasIllFormedText = false
+    /// True if null stands anywhere in the text.
+    public internal(set) var hasNull = false
 
     /// An empty document without a `root`. `read` fills it.
     public init() {}
@@ -51,6 +57,8 @@ public struct JSONDocument: Sendable {
         if content.room.count > 1 << 16 { content = ByteWriter() } else { content.removeAll() }
         if tokens.count > 1 << 14 { tokens = [] }
         if !duplicateKeys.isEmpty { duplicateKeys.removeAll() }
+        hasIllFormedText = false
+        hasNull = false
     }
 
     /// The bytes that the list of values takes in memory, with the room that it keeps: 20 for each value. A text of many small values has
@@ -65,6 +73,16 @@ public struct JSONDocument: Sendable {
 
     /// The kind of the value at `node`.
     public func kind(of node: Node) -> Kind { tokens[Int(node.index)].kind }
+
+    /// True for a string in which U+FFFD stands for half a surrogate pair.
+    public func isIllFormed(_ node: Node) -> Bool { tokens[Int(node.index)].isIllFormed }
+
+    /// The strings, keys among them, in which U+FFFD stands for half a surrogate pair, in their order. They are at most 16.
+    public var illFormedTexts: [Node] {
+        guard hasIllFormedText else { return [] }
+        return Array(tokens[..<Int(tokens[0].next)].indices.lazy.filter { tokens[$0].isIllFormed }.prefix(16))
+            .map { Node(index: Int32($0)) }
+    }
 
     /// The number of members of an object or elements of an array, or 0 for other values.
     public func childCount(of node: Node) -> Int { Int(tokens[Int(node.index)].childCount) }
@@ -159,6 +177,11 @@ public struct JSONDocument: Sendable {
             if found == nil && isEqual(key, to: name) { found = value }
         }
         return found
+    }
+
+    /// The value of the object's member `name`, or nil when there is none, or null in its place.
+    public func value(_ name: StaticString, of node: Node) -> Node? {
+        member(name, of: node).flatMap { kind(of: $0) == .null ? nil : $0 }
     }
 
     /// True if `text` is exactly `literal`.

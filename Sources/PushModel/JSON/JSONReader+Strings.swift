@@ -26,14 +26,16 @@ extension JSONReader {
         }
         let decoded = content.count
         var copied = start
+        var isWellFormed = true
         while source[index] != UInt8(ascii: "\"") {
             content.append(source.extracting(copied..<index))
-            try readEscape(source, into: &content)
+            if try !readEscape(source, into: &content) { isWellFormed = false }
             copied = index
             try skipText(source)
         }
         content.append(source.extracting(copied..<index))
         add(.string, at: decoded, length: content.count - decoded, to: &tokens)
+        if !isWellFormed { noteIllFormedText(in: &tokens) }
         index += 1
     }
 
@@ -51,8 +53,8 @@ extension JSONReader {
         }
     }
 
-    /// Reads the escape at `index`. A wrong one is reported where it begins.
-    private mutating func readEscape(_ source: Span<UInt8>, into content: inout ByteWriter) throws(Fault) {
+    /// Reads the escape at `index`. A wrong one is reported where it begins. Returns false if U+FFFD stands for half a pair.
+    private mutating func readEscape(_ source: Span<UInt8>, into content: inout ByteWriter) throws(Fault) -> Bool {
         let start = index
         guard index + 1 < source.count else { throw .unexpectedEnd }
         let letter = source[index + 1]
@@ -65,20 +67,27 @@ extension JSONReader {
         case UInt8(ascii: "r"): content.append(0x0D)
         case UInt8(ascii: "t"): content.append(0x09)
         case UInt8(ascii: "u"):
-            guard let scalar = try readScalar(source) else {
+            let half = try readHexadecimal(source).map { (unit: $0, end: index) }
+            if let half, let scalar = try readScalar(from: half.unit, of: source) {
+                for unit in scalar.utf8 { content.append(unit) }
+                return true
+            }
+            guard replacesHalfPairs, let half else {
                 index = start
                 throw .invalidString
             }
-            for unit in scalar.utf8 { content.append(unit) }
+            index = half.end
+            content.append("\u{FFFD}")
+            return false
         default:
             index = start
             throw .invalidString
         }
+        return true
     }
 
-    /// Reads the digits behind `\u`, with a second escape behind half a surrogate pair. Nil when they are no character.
-    private mutating func readScalar(_ source: Span<UInt8>) throws(Fault) -> Unicode.Scalar? {
-        guard let high = try readHexadecimal(source) else { return nil }
+    /// The character that begins with the UTF-16 unit behind `\u`. Of half a surrogate pair, reads the other. Nil when there is none.
+    private mutating func readScalar(from high: UInt32, of source: Span<UInt8>) throws(Fault) -> Unicode.Scalar? {
         guard high & 0xFC00 == 0xD800 else { return Unicode.Scalar(high) }
         for expected in [UInt8(ascii: "\\"), UInt8(ascii: "u")] {
             guard index < source.count else { throw .unexpectedEnd }

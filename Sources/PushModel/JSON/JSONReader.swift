@@ -26,6 +26,15 @@ struct JSONReader {
     private var depth = 0
     /// The objects in which a key may stand twice, in the order in which they end.
     private(set) var objectsToSearch: [Int] = []
+    /// True to read half a surrogate pair as U+FFFD.
+    let replacesHalfPairs: Bool
+    /// True if that was done.
+    private(set) var hasIllFormedText = false
+    private(set) var hasNull = false
+
+    init(replacesHalfPairs: Bool = false) {
+        self.replacesHalfPairs = replacesHalfPairs
+    }
 
     /// Reads `source`, the same in each call, or goes on where there was no room for more. `content` holds it too, and takes the
     /// strings that have to be decoded. Returns false if there is no room for another value and its key. Throws the first fault,
@@ -73,6 +82,12 @@ struct JSONReader {
             next: Int32(truncatingIfNeeded: tokenCount + 1))
         tokenCount += 1
     }
+
+    /// Marks the string that was added last.
+    mutating func noteIllFormedText(in tokens: inout MutableSpan<Token>) {
+        tokens[tokenCount - 1].isIllFormed = true
+        hasIllFormedText = true
+    }
 }
 
 extension JSONReader {
@@ -91,7 +106,9 @@ extension JSONReader {
         case UInt8(ascii: "["): try openContainer(.array, in: &tokens)
         case UInt8(ascii: "t"): try readWord("true", as: .true, from: source, into: &tokens)
         case UInt8(ascii: "f"): try readWord("false", as: .false, from: source, into: &tokens)
-        case UInt8(ascii: "n"): try readWord("null", as: .null, from: source, into: &tokens)
+        case UInt8(ascii: "n"):
+            hasNull = true
+            try readWord("null", as: .null, from: source, into: &tokens)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try readNumber(source, into: &tokens)
         default: throw .unexpectedByte
         }

@@ -5,6 +5,7 @@ public enum JSONTree: Sendable, Equatable {
     case bool(Bool)
     case array([JSONTree])
     case object([Member])
+    case null
 
     /// A member of an object.
     public struct Member: Sendable, Equatable {
@@ -51,6 +52,7 @@ public enum JSONTree: Sendable, Equatable {
         case .text(let text): json.append(json: text)
         case .number(let number): json.append(decimal: number)
         case .bool(let value): json.append(value ? "true" : "false")
+        case .null: json.append("null")
         case .array(let elements):
             Self.append("[", parts: elements, closing: "]", to: &json, level: level) { $0.append(to: &$1, level: level + 1) }
         case .object(let members):

@@ -31,7 +31,7 @@ struct Attributes: ~Copyable {
         in document: inout JSONDocument
     ) -> JSONDocument.Text? {
         if hasNothing { return nil }
-        if let envelope, let member = name.eventMember, let value = document.member(member, of: envelope) {
+        if let envelope, let member = name.eventMember, let value = document.value(member, of: envelope) {
             let text = document.text(of: value)
             return document.kind(of: value) == .string && byteCount.contains(text.count) ? text : nil
         }

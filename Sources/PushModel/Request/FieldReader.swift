@@ -30,6 +30,35 @@ struct FieldReader {
         }
     }
 
+    /// Notes faults of texts that were found before anything was taken out of the document.
+    mutating func note(_ found: [RequestFault]) {
+        faultCount += found.count
+        faults += found.prefix(Self.maximumFaults - faults.count)
+    }
+
+    /// The faults of names that stand twice and of texts with half a surrogate pair, wherever they are.
+    static func textFaults(of document: borrowing JSONDocument) -> [RequestFault] {
+        var faults: [RequestFault] = []
+        for key in document.duplicateKeys {
+            let pointer = document.pointer(to: key)
+            faults.append(RequestFault(.schemaInvalid, at: pointer, message: "This name occurs twice in one object."))
+        }
+        for text in document.illFormedTexts {
+            faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: text), message: halfPair))
+        }
+        return faults
+    }
+
+    private static let halfPair =
+        "This text has half a surrogate pair: a character beyond U+FFFF is two escapes, such as \\ud83d\\ude80."
+
+    /// True for a text with half a surrogate pair. It is counted here, so that what it stands in is not used, and named once, by `textFaults`.
+    private mutating func refusesHalfPair(at node: Node, in document: borrowing JSONDocument) -> Bool {
+        guard document.isIllFormed(node) else { return false }
+        faultCount += 1
+        return true
+    }
+
     /// A fault at `pointer`, counted from the request's own object.
     mutating func fault(pointer: String, message: String) {
         faultCount += 1
@@ -81,6 +110,7 @@ struct FieldReader {
             fault(at: node, in: document, message: "This must be a string.")
             return nil
         }
+        if refusesHalfPair(at: node, in: document) { return nil }
         let text = document.text(of: node)
         // A character has at least one byte: most texts need no counting.
         let isWithin = text.count <= range.upperBound && (range.lowerBound == 0 || range.lowerBound == 1 && !text.isEmpty)
@@ -192,6 +222,7 @@ struct FieldReader {
         let before = faultCount
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
+            _ = refusesHalfPair(at: key, in: document)
             let name = document.text(of: key)
             if name.count > limits.nameLength && characterCount(document.span(name)) > limits.nameLength {
                 fault(at: key, in: document, message: "This name has more than \(limits.nameLength) characters.")

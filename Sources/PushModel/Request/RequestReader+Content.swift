@@ -94,7 +94,7 @@ extension RequestReader {
     ) {
         guard let device = fields.object(element, in: document) else { return }
         fields.unknownMembers(of: device, in: document, beside: Self.deviceFields)
-        guard let platform = document.member("platform", of: device), let handle = document.member("handle", of: device) else {
+        guard let platform = document.value("platform", of: device), let handle = document.value("handle", of: device) else {
             fields.fault(at: element, in: document, message: "A device has a platform and a handle.")
             return
         }

@@ -76,7 +76,7 @@ public struct RequestReader: Sendable {
     /// Reads the text. After a failure nothing is left of it.
     private static func readDocument(_ value: Span<UInt8>, into document: inout JSONDocument) -> UnreadableRecord? {
         guard !value.isEmpty else { return .noValue }
-        do { try document.read(value) } catch { return .notJSON(error) }
+        do { try document.read(value, replacingHalfPairs: true) } catch { return .notJSON(error) }
         guard document.kind(of: document.root) != .object else { return nil }
         document.removeAll()
         return .notAnObject
@@ -87,13 +87,13 @@ public struct RequestReader: Sendable {
         -> Reading
     {
         var fields = FieldReader(strictness, base: attributes.envelope == nil ? "" : "/data")
+        let textFaults = FieldReader.textFaults(of: request.document)
         if let body = body(attributes, in: request.document, using: &fields) {
+            Self.removeNulls(of: body, from: &request.document)
             let present = readFields(of: body, into: &request, using: &fields)
             checkWhole(request, present: present, using: &fields)
         }
-        for key in request.document.duplicateKeys {
-            fields.fault(at: key, in: request.document, message: "This name occurs twice in one object.")
-        }
+        fields.note(textFaults)
         identify(&request, attributes: attributes, origin: origin)
         readAttributes(attributes, origin: origin, into: &request, using: &fields)
         request.unknownFieldCount = fields.unknownFieldCount

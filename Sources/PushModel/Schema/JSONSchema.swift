@@ -68,6 +68,24 @@ public enum JSONSchema {
         return .members(members)
     }
 
+    /// An object of known members that others write. One that is not required may be null, which says that it is not set.
+    ///
+    /// - Parameters:
+    ///   - properties: The members.
+    ///   - required: The names of those that must be there.
+    ///   - isOpen: True if others may be there, too.
+    /// - Returns: The schema.
+    public static func input(_ properties: [(String, JSONTree)], required: [String] = [], isOpen: Bool = false) -> JSONTree {
+        object(
+            properties.map { ($0, required.contains($0) ? $1 : $1.orNull) }, required: required, isOpen: isOpen)
+    }
+
+    /// Says that an object has the member `name`, and that it is set.
+    static func isSet(_ name: String) -> JSONTree {
+        let value: JSONTree = ["not": ["type": "null"]]
+        return ["required": [.text(name)], "properties": .members([(name, value)])]
+    }
+
     /// An object whose names are not fixed.
     ///
     /// - Parameters:
@@ -85,15 +103,37 @@ public enum JSONSchema {
         return .members(members)
     }
 
-    static func map(_ limits: RequestLimits.Map, names: CharacterClass? = nil, values: CharacterClass? = nil) -> JSONTree {
+    /// An object of texts. As an `input`, null says of each that it is not set.
+    static func map(
+        _ limits: RequestLimits.Map, names: CharacterClass? = nil, values: CharacterClass? = nil, isInput: Bool = true
+    ) -> JSONTree {
         let name = names.map { text(1...limits.nameLength, of: $0) } ?? ["maxLength": .number(Int64(limits.nameLength))]
-        return map(of: text(0...limits.valueLength, pattern: values?.patternOrEmpty), count: limits.members, names: name)
+        let value = text(0...limits.valueLength, pattern: values?.patternOrEmpty)
+        return map(of: isInput ? value.orNull : value, count: limits.members, names: name)
     }
 }
 
 extension JSONTree {
     /// The schema with a sentence for readers.
     public func described(_ text: String) -> JSONTree { adding(["description": .text(text)]) }
+
+    /// The schema of what may be null, too.
+    var orNull: JSONTree {
+        guard case .object(let members) = self else { return self }
+        if let value = self["const"] {
+            return .object(members.map { $0.name == "const" ? Member("enum", value: [value, .null]) : $0 })
+        }
+        guard self["type"] != nil else { return ["anyOf": [self, ["type": "null"]]] }
+        return .object(
+            members.map { member in
+                switch (member.name, member.value) {
+                case ("type", .array(let types)): Member("type", value: .array(types + ["null"]))
+                case ("type", let type): Member("type", value: [type, "null"])
+                case ("enum", .array(let words)): Member("enum", value: .array(words + [.null]))
+                default: member
+                }
+            })
+    }
 
     /// The schema with the value that counts where there is none.
     func withDefault(_ value: JSONTree) -> JSONTree { adding(["default": value]) }

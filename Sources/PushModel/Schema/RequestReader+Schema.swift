@@ -3,20 +3,19 @@ import Basics
 /// The form of a request as a JSON Schema, made of the names and limits that the reader goes by.
 ///
 /// What it cannot say, the reader refuses all the same: a platform named twice under two names or without content, a moment that is not
-/// there in the calendar, a user's name of more than 255 bytes.
+/// there in the calendar, a user's name of more than 255 bytes. Members that are null count where a number of members is limited.
 extension RequestReader {
     static var schema: JSONTree {
         // Only pushfan writes the others.
         let fields = Field.allCases.filter { $0 != .replay && $0 != .parent }
         let content: [Field] = [.message, .payloads, .template]
         let conflicts: [[Field]] = [[.timeToLive, .expiresAt], [.template, .message], [.template, .payloads]]
-        return JSONSchema.object(fields.map { ($0.rawValue, schema(of: $0)) }, required: [Field.audience.rawValue])
+        return JSONSchema.input(fields.map { ($0.rawValue, schema(of: $0)) }, required: [Field.audience.rawValue])
             .adding([
-                "anyOf": .array(content.map { required([$0]) }), "not": ["anyOf": .array(conflicts.map { required($0) })],
+                "anyOf": .array(content.map { JSONSchema.isSet($0.rawValue) }),
+                "not": ["anyOf": .array(conflicts.map { ["allOf": .array($0.map { JSONSchema.isSet($0.rawValue) })] })],
             ])
     }
-
-    private static func required(_ fields: [Field]) -> JSONTree { ["required": .texts(fields.map(\.rawValue))] }
 
     private static func schema(of field: Field) -> JSONTree {
         switch field {
@@ -31,7 +30,7 @@ extension RequestReader {
             JSONSchema.list(of: platform, count: RequestLimits.platforms, isDistinct: true).described("Each must have content.")
         case .message: message
         case .template: JSONSchema.map(RequestLimits.template).described("Properties for templates that devices registered.")
-        case .payloads: JSONSchema.map(of: payload, count: RequestLimits.payloads, names: platform)
+        case .payloads: JSONSchema.map(of: payload.orNull, count: RequestLimits.payloads, names: platform)
         case .timeToLive: JSONSchema.integer(RequestLimits.timeToLive).described("Lifetime in seconds.")
         case .expiresAt: JSONSchema.moment.described("When it is of no more use.")
         case .notBefore: JSONSchema.moment.described("No call is made before it.")
@@ -39,8 +38,8 @@ extension RequestReader {
         case .collapseKey: JSONSchema.text(RequestLimits.collapseKey, of: .printable)
         case .dedupe: dedupe
         case .orderingKey: JSONSchema.text(RequestLimits.orderingKey).described("Requests with one key are sent one by one.")
-        case .options: JSONSchema.object(OptionField.allCases.map { ($0.rawValue, schema(of: $0)) })
-        case .labels: labels
+        case .options: JSONSchema.input(OptionField.allCases.map { ($0.rawValue, schema(of: $0)) })
+        case .labels: JSONSchema.map(RequestLimits.labels, names: .labelName)
         case .replay: replay
         case .parent: parent
         }
@@ -50,7 +49,7 @@ extension RequestReader {
     private static var platform: JSONTree { JSONSchema.words(Platform.names.names) }
 
     private static var dedupe: JSONTree {
-        JSONSchema.object(
+        JSONSchema.input(
             [
                 ("key", JSONSchema.text(RequestLimits.dedupeKey)),
                 (
@@ -70,14 +69,15 @@ extension RequestReader {
         }
     }
 
-    /// Labels, as they are in a result, too.
-    static var labels: JSONTree { JSONSchema.map(RequestLimits.labels, names: .labelName) }
+    /// Labels as they are in a result.
+    static var labels: JSONTree { JSONSchema.map(RequestLimits.labels, names: .labelName, isInput: false) }
 }
 
 extension RequestReader {
     private static var audience: JSONTree {
-        JSONSchema.object(AudienceKind.allCases.map { ($0.rawValue, schema(of: $0)) })
-            .adding(["minProperties": 1, "maxProperties": 1]).described("Who gets it: exactly one member.")
+        JSONSchema.input(AudienceKind.allCases.map { ($0.rawValue, schema(of: $0)) })
+            .adding(["oneOf": .array(AudienceKind.allCases.map { JSONSchema.isSet($0.rawValue) })])
+            .described("Who gets it: exactly one member that is set.")
     }
 
     private static func schema(of kind: AudienceKind) -> JSONTree {
@@ -127,8 +127,8 @@ extension RequestReader {
 
     private static var message: JSONTree {
         let content: [MessageField] = [.title, .body, .data]
-        return JSONSchema.object(MessageField.allCases.map { ($0.rawValue, schema(of: $0)) })
-            .adding(["anyOf": .array(content.map { ["required": [.text($0.rawValue)]] })])
+        return JSONSchema.input(MessageField.allCases.map { ($0.rawValue, schema(of: $0)) })
+            .adding(["anyOf": .array(content.map { JSONSchema.isSet($0.rawValue) })])
     }
 
     private static func schema(of field: MessageField) -> JSONTree {
@@ -146,7 +146,7 @@ extension RequestReader {
     }
 
     private static var payload: JSONTree {
-        JSONSchema.object(
+        JSONSchema.input(
             [
                 ("body", ["type": ["object", "string"]]), ("content_type", JSONSchema.words(contentTypes.names)),
                 ("headers", JSONSchema.map(RequestLimits.headers, names: .headerName, values: .printable)),

@@ -36,7 +36,7 @@ struct PartReferenceTests {
         #expect(PartReference(of: reading.request) == nil)
     }
 
-    @Test(arguments: ["parent", "replay"], ["{}", "[]", "null", "{\(block)}"])
+    @Test(arguments: ["parent", "replay"], ["{}", "[]", "{\(block)}"])
     func whereAnybodyPublishesNoBlockIsTakenWhateverItSays(_ name: String, _ block: String) {
         var reading = Reading()
         reading.topic = .open
