@@ -94,10 +94,11 @@ let package = Package(
         // pure
         pure("Basics"),
         pure("PushModel", ["Basics"]),
-        pure("Payloads", ["Basics", "PushModel"]),
+        pure("XML", ["Basics", "PushModel"]),
+        pure("Payloads", ["Basics", "PushModel", "XML"]),
         pure("FanOut", ["Basics", "PushModel"]),
         pure("Delivery", ["Basics", "PushModel"]),
-        pure("Outcomes", ["Basics", "PushModel", "Delivery"]),
+        pure("Outcomes", ["Basics", "PushModel", "XML", "Delivery"]),
         pure("HTTP1", ["Basics"]),
         pure("Observability", ["Basics"]),
         pure("ResultQuery", ["Basics", "PushModel"]),
@@ -122,7 +123,8 @@ let package = Package(
         .target(
             name: "HubREST",
             dependencies: [
-                "Basics", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubAuth", "CurlHTTP", "HTTP1", "EventLoop",
+                "Basics", "PushModel", "XML", "Payloads", "FanOut", "Delivery", "Outcomes", "HubAuth", "CurlHTTP", "HTTP1",
+                "EventLoop",
             ],
             swiftSettings: strict),
 
@@ -163,7 +165,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HubEmulator",
-            dependencies: ["Basics", "PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
+            dependencies: ["Basics", "PushModel", "XML", "Payloads", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
             swiftSettings: strict),
 
         // wiring
@@ -215,6 +217,7 @@ let package = Package(
         .executableTarget(name: "Scaling", dependencies: ["ScaleModel"], path: "Tests/Scaling", swiftSettings: strict),
         tests("BasicsTests", ["Basics"]),
         tests("PushModelTests", ["PushModel"]),
+        tests("XMLTests", ["Basics", "XML"], settings: quick),
         tests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
         tests("FanOutTests", ["FanOut", "PushModel"]),
         tests("DeliveryTests", ["Basics", "Delivery", "PushModel"], settings: quick),
@@ -260,7 +263,7 @@ let package = Package(
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "Outcomes", "HubEmulator",
                 "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
-                "Publishing", "Intake", "SQLite", "Jobs", "Replay", "ResultQuery", "WebFiles",
+                "Publishing", "Intake", "SQLite", "Jobs", "GroupPositions", "Replay", "ResultQuery", "WebFiles",
             ]),
         tests("ScalingTests", ["ScaleModel"]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),

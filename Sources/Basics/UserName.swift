@@ -10,6 +10,8 @@ public enum UserName {
     /// The rule of an addressable name, for messages.
     public static let addressableRule =
         "1 to \(maximumByteCount) bytes of UTF-8, no control character, and no blank in front or behind"
+    /// The fault of what is no addressable name, which it does not repeat.
+    public static let refusal = "This is no user's name; one has \(addressableRule)."
     /// The rule of a legal name, for messages.
     public static let rule =
         "1 to \(maximumByteCount) bytes of UTF-8, no colon, no control character, and no blank in front or behind"

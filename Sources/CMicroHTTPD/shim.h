@@ -21,6 +21,12 @@ static inline int pushfan_mhd_socket(struct MHD_Connection *connection) {
     return info ? info->connect_fd : -1;
 }
 
+/// The bytes of the request's head as it came, the blank line included, or 0.
+static inline size_t pushfan_mhd_head_size(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info ? info->header_size : 0;
+}
+
 /// The peer's address, or NULL.
 static inline const struct sockaddr *pushfan_mhd_peer(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);

@@ -28,6 +28,16 @@ final class Connection {
     /// From when on it takes no further request.
     var endOfLife = MonotonicTime.never
     var idleSince = MonotonicTime.never
+    /// Nanoseconds from `idleSince` on for which the peer is expected to keep it.
+    var idleAllowance = Int64.max
+    /// Answers that came on it.
+    var answers = 0
+    /// Nanoseconds for which it was idle before its request.
+    var idleBeforeRequest: Int64 = 0
+    /// True if its first answer had a field `Keep-Alive`.
+    var hasPromise = false
+    /// True if it is to show what the peer does beyond a limit that its habits have.
+    var isTrial = false
     /// True if it had an exchange or was idle for a while, so that the peer may have closed it by right.
     var isKept = false
     /// True if the peer has closed its end, be it behind an answer that is still to be read.

@@ -25,20 +25,26 @@ extension ConnectionPool {
     private func takeIdle(_ now: MonotonicTime) -> Connection? {
         while let slot = idle.popLast() {
             let connection = connections[slot]
+            connection.idleBeforeRequest = now.nanoseconds(since: connection.idleSince)
             // A new connection takes one request however short its life is to be.
-            let isYoung = !connection.isKept || now < connection.endOfLife
-            if isYoung, isUsable(connection, at: now) { return connection }
-            drop(connection)
+            if connection.isKept, now >= expiry(of: connection) {
+                retire(connection, at: now)
+            } else if isOpen(connection) {
+                // The peer may close what says nothing for so long, although it never had an exchange.
+                if connection.idleBeforeRequest >= 10_000_000 { connection.isKept = true }
+                return connection
+            } else {
+                drop(connection)
+            }
         }
         return nil
     }
 
-    /// Checks whether the peer closed an idle connection. A check counts for 10 ms, more than a turn of the loop with hundreds of events
-    /// takes; to check each time would be a system call for each exchange under load.
-    private func isUsable(_ connection: Connection, at now: MonotonicTime) -> Bool {
-        if now.nanoseconds(since: connection.idleSince) < 10_000_000 { return true }
-        connection.isKept = true
-        return isQuiet(connection)
+    /// Looks for the peer's end right before a request is written, in one system call.
+    private func isOpen(_ connection: Connection) -> Bool {
+        if !connector.hasArrivals(connection) || isQuiet(connection) { return true }
+        habits.learn(closedAfter: connection.answers, idleFor: connection.idleBeforeRequest)
+        return false
     }
 
     /// True if an idle connection is open and has said nothing. What it says without a request is never read as an answer.
@@ -88,6 +94,10 @@ extension ConnectionPool {
         let early = Int64.random(in: 0...maximumAgeNanoseconds / 4)
         connection.endOfLife = now.advanced(byNanoseconds: maximumAgeNanoseconds - early)
         connection.isKept = false
+        connection.answers = 0
+        connection.isTrial = false
+        connection.hasPromise = false
+        connection.idleAllowance = habits.idleTime.limit
         connection.peerHasEnded = false
         release(connection, at: now)
     }
@@ -99,6 +109,14 @@ extension ConnectionPool {
         let reason = TransportFailure.Cause(connecting: code, usesProxy: connector.proxy != nil)
         drop(connection)
         if let exchange = waiting.popFirst() { fail(exchange, because: reason, code: code, text: text) }
+    }
+
+    /// Closes an idle connection at the end of its time.
+    private func retire(_ connection: Connection, at now: MonotonicTime) {
+        let idle = now.nanoseconds(since: connection.idleSince)
+        if idle < idleNanoseconds, now < connection.endOfLife { connectionsRetired += 1 }
+        habits.learn(lastedIdle: idle)
+        drop(connection)
     }
 
     /// Makes a connection idle.
@@ -124,7 +142,7 @@ extension ConnectionPool {
 
     /// The moment when an idle connection must be closed.
     func expiry(of connection: Connection) -> MonotonicTime {
-        min(connection.idleSince.advanced(byNanoseconds: idleNanoseconds), connection.endOfLife)
+        min(connection.idleSince.advanced(byNanoseconds: min(idleNanoseconds, connection.idleAllowance)), connection.endOfLife)
     }
 
     /// Ends what is overdue and finds out when to look again. Runs at most once for each deadline, not for each exchange.
@@ -148,9 +166,21 @@ extension ConnectionPool {
         }
         idle.removeAll { slot in
             let connection = connections[slot]
-            let end = expiry(of: connection)
-            if end <= now { drop(connection) } else { nextSweep = min(nextSweep, end) }
-            return end <= now
+            if expiry(of: connection) <= now, !becomesTrial(connection, at: now) {
+                retire(connection, at: now)
+                return true
+            }
+            nextSweep = min(nextSweep, expiry(of: connection))
+            return false
         }
+    }
+
+    /// Keeps an idle connection now and then for longer than the peer's habit, to see if it still has it.
+    private func becomesTrial(_ connection: Connection, at now: MonotonicTime) -> Bool {
+        guard connection.idleAllowance == habits.idleTime.limit, connection.idleAllowance < idleNanoseconds,
+            now < connection.endOfLife, habits.allowsLongerIdleTime()
+        else { return false }
+        (connection.isTrial, connection.idleAllowance) = (true, .max)
+        return true
     }
 }

@@ -26,6 +26,7 @@ extension ConnectionPool {
             if readiness.contains(.writable), connection.phase == .busy, connection.waitsForRoom { send(connection) }
         case .idle:
             if isQuiet(connection) { return }
+            habits.learn(closedAfter: connection.answers, idleFor: MonotonicTime.now().nanoseconds(since: connection.idleSince))
             idle.removeAll { $0 == connection.slot }
             drop(connection)
         case .connecting, .closed:
@@ -68,9 +69,13 @@ extension ConnectionPool {
         if connection.requestBytesSent {
             // The peer may have answered before it closed; if not, this error is the cause, not what receiving says after it.
             receive(connection, afterSendError: code)
-            if connection.phase == .busy { fail(connection, because: .reset, code: code, text: text(of: connection, for: code)) }
+            if connection.phase == .busy {
+                endedUnanswered(connection, because: .reset, code: code, text: text(of: connection, for: code))
+            }
         } else if connection.isKept {
             // It had closed while it was idle and has taken nothing: the request goes first on another.
+            habits.learn(closedAfter: connection.answers, idleFor: connection.idleBeforeRequest)
+            requestsSentAgain += 1
             waiting.prepend(endExchange(connection))
             drop(connection)
         } else {
@@ -94,7 +99,9 @@ extension ConnectionPool {
                 return
             case .failed(let code):
                 let code = sendError ?? code
-                return fail(connection, because: .reset, code: code, text: text(of: connection, for: code))
+                let text = text(of: connection, for: code)
+                if !connection.parser.hasStarted { return endedUnanswered(connection, because: .reset, code: code, text: text) }
+                return fail(connection, because: .reset, code: code, text: text)
             case .moved(0):
                 if sendError != nil, !connection.parser.hasStarted { return }
                 return peerClosed(connection)
@@ -112,7 +119,8 @@ extension ConnectionPool {
 
     private func peerClosed(_ connection: Connection) {
         guard connection.parser.hasStarted else {
-            return fail(connection, because: .closedBeforeAnswer, text: "the connection was closed before an answer")
+            return endedUnanswered(
+                connection, because: .closedBeforeAnswer, code: CURLE_OK, text: "the connection was closed before an answer")
         }
         do throws(AnswerFault) {
             try connection.parser.connectionClosed()
@@ -130,9 +138,12 @@ extension ConnectionPool {
 
     /// Hands the answer over and keeps the connection if it can carry another request.
     private func finish(_ connection: Connection, mayReuse: Bool) {
+        connection.answers += 1
         // An early answer leaves the peer in the middle of our request; one with the end behind it leaves nobody to read the next.
         let connectionLasts = connection.isRequestSent && !connection.peerHasEnded
-        let reuses = mayReuse && connectionLasts && connection.parser.answer.keepsAlive
+        let mayLast = mayReuse && connection.parser.answer.keepsAlive
+        if mayLast, connection.peerHasEnded { habits.learn(closedAfter: connection.answers, idleFor: 0) }
+        let reuses = mayLast && connectionLasts && peerKeeps(connection)
         var answer = spareAnswers.popLast() ?? Answer()
         swap(&answer, &connection.parser.answer)
         let exchange = endExchange(connection)
@@ -149,6 +160,28 @@ extension ConnectionPool {
         }
     }
 
+    /// Decides by what the peer does and promises if a connection is kept, and for how long.
+    private func peerKeeps(_ connection: Connection) -> Bool {
+        habits.learn(answered: connection.answers, afterIdle: connection.idleBeforeRequest)
+        var promised = Int64.max
+        // A peer that promises does so from its first answer on.
+        if connection.answers == 1 || connection.hasPromise, let field = connection.parser.answer.value(of: "Keep-Alive") {
+            connection.hasPromise = true
+            let promise = KeepAlivePromise(connection.parser.answer.bytes[field])
+            promised = promise.idleNanoseconds
+            if promised == 0 || promise.max == 0 { return false }
+        }
+        if !connection.isTrial, Int64(connection.answers) >= habits.answers.limit {
+            guard habits.allows(answers: connection.answers) else {
+                connectionsRetired += 1
+                return false
+            }
+            connection.isTrial = true
+        }
+        connection.idleAllowance = min(promised, connection.isTrial ? .max : habits.idleTime.limit)
+        return true
+    }
+
     private func endExchange(_ connection: Connection) -> Exchange {
         busyConnections -= 1
         connection.phase = .idle
@@ -156,6 +189,16 @@ extension ConnectionPool {
     }
 
     // MARK: Failures
+
+    /// Fails the exchange of a kept connection that ended before a byte of the answer, be it that the request met the peer's close or
+    /// that the peer had it and died.
+    private func endedUnanswered(_ connection: Connection, because reason: TransportFailure.Cause, code: CURLcode, text: String) {
+        habits.learn(closedAfter: connection.answers, idleFor: connection.idleBeforeRequest)
+        let count = connection.answers
+        let idle = "was idle for \(connection.idleBeforeRequest / 1_000_000) ms"
+        let past = count > 0 ? "; it had given \(count) answer\(count == 1 ? "" : "s") and \(idle) before" : ""
+        fail(connection, because: reason, code: code, text: text + past)
+    }
 
     /// Fails the exchange of a busy connection and closes it.
     func fail(_ connection: Connection, because reason: TransportFailure.Cause, code: CURLcode = CURLE_OK, text: String) {

@@ -20,7 +20,9 @@ public import HTTP1
 ///
 /// A connection is opened for a request that finds none idle, and then serves whichever request has waited longest. A failed attempt
 /// fails the request that has waited longest: an endpoint that is down fails its requests one by one, at the pace of its refusals.
-/// A request is sent a second time only if not one byte of it was written to the first connection.
+/// A request is sent a second time only if not one byte of it was written to the first connection. TCP proves
+/// nothing about written bytes: a peer that has sent its FIN may read a request whole, and reset before its kernel has acknowledged a
+/// byte. So the pool looks for the peer's end before it writes, and keeps away from the limits at which the peer closes (`PeerHabits`).
 public final class ConnectionPool {
     /// The reason that a pool cannot be made.
     public enum SetupFailure: Error, Sendable, CustomStringConvertible {
@@ -45,6 +47,10 @@ public final class ConnectionPool {
     public let configuration: ConnectionPoolConfiguration
     /// Connections opened since the start.
     public internal(set) var connectionsOpened = 0
+    /// Requests that went to another connection since the start because theirs had ended before a byte of them was written.
+    public internal(set) var requestsSentAgain = 0
+    /// Connections closed since the start because the peer closes those that are as old or idle without a word.
+    public internal(set) var connectionsRetired = 0
     /// Connections that are open now, idle or busy.
     public internal(set) var openConnections = 0
     /// Exchanges that wait for a connection.
@@ -64,13 +70,15 @@ public final class ConnectionPool {
     var connections: [Connection] = []
     /// Slots of closed connections.
     var vacant: [Int] = []
-    /// Slots of idle connections, the last used last: the surplus grows old and is closed.
+    /// Slots of idle connections, the last used last, which is taken first: it is the one that the peer is least likely to close now, and
+    /// the surplus grows old and is closed.
     var idle: [Int] = []
     var connecting = 0
     var busyConnections = 0
     var waiting = FIFO<Exchange>()
     var completions = FIFO<Completion>()
     var spareAnswers: [Answer] = []
+    var habits = PeerHabits()
     /// Not later than the first deadline, idle limit or age limit.
     var nextSweep = MonotonicTime.never
     var isClosed = false

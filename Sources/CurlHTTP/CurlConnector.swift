@@ -162,6 +162,12 @@ final class CurlConnector {
         return transfer(code, count: count)
     }
 
+    /// True if anything has come that was not read, the end of the stream included. Costs one system call, and reads nothing.
+    func hasArrivals(_ connection: Connection) -> Bool {
+        var byte: UInt8 = 0
+        return recv(connection.descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) >= 0 || errno != EAGAIN
+    }
+
     /// `.moved(0)` is the end of the stream.
     func receive(into bytes: UnsafeMutableRawBufferPointer, over connection: Connection) -> Transfer {
         if isPlain {

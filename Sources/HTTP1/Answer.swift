@@ -20,7 +20,8 @@ public struct Answer: Sendable {
     public internal(set) var status = 0
     /// The place of the decoded body in `bytes`.
     public internal(set) var bodyRange = 0..<0
-    /// True if the peer lets the connection carry another request (RFC 9112, section 9.3).
+    /// True if the peer lets the connection carry another request (RFC 9112, section 9.3). After a 421 it must be another one (RFC 9110,
+    /// section 15.5.20).
     public internal(set) var keepsAlive = false
 
     /// An answer without content.

@@ -1,7 +1,7 @@
 /// The reason why the bytes of a peer are not one valid HTTP/1.1 answer (RFC 9112). The names are bounded, so they may label a
 /// metric.
 public enum AnswerFault: String, Error, Hashable, Sendable, CaseIterable {
-    /// The first line is not `HTTP-version SP status-code SP [reason]` (section 4).
+    /// The first line is not `HTTP-version SP status-code [SP [reason]]` (section 4).
     case invalidStatusLine
     /// The version is neither HTTP/1.0 nor HTTP/1.1 (section 2.3).
     case unsupportedVersion
@@ -9,13 +9,14 @@ public enum AnswerFault: String, Error, Hashable, Sendable, CaseIterable {
     case unexpectedUpgrade
     /// A CR without LF (section 2.2).
     case bareCarriageReturn
-    /// A line that ends in LF alone (section 2.2). Tolerance is optional, and we have none.
+    /// A line that ends in LF alone (section 2.2). Tolerance is optional: what one reader takes for a value, another takes for two fields.
     case bareLineFeed
     /// A field name with no character, or with one that is not a token's (section 5).
     case invalidFieldName
     /// Whitespace between a field's name and its colon (section 5.1).
     case whitespaceBeforeColon
-    /// A field that goes on in the next line (section 5.2).
+    /// A line that goes on with the one before (section 5.2), and is of blanks alone, or goes on with no field, or with one that says
+    /// where the answer or the connection ends.
     case foldedField
     /// A control character in a field's value or a line without a colon (RFC 9110, section 5.5).
     case invalidFieldValue

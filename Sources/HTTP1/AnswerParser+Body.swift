@@ -32,7 +32,7 @@ extension AnswerParser {
             return try takeChunkEnd()
         case .trailer:
             guard let line = try nextTrailerLine() else { return false }
-            if line.isEmpty { phase = .complete } else { _ = try answer.bytes.span.field(HeadLine(place: line, isText: false)) }
+            if line.isEmpty { phase = .complete } else { try checkTrailer(line) }
             return true
         case .statusLine, .fields, .sizedBody, .closeDelimitedBody, .complete:
             return false
@@ -61,6 +61,12 @@ extension AnswerParser {
         return line
     }
 
+    /// Trailers are checked and not kept, so that a folded one is not worth a rule.
+    private func checkTrailer(_ line: Range<Int>) throws(AnswerFault) {
+        guard !ByteClass.isBlank(answer.bytes[line.lowerBound]) else { throw .foldedField }
+        _ = try answer.bytes.span.field(HeadLine(place: line, isText: false))
+    }
+
     private mutating func takeChunkSize(_ line: Range<Int>) throws(AnswerFault) {
         let size = try chunkSize(line)
         guard size <= limits.bodyByteCount - answer.bodyRange.count else { throw .bodyTooLarge }
@@ -68,7 +74,7 @@ extension AnswerParser {
         phase = size == 0 ? .trailer : .chunk
     }
 
-    /// `1*HEXDIG [BWS ";" extensions]`. The extensions are checked for control characters and ignored.
+    /// `1*HEXDIG BWS [";" extensions]`. Blanks that fill the line up, as old servers have them, and extensions are checked and ignored.
     private func chunkSize(_ line: Range<Int>) throws(AnswerFault) -> Int {
         let bytes = answer.bytes.span.extracting(line)
         var size = 0
@@ -79,9 +85,9 @@ extension AnswerParser {
             index += 1
         }
         guard index > 0 else { throw .invalidChunk }
-        if index == bytes.count { return size }
         while index < bytes.count, ByteClass.isBlank(bytes[index]) { index += 1 }
-        guard index < bytes.count, bytes[index] == ByteClass.semicolon else { throw .invalidChunk }
+        if index == bytes.count { return size }
+        guard bytes[index] == ByteClass.semicolon else { throw .invalidChunk }
         for place in index..<bytes.count where !ByteClass.isText(bytes[place]) { throw .invalidChunk }
         return size
     }

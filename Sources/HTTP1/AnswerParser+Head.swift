@@ -35,6 +35,7 @@ extension AnswerParser {
     /// One field, or the empty line that ends the head.
     mutating func takeHeadLine(_ line: HeadLine) throws(AnswerFault) {
         if line.place.isEmpty { return try endHead() }
+        if ByteClass.isBlank(answer.bytes[line.place.lowerBound]) { return try unfold(line) }
         let field = try answer.bytes.span.field(line)
         guard answer.fields.count < limits.fieldCount else { throw .tooManyFields }
         answer.fields.append(field)
@@ -44,6 +45,22 @@ extension AnswerParser {
         case 17 where answer.holds("transfer-encoding", at: field.name): try takeTransferEncoding(field.value)
         default: break
         }
+    }
+
+    /// Lets the last field go on with a line: what is between the two becomes spaces, so that its value is one text.
+    ///
+    /// A field that frames the answer is refused, because the next reader may not unfold it and see another end.
+    private mutating func unfold(_ line: HeadLine) throws(AnswerFault) {
+        let text = try answer.bytes.span.foldedText(line)
+        guard let last = answer.fields.last, !isFraming(last.name) else { throw .foldedField }
+        for place in last.value.upperBound..<text.lowerBound { answer.bytes[place] = ByteClass.space }
+        let start = last.value.isEmpty ? text.lowerBound : last.value.lowerBound
+        answer.fields[answer.fields.count - 1] = Answer.Field(name: last.name, value: start..<text.upperBound)
+    }
+
+    private func isFraming(_ name: Range<Int>) -> Bool {
+        answer.holds("connection", at: name) || answer.holds("content-length", at: name)
+            || answer.holds("transfer-encoding", at: name)
     }
 
     private mutating func takeConnection(_ value: Range<Int>) {
@@ -78,7 +95,7 @@ extension AnswerParser {
         guard !framing.isChunked || framing.contentLength == nil else { throw .lengthAndTransferCoding }
         guard !framing.isChunked || !framing.isVersion10 else { throw .unknownTransferCoding }
         if answer.status < 200 { return try skipInterim() }
-        answer.keepsAlive = !framing.saysClose && (!framing.isVersion10 || framing.saysKeepAlive)
+        answer.keepsAlive = !framing.saysClose && (!framing.isVersion10 || framing.saysKeepAlive) && answer.status != 421
         answer.bodyRange = read..<read
         if answersHead || answer.status == 204 || answer.status == 304 {
             phase = .complete

@@ -11,12 +11,12 @@ extension Span<UInt8> {
         return end
     }
 
-    /// `HTTP/1.x SP 3DIGIT SP [reason]` (RFC 9112, section 4). Whoever leaves out the last space is refused.
+    /// `HTTP/1.x SP 3DIGIT [SP [reason]]` (RFC 9112, section 4). The last space is missing from some peers, and says nothing.
     func statusLine(_ line: HeadLine) throws(AnswerFault) -> (status: Int, isVersion10: Bool) {
         let bytes = extracting(line.place)
-        guard bytes.count >= 13, bytes[0] == 0x48, bytes[1] == 0x54, bytes[2] == 0x54, bytes[3] == 0x50, bytes[4] == 0x2F,
+        guard bytes.count >= 12, bytes[0] == 0x48, bytes[1] == 0x54, bytes[2] == 0x54, bytes[3] == 0x50, bytes[4] == 0x2F,
             bytes[5].isDigit, bytes[6] == 0x2E, bytes[7].isDigit, bytes[8] == ByteClass.space,
-            bytes[12] == ByteClass.space
+            bytes.count == 12 || bytes[12] == ByteClass.space
         else { throw .invalidStatusLine }
         guard bytes[5] == 0x31, bytes[7] <= 0x31 else { throw .unsupportedVersion }
         var status = 0
@@ -25,14 +25,13 @@ extension Span<UInt8> {
             status = status * 10 + Int(bytes[index] &- 0x30)
         }
         guard (100..<600).contains(status) else { throw .invalidStatusLine }
-        if !line.isText { try checkText(line.place.lowerBound + 13..<line.place.upperBound, otherwise: .invalidStatusLine) }
+        if !line.isText { try checkText(line.place.lowerBound + 12..<line.place.upperBound, otherwise: .invalidStatusLine) }
         return (status, bytes[7] == 0x30)
     }
 
     /// `name ":" OWS value OWS` (RFC 9112, section 5).
     func field(_ line: HeadLine) throws(AnswerFault) -> Answer.Field {
         let bytes = extracting(line.place)
-        guard !ByteClass.isBlank(bytes[0]) else { throw .foldedField }
         let length = bytes.endOfToken()
         guard length < bytes.count else { throw .invalidFieldName }
         guard bytes[length] == ByteClass.colon, length > 0 else {
@@ -44,7 +43,7 @@ extension Span<UInt8> {
         }
         let colon = line.place.lowerBound + length
         let value = trimmed(colon + 1..<line.place.upperBound)
-        if !line.isText { try checkText(value, otherwise: .invalidFieldValue) }
+        try checkValue(value, of: line)
         return Answer.Field(name: line.place.lowerBound..<colon, value: value)
     }
 
@@ -68,6 +67,18 @@ extension Span<UInt8> {
             length = sum
         }
         return length
+    }
+
+    /// Finds the text of a line that goes on with a field (RFC 9112, section 5.2). One of blanks alone is refused: some end a head there.
+    func foldedText(_ line: HeadLine) throws(AnswerFault) -> Range<Int> {
+        let text = trimmed(line.place)
+        guard !text.isEmpty else { throw .foldedField }
+        try checkValue(text, of: line)
+        return text
+    }
+
+    private func checkValue(_ value: Range<Int>, of line: HeadLine) throws(AnswerFault) {
+        if !line.isText { try checkText(value, otherwise: .invalidFieldValue) }
     }
 
     private func checkText(_ range: Range<Int>, otherwise fault: AnswerFault) throws(AnswerFault) {

@@ -46,7 +46,7 @@ func requestStarted(
     let state = pushfan_mhd_connection_context(connection).map {
         Unmanaged<ConnectionState>.fromOpaque($0).takeUnretainedValue()
     }
-    let exchange = Exchange(core: core, connection: connection, state: state, target: String(cString: target))
+    let exchange = Exchange(core: core, connection: connection, state: state, target: target)
     // The time of the first request has begun with the connection.
     if let state, state.requestCount > 1 { core.deadlines?.begin(pushfan_mhd_socket(connection)) }
     return Unmanaged.passRetained(exchange).toOpaque()
@@ -79,11 +79,11 @@ func requestAdvanced(
     method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?, upload: UnsafePointer<CChar>?,
     uploadByteCount: UnsafeMutablePointer<Int>?, slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-    guard let exchange = slot?.pointee, let method, let uploadByteCount else { return .NO }
+    guard let exchange = slot?.pointee, let method, let version, let uploadByteCount else { return .NO }
     let current = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
     let piece = UnsafeRawBufferPointer(start: upload, count: uploadByteCount.pointee)
     uploadByteCount.pointee = 0
-    return current.advanced(method: method, piece: piece) ? .YES : .NO
+    return current.advanced(method: method, version: version, piece: piece) ? .YES : .NO
 }
 
 /// Collects one header field. `context` is the `HeadReader` on the stack of ``Exchange``.

@@ -26,6 +26,8 @@ final class ConnectionDeadlines: Sendable {
     }
 
     private let timer: DelayTimer
+    /// The answer to a request whose body did not end in time, as it is on the wire.
+    private let lateAnswer: @Sendable () -> [UInt8]
     /// Nanoseconds between two checks.
     private let interval: UInt64
     private let state: Mutex<State>
@@ -36,6 +38,8 @@ final class ConnectionDeadlines: Sendable {
     ///   - timer: Looks when a connection is late.
     init(_ configuration: HTTPServerConfiguration, request: Duration, timer: DelayTimer) {
         self.timer = timer
+        let refusal = configuration.refusal
+        lateAnswer = { refusal(400).bytesOnTheWire() }
         let (requestLimit, idleLimit) = (
             UInt64(clamping: request.wholeNanoseconds), UInt64(clamping: configuration.idleTimeout.wholeNanoseconds)
         )
@@ -76,8 +80,12 @@ final class ConnectionDeadlines: Sendable {
     /// Notes that the answer was sent and the next request may come.
     func beginIdle(_ socket: Int32) { change(socket) { $0.rest(socket, at: DelayTimer.now()) } }
 
-    /// The client waits for us.
-    func end(_ socket: Int32) { change(socket) { $0.work(socket) } }
+    /// A body was announced, and nothing of an answer has gone.
+    func awaitBody(_ socket: Int32) { change(socket) { $0.awaitBody(socket) } }
+
+    /// The client waits for us. False if it was ended before.
+    @discardableResult
+    func end(_ socket: Int32) -> Bool { change(socket) { $0.work(socket) } }
 
     /// Makes room for one more connection, if it can, for which another one may be ended (``ConnectionPlaces/makeRoom(at:)``). So
     /// a client that sends at once is answered, however many slow ones came before.
@@ -96,6 +104,15 @@ final class ConnectionDeadlines: Sendable {
     /// Ends a connection. Its own thread reads the end then, and closes it.
     private static func end(_ socket: Int32) { _ = shutdown(socket, Int32(SHUT_RDWR)) }
 
+    /// Ends a late connection, with an answer if its request has come but for the end of the body.
+    private func end(_ late: ConnectionPlaces.Late) {
+        if late.awaitsBody {
+            let bytes = lateAnswer()
+            _ = bytes.withUnsafeBytes { send(late.socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) }
+        }
+        Self.end(late.socket)
+    }
+
     /// Ends the connections that are late. Called by the timer, again if others are left.
     func endLate() -> Bool {
         state.withLock { state -> Bool in
@@ -103,7 +120,7 @@ final class ConnectionDeadlines: Sendable {
             state.isWatched = false
             for isLocal in state.local == nil ? [false] : [false, true] {
                 let canBeLate = state.change(isLocal) { places in
-                    while let socket = places.removeLate(at: now) { Self.end(socket) }
+                    while let late = places.removeLate(at: now) { end(late) }
                     return places.canBeLate
                 }
                 if canBeLate { state.isWatched = true }
@@ -112,18 +129,19 @@ final class ConnectionDeadlines: Sendable {
         }
     }
 
-    private func change(_ socket: Int32, by change: (inout ConnectionPlaces) -> Void) {
+    private func change<Result>(_ socket: Int32, by change: (inout ConnectionPlaces) -> Result) -> Result {
         watch { state in state.change(state.locals.contains(socket), by: change) }
     }
 
     /// Starts the timer's checks if something can be late after the change.
-    private func watch(_ change: (inout State) -> Void) {
-        let isFirst = state.withLock { state -> Bool in
-            change(&state)
-            guard !state.isWatched, state.others.canBeLate || state.local?.canBeLate == true else { return false }
+    private func watch<Result>(_ change: (inout State) -> Result) -> Result {
+        let (result, isFirst) = state.withLock { state -> (Result, Bool) in
+            let result = change(&state)
+            guard !state.isWatched, state.others.canBeLate || state.local?.canBeLate == true else { return (result, false) }
             state.isWatched = true
-            return true
+            return (result, true)
         }
         if isFirst { timer.check(self, every: interval) }
+        return result
     }
 }

@@ -13,6 +13,13 @@ struct ConnectionPlaces {
         case none
     }
 
+    /// A connection whose time is up.
+    struct Late: Equatable {
+        let socket: Int32
+        /// True if only the rest of its request's body is missing.
+        let awaitsBody: Bool
+    }
+
     private let maximum: Int
     private let requestLimit: UInt64
     private let idleLimit: UInt64
@@ -26,6 +33,8 @@ struct ConnectionPlaces {
     private var requests = SocketQueue()
     /// The connections among them without a whole head yet, or with a declined request.
     private var silent = SocketQueue()
+    /// The connections whose request has come but for its body.
+    private var bodies: Set<Int32> = []
     /// The connections between two requests, the first to be late first.
     private var idle = SocketQueue()
 
@@ -68,8 +77,14 @@ struct ConnectionPlaces {
     /// A whole head has come.
     mutating func speak(_ socket: Int32) { silent.remove(socket) }
 
+    /// A request has come but for its body.
+    mutating func awaitBody(_ socket: Int32) {
+        if since[socket] != nil { bodies.insert(socket) }
+    }
+
     /// Notes that the request was answered before its body came, which is then read and discarded. The connection keeps its time.
     mutating func decline(_ socket: Int32) {
+        bodies.remove(socket)
         if since[socket] != nil { silent.append(socket) }
     }
 
@@ -78,8 +93,12 @@ struct ConnectionPlaces {
         if wait(for: socket, at: now) { idle.append(socket) }
     }
 
-    /// The client waits for the server.
-    mutating func work(_ socket: Int32) { forget(socket) }
+    /// The client waits for the server. False if the connection was ended before.
+    @discardableResult
+    mutating func work(_ socket: Int32) -> Bool {
+        forget(socket)
+        return held.contains(socket)
+    }
 
     /// Makes room for one more. A connection that has sent nothing goes first, then one between two requests, then one that has
     /// taken an eighth of its time and more for its request or its answer. Of each kind, the connection that is late first goes.
@@ -95,11 +114,12 @@ struct ConnectionPlaces {
     }
 
     /// Takes out a late connection, or returns nil when none is late.
-    mutating func removeLate(at now: UInt64) -> Int32? {
+    mutating func removeLate(at now: UInt64) -> Late? {
         let restless = idleLimit > 0 ? first(of: idle, after: idleLimit, at: now) : nil
         guard let socket = first(of: requests, after: requestLimit, at: now) ?? restless else { return nil }
+        let late = Late(socket: socket, awaitsBody: bodies.contains(socket))
         end(socket)
-        return socket
+        return late
     }
 
     private func first(of queue: SocketQueue, after limit: UInt64, at now: UInt64) -> Int32? {
@@ -120,6 +140,7 @@ struct ConnectionPlaces {
         requests.remove(socket)
         silent.remove(socket)
         idle.remove(socket)
+        bodies.remove(socket)
     }
 
     private mutating func end(_ socket: Int32) {

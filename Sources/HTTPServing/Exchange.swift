@@ -24,6 +24,8 @@ final class Exchange {
     private let core: ServerCore
     private let connection: OpaquePointer
     private let target: String
+    /// The bytes of the target as it came, of which `target` is the text.
+    private let targetByteCount: Int
     private let remoteAddress: String
     private let ordinal: Int
     /// True if the request is among `waitingCount`.
@@ -38,10 +40,11 @@ final class Exchange {
     private var earlyAnswer: HTTPServerResponse?
     private var response = HTTPServerResponse(status: 500)
 
-    init(core: ServerCore, connection: OpaquePointer, state: ConnectionState?, target: String) {
+    init(core: ServerCore, connection: OpaquePointer, state: ConnectionState?, target: UnsafePointer<CChar>) {
         self.core = core
         self.connection = connection
-        self.target = target
+        self.target = String(cString: target)
+        targetByteCount = strlen(target)
         body = IncomingBody(limit: core.maximumBodyByteCount, budget: core.bodies)
         state?.requestCount += 1
         remoteAddress = state?.remoteAddress ?? ""
@@ -50,10 +53,10 @@ final class Exchange {
 
     /// Takes the next event of the request. `piece` is the next bytes of the body, empty for the head, the end and the call after
     /// a suspension. `false` ends the connection without an answer.
-    func advanced(method: UnsafePointer<CChar>, piece: UnsafeRawBufferPointer) -> Bool {
+    func advanced(method: UnsafePointer<CChar>, version: UnsafePointer<CChar>, piece: UnsafeRawBufferPointer) -> Bool {
         switch phase {
         case .head:
-            return readHead(method: String(cString: method))
+            return readHead(method: method, version: version)
         case .body where !piece.isEmpty, .declined where !piece.isEmpty:
             return receive(piece)
         case .body:
@@ -72,21 +75,25 @@ final class Exchange {
         }
     }
 
-    private func readHead(method: String) -> Bool {
+    private func readHead(method: UnsafePointer<CChar>, version: UnsafePointer<CChar>) -> Bool {
         if ordinal == 1 { core.deadlines?.speak(pushfan_mhd_socket(connection)) }
-        var reader = HeadReader()
+        var reader = HeadReader(method: method, targetByteCount: targetByteCount, version: version)
         withUnsafeMutablePointer(to: &reader) { pointer in
             _ = MHD_get_connection_values_n(connection, .HEADER_KIND, headerFound, pointer)
         }
-        if reader.isUnsafe { return refuse(400) }
+        let isUnsafe =
+            reader.isUnsafe(headByteCount: pushfan_mhd_head_size(connection)) || target.utf8.contains { $0 < 32 || $0 == 127 }
+        if isUnsafe { return refuse(400) }
         if reader.byteCount > core.maximumHeaderByteCount { return refuse(431) }
         let head = HTTPServerRequest(
-            method: method, target: HTTPServerRequest.originForm(target), headers: reader.fields, remoteAddress: remoteAddress,
+            method: String(cString: method), target: HTTPServerRequest.originForm(target), headers: reader.fields,
+            remoteAddress: remoteAddress,
             ordinalOnConnection: ordinal, isSecure: core.isSecure)
         request = head
         announcesBody = reader.announcesBody
-        isHEAD = method == "HEAD"
+        isHEAD = head.method == "HEAD"
         phase = .body
+        if announcesBody, !core.isSecure { core.deadlines?.awaitBody(pushfan_mhd_socket(connection)) }
         let length = reader.contentLength ?? 0
         if length > body.limit { return decline(core.refusal(413)) }
         switch core.admission?(head) ?? .read(atMost: body.limit) {
@@ -152,8 +159,8 @@ final class Exchange {
     }
 
     private func answer() -> Bool {
-        // From here on the client waits for us.
-        core.deadlines?.end(pushfan_mhd_socket(connection))
+        // From here on the client waits for us. A client that was ended has its answer, and nothing is done for it.
+        if let deadlines = core.deadlines, !deadlines.end(pushfan_mhd_socket(connection)) { return false }
         if earlyAnswer == nil, !body.isComplete { return refuse(400) }
         if let earlyAnswer {
             response = earlyAnswer

@@ -6,8 +6,9 @@ import Synchronization
 ///
 /// Every request is given to the handler whole, unless it was answered at its head (``HTTPServerConfiguration/admission``). The handler
 /// runs on a server thread and should not block. Where the answer has to be waited for, the handler takes a ``Responder`` and
-/// returns. HTTP is libmicrohttpd's in its strict mode. On top of that, requests with two lengths, with a length and a transfer coding, or with a control character in a header are refused. They get
-/// 400, and their connection ends.
+/// returns. HTTP is libmicrohttpd's in its strict mode. On top of that, requests that another server could
+/// read differently are refused with 400, and their connection ends: two lengths or hosts, a length and a transfer coding, a coding
+/// other than `chunked`, a NUL or another control character, a line that ends in a bare line feed, and a folded field.
 public final class HTTPServer: Sendable {
     /// The address at which a server listens.
     public struct Address: Sendable, Equatable, CustomStringConvertible {

@@ -52,7 +52,8 @@ public struct HTTPServerConfiguration: Sendable {
     /// The time that a client has to send a whole request, and then to take the whole answer. Default `nil`, for as long as it is
     /// not idle.
     ///
-    /// Up to an eighth of it later, the connection is ended, however often a byte has come or gone meanwhile. The time of a
+    /// Up to an eighth of it later, the connection is ended, however often a byte has come or gone meanwhile. If the head is there and
+    /// only the body has no end, it is answered 400 first, unless it is encrypted. The time of a
     /// request begins with its connection. For a later request on the same connection it begins with its first line, for which
     /// `idleTimeout` is allowed from the answer before. While the handler is at work, and until the answer is there, no time
     /// counts.

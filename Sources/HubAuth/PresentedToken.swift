@@ -57,9 +57,15 @@ struct PresentedToken {
         var grantedPath = granted.drop { $0 != UInt8(ascii: "/") }
         while grantedPath.last == UInt8(ascii: "/") { grantedPath.removeLast() }
         let isGrantedHost = host.map { Self.withoutPort($0.utf8.lowercased[...]) == grantedHost } ?? !grantedHost.isEmpty
-        let requested = path.utf8.lowercased.prefix { $0 != UInt8(ascii: "?") }
-        let beyond = requested.dropFirst(grantedPath.count).first
-        return isGrantedHost && requested.starts(with: grantedPath) && (beyond == nil || beyond == UInt8(ascii: "/"))
+        return isGrantedHost
+            && Self.segments(path.utf8.prefix { $0 != UInt8(ascii: "?") }).starts(with: Self.segments(grantedPath))
+    }
+
+    /// The segments of a path, each decoded by itself: `%24batch` and `$batch` are the same resource (RFC 3986, 6.2.2.2).
+    private static func segments(_ path: some Sequence<UInt8>) -> [[UInt8]] {
+        Array(path).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
+            (PercentEncoding.decode(segment, plusIsBlank: false) ?? Array(segment)).lowercased
+        }
     }
 
     private static func withoutPort(_ authority: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -64,6 +64,8 @@ public final class EmulatedHub: Sendable {
         settings.maximumBodyByteCount = 4 << 20
         // The limit of HTTP.sys (MaxRequestBytes). A larger buffer would be cleared before every request.
         settings.maximumHeaderByteCount = 16 << 10
+        // A body that does not end is answered 400 then, such as a chunked one without a last chunk.
+        settings.requestTimeout = .seconds(30)
         let server = HTTPServer(settings) { [weak self] request in
             self?.handle(request) ?? HTTPServerResponse(status: 503)
         }
@@ -154,6 +156,9 @@ public final class EmulatedHub: Sendable {
         case .cancelSchedule(let id): cancelSchedule(call, id: id)
         case .telemetry(let id): telemetry(call, id: id)
         case .feedbackContainer: feedbackContainer(call)
+        case .submitJob: submitJob(call)
+        case .listJobs: listJobs(call)
+        case .getJob(let id): getJob(call, id: id)
         case .createRegistrationID: createRegistrationID(call)
         case .createRegistration: createRegistration(call)
         case .listRegistrations: listRegistrations(call)
@@ -213,6 +218,7 @@ public final class EmulatedHub: Sendable {
         call.status = status
         call.notificationID = performed?.notificationID
         call.rungCount = performed?.rungCount ?? 0
+        call.brokenRule = performed?.brokenRule
         call.isAccepted = performed.map { (200..<300).contains($0.status) } ?? false
         call.fault = fault?.text
         call.collapseKey = performed?.collapseKey

@@ -16,6 +16,7 @@ struct HubState: Sendable {
     var faults: FaultScript
     var plan: TelemetryPlan
     var telemetry: TelemetryLog
+    var bulk = JobStore()
     var scriptedFeedback = ScriptedFeedback()
     var identifiers: HubIdentifiers
     /// In the order of their times.
@@ -35,7 +36,7 @@ struct HubState: Sendable {
         keepsRecords = configuration.recording != .off
     }
 
-    /// Rings on every device that a notification reaches and no push service refuses, or on `limit` of them, chosen at random.
+    /// Rings on every device that a notification reaches and no push service refuses, by the script or by its own rules, or on `limit` of them, chosen at random.
     /// Returns the devices that it reached, and its outcome there. `now` is milliseconds since 1970.
     @discardableResult
     mutating func deliver(_ notification: Notification, now: Int64, limit: Int? = nil) -> Reach {
@@ -45,6 +46,7 @@ struct HubState: Sendable {
             reach.rung.removeSubrange(limit...)
         }
         plan.refuseDevices(of: &reach)
+        reach.refuseBroken()
         for delivery in reach.rung {
             let ring = Ring(
                 notificationID: notification.id, callID: notification.callID, at: now, format: notification.format,
@@ -55,14 +57,14 @@ struct HubState: Sendable {
         return reach
     }
 
-    /// Delivers a notification that was just accepted, and returns on how many devices it rang.
-    mutating func accept(_ notification: Notification, of call: HubCall) -> Int {
+    /// Delivers a notification that was just accepted, and returns its outcome.
+    mutating func accept(_ notification: Notification, of call: HubCall) -> Reach {
         let now = call.moment.milliseconds
         let reach = deliver(notification, now: now)
         remember(notification, of: call)
         completeTelemetry(reach, of: notification, now: now)
         forgetExpired(reach)
-        return reach.rung.count
+        return reach
     }
 
     /// Keeps a notification until `due`.

@@ -14,29 +14,65 @@ public struct HubAnswer: Sendable, Equatable {
     public var trackingID: Range<Int>?
     /// The text of the error body, without the tracking id and time that follow it.
     public var detail: Range<Int>?
-    /// The subject of the detail, as far as the verdict depends on it.
+    /// The subject of the detail, as far as the verdict depends on it, or that a success is not the hub's.
     public var hint = CallResult.DetailHint.none
+    /// True if a send's success has nothing of a hub's: no `Location`, no tracking id, no media type of XML. A hub that has named a
+    /// notification never answers so.
+    public var isUnmarked = false
 
     /// Reads an answer. Nothing in it is an error, whatever its body is.
     ///
     /// - Parameters:
     ///   - answer: A complete answer.
+    ///   - isSend: Whether it answers a send, whose success has a form of its own (page HubProtocol, "Answers").
     ///   - now: Milliseconds since 1970, for a Retry-After that is a date.
-    public init(_ answer: borrowing Answer, now: Int64) {
+    public init(_ answer: borrowing Answer, toSend isSend: Bool = false, now: Int64) {
         status = answer.status
         if let value = answer.value(of: "Retry-After") {
             retryAfter = RetryAfter.milliseconds(answer.bytes[value], now: Timestamp(milliseconds: now))
         }
-        if (200...299).contains(status), let location = answer.value(of: "Location") {
-            notificationID = Self.shown(Self.lastSegment(of: location, in: answer), in: answer)
-        }
         trackingID = Self.shown(answer.value(of: "TrackingId"), in: answer)
-        if status >= 300 { readError(answer) }
+        if status >= 300 { readError(answer) } else { readSuccess(answer, isSend: isSend) }
     }
 
     /// The input of the verdict.
     public var result: CallResult {
         .answered(status: status, hasRetryAfter: retryAfter != nil, detail: hint)
+    }
+
+    /// True if the answer has a page for people as its body, which hubs never send: that of a sign-in, a proxy or a web server.
+    static func isPage(_ answer: borrowing Answer) -> Bool {
+        guard !answer.bodyRange.isEmpty else { return false }
+        if let type = answer.value(of: "Content-Type"), find("html", in: answer, within: type) != nil { return true }
+        let body = answer.body
+        var start = stands("\u{FEFF}", at: 0, in: body) ? 3 : 0
+        while start < body.count, body[start] <= UInt8(ascii: " ") { start += 1 }
+        return stands("<html", at: start, in: body) || stands("<!doctype", at: start, in: body)
+    }
+
+    /// Finds the notification's id, and whether the hub itself says yes.
+    private mutating func readSuccess(_ answer: borrowing Answer, isSend: Bool) {
+        guard !Self.isPage(answer) else { return hint = .notTheHub }
+        if let location = answer.value(of: "Location"), !location.isEmpty {
+            let id = Self.lastSegment(of: location, in: answer)
+            notificationID = Self.shown(id, in: answer)
+            if isSend, !Self.isOfMessages(id, in: location, of: answer) { hint = .notTheHub }
+        } else if isSend, trackingID == nil, !Self.declaresXML(answer) {
+            isUnmarked = true
+            if status != 201 || !answer.bodyRange.isEmpty { hint = .notTheHub }
+        }
+        if hint == .notTheHub { notificationID = nil }
+    }
+
+    /// True if the id stands behind `/messages/`, or `/messages/$batch/`.
+    private static func isOfMessages(_ id: Range<Int>?, in location: Range<Int>, of answer: borrowing Answer) -> Bool {
+        guard let id else { return false }
+        let path = answer.text(location.lowerBound..<id.lowerBound)
+        return stands("/messages/", at: path.count - 10, in: path) || stands("/messages/$batch/", at: path.count - 17, in: path)
+    }
+
+    private static func declaresXML(_ answer: borrowing Answer) -> Bool {
+        answer.value(of: "Content-Type").map { find("xml", in: answer, within: $0) != nil } ?? false
     }
 
     private static func lastSegment(of location: Range<Int>, in answer: borrowing Answer) -> Range<Int>? {
@@ -107,7 +143,7 @@ public struct HubAnswer: Sendable, Equatable {
 
     /// True if `word` stands at `place`, letters compared without regard to case.
     private static func stands(_ word: StaticString, at place: Int, in bytes: Span<UInt8>) -> Bool {
-        guard bytes.count - place >= word.utf8CodeUnitCount else { return false }
+        guard place >= 0, bytes.count - place >= word.utf8CodeUnitCount else { return false }
         return word.withUTF8Buffer { letters in
             for offset in letters.indices where lowerCase(bytes[place + offset]) != lowerCase(letters[offset]) { return false }
             return true

@@ -20,6 +20,12 @@ public enum PayloadLimit {
         case .baidu, .browser, .xiaomi: hubByteCount
         }
     }
+
+    /// Bytes of a native body for `platform` with these headers.
+    static func bodyByteCount(for platform: Platform, beside given: NativeHeaders) -> Int {
+        if platform == .apple && given.isVoIP { return appleVoIPByteCount }
+        return platform == .windows && given.wnsType == .raw ? windowsRawByteCount : bodyByteCount(for: platform)
+    }
 }
 
 extension RenderedPayload {

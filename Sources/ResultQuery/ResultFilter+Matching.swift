@@ -19,6 +19,11 @@ extension ResultFilter.Term {
         subject.forEachValue(in: document) { node in
             isFound = isFound || accepts(node, in: document)
         }
+        if !isFound, includesParts, let whole = document.member("parent", of: document.root),
+            let id = document.member("id", of: whole)
+        {
+            isFound = accepts(id, in: document)
+        }
         return isFound != isNegated
     }
 

@@ -43,6 +43,19 @@ public struct ResultFilter: Sendable, Equatable {
         public let isNegated: Bool
         /// One of them is enough.
         public let values: [Value]
+        /// True if it holds for the parts of a large request that it names, too.
+        public private(set) var includesParts = false
+
+        init(subject: Subject, isNegated: Bool, values: [Value]) {
+            (self.subject, self.isNegated, self.values) = (subject, isNegated, values)
+        }
+
+        /// The same term, with the parts of the large requests that it names.
+        var withParts: Self {
+            var term = self
+            term.includesParts = subject == .field(.request) && !isNegated
+            return term
+        }
     }
 
     /// All of them hold.
@@ -76,6 +89,13 @@ public struct ResultFilter: Sendable, Equatable {
         terms += other.terms
         if let since = other.since { add(since: since) }
         if let until = other.until { add(until: until) }
+    }
+
+    /// The filter under which the id of a large request stands for its parts as well.
+    public var withParts: ResultFilter {
+        var filter = self
+        filter.terms = terms.map(\.withParts)
+        return filter
     }
 
     mutating func add(_ term: Term) { terms.append(term) }

@@ -34,7 +34,9 @@ struct ResultGlance: Sendable {
                 guard seen & 1 << UInt64(index) == 0 else { continue }
                 guard member.isText else { return false }
                 let term = probes[index].term
-                if term.accepts(json.extracting(member.value)) == term.isNegated { return true }
+                // A part's id is that of the whole with a number, whose result has more to ask.
+                let isPart = term.includesParts && json.extracting(member.value).hasNumber
+                if !isPart, term.accepts(json.extracting(member.value)) == term.isNegated { return true }
                 seen |= 1 << UInt64(index)
                 openCount -= 1
             }
@@ -99,6 +101,13 @@ private struct PlainMembers {
 }
 
 extension Span<UInt8> {
+    /// True if the text ends with a dot and digits.
+    fileprivate var hasNumber: Bool {
+        var end = count
+        while end > 0, self[end - 1].isDigit { end -= 1 }
+        return end > 0 && end < count && self[end - 1] == UInt8(ascii: ".")
+    }
+
     /// True if these are the bytes of a literal.
     fileprivate func equals(_ literal: StaticString) -> Bool {
         guard count == literal.utf8CodeUnitCount else { return false }

@@ -1,4 +1,5 @@
 public import Observability
+import PushModel
 
 /// The settings of a hub and of the calls to it.
 public struct HubSettings: Sendable {
@@ -120,10 +121,10 @@ public struct HubSettings: Sendable {
     }
 
     /// The hub's words for platforms, and the names of the services behind them.
-    static let platformWords: [(word: String, value: String)] = [
-        ("apple", "apple"), ("fcmv1", "fcmv1"), ("gcm", "gcm"), ("windows", "windows"), ("apns", "apple"), ("fcm", "fcmv1"),
-        ("wns", "windows"),
-    ]
+    static let platformWords: [(word: String, value: String)] =
+        ["apple", "fcmv1", "gcm", "windows", "apns", "fcm", "wns"].compactMap { word in
+            Platform(name: word).map { (word, "\($0.name)") }
+        }
 }
 
 /// A name that stands for several hubs.

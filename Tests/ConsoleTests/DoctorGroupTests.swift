@@ -1,6 +1,8 @@
 import Delivery
+import GroupPositions
 import Jobs
 import Kafka
+import PushModel
 import Settings
 import TestSupport
 import Testing
@@ -47,10 +49,13 @@ import Testing
     @Test(arguments: [
         (
             GroupPosition(TopicPartition(topic: "t", partition: 0), low: 50, high: 60, committed: 20),
-            "retention removed 30 requests at most"
+            "30 requests at most were removed, by retention or by hand"
         ),
         (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 5, committed: 20), "beyond the log end"),
-        (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 50, committed: 20, metadata: "9x"), "another program"),
+        (
+            .init(TopicPartition(topic: "t", partition: 0), low: 0, high: 50, committed: 20, metadata: "9x"),
+            "another program that commits with this group id"
+        ),
     ])
     func aPositionThatCannotBeWorkedFromIsFound(position: GroupPosition, text: String) {
         let findings = GroupFindings.of(Self.facts([position]), tool: Self.tool)
@@ -170,6 +175,40 @@ import Testing
         let idle = GroupFindings.of(
             Self.facts([Self.position(), delayed], members: [2, 0], beside: [delayed.partition]), tool: Self.tool)
         #expect(idle.map(\.state) == [.warning])
+    }
+
+    @Test func requestsAreCountedByReadingAndNotByOffsets() {
+        let delayed = GroupPosition(TopicPartition(topic: "delay", partition: 0), low: 0, high: 9, committed: 6)
+        var facts = Self.facts([Self.position(committed: 99), delayed], beside: [delayed.partition])
+        facts.delays = ["delay"]
+        func text(_ requests: Int64, delayed: Int64, unread: Int64) -> [String] {
+            facts.counts = [WaitingCount(requests: requests, unread: unread), WaitingCount(requests: delayed)]
+            return GroupFindings.of(facts, tool: Self.tool).map(\.text)
+        }
+        #expect(text(0, delayed: 0, unread: 0) == ["1 member, 0 requests wait"], "the end of a transaction is no request")
+        #expect(text(1, delayed: 2, unread: 0) == ["1 member, 1 request waits, 2 are delayed"])
+        #expect(text(1, delayed: 2, unread: 7) == ["1 member, at most 8 requests wait, at most 2 are delayed"])
+    }
+
+    @Test(arguments: [(4999, nil), (5000, .warning), (900_001, .failed)] as [(Int64, Finding.State?)])
+    func anOpenTransactionIsNamedWithTheCommandThatFindsItsProducer(age: Int64, state: Finding.State?) {
+        var facts = Self.facts([Self.position(high: 105)])
+        facts.now = Timestamp(milliseconds: 1_000_000)
+        let since = Timestamp(milliseconds: 1_000_000 - age)
+        let partition = TopicPartition(topic: "t", partition: 0)
+        facts.counts = [
+            WaitingCount(
+                requests: 5, oldest: since,
+                transaction: OpenTransaction(partition: partition, offset: 100, recordCount: 5, since: since))
+        ]
+        let findings = GroupFindings.of(facts, tool: Self.tool)
+        #expect(findings.first?.text == "1 member, 5 requests wait")
+        #expect(findings.dropFirst().map(\.state) == (state.map { [$0] } ?? []))
+        #expect(
+            findings.dropFirst().allSatisfy {
+                $0.text == "t[0]: 5 records behind an open transaction since \(since.text), from offset 100 on"
+                    && $0.remedy == "kafka-transactions.sh --bootstrap-server b:9092 describe-producers --topic t --partition 0"
+            })
     }
 
     @Test func aPartitionThatNobodyReadsIsToldWhileTheGroupIsStable() {

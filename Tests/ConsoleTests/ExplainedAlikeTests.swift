@@ -50,7 +50,7 @@ import Testing
         ),
         (#"{"id":"r4","audience":{"users":[\#(names)]},\#(content)}"#, [#""parts":"#, "rings once for each"]),
         (
-            #"{"id":"r5","audience":{"devices":[{"platform":"apple","handle":"CANARYhandle01234567"}]},\#(content)}"#,
+            #"{"id":"r5","audience":{"devices":[{"platform":"fcmv1","handle":"CANARYhandle01234567"}]},\#(content)}"#,
             ["ServiceBusNotification-DeviceHandle: …redacted"]
         ),
         (#"{"id":"r6","audience":{"broadcast":true},"template":{"a":"b"}}"#, [#""platform":"template""#]),

@@ -30,7 +30,7 @@ import Testing
         #expect(gone.count == 12)
         let lines = gone.text.split(separator: "\n")
         try #require(lines.count == 1 + 10 + 2)
-        #expect(lines[0].hasPrefix("12 of the original requests are gone by retention"))
+        #expect(lines[0].hasPrefix("12 of the original requests are no longer kept"))
         #expect(lines[1] == "  r0  t:0:5")
         #expect(lines[11] == "  and 2 more")
         #expect(lines[12] == "partition 0 of t begins at offset 17 now")

@@ -108,7 +108,7 @@ import Testing
         let assigned = log.sample.starts(of: [position]).assigned(position.partition, as: log.sample.kind, committed: committed)
         let plan = AssignmentPlan([assigned], window: 64, heldWindow: 64, reach: nil)
         let partition = plan.partitions[0]
-        if let left = partition.left { return left.isVersion ? .isLeftToAnotherVersion : .waits }
+        if let left = partition.left { return left.needsOperator ? .isLeftToAnotherVersion : .waits }
         if partition.refusal != nil { return .awaitsOperator }
         return .reads(from: partition.firstOffset)
     }

@@ -99,6 +99,41 @@ struct ReplayCommandTests {
         #expect(try stage.replayed(atLeast: 4).count == 4)
     }
 
+    @Test func theIDOfALargeRequestStandsForItsPartsThatNeedAReplay() throws {
+        let stage = try ReplayStage()
+        func parent(_ chunk: Int) -> String {
+            #""parent":{"id":"r9","key":"k","partition":0,"chunk":\#(chunk),"chunks":3,"published_at":"2026-01-01T00:00:00Z"}"#
+        }
+        try stage.write(
+            "requests",
+            (0..<4).map { chunk in
+                let block = chunk < 3 ? ",\(parent(chunk))" : ""
+                return (
+                    0,
+                    #"{"id":"r9.\#(chunk)","audience":{"users":["u"]},"platforms":["apple","windows"],"message":{"title":"Hi"}\#(block)}"#
+                )
+            })
+        let fates = [("success", "success"), failed, ("success", "throttled"), failed]
+        var results = (0..<4).map { chunk -> (partition: Int32, value: String) in
+            let block = chunk < 3 ? ",\(parent(chunk))}" : "}"
+            let json = stage.result(chunk, fates[chunk]).replacing("\"r\(chunk)\"", with: "\"r9.\(chunk)\"")
+            return (0, json.trimmingCharacters(in: .whitespacesAndNewlines).dropLast() + block)
+        }
+        results.append(
+            (
+                0,
+                #"{"request_id":"r9","kind":"final","state":"partial","outcome":"transient","replay_safety":"safe","#
+                    + #""parts":{"count":3},"targets":{"planned":6},"origin":{"topic":"t","partition":0,"offset":"9"}}"#
+            ))
+        try stage.write("results", results)
+        let plan = stage.replay("plan request:r9 --file PLAN -o json")
+        #expect(plan.code == .done, "\(plan.messages)")
+        #expect(stage.count("requests", plan) == 2 && stage.count("calls", plan) == 3, "\(plan.output)")
+        #expect(stage.count("parts", plan) == 1, "the whole itself is not repeated: \(plan.output)")
+        #expect(stage.replay("run PLAN --reason outage").code == .done)
+        #expect(try stage.replayed(atLeast: 2).count == 2)
+    }
+
     @Test func aRunDoesThePlanAndAnotherOneNothing() throws {
         let stage = try ReplayStage()
         try stage.writeHistory(30) { $0 % 3 == 0 ? failed : $0 % 3 == 1 ? ("success", "auth") : ("success", "success") }

@@ -79,7 +79,7 @@ import Testing
         let producer = try Producer(
             KafkaConfiguration(bootstrapServers: broker.cluster.bootstrapServers), transactionalID: nil)
         defer { producer.close(timeout: .zero) }
-        let request = #"{"id":"CANARYid","audience":{"devices":[{"platform":"apple","handle":"\#(Self.handle)"}]}}"#
+        let request = #"{"id":"CANARYid","audience":{"devices":[{"platform":"fcmv1","handle":"\#(Self.handle)"}]}}"#
         try producer.produce(
             to: try producer.topic(named: "push.requests.v1"), partition: 0, key: Array("CANARYkey".utf8).span,
             value: Array(request.utf8).span)
@@ -95,10 +95,10 @@ import Testing
     @Test func explainHidesSignatureAndHandles() {
         var harness = harness
         harness.input = """
-            {"audience":{"devices":[{"platform":"apple","handle":"\(Self.handle)"}]},"message":{"title":"x"}}
-            {"audience":{"devices":[{"platform":"apple","handle":"\(Self.handle)"},{"platform":"apple","handle":"\(Self.handle)2"}]},\
+            {"audience":{"devices":[{"platform":"fcmv1","handle":"\(Self.handle)"}]},"message":{"title":"x"}}
+            {"audience":{"devices":[{"platform":"fcmv1","handle":"\(Self.handle)"},{"platform":"fcmv1","handle":"\(Self.handle)2"}]},\
             "message":{"title":"x"}}
-            {"audience":{"devices":[{"platform":"apple","handle":"\(Self.handle) with a blank"}]},"message":{"title":"x"}}
+            {"audience":{"devices":[{"platform":"fcmv1","handle":"\(Self.handle) with a blank"}]},"message":{"title":"x"}}
             """
         for format in ["table", "json", "ndjson"] {
             let outcome = harness.run("explain - -o \(format)")

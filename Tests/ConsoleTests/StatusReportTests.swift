@@ -1,4 +1,5 @@
 import Delivery
+import GroupPositions
 import Kafka
 import PushModel
 import Testing
@@ -42,6 +43,23 @@ import Testing
         #expect(report.age(of: future) == 0)
         #expect(report.reasons.isEmpty)
         #expect(StatusFormatter(report: report).heading == "group g: stable, 1 member; 9 requests wait, the oldest for 1 min 0 s")
+    }
+
+    @Test(arguments: [(4999, nil), (5000, false), (900_000, false), (900_001, true)] as [(Int64, Bool?)])
+    func anOpenTransactionIsAReasonOnceItIsLong(age: Int64, isStuck: Bool?) throws {
+        let since = Self.now.adding(milliseconds: -age)
+        var partition = Self.partition(high: 15)
+        partition.counted = WaitingCount(
+            requests: 5, oldest: since,
+            transaction: OpenTransaction(
+                partition: partition.position.partition, offset: 10, recordCount: 5, since: since, source: "shop"))
+        let report = try Self.report([partition])
+        #expect(report.lag == 5 && report.reasons.map(\.isStuck) == (isStuck.map { [$0] } ?? []))
+        let words = "t[0]: 5 records behind an open transaction since \(since.text), from offset 10 on, of requests from shop: "
+        #expect(report.reasons.allSatisfy { $0.text.hasPrefix(words) })
+        let json = String(decoding: report.json { _ in "" }, as: UTF8.self)
+        let object = #"{"offset":10,"records":5,"since":"\#(since.text)","source":"shop"}"#
+        #expect(json.contains(#""open_transaction":\#(object)"#), "\(json)")
     }
 
     @Test func aPartitionFromWhichTheLastRecordIsGoneIsAReason() throws {
@@ -189,7 +207,7 @@ import Testing
         ])
         try #require(report.reasons.map(\.isStuck) == [true, true])
         #expect(report.reasons[0].text.contains("its window is full behind offset 20"))
-        #expect(report.reasons[1].text.contains("t[1]: its position was written by another program"))
+        #expect(report.reasons[1].text.contains("t[1]: its position has metadata"))
     }
 
     @Test(arguments: [

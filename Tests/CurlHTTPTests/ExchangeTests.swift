@@ -32,6 +32,34 @@ import Testing
         #expect(server.accepted == 2)
     }
 
+    /// A form that common clients read is one answer, after which the connection goes on: nothing is sent again because of it.
+    @Test func aHarmlessFormIsOneAnswer() throws {
+        let forms = [
+            "HTTP/1.1 201\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 201 \r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 201 Created\r\nX: a\r\n\tb\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 100\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x,\r\n y\r\n\r\n"
+                + Answers.created,
+            "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n0  \r\n\r\n",
+        ]
+        let server = try ScriptedServer([forms.flatMap { [.request, .send($0), .request, .drip($0)] } + [.untilClosed]])
+        let loop = try PoolLoop(port: server.port)
+        for id in 0..<forms.count * 2 { #expect(try loop.exchange(id)?.status == 201, "\(forms[id / 2].debugDescription)") }
+        #expect(server.accepted == 1)
+        #expect(server.requests.count == forms.count * 2)
+    }
+
+    @Test func aMisdirectedRequestIsSentAgainOnAnotherConnection() throws {
+        let server = try ScriptedServer([
+            [.request, .send("HTTP/1.1 421 Misdirected Request\r\nContent-Length: 0\r\n\r\n"), .untilClosed],
+            [.request, .send(Answers.created), .untilClosed],
+        ])
+        let loop = try PoolLoop(port: server.port)
+        #expect(try loop.exchange(1)?.status == 421)
+        #expect(loop.pool.openConnections == 0)
+        #expect(try loop.exchange(2)?.status == 201)
+        #expect(server.accepted == 2)
+    }
+
     @Test func chunkedInterimAndDrippedAnswersAreRead() throws {
         let server = try ScriptedServer([
             [

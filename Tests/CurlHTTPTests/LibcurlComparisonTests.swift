@@ -26,6 +26,8 @@ import Testing
         Case("blanks around values", head + "X:\t a b \t\r\nY:\r\nContent-Length: 1 \r\n\r\n!"),
         Case("a field twice", head + "X: 1\r\nY: 2\r\nX: 3\r\nContent-Length: 0\r\n\r\n"),
         Case("empty reason", "HTTP/1.1 503 \r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"),
+        Case("no reason", "HTTP/1.1 201\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"),
+        Case("chunk sizes that blanks fill up", chunked + "2  \r\nab\r\n0 \r\n\r\n"),
         Case("bytes above ASCII", head + "X: é\r\nContent-Length: 2\r\n\r\né"),
         Case("equal lengths", head + "Content-Length: 2\r\nContent-Length: 2\r\n\r\nab"),
         Case("body of zeros", head + "Content-Length: 4\r\n\r\n\0\0\0\0"),

@@ -42,7 +42,7 @@ final class LoopbackListener: Sendable {
     deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// A socket on a free loopback port, which refuses connections as long as it does not listen.
-    fileprivate static func bound() throws -> (descriptor: Int32, port: UInt16) {
+    static func bound() throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

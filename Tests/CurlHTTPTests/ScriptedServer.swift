@@ -16,6 +16,8 @@ final class ScriptedServer: Sendable {
         /// Sends byte by byte.
         case drip(String)
         case close
+        /// Says that no more will come, and goes on reading.
+        case finish
         /// Closes with RST instead of FIN.
         case reset
         /// Waits until the test opens the gate of this number.
@@ -124,6 +126,7 @@ final class ScriptedServer: Sendable {
             setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
             return text.utf8.allSatisfy { Self.send(socket, [$0]) }
         case .close: return false
+        case .finish: return shutdown(socket, Int32(SHUT_WR)) == 0
         case .reset:
             var now = linger(l_onoff: 1, l_linger: 0)
             setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))

@@ -23,8 +23,9 @@ final class TLSFront: Sendable {
     /// - Parameters:
     ///   - certificate: What it shows to its clients.
     ///   - backend: The plain server's port; how that one ends a connection is passed on.
+    ///   - saysEnd: False for one that closes without OpenSSL's `close_notify`.
     /// - Throws: No port is free, or OpenSSL refuses the certificate.
-    init(_ certificate: ServerCertificate, before backend: UInt16) throws {
+    init(_ certificate: ServerCertificate, before backend: UInt16, saysEnd: Bool = true) throws {
         // OpenSSL writes to sockets whose other end is gone.
         signal(SIGPIPE, SIG_IGN)
         guard let made = SSL_CTX_new(TLS_server_method()) else { throw POSIXError(.ENOMEM) }
@@ -35,7 +36,7 @@ final class TLSFront: Sendable {
         listener = try LoopbackListener()
         listener.start { client in
             Thread.detachNewThread {
-                Self.serve(client, SSL_new(context.pointer), backend)
+                Self.serve(client, SSL_new(context.pointer), backend, saysEnd)
                 close(client)
             }
         }
@@ -47,7 +48,7 @@ final class TLSFront: Sendable {
         return Relay.wait(client, server)
     }
 
-    private static func serve(_ client: Int32, _ session: OpaquePointer?, _ backend: UInt16) {
+    private static func serve(_ client: Int32, _ session: OpaquePointer?, _ backend: UInt16, _ saysEnd: Bool) {
         guard let session else { return }
         defer { SSL_free(session) }
         guard SSL_set_fd(session, client) == 1, SSL_accept(session) == 1, let server = Relay.connect(to: backend) else { return }
@@ -56,7 +57,7 @@ final class TLSFront: Sendable {
             if ready.second {
                 let bytes = Relay.read(server, for: client)
                 if bytes.isEmpty {
-                    SSL_shutdown(session)
+                    if saysEnd { SSL_shutdown(session) }
                     return
                 }
                 guard SSL_write(session, bytes, Int32(bytes.count)) == Int32(bytes.count) else { return }

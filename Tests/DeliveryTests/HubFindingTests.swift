@@ -21,6 +21,12 @@ struct HubFindingTests {
         #expect(HubFinding(status: status, detail: detail, asksToWait: asksToWait).kind == kind)
     }
 
+    @Test func aPageOfSomethingElseIsNoProofOfAHub() {
+        let finding = HubFinding(status: 200, detail: "", asksToWait: false, isHubs: false)
+        #expect(finding.kind == .failing && finding.isBad && finding.isProof == false)
+        #expect(finding.words == "answers 200 with a page that is no hub's, as that of a sign-in or a proxy")
+    }
+
     @Test func noAnswerIsToldApartFromAConnectionThatIsNotTrusted() {
         #expect(HubFinding(unanswered: "timeout: no answer", isTrust: false).words == "does not answer: timeout: no answer")
         #expect(HubFinding(unanswered: "self-signed", isTrust: true).kind == .untrusted)

@@ -148,7 +148,7 @@ private struct RandomAudience {
 
     /// Handles, some of them twice; Apple's in both cases.
     private mutating func handles(_ count: Int, _ random: inout SeededRandom) {
-        var listed = (0..<count).map { (platform: $0 % 3 == 0 ? "wns" : "apns", handle: "c0ffee\($0)") }
+        var listed = (0..<count).map { (platform: $0 % 3 == 0 ? "wns" : "apns", handle: "c0ffe\(1_000_000 + $0)") }
         let meant = listed.map { Registered(platform: $0.platform == "wns" ? .windows : .apple, handle: $0.handle, tags: []) }
         for device in listed where Int.random(in: 0..<9, using: &random) == 0 {
             listed.append(

@@ -57,34 +57,4 @@ struct StreamTests {
         var stream = planner.stream(of: .users)
         #expect(throws: RequestFault.self) { _ = try stream.add([0x61, 0xFF].span) }
     }
-
-    @Test func handlesAreBatchedByThousandsForEachPlatform() throws {
-        var stream = HandleStream()
-        var calls: [String] = []
-        func note() {
-            calls.append(
-                "\(stream.platform.name) \(stream.chunk) \(stream.count) \(text(stream.handle(0))) \(text(stream.handle(stream.count - 1)))"
-            )
-        }
-        for number in 0..<4500 {
-            let platform = number % 3 == 0 ? Platform.windows : .apple
-            if try stream.add(Array("h\(number)".utf8).span, of: platform) { note() }
-        }
-        while stream.finish() { note() }
-        #expect(
-            calls == [
-                "apple 0 1000 h1 h1499", "windows 0 1000 h0 h2997", "apple 1 1000 h1501 h2999", "apple 2 1000 h3001 h4499",
-                "windows 1 500 h3000 h4497",
-            ])
-        #expect(stream.count == 0)
-    }
-
-    @Test(arguments: ["", "a b", "a\r\n", "é", String(repeating: "x", count: 4097)])
-    func whatIsNoHandleIsRefusedWithoutBeingRepeated(handle: String) throws {
-        var stream = HandleStream()
-        let fault = try #require(throws: RequestFault.self) { _ = try stream.add(Array(handle.utf8).span, of: .apple) }
-        #expect(handle.isEmpty || !fault.message.contains(handle))
-        let isComplete = stream.finish()
-        #expect(!isComplete)
-    }
 }

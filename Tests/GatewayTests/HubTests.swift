@@ -3,6 +3,7 @@ import EventLoop
 import HubEmulator
 import HubREST
 import Observability
+import PushModel
 import Synchronization
 import TestSupport
 import Testing
@@ -134,6 +135,15 @@ import Testing
         other.note(nil)
         other.noteSilence()
         #expect(!answered.log.text.contains(words))
+    }
+
+    /// A sign-in that answers in the hub's place is no hub; one answer that cannot be read says nothing of it.
+    @Test(arguments: [(RegistrationFault.page, false), (.malformed, true)])
+    func aPageInTheHubsPlaceIsNamed(fault: RegistrationFault, isReady: Bool) {
+        let services = TestServices()
+        HubWatch(services.services).note(RegistrationFailure(.unreadable(fault), code: .responseInvalid))
+        #expect(services.log.text.contains("the hub cannot be used") != isReady)
+        #expect(services.readiness.contains("page of HTML") != isReady)
     }
 
     @Test func aHubThatIsWellIsAskedOnce() throws {

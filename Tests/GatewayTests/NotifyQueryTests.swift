@@ -13,7 +13,8 @@ struct NotifyQueryTests {
         arguments: [
             ("", nil, nil, false), ("pns=apns&to_tag=bob", .apple, "bob", false), ("PNS=APNS&To_Tag=Bob", .apple, "Bob", false),
             ("pns=gcm&to_tag=bob", .fcmv1, "bob", false), ("pns=fcm&to_tag=bob", .fcmv1, "bob", false),
-            ("pns=fcmV1&to_tag=bob", .fcmv1, "bob", false), ("pns=wns&to_tag=bob", .windows, "bob", false),
+            ("pns=fcmV1&to_tag=bob", .fcmv1, "bob", false), ("pns=apple&to_tag=bob", .apple, "bob", false),
+            ("pns=wns&to_tag=bob", .windows, "bob", false),
             // A plus is a plus, and only %xx is decoded.
             ("pns=wns&to_tag=bob+x@example.org", .windows, "bob+x@example.org", false),
             ("pns=wns&to_tag=a%20b%2Bc", .windows, "a b+c", false),
@@ -33,7 +34,8 @@ struct NotifyQueryTests {
 
     @Test(arguments: [
         "pns=apns", "to_tag=bob", "pns=apns&to_tag=", "pns=mpns&to_tag=bob", "pns=foo&to_tag=bob", "pns=browser&to_tag=bob",
-        "pns=apple&to_tag=bob", "secure=yes", "pns=apns&pns=wns&to_tag=bob", "secure=true&secure=true",
+        "pns=apns&to_tag=%20bob", "pns=apns&to_tag=a%0Ab", "pns=apns&to_tag=a%00", "secure=yes", "pns=apns&pns=wns&to_tag=bob",
+        "secure=true&secure=true",
         // What somebody types as the recipient does not name another one.
         "pns=apns&to_tag=bob&to_tag=carol", "pns=apns&secure=true",
     ])

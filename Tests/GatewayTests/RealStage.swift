@@ -1,7 +1,9 @@
 import Delivery
 import EventLoop
 import Foundation
+import GroupPositions
 import HubEmulator
+import Jobs
 import Kafka
 import TestSupport
 import Testing
@@ -16,7 +18,7 @@ final class RealStage {
 
     let hub: EmulatedHub
     private let kafka: KafkaConfiguration
-    private let topics: Topics
+    let topics: Topics
     /// The settings of all processes.
     private let environment: [String: String]
     private var gateways: [RealGateway] = []
@@ -97,6 +99,16 @@ final class RealStage {
     /// Starts a worker, always under the same name.
     func startWorker() throws { worker = try PushfanProcess("worker", environment) }
 
+    /// Starts a worker, and waits until it is ready.
+    func startProbedWorker() throws -> RealWorker {
+        let process = try PushfanProcess("worker", environment)
+        worker = process
+        let probed = RealWorker(probes: try process.port(where: "probes and metrics are served"))
+        let isReady = try eventually { try probed.probe("/readyz") == "ok\n" }
+        try #require(isReady)
+        return probed
+    }
+
     /// Kills the worker, if there is one.
     func killWorker() {
         worker?.kill()
@@ -125,12 +137,34 @@ final class RealStage {
     // MARK: Records
 
     /// Writes a record to the topic of requests, whatever it is.
-    func write(_ value: String, key: String) throws {
+    func write(_ value: String, key: String, partition: Int32? = nil) throws {
         let producer = try Producer(kafka, transactionalID: nil)
         defer { producer.close(timeout: .seconds(5)) }
         let topic = try producer.topic(named: topics.requests)
-        try producer.produce(to: topic, key: key.utf8Span.span, value: value.utf8Span.span)
+        try producer.produce(to: topic, partition: partition, key: key.utf8Span.span, value: value.utf8Span.span)
         try producer.flush(timeout: farDeadline)
+    }
+
+    /// Writes requests from `shop` to partition 0 in a transaction, which its producer may end.
+    func openTransaction(of count: Int) throws -> Producer {
+        let producer = try Producer(kafka, transactionalID: topics.requests, transactionTimeout: farDeadline)
+        let topic = try #require(try producer.warmUp(topics: [topics.requests], timeout: farDeadline).first)
+        try producer.initTransactions(timeout: farDeadline)
+        try producer.beginTransaction()
+        for number in 0..<count {
+            let value = #"{"id":"t-\#(number)","source":"shop","audience":{"users":["bob"]},"message":{"title":"Hi"}}"#
+            try producer.produce(to: topic, partition: 0, key: "t-\(number)".utf8Span.span, value: value.utf8Span.span)
+        }
+        try producer.flush(timeout: farDeadline)
+        return producer
+    }
+
+    /// What the gateway counts.
+    func report() throws -> StatusReport? {
+        let terms = GroupTerms(kafka: kafka, group: environment["PUSHFAN_KAFKA_GROUP_ID"] ?? "", topics: topics, start: .safe)
+        let context = JobContext(
+            kafka: kafka, topics: topics, timeout: farDeadline, now: { Int64(Date().timeIntervalSince1970 * 1000) })
+        return try StatusExamination(terms, context: context).report(hearing: { _ in .success([]) })
     }
 
     /// Runs a command to its end with the settings of the stage. Returns its exit status and what it has said.
@@ -166,6 +200,24 @@ final class RealStage {
         }
         try #require(areRead)
         return records
+    }
+}
+
+/// The worker of a stage, by its probes.
+struct RealWorker {
+    let probes: Int
+
+    /// What a probe says.
+    func probe(_ path: String) throws -> String {
+        let client = try RawClient(port: probes)
+        client.send(request("GET", path))
+        return String(decoding: client.answer().body, as: UTF8.self)
+    }
+
+    /// The value of a series; 0 for one that is not there.
+    func metric(_ series: String) throws -> Double {
+        let line = try probe("/metrics").split(separator: "\n").first { $0.hasPrefix(series + " ") }
+        return line.flatMap { Double($0.dropFirst(series.utf8.count + 1)) } ?? 0
     }
 }
 

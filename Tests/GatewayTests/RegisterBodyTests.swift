@@ -30,7 +30,7 @@ struct RegisterBodyTests {
     }
 
     @Test(arguments: [
-        ("gcm", Platform.fcmv1), ("fcm", .fcmv1), ("FcmV1", .fcmv1), ("wns", .windows), ("WNS", .windows),
+        ("gcm", Platform.fcmv1), ("fcm", .fcmv1), ("FcmV1", .fcmv1), ("wns", .windows), ("WNS", .windows), ("windows", .windows),
     ])
     func platformsHaveTheirWordsInAnyCase(_ word: String, platform: Platform) throws {
         let body = try read(#"{"Platform":"\#(word)","Handle":"cd:x","Tags":["World","username:alice"]}"#)

@@ -46,9 +46,11 @@ struct ReferenceReading {
         (lengths, isChunked) = ([], false)
         try readStatusLine()
         var options: [[UInt8]] = []
-        while let field = try readField() {
+        while let (field, isFolded) = try readFoldedField() {
             content.fields.append(field)
-            switch String(decoding: field.name, as: UTF8.self).lowercased() {
+            let name = String(decoding: field.name, as: UTF8.self).lowercased()
+            try require(!isFolded || !["connection", "content-length", "transfer-encoding"].contains(name))
+            switch name {
             case "connection": options += elements(field.value)
             case "content-length": lengths += try elements(field.value).map(decimal)
             case "transfer-encoding": try readTransferEncoding(field.value)
@@ -59,22 +61,43 @@ struct ReferenceReading {
         try require(Set(lengths).count <= 1)
         try require(!isChunked || (lengths.isEmpty && !isVersion10))
         let names = options.map { String(decoding: $0, as: UTF8.self).lowercased() }
-        content.keepsAlive = !names.contains("close") && (!isVersion10 || names.contains("keep-alive"))
+        content.keepsAlive =
+            !names.contains("close") && (!isVersion10 || names.contains("keep-alive")) && content.status != 421
     }
 
     private mutating func readStatusLine() throws {
         let line = try line()
-        try require(line.count >= 13)
+        try require(line.count >= 12)
         let version = String(decoding: line[..<9], as: UTF8.self)
         try require(version == "HTTP/1.1 " || version == "HTTP/1.0 ")
         isVersion10 = version == "HTTP/1.0 "
         content.status = try decimal(Array(line[9..<12]))
         try require((100..<600).contains(content.status) && content.status != 101)
-        try require(line[12] == UInt8(ascii: " ") && line[13...].allSatisfy(isText))
+        try require(line.count == 12 || line[12] == UInt8(ascii: " ") && line[13...].allSatisfy(isText))
+    }
+
+    /// One field with the lines that go on with it (section 5.2), or nil for the empty line.
+    private mutating func readFoldedField() throws -> (field: Content.Field, isFolded: Bool)? {
+        guard var (field, blanks) = try readRawField() else { return nil }
+        var isFolded = false
+        while let first = rest.first, isBlank(first) {
+            let line = try line()
+            let text = trimmed(line[...])
+            try require(!text.isEmpty && text.allSatisfy(isText))
+            // All that was between the two, the two bytes of the line's end included.
+            let spaces = blanks + 2 + line.prefix(while: isBlank).count
+            field.value += field.value.isEmpty ? text : Array(repeating: 0x20, count: spaces) + text
+            blanks = line.reversed().prefix(while: isBlank).count
+            isFolded = true
+        }
+        return (field, isFolded)
     }
 
     /// One field, or nil for the empty line.
-    private mutating func readField() throws -> Content.Field? {
+    private mutating func readField() throws -> Content.Field? { try readRawField()?.field }
+
+    /// One field, and how many blanks follow its value.
+    private mutating func readRawField() throws -> (field: Content.Field, blanks: Int)? {
         let line = try line()
         if line.isEmpty { return nil }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw Refused() }
@@ -83,7 +106,7 @@ struct ReferenceReading {
         try require(!name.isEmpty && name.allSatisfy { isLetterOrDigit($0) || tokenMarks.contains($0) })
         let value = trimmed(line[(colon + 1)...])
         try require(value.allSatisfy(isText))
-        return Content.Field(name: name, value: value)
+        return (Content.Field(name: name, value: value), line.reversed().prefix(while: isBlank).count)
     }
 
     private mutating func readTransferEncoding(_ value: [UInt8]) throws {
@@ -126,7 +149,7 @@ struct ReferenceReading {
         // A size with more digits than an integer holds is larger than any input.
         guard let size = Int(String(decoding: digits, as: UTF8.self), radix: 16), size >= 0 else { throw Refused() }
         let extensions = line[digits.count...].drop(while: isBlank)
-        try require(extensions.isEmpty ? digits.count == line.count : extensions.first == UInt8(ascii: ";"))
+        try require(extensions.isEmpty || extensions.first == UInt8(ascii: ";"))
         try require(extensions.allSatisfy(isText))
         return size
     }

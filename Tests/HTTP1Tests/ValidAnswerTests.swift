@@ -25,6 +25,32 @@ struct ValidAnswerTests {
         Case(
             name: "whitespace around a value", text: "HTTP/1.1 200 OK\r\nX:\t a b \t\r\nY:\r\nContent-Length: 1 \r\n\r\n!",
             fields: ["X=a b", "Y=", "Content-Length=1"], body: "!"),
+        Case(name: "no reason", text: "HTTP/1.1 201\r\nContent-Length: 0\r\n\r\n", status: 201, fields: ["Content-Length=0"]),
+        Case(
+            name: "no reason behind an interim answer without one", text: "HTTP/1.1 100\r\n\r\nHTTP/1.0 204\r\n\r\n", status: 204,
+            keepsAlive: false),
+        Case(
+            name: "folded", text: "HTTP/1.1 200 OK\r\nX: a \t\r\n\tb\r\n  c \r\nY: z\r\nContent-Length: 1\r\n\r\n!",
+            fields: ["X=a     b    c", "Y=z", "Content-Length=1"], body: "!"),
+        Case(
+            name: "folded behind an empty value", text: "HTTP/1.1 200 OK\r\nX: \r\n \ty: z\r\nContent-Length: 0\r\n\r\n",
+            fields: ["X=y: z", "Content-Length=0"]),
+        Case(
+            name: "folded line that looks like a length",
+            text: "HTTP/1.1 200 OK\r\nX: a\r\n Content-Length: 5\r\nContent-Length: 1\r\n\r\n!",
+            fields: ["X=a   Content-Length: 5", "Content-Length=1"], body: "!"),
+        Case(
+            name: "misdirected", text: "HTTP/1.1 421 Misdirected Request\r\nContent-Length: 0\r\n\r\n", status: 421,
+            fields: ["Content-Length=0"], keepsAlive: false),
+        Case(
+            name: "chunk sizes that blanks fill up",
+            text: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2  \r\nab\r\n0\t \r\n\r\n",
+            fields: ["Transfer-Encoding=chunked"], body: "ab"),
+        Case(
+            name: "many interim answers",
+            text: String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 50)
+                + "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n",
+            status: 201, fields: ["Content-Length=0"]),
         Case(name: "empty reason", text: "HTTP/1.1 503 \r\nContent-Length: 0\r\n\r\n", status: 503, fields: ["Content-Length=0"]),
         Case(
             name: "bytes above ASCII", text: "HTTP/1.1 200 Schön\r\nX: é\r\nContent-Length: 2\r\n\r\né",

@@ -69,9 +69,27 @@ struct ConnectionPlacesTests {
         places.speak(2)
         places.speak(1)
         #expect(places.removeLate(at: 79) == nil)
-        #expect(places.removeLate(at: 80) == 1)
+        #expect(places.removeLate(at: 80)?.socket == 1)
         #expect(places.removeLate(at: 89) == nil)
-        #expect(places.removeLate(at: 90) == 2 && !places.canBeLate)
+        #expect(places.removeLate(at: 90)?.socket == 2 && !places.canBeLate)
+    }
+
+    @Test func whoIsLateWithABodyGetsAnAnswerUnlessOneHasGone() {
+        var places = places()
+        for socket in Int32(1)...4 {
+            places.enter(socket, at: 0)
+            places.speak(socket)
+            if socket > 1 { places.awaitBody(socket) }
+        }
+        places.decline(3)
+        let isThere = places.work(4)
+        places.begin(4, at: 0)
+        var late: [Int32: Bool] = [:]
+        while let next = places.removeLate(at: 80) { late[next.socket] = next.awaitsBody }
+        #expect(late == [1: false, 2: true, 3: false, 4: false])
+        // Its body ends afterwards, and nothing is done for it.
+        let isStillThere = places.work(2)
+        #expect(isThere && !isStillThere)
     }
 
     @Test func aRequestThatWasDeclinedIsLateInItsTimeAndGoesWithTheSilent() {
@@ -85,8 +103,8 @@ struct ConnectionPlacesTests {
         places.leave(1)
         places.enter(1, at: 1)
         places.decline(1)
-        #expect(places.removeLate(at: 81) == 1)
-        #expect(places.removeLate(at: 199) == nil && places.removeLate(at: 200) == 3)
+        #expect(places.removeLate(at: 81)?.socket == 1)
+        #expect(places.removeLate(at: 199) == nil && places.removeLate(at: 200)?.socket == 3)
     }
 
     @Test func withoutALimitNobodyIsIdleForTooLong() {

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import HTTPServing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -28,6 +29,22 @@ import Testing
         let address = try server.start()
         defer { server.stop(within: .zero) }
         return try body(address.port)
+    }
+
+    /// A chunked body without its last chunk, and one that is shorter than was said.
+    @Test(arguments: ["Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", "Content-Length: 10\r\n\r\nab"])
+    func aBodyWithoutEndIsAnsweredInTimeAndNothingIsDone(_ beginning: String) throws {
+        let calls = Mutex(0)
+        try Self.serving(requestTimeout: .milliseconds(200)) {
+            calls.withLock { $0 += 1 }
+            $1.answer(.text($0.path))
+        } _: { port in
+            let client = try RawClient(port: port)
+            client.send("POST / HTTP/1.1\r\nHost: h\r\n" + beginning)
+            #expect(client.answer().status == 400)
+            #expect(client.rest().isEmpty && client.ending == 0)
+        }
+        #expect(calls.withLock { $0 } == 0)
     }
 
     /// Two strangers that together have all places of a port for probes, and keep them as long as no other stranger comes.
@@ -183,13 +200,16 @@ import Testing
         #expect(silent.rest().isEmpty && silent.ending != EAGAIN)
     }
 
-    /// Sends a byte to all again and again until their connections have ended, without an answer.
+    /// Sends a byte to all again and again until their connections have ended, without an answer but a refusal of the body.
     private static func trickle(_ clients: [RawClient]) {
         #expect(
             eventually {
                 for client in clients { client.send("a") }
-                return clients.allSatisfy(\.hasEnded)
+                return clients.allSatisfy { $0.hasEnded || $0.hasSomethingToRead }
             })
-        #expect(clients.allSatisfy { $0.rest().isEmpty })
+        for client in clients {
+            let answer = String(decoding: client.rest(), as: UTF8.self)
+            #expect(client.ending != EAGAIN && (answer.isEmpty || answer.hasPrefix("HTTP/1.1 400 ")))
+        }
     }
 }

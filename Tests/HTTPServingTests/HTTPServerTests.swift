@@ -116,6 +116,26 @@ import Testing
         ("Host: h\r\nContent-Length: -1\r\n", 400),
         ("Content-Length: 0\r\n", 400),
         ("Host: h\r\nX-A : b\r\nContent-Length: 0\r\n", 400),
+        // A proxy may end a line or a value elsewhere.
+        ("Host: h\r\nX-A: a\0b\r\nContent-Length: 0\r\n", 400),
+        ("Host: h\r\nContent-Length: 0\r\nX-A: a\0\r\n", 400),
+        ("Host: h\r\nX-A: a\nX-B: b\r\nContent-Length: 0\r\n", 400),
+        ("Host: h\r\nX-A: a\0hidden\nX-B: b\nX-C: c\nX-D: d\nX-E: e\nX-F: f\nX-G: g\nX-H: h\nContent-Length: 0\r\n", 400),
+        ("Host: h\r\nX-A: a\r b\r\nContent-Length: 0\r\n", 400),
+        ("Host: h\r\nX-A: a\r\n b\r\nContent-Length: 0\r\n", 400),
+        ("Host: h\r\n: b\r\nContent-Length: 0\r\n", 400),
+        // Two names, or none, for whom it is.
+        ("Host: h\r\nHost: h\r\nContent-Length: 0\r\n", 400),
+        ("Host: a b\r\nContent-Length: 0\r\n", 400),
+        ("Host: user@h/\r\nContent-Length: 0\r\n", 400),
+        // Codings whose end nobody knows.
+        ("Host: h\r\nTransfer-Encoding: gzip\r\n", 400),
+        ("Host: h\r\nTransfer-Encoding: gzip, chunked\r\n", 400),
+        ("Host: h\r\nTransfer-Encoding: chunked, gzip\r\n", 400),
+        ("Host: h\r\nTransfer-Encoding: identity\r\n", 400),
+        ("Host: h\r\nTransfer-Encoding: xchunked\r\n", 400),
+        ("Host: h\r\nTransfer-Encoding:\r\n", 400),
+        ("Host: h\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400),
         ("Host: h\r\nContent-Length: 2000\r\n", 413),
         ("Host: h\r\nX-A: \(String(repeating: "a", count: 40_000))\r\n", 431),
     ])
@@ -133,6 +153,40 @@ import Testing
             #expect(!String(decoding: client.rest(), as: UTF8.self).contains("200 OK"))
         }
         #expect(calls.withLock { $0 } == 0)
+    }
+
+    @Test(arguments: [
+        "GET /a\0b HTTP/1.1\r\n", "GET /a HTTP/1.1\n", "GET  /a HTTP/1.1\r\n", "GET /a HTTP/1.1 \r\n", "G(T /a HTTP/1.1\r\n",
+        "GET /a\u{01} HTTP/1.1\r\n", "POST /a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n",
+    ])
+    func unsafeRequestLinesAreRefusedAndTheConnectionEnds(_ line: String) throws {
+        try Self.serving { port in
+            let client = try RawClient(port: port)
+            client.send(line + "Host: h\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
+            let answers = String(decoding: client.rest(), as: UTF8.self)
+            #expect(answers.isEmpty || answers.hasPrefix("HTTP/1.1 400 "))
+            #expect(!answers.contains("200 OK") && client.ending != EAGAIN)
+        }
+    }
+
+    /// As clients may write a head, in pieces of every size and one behind another.
+    @Test(arguments: [1, 2, 7, 1000])
+    func headsOfEveryFormAreServedHoweverTheyCome(pieceByteCount: Int) throws {
+        try Self.serving { port in
+            let client = try RawClient(port: port)
+            let heads = [
+                "GET /a?b=1&c HTTP/1.1\r\nHost: h\r\n",
+                "GET /a HTTP/1.1\r\nHOST:[::1]:80\r\nX-A:b\r\nX-B:  \t c  \r\nX-C:\r\nX-D: \r\n",
+                "POST /a HTTP/1.1\r\nCookie: a=b; c=d\r\nHost:\r\nContent-Length: 0\r\n",
+                "GET http://h/a HTTP/1.1\r\nHost: h\r\n",
+                "GET /%00%zz HTTP/1.1\r\nHost: h\r\nX-A: \u{E9}\r\n",
+            ]
+            let bytes = Array(heads.map { $0 + "\r\n" }.joined().utf8)
+            for start in stride(from: 0, to: bytes.count, by: pieceByteCount) {
+                client.send(Array(bytes[start..<min(bytes.count, start + pieceByteCount)]))
+            }
+            for _ in heads { #expect(client.answer().status == 200) }
+        }
     }
 
     @Test func aHeadJustUnderTheLimitIsServed() throws {

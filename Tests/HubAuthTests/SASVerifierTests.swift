@@ -99,7 +99,13 @@ struct SASVerifierTests {
         ("http://h/newshub?api-version=1#f", "/newshub/x", true), ("http://h/news", "/newshub/x", false),
         ("http://h/newshub/m", "/newshub/messages", false), ("http://h/newshub/messages", "/newshub", false),
         ("http://h/newshub/messages", "/other/messages", false), ("http:///newshub", "/newshub", false), ("?", "/newshub", false),
-        ("http://h/a%2fb", "/a/b", false),
+        ("http://h/a%2fb", "/a/b", false), ("http://h/a%2fb", "/a%2Fb", true),
+        // An SDK signs the path as it writes it, or decoded, or encoded once more.
+        ("http://h/hub/messages/$batch", "/hub/messages/%24batch", true),
+        ("http://h/hub/messages/%24BATCH", "/hub/messages/$batch", true),
+        ("http://h/hub/tags/jos%c3%a9/registrations/", "/hub/tags/jos%C3%A9/registrations", true),
+        ("http://h/hub/%", "/hub/%", true),
+        ("http://h/hub/%2564", "/hub/d", false),
     ])
     func theAudienceMustBeTheResourceOrAboveIt(_ resource: String, path: String, isCovered: Bool) throws {
         #expect(verdict(try Vector.signed(resource), path: path) == (isCovered ? nil : .invalidAudience))

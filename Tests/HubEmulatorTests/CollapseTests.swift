@@ -74,7 +74,7 @@ struct CollapseTests {
         let installations = [
             #"{"installationId":"a","platform":"fcmV1","pushChannel":"a","templates":{"t":{"body":"\#(body)"}}}"#,
             #"""
-            {"installationId":"b","platform":"apns","pushChannel":"b","templates":{"t":{"body":"{\"aps\":{}}",
+            {"installationId":"b","platform":"apns","pushChannel":"BB","templates":{"t":{"body":"{\"aps\":{}}",
             "headers":{"apns-collapse-id":"$(id)"}}}}
             """#,
             #"{"installationId":"c","platform":"gcm","pushChannel":"c","templates":{"t":{"body":"{\"data\":{}}"}}}"#,

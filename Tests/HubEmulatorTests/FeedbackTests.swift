@@ -47,9 +47,9 @@ struct FeedbackTests {
     @Test func theContainerHoldsADocumentForEveryDay() throws {
         let hub = try hub()
         try hub.send("apple", to: "a")
-        try hub.send("fcmv1", to: "a", "{}")
+        try hub.send("fcmv1", to: "a")
         hub.advance(seconds: 86_400)
-        try hub.send("apple", "{}", ["ServiceBusNotification-DeviceHandle": "direct"], query: "?direct")
+        try hub.send("apple", nil, ["ServiceBusNotification-DeviceHandle": "D1"], query: "?direct")
         let answer = try hub.call("GET", "feedbackcontainer?api-version=2015-01")
         #expect(answer.status == 200 && answer.headers["Content-Type"] == "text/plain; charset=utf-8")
         let listing = get(hub, answer.text, more: "&restype=container&comp=list")
@@ -64,7 +64,7 @@ struct FeedbackTests {
         let first = get(hub, answer.text, below: "/01012026-feedback.xml").text.split(separator: "\n")
         #expect(first.count == 2 && first[1].contains("<Platform>fcmv1</Platform><PnsHandle>handle-tim</PnsHandle>"))
         let second = get(hub, answer.text, below: "/01022026-feedback.xml").text
-        #expect(second.contains("<PnsHandle>direct</PnsHandle><NotificationId>"))
+        #expect(second.contains("<PnsHandle>D1</PnsHandle><NotificationId>"))
         #expect(get(hub, answer.text, below: "/01032026-feedback.xml").status == 404)
     }
 

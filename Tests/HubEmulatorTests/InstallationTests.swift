@@ -50,7 +50,7 @@ struct InstallationTests {
         let hub = try TestHub()
         let body =
             #"{"installationId":"w","platform":"wns","pushChannel":"https://a/1","secondaryTiles":{"t":{"pushChannel":"https://a/2","#
-            + #""tags":["tile"],"templates":{"x":{"body":"<tile>$(m)</tile>"}}}}}"#
+            + #""tags":["tile"],"templates":{"x":{"body":"<tile>$(m)</tile>","headers":{"X-WNS-Type":"wns/tile"}}}}}}"#
         #expect(try hub.call("PUT", "installations/w", [:], body).status == 200)
         try hub.send("windows", to: "tile", "<tile/>", ["X-WNS-Type": "wns/tile"])
         try hub.send("template", to: "tile", #"{"m":"1"}"#)
@@ -126,11 +126,12 @@ struct InstallationTests {
 
     @Test(arguments: [
         "", "{", "[]", #"{"platform":"apns"}"#, #"{"platform":"nokia","pushChannel":"a"}"#,
-        #"{"platform":"apns","pushChannel":""}"#,
-        #"{"installationId":"other","platform":"apns","pushChannel":"a"}"#,
-        #"{"platform":"apns","pushChannel":"a","tags":["b c"]}"#,
-        #"{"platform":"apns","pushChannel":"a","tags":"b"}"#, #"{"platform":"apns","pushChannel":"a","templates":{"t":{}}}"#,
-        ##"{"platform":"apns","pushChannel":"a","templates":{"t":{"body":"{\"a\":\"#1\"}"}}}"##,
+        #"{"platform":"apns","pushChannel":""}"#, #"{"platform":"apns","pushChannel":"{length=32,bytes=0x740f...e6a1}"}"#,
+        #"{"platform":"browser","pushChannel":"https://e"}"#, #"{"platform":"fcmV1","pushChannel":"a b"}"#,
+        #"{"installationId":"other","platform":"apns","pushChannel":"AB"}"#,
+        #"{"platform":"apns","pushChannel":"AB","tags":["b c"]}"#,
+        #"{"platform":"apns","pushChannel":"AB","tags":"b"}"#, #"{"platform":"apns","pushChannel":"AB","templates":{"t":{}}}"#,
+        ##"{"platform":"apns","pushChannel":"AB","templates":{"t":{"body":"{\"a\":\"#1\"}"}}}"##,
         #"{"platform":1,"pushChannel":"a"}"#,
     ])
     func whatIsNoInstallationIsRefused(_ body: String) throws {

@@ -39,7 +39,7 @@ import Testing
     private func callEverything(_ hub: TestHub) throws {
         try hub.register("bob", "apns", tags: ["a"])
         try hub.send("apple", to: "a", #"{"x":"é"}"#, ["apns-collapse-id": "c\"1"])
-        try hub.send("apple", "{}", ["ServiceBusNotification-DeviceHandle": "secret-handle"], query: "?direct")
+        try hub.send("gcm", nil, ["ServiceBusNotification-DeviceHandle": "secret-handle"], query: "?direct")
         try hub.send("apple", to: "a+b")
         hub.hub.arm([try Fault(parsing: "reset=after,count=1"), try Fault(parsing: "status=503,count=1")])
         try hub.send("apple", to: "a")

@@ -8,7 +8,7 @@ import Testing
 struct RegistrationTests {
     private static func entry(_ content: String) -> String {
         """
-        <?xml version="1.0" encoding="utf-16"?>
+        <?xml version="1.0" encoding="utf-8"?>
         <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">\(content)</content></entry>
         """
     }
@@ -62,7 +62,7 @@ struct RegistrationTests {
         let hub = try TestHub()
         let body = Self.entry(
             """
-            <RegistrationDescription i:type="WindowsTemplateRegistrationDescription" xmlns:i="\(XMLWriter.schemaInstance)">
+            <RegistrationDescription i:type="WindowsTemplateRegistrationDescription" xmlns="\(XMLWriter.serviceBus)" xmlns:i="\(XMLWriter.schemaInstance)">
             <Tags>a</Tags><ChannelUri>https://some.url</ChannelUri>
             <BodyTemplate><![CDATA[<toast><text>$(m)</text></toast>]]></BodyTemplate>
             <WnsHeaders><WnsHeader><Header>X-WNS-Type</Header><Value>wns/toast</Value></WnsHeader></WnsHeaders>
@@ -85,13 +85,45 @@ struct RegistrationTests {
         "<entry><content><NokiaRegistrationDescription/></content></entry>",
         "<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><entry><content><AppleRegistrationDescription><DeviceToken>&a;</DeviceToken>"
             + "</AppleRegistrationDescription></content></entry>",
-        apple("AB", tags: "a b"),
+        String(apple("AB", tags: "a").dropLast("</entry>".count)),
+        apple("AB", tags: "a").replacing("</DeviceToken>", with: ""),
+        apple("A&B", tags: "a"), apple("AB", tags: "a\u{B}"), " " + apple("AB", tags: "a"), apple("AB", tags: "a") + "<entry/>",
+        apple("AB", tags: "a").replacing("utf-8", with: "utf-16"), entry("<i:AppleRegistrationDescription/>"),
+        apple("AB", tags: "a b"), apple("A", tags: "a"), apple("<AB>", tags: "a"), apple("phone", tags: "a"),
+        apple("{length = 32, bytes = 0x740f4707 ... e6a1 }", tags: "a"),
+        entry("<BrowserRegistrationDescription><Endpoint>https://e</Endpoint></BrowserRegistrationDescription>"),
         entry(
-            "<AppleTemplateRegistrationDescription><DeviceToken>A</DeviceToken><BodyTemplate>{\"a\":\"$(\"}</BodyTemplate></AppleTemplateRegistrationDescription>"
+            "<AppleTemplateRegistrationDescription><DeviceToken>AB</DeviceToken><BodyTemplate>{\"a\":\"$(\"}</BodyTemplate></AppleTemplateRegistrationDescription>"
         ),
     ])
     func whatIsNoRegistrationIsRefused(_ body: String) throws {
         #expect(try TestHub().call("POST", "registrations", [:], body).status == 400)
+    }
+
+    @Test func anInstructionWithoutContentIsPassedOver() throws {
+        let body = Self.apple("AB", tags: "a").replacing("<content", with: "<?x?><content")
+        #expect(try TestHub().call("POST", "registrations", [:], body).status == 200)
+    }
+
+    /// A description whose namespace, or whose entry's, is another one, or that is not closed.
+    @Test(arguments: [
+        (XMLWriter.atom, "http://www.w3.org/2005/atom"), (" xmlns=\"\(XMLWriter.atom)\"", ""),
+        (XMLWriter.serviceBus, XMLWriter.atom),
+        (" xmlns=\"\(XMLWriter.serviceBus)\"", ""), ("</entry>", ""), ("</content>", ""), ("</AppleRegistrationDescription>", ""),
+        ("</DeviceToken>", ""), ("</Tags>", "<Tags>"),
+    ])
+    func aNamespaceIsThatOfTheServiceAndEveryElementIsClosed(_ part: String, _ other: String) throws {
+        let body = Self.apple("AB", tags: "a")
+        #expect(try TestHub().call("POST", "registrations", [:], body).status == 200)
+        #expect(try TestHub().call("POST", "registrations", [:], body.replacing(part, with: other)).status == 400)
+    }
+
+    @Test func namespacesMayHavePrefixes() throws {
+        let body = """
+            <a:entry xmlns:a="\(XMLWriter.atom)" xmlns:s="\(XMLWriter.serviceBus)"><a:content><s:GcmRegistrationDescription>
+            <s:GcmRegistrationId>g</s:GcmRegistrationId></s:GcmRegistrationDescription></a:content></a:entry>
+            """
+        #expect(try TestHub().call("POST", "registrations", [:], body).status == 200)
     }
 
     @Test func aRegistrationThatIsNestedTooDeepIsRefused() throws {
@@ -141,7 +173,7 @@ struct RegistrationTests {
     func pagesAreContinued(_ encodesOnceMore: Bool) throws {
         let hub = try TestHub()
         for index in 0..<230 {
-            try hub.call("POST", "registrations", [:], Self.apple("A\(index)", tags: index % 2 == 0 ? "even" : "odd"))
+            try hub.call("POST", "registrations", [:], Self.apple("AB\(1000 + index)", tags: index % 2 == 0 ? "even" : "odd"))
         }
         for (path, count) in [("registrations?$top=100", 230), ("tags/EVEN/registrations?$top=50", 115)] {
             var tokens: [String] = []

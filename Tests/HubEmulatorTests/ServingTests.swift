@@ -48,7 +48,7 @@ import Testing
             try hub.register(EmulatedDevice(id: "i", platform: "apns", handle: "AB", tags: ["t"]))
             let sent = try curl(
                 "-i", "-H", token(hub), "-H", "ServiceBusNotification-Format: apple", "-H", "ServiceBusNotification-Tags: t",
-                "-d", "{}",
+                "-d", #"{"aps":{}}"#,
                 "\(base)/demo/messages/?api-version=2020-06")
             #expect(sent.output.hasPrefix("HTTP/1.1 201 Created\r\n"))
             #expect(sent.output.contains("\r\nLocation: \(base)/demo/messages/"))
@@ -73,7 +73,7 @@ import Testing
         try serving { hub, base in
             func send() throws -> Int32 {
                 try curl(
-                    "-H", token(hub), "-H", "ServiceBusNotification-Format: apple", "-d", "{}",
+                    "-H", token(hub), "-H", "ServiceBusNotification-Format: apple", "-d", #"{"aps":{}}"#,
                     "\(base)/demo/messages?api-version=2020-06"
                 ).code
             }

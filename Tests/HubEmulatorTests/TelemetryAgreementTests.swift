@@ -59,7 +59,7 @@ struct TelemetryAgreementTests {
             }
             let lines = [script(&random), "refuse=ExpiredChannel,every=\(2 + random.below(5))"].compactMap(\.self)
             hub.hub.script(try lines.map { try TelemetryScript(parsing: $0) })
-            let id = try TestHub.id(try hub.send("apple", to: round % 5 == 0 ? "nobody" : "t", "{}"))
+            let id = try TestHub.id(try hub.send("apple", to: round % 5 == 0 ? "nobody" : "t"))
             var now: Int64 = 0
             var tracking = OutcomeTracking(acceptedAt: .at(now))
             var wait = tracking.firstWait(terms, using: &random)

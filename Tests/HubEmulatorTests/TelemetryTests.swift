@@ -72,7 +72,8 @@ struct TelemetryTests {
     ])
     func withoutAScriptItTellsWhatRang(_ format: String, _ tags: String, _ expected: String, _ platforms: String) throws {
         let hub = try hub()
-        let id = try TestHub.id(try hub.send(format, to: tags, #"{"m":"x"}"#))
+        let body = format == "fcmv1" ? #"{"message":{}}"# : #"{"m":"x"}"#
+        let id = try TestHub.id(try hub.send(format, to: tags, body, ["X-WNS-Type": "wns/raw"]))
         #expect(try hub.progress(id) == expected)
         let details = try #require(Markup.read(try hub.telemetry(id).body))
         #expect(details.value("TargetPlatforms") == platforms && details.value("Tags") == tags)
@@ -81,11 +82,11 @@ struct TelemetryTests {
 
     @Test func directSendsAndBatchesAreToldToo() throws {
         let hub = try hub()
-        let direct = try hub.send("apple", "{}", ["ServiceBusNotification-DeviceHandle": "h"], query: "?direct")
+        let direct = try hub.send("apple", nil, ["ServiceBusNotification-DeviceHandle": "aa"], query: "?direct")
         #expect(try hub.progress(try TestHub.id(direct)) == "Completed Apns.Success=1")
         let body = """
-            --b\r\nContent-Type: application/json\r\nContent-Disposition: inline; name=notification\r\n\r\n{}\r\n--b\r\n\
-            Content-Disposition: inline; name=devices\r\n\r\n["a","b","A"]\r\n--b--\r\n
+            --b\r\nContent-Type: application/json\r\nContent-Disposition: inline; name=notification\r\n\r\n{"aps":{}}\r\n--b\r\n\
+            Content-Disposition: inline; name=devices\r\n\r\n["aa","bb","AA"]\r\n--b--\r\n
             """
         let batch = try hub.call(
             "POST", "messages/$batch?direct",
@@ -180,7 +181,7 @@ struct TelemetryTests {
                 "ServiceBusNotification-Format": "apple", "ServiceBusNotification-ScheduleTime": "2026-01-01T00:01:00",
                 "ServiceBusNotification-Tags": "World",
             ]
-            return try TestHub.id(try hub.call("POST", "schedulednotifications", headers, "{}"))
+            return try TestHub.id(try hub.call("POST", "schedulednotifications", headers, #"{"aps":{}}"#))
         }
         let (kept, taken) = (try schedule(), try schedule())
         #expect(try hub.progress(kept) == "Scheduled" && hub.progress(taken) == "Scheduled")

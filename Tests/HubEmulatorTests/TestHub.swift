@@ -51,16 +51,17 @@ final class TestHub: Sendable {
             HTTPServerRequest(method: method, target: target, headers: fields, body: Array(body.utf8)))
     }
 
-    /// Sends natively or by template; `tags` nil is a broadcast.
+    /// Sends natively or by template; `tags` nil is a broadcast, `body` nil one that the push service takes.
     @discardableResult
     func send(
-        _ format: String, to tags: String? = nil, _ body: String = #"{"aps":{"alert":"x"}}"#, _ more: HTTPFields = [:],
+        _ format: String, to tags: String? = nil, _ body: String? = nil, _ more: HTTPFields = [:],
         query: String = ""
     ) throws -> HTTPServerResponse {
         var headers: HTTPFields = ["ServiceBusNotification-Format": format]
         if let tags { headers.append("ServiceBusNotification-Tags", value: tags) }
         for field in more.all { headers.append(field.name, value: field.value) }
-        return try call("POST", "messages\(query)", headers, body)
+        let usual = format.lowercased() == "fcmv1" ? #"{"message":{}}"# : #"{"aps":{"alert":"x"}}"#
+        return try call("POST", "messages\(query)", headers, body ?? usual)
     }
 
     func register(_ id: String, _ platform: String, tags: [String] = [], user: String? = nil, templates: [String: String] = [:])

@@ -122,7 +122,7 @@ private enum HostileRecord {
         case 4: audience = #"{"devices":[{"platform":"wns","handle":"\#(text("h"))"}]}"#
         default:
             audience =
-                #"{"devices":[{"platform":"apple","handle":"\#(text("h"))"},{"platform":"apple","handle":"\#(text("i"))"}]}"#
+                #"{"devices":[{"platform":"apple","handle":"\#(text("aa"))"},{"platform":"apple","handle":"\#(text("bb"))"}]}"#
         }
         let headers = #""headers":{"\#(text("X-WNS-Cache-Policy"))":"\#(text("cache"))","\#(text("X-Other"))":"v"}"#
         let content = [

@@ -18,32 +18,82 @@ struct HubAnswerTests {
 
     private func error(_ detail: String) -> String { "<Error><Code>400</Code><Detail>\(detail)</Detail></Error>" }
 
+    private static let longest = String(repeating: "x", count: 256)
+
     /// Standard tier hubs name the notification, others do not (page HubProtocol, "Answers").
     @Test(
         arguments: [
             (
                 "https://c.servicebus.windows.net/newshub/messages/4995f507-20200723042844-586152-24?api-version=2020-06",
-                "4995f507-20200723042844-586152-24"
+                "4995f507-20200723042844-586152-24", true
             ),
-            ("https://c/newshub/messages/$batch/77-1?api-version=2017-04&direct", "77-1"), ("/newshub/messages/8-2", "8-2"),
-            ("9", "9"),
-            ("https://c/h/messages/a?b=/c/d", "a"), ("https://c/newshub/messages/", nil), ("", nil), ("?a", nil),
-            ("/m/" + String(repeating: "x", count: 256), String(repeating: "x", count: 256)),
-            ("/m/" + String(repeating: "x", count: 257), nil), ("/m/a&sig=s3cret", nil),
-        ] as [(String, String?)])
-    func theNotificationsIDIsTheLastSegmentOfLocation(location: String, id: String?) throws {
-        let (reply, read, _, detail) = read(try answer(201, fields: "Location: \(location)\r\nTrackingId: t-1\r\n"))
-        #expect(read == id)
-        #expect(detail == nil)
-        #expect(reply.result == .answered(status: 201, hasRetryAfter: false, detail: .none))
+            ("https://c/newshub/messages/$batch/77-1?api-version=2017-04&direct", "77-1", true),
+            ("/newshub/messages/8-2", "8-2", true), ("/newshub/Messages/8-2", "8-2", true),
+            ("https://c/h/messages/a?b=/c/d", "a", true), ("", nil, true), ("/messages/a&sig=s3cret", nil, true),
+            ("/messages/" + longest, longest, true), ("/messages/" + longest + "x", nil, false),
+            ("https://c/newshub/messages/", nil, false), ("9", nil, false), ("?a", nil, false), ("messages/9", nil, false),
+            ("https://login.example.org/sign-in", nil, false), ("/newshub/messages/a/b", nil, false),
+            ("/newshub/allmessages/9", nil, false), ("/newshub/batch/9?/messages/9", nil, false),
+        ] as [(String, String?, Bool)])
+    func theNotificationsIDIsTheLastSegmentOfLocation(location: String, id: String?, isHubs: Bool) throws {
+        let said = try answer(201, fields: "Location: \(location)\r\nTrackingId: t-1\r\n")
+        let reply = HubAnswer(said, toSend: true, now: Self.now)
+        #expect(reply.notificationID.map { said.string($0) } == id)
+        #expect(reply.detail == nil)
+        #expect(reply.result == .answered(status: 201, hasRetryAfter: false, detail: isHubs ? .none : .notTheHub))
+    }
+
+    private static let location = "Location: https://c/newshub/messages/8-2?api-version=2020-06\r\n"
+    private static let page = "<html><body>Sign in</body></html>"
+
+    /// Page HubProtocol, "Answers": what real hubs of each tier and time wrote, what they never wrote, and whether it is a send's success.
+    @Test(
+        arguments: [
+            // 2018 and later, Standard tier.
+            (201, "Content-Type: application/xml; charset=utf-8\r\nServer: Microsoft-HTTPAPI/2.0\r\n" + location, "", true),
+            (201, "TrackingId: 1b2c\r\nx-ms-correlation-request-id: 1b2c\r\n" + location, "", true), (201, location, "", true),
+            // Below it, and test sends, whose body is the outcome.
+            (201, "Content-Type: application/xml; charset=utf-8\r\n", "", true), (201, "TrackingId: 1b2c\r\n", "", true),
+            (201, "", "", true), (201, "Content-Type: text/html\r\n", "", true),
+            (201, "Content-Type: application/xml\r\n", "<NotificationOutcome/>", true),
+            (201, "TrackingId: 1b2c\r\n", "<NotificationOutcome/>", true),
+            // The documented 200.
+            (200, location, "", true), (200, "TrackingId: 1b2c\r\n", "", true),
+            (200, "Content-Type: application/xml; charset=utf-8\r\n", "", true),
+            // Other servers.
+            (200, "Content-Type: text/html; charset=utf-8\r\n", page, false), (201, "Content-Type: TEXT/HTML\r\n", page, false),
+            (201, "Content-Type: application/xhtml+xml\r\n", "<?xml version=\"1.0\"?>" + page, false),
+            (200, "", page, false), (200, "TrackingId: 1b2c\r\n", "\u{FEFF}\r\n <!DOCTYPE html><title>x</title>", false),
+            (201, "TrackingId: 1b2c\r\n" + location, page, false), (200, "x-ms-request-id: 1b2c\r\n", page, false),
+            (200, "", "", false), (200, "Content-Type: text/plain\r\n", "", false), (200, "", "OK", false),
+            (201, "Content-Type: application/json\r\n", "{\"id\":5}", false), (201, "", "x", false),
+            (201, "Location: /orders/5\r\n", "", false),
+        ] as [(Int, String, String, Bool)])
+    func aSendsSuccessIsTheHubs(status: Int, fields: String, body: String, isHubs: Bool) throws {
+        let reply = HubAnswer(try answer(status, fields: fields, body: body), toSend: true, now: Self.now)
+        let verdict = Verdict(of: reply.result)
+        #expect(verdict.outcome == (isHubs ? .success : .ambiguous))
+        #expect(verdict.code == (isHubs ? nil : .responseInvalid))
+        #expect(isHubs || reply.notificationID == nil)
+        // What is no send is the hub's unless it is a page.
+        let other = HubAnswer(try answer(status, fields: fields, body: body), now: Self.now)
+        let isPage = body.contains("<html") || body.contains("<!DOCTYPE")
+        #expect((other.hint == .notTheHub) == isPage)
+    }
+
+    /// Whether a hub that names notifications can have written it.
+    @Test(arguments: [
+        (201, "", true), (201, "Location:\r\n", true), (201, "TrackingId: 1b2c\r\n", false), (201, location, false),
+        (201, "Content-Type: application/xml\r\n", false), (503, "", false),
+    ])
+    func aSuccessWithNothingOfAHubsIsUnmarked(status: Int, fields: String, isUnmarked: Bool) throws {
+        #expect(HubAnswer(try answer(status, fields: fields), toSend: true, now: Self.now).isUnmarked == isUnmarked)
     }
 
     @Test func aSuccessWithoutLocationHasNoID() throws {
-        for status in [200, 201] {
-            let (reply, id, tracking, _) = read(try answer(status))
-            #expect(id == nil && tracking == nil)
-            #expect(Verdict(of: reply.result).outcome == .success)
-        }
+        let (reply, id, tracking, _) = read(try answer(201))
+        #expect(id == nil && tracking == nil)
+        #expect(Verdict(of: reply.result).outcome == .success)
     }
 
     @Test func theLocationOfARedirectOrAnErrorIsNoNotification() throws {
@@ -108,7 +158,7 @@ struct HubAnswerTests {
     func nothingOfATokenIsKept(detail: String, tracking: String) throws {
         let reply = read(try answer(401, body: error("\(detail).TrackingId:\(tracking),TimeStamp:1")))
         for text in [reply.detail, reply.tracking, reply.id] { #expect(text?.contains("abc") != true) }
-        let head = read(try answer(201, fields: "TrackingId: sig=abc\r\nLocation: /m/1&sig=abc\r\n"))
+        let head = read(try answer(201, fields: "TrackingId: sig=abc\r\nLocation: /messages/1&sig=abc\r\n"))
         #expect(head.tracking == nil && head.id == nil)
     }
 

@@ -70,10 +70,10 @@ import Testing
 
     @Test func aDirectSend() throws {
         var calling = try Calling()
-        let calls = try calling.calls(#""audience":{"devices":[{"platform":"apple","handle":"ABCD/+=\"'<"}]}"#)
+        let calls = try calling.calls(#""audience":{"devices":[{"platform":"apple","handle":"<abcd 01>"}]}"#)
         let fields =
             "ServiceBusNotification-Format: apple\n"
-            + "ServiceBusNotification-DeviceHandle: ABCD/+=\"'<\n" + appleHeaders
+            + "ServiceBusNotification-DeviceHandle: ABCD01\n" + appleHeaders
         #expect(
             try calls.map(text)
                 == [
@@ -87,7 +87,7 @@ import Testing
     @Test func aDirectBatch() throws {
         var calling = try Calling()
         let calls = try calling.calls(
-            #""audience":{"devices":[{"platform":"apple","handle":"h-1"},{"platform":"apns","handle":"h\"\\2"}]}"#)
+            #""audience":{"devices":[{"platform":"apple","handle":"aa"},{"platform":"apns","handle":"bb"}]}"#)
         let body = """
             --nh-batch-multipart-boundary\r
             Content-Type: application/json;charset=utf-8\r
@@ -98,7 +98,7 @@ import Testing
             Content-Type: application/json; charset=utf-8\r
             Content-Disposition: inline; name=devices\r
             \r
-            ["h-1","h\\"\\\\2"]\r
+            ["AA","BB"]\r
             --nh-batch-multipart-boundary--\r
 
             """
@@ -114,9 +114,9 @@ import Testing
     @Test(arguments: [
         (#"{"categories":["a"]}"#, "messages?api-version=2020-06&test"),
         (#"{"broadcast":true}"#, "messages?api-version=2020-06&test"),
-        (#"{"devices":[{"platform":"apple","handle":"h"}]}"#, "messages?api-version=2020-06&test&direct"),
+        (#"{"devices":[{"platform":"apple","handle":"aa"}]}"#, "messages?api-version=2020-06&test&direct"),
         (
-            #"{"devices":[{"platform":"apple","handle":"h"},{"platform":"apple","handle":"i"}]}"#,
+            #"{"devices":[{"platform":"apple","handle":"aa"},{"platform":"apple","handle":"bb"}]}"#,
             "messages/$batch?api-version=2020-06&test&direct"
         ),
     ])
@@ -136,7 +136,7 @@ import Testing
 
     @Test func aThousandHandlesAreOneBatch() throws {
         var calling = try Calling()
-        let handles = (0..<1001).map { "{\"platform\":\"apple\",\"handle\":\"handle-\($0)\"}" }.joined(separator: ",")
+        let handles = (0..<1001).map { "{\"platform\":\"fcm\",\"handle\":\"handle-\($0)\"}" }.joined(separator: ",")
         let calls = try calling.calls("\"audience\":{\"devices\":[\(handles)]}").map { try RawRequest($0) }
         try #require(calls.count == 2)
         let parts = try calls[0].parts()
@@ -152,7 +152,8 @@ import Testing
     @Test(arguments: ["", "-1", "-1 nh-batch-multipart-boundary-2"])
     func noPayloadCanEndItsPartOfABatch(more: String) throws {
         var calling = try Calling()
-        _ = try calling.calls(#""audience":{"devices":[{"platform":"wns","handle":"h"},{"platform":"wns","handle":"i"}]}"#)
+        _ = try calling.calls(
+            #""audience":{"devices":[{"platform":"wns","handle":"h\"\\/+='<"},{"platform":"wns","handle":"i"}]}"#)
         let hostile = """
             <toast/>\r\n--nh-batch-multipart-boundary\(more)\r\nContent-Type: application/json\r\n\
             Content-Disposition: inline; name=devices\r\n\r\n["victim"]\r\n--nh-batch-multipart-boundary\(more)--\r\n
@@ -162,7 +163,7 @@ import Testing
         let parts = try RawRequest(bytes).parts()
         try #require(parts.map(\.name) == ["notification", "devices"])
         #expect(parts[0] == .init(name: "notification", contentType: "application/xml", content: Array(hostile.utf8)))
-        #expect(parts[1].content == Array(#"["h","i"]"#.utf8))
+        #expect(parts[1].content == Array(#"["h\"\\/+='<","i"]"#.utf8))
     }
 
     @Test func anEmptyBodyHasALengthToo() throws {

@@ -83,7 +83,7 @@ struct RegistrationCallTests {
 
     @Test(
         arguments: [
-            (.apple, "62bcÄf", "DeviceToken%20eq%20%2762BC%C3%84F%27"),
+            (.apple, "<62bc 0f>", "DeviceToken%20eq%20%2762BC0F%27"), (.apple, "62bcÄf", "DeviceToken%20eq%20%2762bc%C3%84f%27"),
             (.apple, "{LENGTH=32,BYTES=0X6F2A… }", "DeviceToken%20eq%20%27%7BLENGTH%3D32%2CBYTES%3D0X6F2A%E2%80%A6%20%7D%27"),
             (.fcmv1, "a:B", "FcmV1RegistrationId%20eq%20%27a%3AB%27"), (.gcm, "aB", "GcmRegistrationId%20eq%20%27aB%27"),
             (.windows, "https://x/?a=b", "ChannelUri%20eq%20%27https%3A%2F%2Fx%2F%3Fa%3Db%27"),

@@ -40,6 +40,20 @@ struct RegistrationReplyTests {
         }
     }
 
+    /// A sign-in or a proxy that answers in the hub's place has done nothing, whatever it says (page HubProtocol, "Answers").
+    @Test(arguments: [
+        (put, 200), (put, 201), (delete, 200), (delete, 404), (ask, 200), (ask, 404), (list, 200), (remove, 200), (remove, 404),
+        (remove, 410),
+    ])
+    func aPageIsNoSuccess(call: RegistrationCall, status: Int) throws {
+        for fields in ["Content-Type: text/html; charset=utf-8\r\n", "x-ms-request-id: 9-8\r\n", "TrackingId: 9-8\r\n"] {
+            let failure = try failure(try answer(status, fields: fields, body: "<html><body>Sign in</body></html>"), call)
+            #expect(failure.status == status)
+            #expect(failure.cause == (status == 200 || status == 201 ? .unreadable(.page) : .refused))
+            #expect(status > 201 || failure.code == .responseInvalid && failure.isWorthRetrying)
+        }
+    }
+
     /// A hub that is not there has no devices, but it must not look as if they were removed.
     @Test(arguments: [ask, delete, remove])
     func aMissingHubIsNoMissingDevice(call: RegistrationCall) throws {
@@ -115,7 +129,7 @@ struct RegistrationReplyTests {
     @Test func aTokenThatCannotGoBackIsToldAndNotSent() throws {
         let page = try answer(200, fields: "X-MS-ContinuationToken: a&b\r\n", body: "<feed/>")
         #expect(try failure(page, Self.list).cause == .unreadable(.token))
-        #expect(try failure(try answer(200, body: "<html/>"), Self.list).cause == .unreadable(.otherDocument))
+        #expect(try failure(try answer(200, body: "<entry/>"), Self.list).cause == .unreadable(.otherDocument))
     }
 
     @Test(

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func neitherKeyNorHandleIsShown() throws {
-        let devices = #"{"platform":"apple","handle":"CANARYhandle0123456789"}"#
+        let devices = #"{"platform":"fcmv1","handle":"CANARYhandle0123456789"}"#
         let text = String(
             decoding: try report(#"{"audience":{"devices":[\#(devices)]},\#(Self.message)}"#).json, as: UTF8.self)
         #expect(text.contains("Authorization: SharedAccessSignature …redacted"))

@@ -30,6 +30,19 @@ import Testing
                 #"{"audience":{"tag_expression":"a && b && c && d && e && f && g"},"message":{"title":"x"}}"#,
                 "joins 7 tags by '&&'"
             ), (#"{\#(users),"message":{"title":"x"},"expires_at":"2026-11-21T11:59:59Z"}"#, "has expired"),
+            // What a push service would refuse.
+            (
+                #"{\#(users),"payloads":{"fcmv1":{"body":{"message":{"data":{"k":1}}}}}}"#,
+                "message.data has a value that is no string"
+            ),
+            (
+                #"{\#(users),"payloads":{"fcmv1":{"body":{"message":{"android":{"ttl":3600}}}}}}"#,
+                "message.android.ttl must be a duration"
+            ),
+            (
+                #"{\#(users),"payloads":{"apple":{"body":{"aps":{"content-available":1}},"headers":{"apns-priority":"10"}}}}"#,
+                "apns-priority must not be 10"
+            ),
         ])
     func whatEveryWorkerRefusesIsAFault(json: String, words: String) throws {
         var trial = RequestTrial()

@@ -26,7 +26,7 @@ struct AudienceSurveyTests {
     }
 
     @Test func handlesAreTheSameWhereTheirPlatformIs() throws {
-        let survey = try Self.survey("apple,AA\napple,aa\nfcmv1,AA\nfcmv1,aa\nfcmv1,aa\n")
+        let survey = try Self.survey("apple,AA\napple,<a a>\nfcmv1,AA\nfcmv1,aa\nfcmv1,aa\n")
         #expect(survey.names == 3 && survey.duplicates == 2 && survey.parts == 2 && survey.calls == 2)
     }
 

@@ -19,6 +19,12 @@ import Testing
         #expect(state == .ok || findings.first?.remedy != nil)
     }
 
+    @Test func aPageInTheHubsPlaceIsNoHub() {
+        let facts = HubFacts(hub: "ns/h", outcome: .answered(status: 200, detail: "", isThrottled: false, isHubs: false))
+        #expect(HubFindings.of(facts).map(\.state) == [.failed])
+        #expect(HubFindings.of(facts).first?.cause == .unreachable)
+    }
+
     @Test func aKeyWithoutTheRightSendIsGoodForWhoDoesNotNeedIt() {
         let facts = HubFacts(hub: "ns/h", outcome: .answered(status: 403, detail: "", isThrottled: false))
         #expect(HubFindings.of(facts, needsSend: false).map(\.state) == [.ok])

@@ -117,6 +117,13 @@ struct RealBrokerTests {
         }
         #expect(try ends(seesUncommitted: true) == [1, 0])
         #expect(try ends(seesUncommitted: false) == [0, 0])
+        for seesUncommitted in [false, true] {
+            let fetcher = try RecordFetcher(configuration, readAhead: 1 << 20, seesUncommitted: seesUncommitted)
+            defer { fetcher.stop() }
+            #expect(try fetcher.endOffsets(of: [0, 2], in: name, timeout: farDeadline) == [0, seesUncommitted ? 1 : 0])
+            let record = try fetcher.firstRecord(from: 0, of: partition(2), timeout: farDeadline)
+            #expect((record?.value == Array("open".utf8)) == seesUncommitted)
+        }
         try producer.commitTransaction(timeout: nil)
         // A commit is confirmed before its marker stands in every partition.
         #expect(try eventually { try ends(seesUncommitted: false) == [2, 0] })

@@ -17,6 +17,19 @@ import Testing
         #expect(HealthProbe.allCases.map(\.path) == ["/livez", "/readyz", "/startupz"])
     }
 
+    @Test func aNoteStandsBesideACheckThatPasses() {
+        let health = Health()
+        let group = health.check("group", for: .ready, until: "not a member")
+        group.note("6 records wait\nelsewhere")
+        #expect(text(health.report(.ready, now: 0)) == "ok accepting_work\nfailing group: not a member\n")
+        group.pass()
+        let report = health.report(.ready, now: 0)
+        #expect(report.status == 200 && text(report, verbose: false) == "ok\n")
+        #expect(text(report) == "ok accepting_work\nok group: 6 records wait elsewhere\n")
+        group.note(nil)
+        #expect(text(health.report(.ready, now: 0)) == "ok accepting_work\nok group\n")
+    }
+
     @Test func readinessNamesWhatIsMissing() {
         let health = Health()
         let settings = health.check("configuration", for: .startup, until: "not read yet")

@@ -81,6 +81,8 @@ struct OutcomeTrackingTests {
             (429, false, .throttled(retryAfter: nil)), (403, true, .throttled(retryAfter: 7000)), (403, false, .forbidden),
             (503, true, .throttled(retryAfter: 7000)), (503, false, .failed), (500, false, .failed), (401, false, .failed),
             (408, false, .failed), (400, false, .refused), (405, false, .refused), (410, false, .refused), (451, false, .refused),
+            (414, false, .refused), (421, false, .failed), (422, false, .refused), (423, false, .failed), (424, false, .refused),
+            (425, false, .failed), (498, false, .refused), (499, false, .failed),
             (201, false, .failed), (302, false, .failed), (0, false, .failed),
         ] as [(Int, Bool, PollAnswer)])
     func everyStatusHasItsMeaning(status: Int, hasRetryAfter: Bool, expected: PollAnswer) {
@@ -89,6 +91,8 @@ struct OutcomeTrackingTests {
         #expect(PollAnswer(result, retryAfter: hasRetryAfter ? 7000 : nil) == expected)
         let read = PollAnswer(result, retryAfter: hasRetryAfter ? 7000 : nil, telemetry: told)
         #expect(read == (status == 200 ? .telemetry(told) : expected))
+        let page = CallResult.answered(status: status, hasRetryAfter: hasRetryAfter, detail: .notTheHub)
+        #expect(PollAnswer(page, telemetry: told) == .failed)
     }
 
     @Test(arguments: [true, false])

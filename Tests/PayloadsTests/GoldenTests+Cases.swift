@@ -67,7 +67,7 @@ extension GoldenTests {
         ),
         (
             "a background push by its header, as a string", .apple,
-            #""payloads":{"apple":{"body":"{\"aps\":{\"alert\":\"x\"}}","headers":{"apns-push-type":"background"}}},"priority":"low""#
+            #""payloads":{"apple":{"body":"{\"aps\":{\"content-available\":1}}","headers":{"apns-push-type":"background"}}},"priority":"low""#
         ),
         (
             "a live activity gets no identity", .apple,

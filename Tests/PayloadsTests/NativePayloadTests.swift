@@ -37,15 +37,28 @@ struct NativePayloadTests {
             // XML of Windows.
             (.windows, #"{"body":{"k":"v"}}"#, "/body", "wns/raw"),
             (.windows, #"{"body":"hello"}"#, "/body", "wns/raw"),
-            (.windows, #"{"body":"<toast>"}"#, "/body", "root"),
-            (.windows, #"{"body":"</toast>"}"#, "/body", "root"),
-            (.windows, #"{"body":"<toast/><toast/>"}"#, "/body", "root"),
-            (.windows, #"{"body":"<toast/>text"}"#, "/body", "root"),
-            (.windows, #"{"body":"<toast a='>"}"#, "/body", "root"),
-            (.windows, #"{"body":"<toast><text></toast>"}"#, "/body", "root"),
-            (.windows, #"{"body":"<!DOCTYPE toast><toast/>"}"#, "/body", "root"),
-            (.windows, #"{"body":"<!-- <toast/>"}"#, "/body", "root"),
-            (.windows, #"{"body":"<"}"#, "/body", "root"),
+            (.windows, #"{"body":"<toast>"}"#, "/body", "ends at byte 7"),
+            (.windows, #"{"body":"</toast>"}"#, "/body", "closing tag at byte 2"),
+            (.windows, #"{"body":"<toast/><toast/>"}"#, "/body", "second root element at byte 9"),
+            (.windows, #"{"body":"<toast/>text"}"#, "/body", "outside its root element at byte 8"),
+            (.windows, #"{"body":"<toast a='>"}"#, "/body", "ends at byte 11"),
+            (.windows, #"{"body":"<toast><text></toast>"}"#, "/body", "closing tag at byte 15"),
+            (.windows, #"{"body":"<!DOCTYPE toast><toast/>"}"#, "/body", "document type"),
+            (.windows, #"{"body":"<!-- <toast/>"}"#, "/body", "ends at byte 13"),
+            (.windows, #"{"body":"<"}"#, "/body", "name must begin at byte 1"),
+            (.windows, #"{"body":"<toast>Tom & Jerry</toast>"}"#, "/body", "bare & at byte 11; write &amp;."),
+            (.windows, #"{"body":"<toast launch='?a=1&b=2'/>"}"#, "/body", "bare & at byte 19"),
+            (.windows, #"{"body":"<toast>&nbsp;</toast>"}"#, "/body", "reference at byte 7"),
+            (.windows, #"{"body":"<toast>\u000b</toast>"}"#, "/body", "character at byte 7"),
+            (.windows, #"{"body":"<toast>&#11;</toast>"}"#, "/body", "reference at byte 7"),
+            (.windows, #"{"body":" <?xml version='1.0'?><toast/>"}"#, "/body", "declaration at byte 1 must be the first thing"),
+            (.windows, #"{"body":"<?xml version='1.0' encoding='utf-16'?><toast/>"}"#, "/body", "encoding declared at byte 30"),
+            (.windows, #"{"body":"<toast a='1' a='2'/>"}"#, "/body", "attribute at byte 13"),
+            (.windows, #"{"body":"<badge value=7/>"}"#, "/body", "quotation marks at byte 13"),
+            (.windows, #"{"body":"<tile></tile >&#32;"}"#, "/body", "outside"),
+            (.windows, #"{"body":"<toast>]]></toast>"}"#, "/body", "]]>"),
+            (.windows, #"{"body":"<toast>&</toast>","headers":{"X-WNS-Type":"wns/toast"}}"#, "/body", "bare &"),
+            (.windows, #"{"body":"<toast>&</toast>","content_type":"application/octet-stream"}"#, "/body", "bare &"),
             (.windows, #"{"body":"<toaster/>"}"#, "/body", "root"),
             (.windows, #"{"body":"<tile/>","headers":{"X-WNS-Type":"wns/toast"}}"#, "/body", "tile"),
             (.windows, #"{"body":"<tile/>","headers":{"X-WNS-Type":"wns/phone"}}"#, "/headers/X-WNS-Type", "one of"),
@@ -121,6 +134,21 @@ struct NativePayloadTests {
         let payload = try rendered(request, .apple)
         #expect(payload.body.text == body && payload.origin == .native)
         #expect(payload.contentType == (type.contains("/") ? .json : .jsonUTF8))
+    }
+
+    @Test(
+        arguments: [
+            (
+                #""<?xml version='1.0' encoding='UTF-8'?><toast launch='a&amp;b'><text>Tom &amp; Jerry &#x1F600;</text></toast>""#,
+                ""
+            ),
+            (#""\ufeff<Badge value='7'/>\n""#, ""), (#""<tile/>""#, #","content_type":"application/xml""#),
+            (#""Tom & <Jerry""#, #","headers":{"X-WNS-Type":"wns/raw"}"#),
+            (#""Tom & <Jerry""#, #","headers":{"X-WNS-Type":"wns/raw"},"content_type":"application/xml""#),
+            (#"{"k":"&"}"#, #","headers":{"X-WNS-Type":"wns/raw"},"content_type":"application/json;charset=utf-8""#),
+        ])
+    func bodyForWindowsIsXMLUnlessItIsRaw(_ body: String, _ rest: String) throws {
+        #expect(try rendered(unread("{\"payloads\":{\"windows\":{\"body\":\(body)\(rest)}}}"), .windows).origin == .native)
     }
 
     @Test func formatterKeepsNothingOfThePayloadBefore() throws {

@@ -69,13 +69,20 @@ import Testing
         .init(#""audience":{"devices":[{"handle":"h"}]}"#, "/audience/devices/0", "a platform and a handle"),
         .init(#""audience":{"devices":[{"platform":"ios","handle":"h"}]}"#, "/audience/devices/0/platform", "no such platform"),
         .init(#""audience":{"devices":[{"platform":7,"handle":"h"}]}"#, "/audience/devices/0/platform", "a string"),
-        .init(#""audience":{"devices":[{"platform":"gcm","handle":""}]}"#, "/audience/devices/0/handle", "has 0"),
+        .init(#""audience":{"devices":[{"platform":"gcm","handle":""}]}"#, "/audience/devices/0/handle", "There is no handle"),
         .init(#""audience":{"devices":[{"platform":"gcm","handle":"a b"}]}"#, "/audience/devices/0/handle", "visible"),
         .init(#""audience":{"devices":[{"platform":"gcm","handle":"a\r\nb"}]}"#, "/audience/devices/0/handle", "visible"),
+        .init(
+            #""audience":{"devices":[{"platform":"apple","handle":"{length=32,bytes=0x740f4707bebcf74f...e6a1}"}]}"#,
+            "/audience/devices/0/handle", "the description of a token"),
+        .init(#""audience":{"devices":[{"platform":"apple","handle":"6f2"}]}"#, "/audience/devices/0/handle", "odd number"),
+        .init(#""audience":{"devices":[{"platform":"apple","handle":"<> "}]}"#, "/audience/devices/0/handle", "no handle"),
+        .init(#""audience":{"devices":[{"platform":"apple","handle":"phone"}]}"#, "/audience/devices/0/handle", "hexadecimal"),
+        .init(#""audience":{"devices":[{"platform":"browser","handle":"https://b/1"}]}"#, "/audience/devices/0/handle", "p256dh"),
         .init("\"audience\":{\"devices\":[\(devices(10_001))]}", "/audience/devices", "1 to 10000"),
         .init(
             "\"audience\":{\"devices\":[{\"platform\":\"gcm\",\"handle\":\"\(String(repeating: "h", count: 4097))\"}]}",
-            "/audience/devices/0/handle", "has 4097"),
+            "/audience/devices/0/handle", "too long"),
     ]
 
     @Test(arguments: refused, [RequestReader.Strictness.tolerant, .strict])
@@ -151,7 +158,7 @@ import Testing
         let devices = Array(repeating: #"{"platform":"ios","handle":""}"#, count: 10_000).joined(separator: ",")
         let faults = reading.faults(record("\"audience\":{\"devices\":[\(devices)]}"))
         #expect(faults.count == 32)
-        #expect(faults.last?.pointer == "/audience/devices/15/handle")
+        #expect(faults.last?.pointer == "/audience/devices/31/platform")
         #expect(reading.faults(record("\"audience\":{\"users\":[\(Self.names(10_000) { _ in "same" })]}")).count == 32)
     }
 

@@ -134,13 +134,13 @@ private func members(_ count: Int, value: String = "\"\"") -> String {
     static let platforms: [RefusedField] = [
         .init(#""platforms":[]"#, "/platforms", "1 to 8"), .init(#""platforms":"apple""#, "/platforms", "array of 1 to 8"),
         .init("\"platforms\":[\(list(9))]", "/platforms", "1 to 8"),
-        .init(#""platforms":["ios"]"#, "/platforms/0", "No such platform"),
+        .init(#""platforms":["ios"]"#, "/platforms/0", "no such platform"),
         .init(#""platforms":["apple",7]"#, "/platforms/1", "a string"),
         .init(#""platforms":["apple","apple"]"#, "/platforms/1", "once"),
         .init(#""platforms":["apple","apns"]"#, "/platforms/1", "another name"),
         .init(#""platforms":["adm"]"#, "/platforms", "payloads.adm"),
         .init(#""platforms":["xiaomi","apple"]"#, "/platforms", "payloads.xiaomi"),
-        .init(#""platforms":["Apple"]"#, "/platforms/0", "No such"),
+        .init(#""platforms":["Apple"]"#, "/platforms/0", "Write it as `apple`"),
         .init(#""platforms":["gcm","apple"],"payloads":{"apns":{"body":{}}}"#, "/platforms", "no content for gcm"),
     ]
 

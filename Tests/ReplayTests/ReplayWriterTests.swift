@@ -20,7 +20,7 @@ import Testing
         #"{"audience":{"tag_expression":"\#((0..<50).map { "t\($0)" }.joined(separator: " || "))"},"message":{"title":"Hi"}}"#,
         #"{"audience":{"tag_expression":"a && (b || c) && !d"},"message":{"title":"Hi"}}"#,
         """
-        {"audience":{"devices":[\((0..<2100).map { #"{"platform":"apple","handle":"a\#($0)"}"# }.joined(separator: ",")),\
+        {"audience":{"devices":[\((0..<2100).map { #"{"platform":"apple","handle":"a0\#(1000 + $0)"}"# }.joined(separator: ",")),\
         {"platform":"fcm","handle":"f1"}]},"message":{"title":"Hi"}}
         """,
     ]

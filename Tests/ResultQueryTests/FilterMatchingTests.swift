@@ -55,6 +55,21 @@ import Testing
         }
     }
 
+    /// A plan takes the parts of a large request that it names, and not what only looks like one.
+    @Test(arguments: [
+        (#"{"request_id":"news.3","state":"failed","parent":{"id":"news","chunk":3}}"#, true),
+        (#"{"request_id":"news","state":"partial","parts":{"count":4}}"#, true),
+        (#"{"request_id":"news.3","state":"failed"}"#, false), (#"{"request_id":"new.3","parent":{"id":"new"}}"#, false),
+        (#"{"request_id":"x","parent":{"id":"news"}}"#, false), (#"{"request_id":"news.3","parent":"news"}"#, false),
+    ])
+    func theIDOfAWholeStandsForItsParts(_ json: String, isMatch: Bool) throws {
+        let filter = try ResultFilter("request:news", now: noon)
+        #expect(filter.withParts.finds(json) == isMatch)
+        #expect(filter.finds(json) == (isMatch && json.contains(#""request_id":"news","#)))
+        let others = try ResultFilter("-request:news", now: noon)
+        #expect(others.withParts.finds(json) == others.finds(json), "what is left out is named as it is")
+    }
+
     @Test func timesAreBoundedBelowAndBeforeTheEnd() throws {
         let filter = try ResultFilter("since:2h until:1h", now: noon)
         let hour: Int64 = 3_600_000

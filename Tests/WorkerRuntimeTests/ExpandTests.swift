@@ -72,6 +72,20 @@ struct ExpandTests {
         #expect(results["news.1"]?["state"] == "partial")
     }
 
+    /// The whole may be replayed as its parts may.
+    @Test(arguments: [("status=400", "pointless"), ("status=403", "safe"), ("reset=after", "ambiguous")])
+    func theWholeSaysWhatItsPartsSay(_ fault: String, _ safety: String) throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "\(fault),count=1,tags=username:news-u100")])
+        let worker = try bench.startWorker { $0.maxInFlight = 4 }
+        try bench.publish(Self.request("news", users: 400))
+        try bench.results(5)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["news"]?["state"] == "partial")
+        #expect(results["news.1"]?["replay_safety"] == safety && results["news"]?["replay_safety"] == safety)
+    }
+
     @Test func aRefusedContentIsRefusedAsAWhole() throws {
         let bench = try Bench(.quickest, partitions: 1)
         let worker = try bench.startWorker()

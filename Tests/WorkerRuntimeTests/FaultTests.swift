@@ -52,6 +52,17 @@ struct FaultTests {
             name: "odd202", faults: ["status=202"], summary: "failed ambiguous response_invalid 1", rungCount: 0,
             safety: "ambiguous"),
         Trial(
+            name: "page200", faults: ["status=200,body=html"], summary: "failed ambiguous response_invalid 1", rungCount: 0,
+            safety: "ambiguous"),
+        Trial(
+            name: "page201-once", faults: ["status=201,body=html,count=1"], options: #""on_ambiguous":"retry""#,
+            summary: "sent success - 2", rungCount: 1),
+        Trial(name: "once421", faults: ["status=421,count=1"], summary: "sent success - 2", rungCount: 1),
+        Trial(name: "once425", faults: ["status=425,count=1"], summary: "sent success - 2", rungCount: 1),
+        Trial(
+            name: "gone499", faults: ["status=499"], summary: "failed ambiguous hub_unavailable 1", rungCount: 0,
+            safety: "ambiguous"),
+        Trial(
             name: "cut", faults: ["truncate"], options: #""test_send":true"#,
             summary: "failed ambiguous hub_unavailable 1", rungCount: 1, safety: "ambiguous"),
         Trial(

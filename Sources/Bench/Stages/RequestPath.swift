@@ -148,7 +148,7 @@ final class RequestPath {
         report.firstAttemptAt = now
         report.calls.append(DeliveryReport.Call(platform: .apple))
         report.calls[0].payloadByteCount = payload.body.count
-        let reply = HubAnswer(parser.answer, now: Self.now)
+        let reply = HubAnswer(parser.answer, toSend: true, now: Self.now)
         let verdict = Verdict(of: reply.result)
         let answer = parser.answer
         report.calls[0].httpStatus = reply.status

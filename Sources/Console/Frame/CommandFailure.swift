@@ -21,6 +21,10 @@ public struct CommandFailure: Error, Sendable, Equatable {
         CommandFailure(.usage, message, hint: hint)
     }
 
+    /// The hint where Kafka knows no such topic, which it also says to a user without the right to see it.
+    static let missingTopicHint =
+        "`pushfan topics create` makes the topics that are missing; one that is there is hidden from a user without the right Describe"
+
     /// The reader of standard output has gone, which is its right.
     static let brokenPipe = CommandFailure(.done, "")
 }
@@ -41,7 +45,7 @@ extension CommandFailure {
         } else if error.isConfiguration {
             self.init(.configuration, "kafka.properties: \(told)")
         } else if error.isUnknownTopicOrPartition {
-            self.init(.failed, "cannot \(action): \(told)", hint: "`pushfan topics create` makes the topics that are missing")
+            self.init(.failed, "cannot \(action): \(told)", hint: CommandFailure.missingTopicHint)
         } else if error.isUnreachable {
             let reason = error.brokerFailure?.cause
             let what = reason?.isRefusal == true ? "no broker lets us in" : "no broker answers"

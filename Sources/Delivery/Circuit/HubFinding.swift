@@ -36,7 +36,12 @@ public struct HubFinding: Sendable, Equatable {
     ///   - status: The HTTP status.
     ///   - detail: What the error says; empty when it says nothing.
     ///   - asksToWait: Whether it has a Retry-After.
-    public init(status: Int, detail: String, asksToWait: Bool) {
+    ///   - isHubs: Whether a success is the hub's own, and not that of something before it.
+    public init(status: Int, detail: String, asksToWait: Bool, isHubs: Bool = true) {
+        guard isHubs else {
+            self.init(.failing, words: "answers \(status) with a page that is no hub's, as that of a sign-in or a proxy")
+            return
+        }
         let said = detail.isEmpty ? "\(status)" : "\(status), \(detail)"
         let detail = detail.lowercased()
         switch status {

@@ -24,6 +24,9 @@ public struct FinishedOffsets: Sendable, Equatable {
     /// The longest text form, in characters: the map of a full window, and 121 before it.
     public static let longestText = 121 + (OffsetLedger.maximumWindow / 8 + 2) / 3 * 4
 
+    /// The version characters that versions to come may begin the text with.
+    static let laterForms: ClosedRange<Character> = "5"..."9"
+
     /// The empty set.
     public init() {}
 

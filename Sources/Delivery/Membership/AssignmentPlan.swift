@@ -147,7 +147,7 @@ public struct AssignmentPlan: Sendable {
                 do throws(FinishedOffsets.DecodingError) {
                     try partition.begin(at: position, kind: known.kind, end: known.end, window: size)
                 } catch {
-                    partition.leave(because: LeaveCause(error), kind: known.kind)
+                    partition.leave(because: .unknownPosition(UnknownMetadata(position.metadata)), kind: known.kind)
                 }
             }
             if known.isUnanswered, partition.left == nil { partition.wait() }
@@ -155,15 +155,18 @@ public struct AssignmentPlan: Sendable {
         }
     }
 
-    /// The reason why no rule and no position may say where a partition begins: a newer version wrote the position, and only that
-    /// knows what is finished.
+    /// The reason why no rule and no position may say where a partition begins: perhaps a newer version wrote the position, and only
+    /// that knows what is finished.
     private static func obstacle(to known: Assigned, at position: LedgerCommit) -> LeaveCause? {
-        if known.kind == .parents { return OpenParents.isKnown(position.metadata) ? nil : .newerPosition }
+        let metadata = position.metadata
+        if known.kind == .parents {
+            return OpenParents.isKnown(metadata) ? nil : .unknownPosition(UnknownMetadata(metadata, isOfParents: true))
+        }
         do throws(FinishedOffsets.DecodingError) {
-            _ = try FinishedOffsets(decoding: position.metadata)
+            _ = try FinishedOffsets(decoding: metadata)
             return nil
         } catch {
-            return error == .unknownVersion ? .newerPosition : nil
+            return error == .unknownVersion ? .unknownPosition(UnknownMetadata(metadata)) : nil
         }
     }
 

@@ -1,12 +1,10 @@
-/// The reason why a worker leaves a partition as it is, without an operator's decision that could change that: another version
+/// The reason why a worker leaves a partition as it is, whatever rule says where partitions begin: another version or an operator
 /// has to go on with it, or a broker has to come back or to answer.
 ///
 /// What the worker has begun there it finishes. It reads no further, and commits nothing beyond.
 public enum LeaveCause: Sendable, Equatable {
-    /// A newer version wrote the group's position.
-    case newerPosition
-    /// Another program wrote the group's position.
-    case foreignPosition
+    /// The group's position has metadata that this version cannot read.
+    case unknownPosition(UnknownMetadata)
     /// A newer version wrote the record at this offset.
     case newerRecord(at: Int64)
     /// The group has no position, and where the partition begins cannot be decided: its leader is away, or that of one it depends on. The
@@ -15,16 +13,8 @@ public enum LeaveCause: Sendable, Equatable {
     /// The beginning of the partition depends on records in it that have not come yet. They are read in the background.
     case unanswered
 
-    /// True if another version has to go on with it.
-    public var isVersion: Bool { self != .leaderAway && self != .unanswered }
-
-    /// The cause that is in the way of a position.
-    init(_ error: FinishedOffsets.DecodingError) {
-        switch error {
-        case .unknownVersion: self = .newerPosition
-        case .malformed: self = .foreignPosition
-        }
-    }
+    /// True if an operator has to start another version, or to say where the partition begins.
+    public var needsOperator: Bool { self != .leaderAway && self != .unanswered }
 }
 
 /// The partitions that a worker leaves as they are.
@@ -40,8 +30,8 @@ public struct LeftPartitions: Sendable, Equatable {
         cause = first.cause
     }
 
-    /// True if another version has to go on with the first of them.
-    public var isVersion: Bool { cause.isVersion }
+    /// True if an operator has to decide about the first of them.
+    public var needsOperator: Bool { cause.needsOperator }
 
     /// The number of partitions.
     public var count: Int { names.count }
@@ -51,10 +41,8 @@ public struct LeftPartitions: Sendable, Equatable {
         let others = names.count > 1 ? " (and \(names.count - 1) more)" : ""
         let name = "\(names.first ?? "")\(others)"
         return switch cause {
-        case .newerPosition:
-            "a newer version wrote the group's position in \(name): this worker leaves it; start the newer version"
-        case .foreignPosition:
-            "another program wrote the group's position in \(name): this worker leaves it; see `pushfan doctor`"
+        case .unknownPosition(let metadata):
+            "the group's position in \(name) has \(metadata): this worker leaves it; `pushfan doctor` says what to do"
         case .newerRecord(let offset):
             "a newer version wrote offset \(offset) of \(name): this worker leaves it; start the newer version"
         case .leaderAway:

@@ -15,6 +15,8 @@ public enum CallResult: Sendable, Equatable {
         case tags
         /// It speaks of a quota.
         case quota
+        /// The answer is no hub's, but that of something before it: a sign-in, a proxy, another server.
+        case notTheHub
     }
 }
 
@@ -43,8 +45,12 @@ public struct Verdict: Sendable, Equatable {
 
     /// The verdict on `result`, from the one table of `VerdictTable`.
     public init(of result: CallResult) {
-        // The table's first row, which is that of nearly all calls, without asking it.
-        if case .answered(200...201, _, _) = result { self = .success } else { self = VerdictTable.row(for: result).verdict }
+        // The row of nearly all calls, without asking the table.
+        if case .answered(200...201, _, let hint) = result, hint != .notTheHub {
+            self = .success
+        } else {
+            self = VerdictTable.row(for: result).verdict
+        }
     }
 
     /// The hub has queued the notification.

@@ -32,6 +32,7 @@ public enum VerdictTable {
                 if range == Self.anyStatus { return "any other status" }
                 var name = range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)–\(range.upperBound)"
                 if let retryAfter { name += retryAfter ? " with Retry-After" : " without Retry-After" }
+                if detail == .notTheHub { return name + ", not from a hub" }
                 if let detail, detail != .none { name += ", detail names \(detail)" }
                 return name
             case .curl(let codes, let name, let bodySent):
@@ -76,6 +77,11 @@ public enum VerdictTable {
     }
 
     private static let statusRows: [Row] = [
+        Row(
+            .status(200...201, detail: .notTheHub),
+            verdict: .init(.ambiguous, code: .responseInvalid, retry: .ifAmbiguityAllowed),
+            meaning:
+                "A page of HTML, or what else no hub writes; something between answers, and the hub may have the notification."),
         Row(.status(200...201), verdict: .success, meaning: "The hub has queued the notification."),
         Row(
             .status(400...400, detail: .tags), verdict: .init(.payload, code: .tagExpressionInvalid, retry: .never),
@@ -112,11 +118,44 @@ public enum VerdictTable {
             .status(410...410), verdict: .init(.permanent, code: .hubNotFound, retry: .never),
             meaning: "What was addressed is gone for good."),
         Row(
+            .status(411...411), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "A length is missed that every call has: what answers does not read HTTP as it was sent."),
+        Row(
             .status(413...413), verdict: .init(.payload, code: .payloadTooLarge, retry: .never),
             meaning: "The notification is over the hub's 64 KB."),
         Row(
+            .status(414...414), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "The path is the same for every send, and short: a wrong endpoint, or a proxy."),
+        Row(
+            .status(416...417), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "A range or an expectation is refused that no call has: a proxy."),
+        Row(
+            .status(421...421), verdict: .init(.transient, code: .hubUnavailable, retry: .backoff),
+            meaning: "Sent to a server that is not the hub's and did nothing; the next attempt takes another connection."),
+        Row(
+            .status(423...423), verdict: .init(.transient, code: .hubUnavailable, retry: .backoff),
+            meaning: "Something is locked, and nothing was done; locks end."),
+        Row(
+            .status(425...425), verdict: .init(.transient, code: .hubUnavailable, retry: .backoff),
+            meaning: "Too early: a front did nothing with the call because it could be a repeated one."),
+        Row(
+            .status(426...426), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "What answers wants another protocol."),
+        Row(
+            .status(428...428), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "A condition is missed that sends do not have: what answers is no notification hub."),
+        Row(
             .status(429...429), verdict: .init(.throttled, code: .hubThrottled, retry: .backoff, pausesHub: true),
             meaning: "The hub throttles; if it refuses as a whole, everything sent to it waits as long as Retry-After says."),
+        Row(
+            .status(431...431), verdict: .init(.payload, code: .payloadTooLarge, retry: .never),
+            meaning: "The header fields are too long for a front: tags and the payload's own headers are most of them."),
+        Row(
+            .status(451...451), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
+            meaning: "A filter does not let the call pass."),
+        Row(
+            .status(499...499), verdict: .init(.ambiguous, code: .hubUnavailable, retry: .ifAmbiguityAllowed),
+            meaning: "A proxy says that its client went away; the hub may have queued the notification."),
         Row(
             .status(402...499), verdict: .init(.permanent, code: .payloadRejected, retry: .never),
             meaning: "The hub refuses the request for good."),
@@ -133,6 +172,18 @@ public enum VerdictTable {
         Row(
             .status(505...505), verdict: .init(.permanent, code: .responseInvalid, retry: .never),
             meaning: "What answers is no notification hub."),
+        Row(
+            .status(511...511), verdict: .init(.transient, code: .connectFailed, retry: .backoff),
+            meaning: "The network wants a sign-in before it lets calls out."),
+        Row(
+            .status(520...520), verdict: .init(.ambiguous, code: .hubUnavailable, retry: .ifAmbiguityAllowed),
+            meaning: "A front does not understand what the hub answered; the hub may have queued the notification."),
+        Row(
+            .status(522...522), verdict: .init(.ambiguous, code: .hubUnavailable, retry: .ifAmbiguityAllowed),
+            meaning: "A front was not answered in time, perhaps after the call was passed on."),
+        Row(
+            .status(524...524), verdict: .init(.ambiguous, code: .hubTimeout, retry: .ifAmbiguityAllowed),
+            meaning: "A front passed the call on and had no answer in time; the hub may have queued the notification."),
         Row(
             .status(502...599), verdict: .init(.transient, code: .hubUnavailable, retry: .backoff),
             meaning: "The hub, or something before it, is not available."),

@@ -19,6 +19,16 @@ public struct AudienceParts: Sendable {
         var json = ByteWriter()
         var count = 0
 
+        /// Adds a device by the form of its handle.
+        mutating func add(_ handle: ByteWriter, of platform: Platform) {
+            json.append(count == 0 ? "{\"platform\":\"" : ",{\"platform\":\"")
+            json.append(platform.name)
+            json.append("\",\"handle\":")
+            json.append(json: handle.span)
+            json.append("}")
+            count += 1
+        }
+
         mutating func removeAll() {
             json.removeAll()
             count = 0
@@ -41,6 +51,8 @@ public struct AudienceParts: Sendable {
     private var filling: [Part]
     private let fillingPerHub: Int
     private var complete = Part()
+    /// The form of the handle that is added.
+    private var form = ByteWriter()
 
     /// The number of the complete part, from 0.
     public private(set) var chunk = -1
@@ -102,7 +114,7 @@ public struct AudienceParts: Sendable {
     /// Adds a device.
     ///
     /// - Parameters:
-    ///   - handle: 1…4,096 visible ASCII characters.
+    ///   - handle: A handle, of which the part gets the form (`DeviceToken`).
     ///   - platform: The device's.
     /// - Returns: Whether a part is complete with it.
     /// - Throws: The fault of what is no handle, which it does not repeat; nothing is added.
@@ -110,14 +122,14 @@ public struct AudienceParts: Sendable {
         guard pattern == nil else {
             throw RequestFault(.schemaInvalid, at: "", message: "This is an audience of names, not of handles.")
         }
-        try HandleStream.check(handle)
-        let index = (spread?.hub(of: handle) ?? 0) * fillingPerHub + Int(platform.rawValue)
-        filling[index].json.append(filling[index].count == 0 ? "{\"platform\":\"" : ",{\"platform\":\"")
-        filling[index].json.append(platform.name)
-        filling[index].json.append("\",\"handle\":")
-        filling[index].json.append(json: handle)
-        filling[index].json.append("}")
-        filling[index].count += 1
+        form.removeAll()
+        do throws(DeviceToken.Problem) {
+            try DeviceToken.appendNormalForm(of: handle, on: platform, to: &form)
+        } catch {
+            throw RequestFault(.schemaInvalid, at: "", message: error.description)
+        }
+        let index = (spread?.hub(of: form.span) ?? 0) * fillingPerHub + Int(platform.rawValue)
+        filling[index].add(form, of: platform)
         guard filling[index].count == maximumCount || filling[index].json.count >= Self.maximumByteCount else { return false }
         take(index)
         return true

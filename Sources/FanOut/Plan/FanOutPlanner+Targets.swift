@@ -66,8 +66,8 @@ extension FanOutPlanner {
         guard request.template == nil else {
             throw RequestFault(.schemaInvalid, at: "/template", message: "A template cannot be sent to device handles.")
         }
-        // Apple's tokens are hexadecimal numbers.
-        var handles = Platform.allCases.map { DistinctTexts(ignoringCase: $0 == .apple) }
+        // All have their forms, which are the same for the same device.
+        var handles = Platform.allCases.map { _ in DistinctTexts(ignoringCase: false) }
         var elements = request.document.children(of: list)
         while let (_, element) = elements.next(in: request.document) {
             guard let name = request.document.member("platform", of: element),

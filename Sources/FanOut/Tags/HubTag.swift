@@ -1,3 +1,5 @@
+import PushModel
+
 /// A tag that devices register with and audiences are made of, such as `username:alice` or `$InstallationId:{4f1c}`.
 ///
 /// Case is kept as it was given; whether a device has the tag is decided without regard to case.
@@ -15,7 +17,7 @@ public struct HubTag: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Most characters of a tag, and of the id in a reserved one ("Routing and tag expressions").
-    public static let maxLength = 120
+    public static let maxLength = TagText.maximumLength
 
     /// The tag as it was given, ASCII only.
     public let text: String
@@ -78,7 +80,7 @@ extension HubTag.Problem: CustomStringConvertible {
     public var description: String {
         switch self {
         case .empty: "a tag cannot be empty"
-        case .tooLong(let count): "a tag has at most 120 characters, this one has \(count)"
+        case .tooLong(let count): "a tag has at most \(HubTag.maxLength) characters, this one has \(count)"
         case .invalidCharacter(let offset):
             "the tag's character \(offset + 1) is not allowed; letters, digits, '_', '@', '#', '.', ':' and '-' are"
         case .malformedReservedTag: "a tag that begins with '$' must be $InstallationId:{id} or $UserId:{id}"
@@ -88,9 +90,5 @@ extension HubTag.Problem: CustomStringConvertible {
 
 extension UInt8 {
     /// A letter, a digit or one of `_ @ # . : -`.
-    var isTagCharacter: Bool {
-        // A bit for each of them: `#`, `-`, `.`, the digits and `:` in the first word; `@`, the letters and `_` in the second.
-        let word: UInt64 = self < 64 ? 0x07FF_6008_0000_0000 : 0x07FF_FFFE_87FF_FFFF
-        return self < 128 && word >> UInt64(self & 63) & 1 == 1
-    }
+    var isTagCharacter: Bool { TagText.isCharacter(self) }
 }

@@ -61,8 +61,7 @@ extension TagPattern {
             return nil
         }
         guard let text = String(validating: name.indices.map { name[$0] }, as: UTF8.self), UserName.isAddressable(text) else {
-            throw RequestFault(
-                .tagExpressionInvalid, at: "", message: "This is no user's name; one has \(UserName.addressableRule).")
+            throw RequestFault(.tagExpressionInvalid, at: "", message: UserName.refusal)
         }
         let form = UserForm.requested(text, longest: longestName)
         guard form.count <= longestName else { throw tooLong(form.count) }

@@ -60,7 +60,7 @@ extension APIProblem {
         case .positions: "where the group stands: Kafka does not show it"
         case .members: "members of the group: Kafka does not show them"
         case .worker(let url, let reason): "the worker at \(url): \(reason)"
-        case .silent, .cut: gap.remark
+        case .silent, .cut, .hidden: gap.remark
         case .unreported(let topic, true): words(for: .missing(topic: topic))
         case .unreported(let topic, false): "\(topic): no worker has reported itself"
         }

@@ -182,7 +182,7 @@ extension APIProblem {
     /// The answer of an HTTP server by itself, before a handler has looked at the call, or in place of one that did not answer.
     public static func ofServer(_ status: Int) -> APIProblem {
         switch status {
-        case 400: .invalid("The request is not valid HTTP, or its body no whole gzip.")
+        case 400: .invalid("The request is not valid HTTP or did not come whole in time, or its body is no whole gzip.")
         case 413: .bodyTooLarge
         case 415: APIProblem(415, code: .unsupportedMediaType, detail: "The body must be packed with gzip, or not at all.")
         case 431: APIProblem(431, code: .headerTooLarge, detail: "The header fields are too long together.")

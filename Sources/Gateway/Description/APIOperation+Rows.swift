@@ -1,3 +1,4 @@
+internal import Basics
 internal import FanOut
 internal import PushModel
 
@@ -27,7 +28,7 @@ extension APIOperation {
         body: Content(
             schema: JSONSchema.input(
                 [
-                    ("Platform", JSONSchema.words(RegisterBody.platforms.map(\.key)).described("In any case.")),
+                    ("Platform", JSONSchema.words(RegisterBody.platforms).described("In any case.")),
                     ("Handle", JSONSchema.text().described("The device's address at its push service.")),
                     (
                         "Tags",
@@ -51,7 +52,7 @@ extension APIOperation {
                 name: "pns", schema: JSONSchema.words(NotifyQuery.platforms),
                 summary: "The platform, in any case; together with to_tag.", example: "apns"),
             Parameter(
-                name: "to_tag", schema: JSONSchema.text(1...NotifyQuery.maximumNameByteCount),
+                name: "to_tag", schema: JSONSchema.text(1...UserName.maximumByteCount),
                 summary: "The user's name; without it the caller.", example: "alice"),
             Parameter(
                 name: "secure", schema: JSONSchema.boolean, summary: "The push carries an id, and the app fetches the text.",

@@ -60,7 +60,7 @@ final class HubWatch: Sendable {
     /// Why no call can succeed for now; nil where the hub has just refused this one, or asks to wait.
     private static func problem(_ failure: RegistrationFailure) -> String? {
         switch failure.cause {
-        case .unanswered, .unsigned, .system: return failure.description
+        case .unanswered, .unsigned, .system, .unreadable(.page): return failure.description
         case .unreadable, .unusable: return nil
         case .refused:
             switch failure.status ?? 0 {

@@ -1,3 +1,4 @@
+import Basics
 public import HTTPServing
 public import PushModel
 
@@ -5,9 +6,6 @@ public import PushModel
 ///
 /// Names and the words of `pns` may have any case. Other members are passed over.
 public struct NotifyQuery: Sendable, Equatable {
-    /// The most bytes of a recipient's name, as in the users file.
-    public static let maximumNameByteCount = 255
-
     /// The platform to send to; nil for all.
     public let platform: Platform?
     /// The name of the user to send to; nil for the caller.
@@ -20,7 +18,7 @@ public struct NotifyQuery: Sendable, Equatable {
     /// - Parameters:
     ///   - items: The decoded items, `+` being a plus (`HTTPServerRequest.percentDecodedQuery`).
     ///   - isAlwaysSecure: `gateway.secure_push` is `always`.
-    /// - Throws: 400 for an unknown `pns`, for one of `pns` and `to_tag` where both must be, and for a member that stands twice.
+    /// - Throws: 400 for an unknown `pns`, for what is no user's name, for one of `pns` and `to_tag` where both must be, and for a member that stands twice.
     public init(_ items: [HTTPServerRequest.QueryItem], isAlwaysSecure: Bool = false) throws(APIProblem) {
         let query = QueryItems(items)
         isSecure = try Self.isTrue(query.value("secure")) || isAlwaysSecure
@@ -31,18 +29,19 @@ public struct NotifyQuery: Sendable, Equatable {
         } else {
             platform = nil
         }
-        if let recipient, recipient.utf8.count > Self.maximumNameByteCount {
-            throw .invalid("to_tag has more than \(Self.maximumNameByteCount) bytes; no user has such a name.")
+        if let recipient, !UserName.isAddressable(recipient) {
+            throw .invalid("to_tag is no user's name; one has \(UserName.addressableRule).")
         }
         if platform != nil, recipient == nil { throw .invalid("pns needs to_tag: the name of the user to send to.") }
         if platform == nil, recipient != nil, !isSecure { throw .invalid("to_tag needs pns: the platform to send to.") }
     }
 
     /// The words of platforms. It is not known what a browser's app would make of these texts.
-    static let platforms = RegisterBody.platforms.filter { $0.value != .browser }.map(\.key)
+    static let platforms = RegisterBody.platforms.filter { $0 != "browser" }
 
     private static func platform(_ word: String) -> Platform? {
-        platforms.contains(word.lowercased()) ? RegisterBody.platform(word) : nil
+        let platform = RegisterBody.platform(word)
+        return platform == .browser ? nil : platform
     }
 
     private static func isTrue(_ word: String?) throws(APIProblem) -> Bool {

@@ -1,5 +1,4 @@
 public import HTTPServing
-public import FanOut
 public import PushModel
 
 /// The handle by which `POST /api/register?handle=` looks for what the hub has of a device. The call does not say the platform.

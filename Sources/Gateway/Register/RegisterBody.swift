@@ -46,16 +46,18 @@ public struct RegisterBody: Sendable, Equatable {
         self.init(platform: platform, handle: handle, tags: tags)
     }
 
-    /// The platform that an app means by `apns`, `fcm`, `gcm`, `fcmv1`, `wns` or `browser`, in any case, or nil for one that it
-    /// cannot register with. The three words for Android are one: the hub's `gcm` is a format whose service has ended.
+    /// The platform that an app means by a name of one, in any case, or nil for one that it cannot register with. The words for Android are
+    /// one: the hub's `gcm` is a format whose service has ended.
     public static func platform(_ word: String) -> Platform? {
-        let word = word.lowercased()
-        return platforms.first { $0.key == word }?.value
+        switch Platform(name: word.lowercased()) {
+        case .gcm: .fcmv1
+        case let platform where platform == .apple || platform == .fcmv1 || platform == .windows || platform == .browser: platform
+        default: nil
+        }
     }
 
-    static let platforms: KeyValuePairs<String, Platform> = [
-        "apns": .apple, "fcm": .fcmv1, "gcm": .fcmv1, "fcmv1": .fcmv1, "wns": .windows, "browser": .browser,
-    ]
+    /// The words of the tutorials' apps, which are the usual ones.
+    static let platforms = ["apns", "fcm", "gcm", "fcmv1", "wns", "browser"]
 }
 
 extension RegisterBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

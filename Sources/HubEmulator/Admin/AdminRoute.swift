@@ -16,13 +16,15 @@ enum AdminRoute: Equatable {
     case clearTelemetry
     /// The target of a link to error details or feedback.
     case blob
+    /// A blob that a job reads or writes.
+    case storage(path: String)
     case setFeedback(name: String)
     case addFeedback(name: String)
     case live
     /// A path of the emulator with a method that it does not know.
     case methodNotAllowed(allowed: String)
 
-    private static let collections = ["devices", "calls", "faults", "telemetry", "blobs", "feedback", "livez"]
+    private static let collections = ["devices", "calls", "faults", "telemetry", "blobs", "feedback", "storage", "livez"]
 
     /// True if a hub of this name could not be distinguished from the emulator's own paths.
     static func isReserved(_ name: String) -> Bool { collections.contains(name.lowercased()) }
@@ -44,6 +46,9 @@ enum AdminRoute: Equatable {
             let name = String(path.dropFirst("/feedback/".count))
             if path.hasPrefix("/feedback/"), !name.isEmpty {
                 methods = ["PUT": .setFeedback(name: name), "POST": .addFeedback(name: name)]
+            } else if path.hasPrefix(EmulatedHub.storagePath) {
+                let blob = AdminRoute.storage(path: String(path.dropFirst(EmulatedHub.storagePath.count)))
+                methods = ["GET": blob, "PUT": blob, "DELETE": blob]
             } else if path.hasPrefix("/blobs/") {
                 methods = ["GET": .blob]
             } else {

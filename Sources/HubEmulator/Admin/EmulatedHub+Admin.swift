@@ -37,6 +37,8 @@ extension EmulatedHub {
             return scriptTelemetry(request, replacing: route == .setTelemetry)
         case .blob:
             return blob(request)
+        case .storage(let path):
+            return storage(request, path: path)
         case .setFeedback(let name), .addFeedback(let name):
             putFeedback(name, bytes: request.body, isAppended: route == .addFeedback(name: name))
             return HTTPServerResponse(status: 204)

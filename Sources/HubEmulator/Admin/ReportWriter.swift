@@ -96,6 +96,7 @@ struct ReportWriter {
         writer.append(call.isAccepted ? "true" : "false")
         member("notification_id", value: call.notificationID)
         member("rung", value: call.rungCount)
+        if let rule = call.brokenRule { member("broken_rule", value: rule) }
         member("fault", value: call.fault)
         member("collapse", value: call.collapseKey)
     }

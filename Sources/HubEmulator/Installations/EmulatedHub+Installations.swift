@@ -6,6 +6,7 @@ extension EmulatedHub {
     func putInstallation(_ call: HubCall, id: String) -> HubAnswer {
         answering { () throws(RefusedCall) in
             let installation = try InstallationReader(call.request.body).installation(id: id)
+            try installation.checkHandles()
             state.withLock { $0.write(installation, at: call.moment.milliseconds) }
             return .empty(200)
         }
@@ -25,6 +26,7 @@ extension EmulatedHub {
             guard var installation = state.installations[id] else { return .error(404, detail: "Installation not found") }
             return answering { () throws(RefusedCall) in
                 try InstallationPatch.apply(call.request.body, to: &installation)
+                try installation.checkHandles()
                 state.write(installation, at: call.moment.milliseconds)
                 return .empty(200)
             }

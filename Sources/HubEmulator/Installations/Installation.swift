@@ -58,6 +58,11 @@ struct Installation: Sendable {
         return registrations
     }
 
+    /// Refuses what is no handle, of the device and of its tiles.
+    func checkHandles() throws(RefusedCall) {
+        for target in [target] + secondaryTiles.map(\.target) { try platform.check(handle: target.pushChannel) }
+    }
+
     private func handle(of target: InstallationTarget, tile: String?) -> (String, [String: String]) {
         switch platform {
         case .browser:

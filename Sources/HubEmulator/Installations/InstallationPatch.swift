@@ -132,6 +132,7 @@ enum InstallationPatch {
             templates[position].expiry = step.removes ? nil : try step.required()
         case ("tags", 3), ("tags", 4):
             try applyTags(step, at: Array(path.dropFirst(2)), to: &templates[position].tags)
+            templates[position].tags = try InstallationReader.checked(templates[position].tags)
         case ("headers", 3):
             let pairs = step.removes ? [] : try InstallationReader(Array(step.required().utf8)).pairs()
             templates[position].headers = [:]

@@ -25,7 +25,9 @@ struct InstallationReader {
         guard document.kind(of: document.root) == .array else { throw RefusedCall(400, detail: "The text is not a JSON array") }
         var installations: [Installation] = []
         try document.forEachElement(of: document.root) { (node) throws(RefusedCall) in
-            installations.append(try installation(at: node, id: nil))
+            let installation = try installation(at: node, id: nil)
+            try installation.checkHandles()
+            installations.append(installation)
         }
         return installations
     }
@@ -113,7 +115,7 @@ struct InstallationReader {
             for pair in try pairs(at: headers) { template.headers.append(pair.name, value: pair.value) }
         }
         template.expiry = try string("expiry", of: node)
-        if let tags = document.member("tags", of: node) { template.tags = try strings(at: tags) }
+        if let tags = document.member("tags", of: node) { template.tags = try Self.checked(strings(at: tags)) }
         return template
     }
 
@@ -131,6 +133,10 @@ struct InstallationReader {
                 detail:
                     "An invalid tag(s) '\(invalid.joined(separator: ","))' was supplied. Valid tag characters are alphanumeric, "
                     + "_, @, -, ., : and #.")
+        }
+        // The .NET SDK lets a caller give these tags, each kind once.
+        for prefix in ["$installationid:", "$userid:"] where tags.count(where: { $0.lowercased().hasPrefix(prefix) }) > 1 {
+            throw RefusedCall(400, detail: "More than one tag begins with '\(prefix)'")
         }
         guard tags.reduce(0, { $0 + $1.utf8.count + 1 }) <= 8000 else {
             throw RefusedCall(

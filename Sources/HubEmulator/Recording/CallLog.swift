@@ -31,6 +31,8 @@ public struct RecordedCall: Sendable {
     public internal(set) var notificationID: String?
     /// On how many devices it rang at once.
     public internal(set) var rungCount = 0
+    /// The rule of a push service that it breaks, as a sentence. The devices that the rule is for did not ring.
+    public internal(set) var brokenRule: String?
     /// The scripted fault that met it.
     public internal(set) var fault: String?
     /// The key by which the notification replaces another on the same device. Only equality counts.

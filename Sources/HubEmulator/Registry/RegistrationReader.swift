@@ -1,12 +1,30 @@
 import HTTPServing
+import PushModel
+import XML
 
 /// Reads a registration from an Atom entry. Both spellings of its type are understood, the element's name and `i:type`.
 enum RegistrationReader {
     /// The registration that `body` describes, without id and version, or 400 naming the fault.
     static func read(_ body: [UInt8]) throws(RefusedCall) -> Registration {
-        guard let root = Markup.read(body) else { throw RefusedCall(400, detail: "The body is not well-formed XML") }
+        let root: Markup
+        do throws(XMLFault) {
+            root = try Markup.root(of: body)
+        } catch {
+            throw RefusedCall(400, detail: "The body is not well-formed XML. \(error.sentence)")
+        }
+        guard root.name == "entry", root.namespace == XMLWriter.atom else {
+            throw RefusedCall(400, detail: "The body is not an entry in the namespace \(XMLWriter.atom)")
+        }
         guard let description = root.first(where: { $0.hasSuffix("RegistrationDescription") }) else {
             throw RefusedCall(400, detail: "The body holds no registration description")
+        }
+        return try read(description)
+    }
+
+    /// The registration of a description alone, as in the files of jobs.
+    static func read(_ description: Markup) throws(RefusedCall) -> Registration {
+        guard description.namespace == XMLWriter.serviceBus else {
+            throw RefusedCall(400, detail: "The registration description is not in the namespace \(XMLWriter.serviceBus)")
         }
         let declared = description.attributes["type"] ?? description.name
         let type = declared.split(separator: ":").last.map(String.init) ?? declared
@@ -21,6 +39,7 @@ enum RegistrationReader {
             id: "", platform: platform, handle: Registration.normalized(handle, on: platform),
             tags: try InstallationReader.checked(tags))
         for extra in platform.handleExtras { registration.extras[extra] = description.value(extra) }
+        try platform.check(handle: registration.channel)
         registration.pushVariables = description.value("PushVariables")
         if isTemplate { registration.template = try template(description, for: platform) }
         return registration
@@ -59,6 +78,13 @@ enum RegistrationReader {
 }
 
 extension Registration {
+    /// The handle in one text, as an installation has it: of a browser the JSON object with its keys.
+    fileprivate var channel: String {
+        guard platform == .browser else { return handle }
+        let keys = JSONObject(["endpoint": handle, "p256dh": extras["P256DH"], "auth": extras["Auth"]])
+        return String(decoding: keys.bytes, as: UTF8.self)
+    }
+
     static func normalized(_ handle: String, on platform: HubPlatform) -> String {
         platform == .windows || platform == .windowsphone ? normalizedChannel(handle) : handle
     }

@@ -25,6 +25,9 @@ struct RegistrationStore: Sendable {
         slotOfID[id].flatMap { slots[$0]?.registration }
     }
 
+    /// All of them, in the order of their last write.
+    var all: [Registration] { slots.compactMap { $0?.registration } }
+
     /// Writes a registration in place of the one with the same id.
     mutating func write(_ registration: Registration) {
         remove(registration.id)

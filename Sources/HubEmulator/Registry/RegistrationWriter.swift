@@ -15,6 +15,13 @@ struct RegistrationWriter {
         return Array(Self.declaration.utf8) + writer.bytes
     }
 
+    /// The registration alone, on one line. In templates a line break is a blank wherever it may stand.
+    static func line(_ registration: Registration) -> String {
+        var writer = XMLWriter()
+        RegistrationWriter(baseURL: "", query: "").describe(registration, isInFeed: false, in: &writer)
+        return String(decoding: writer.bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }, as: UTF8.self)
+    }
+
     /// The feed of a list of registrations. `path` is the list's own in the hub.
     func feed(_ page: [Registration], path: String, at moment: Moment, nextLink: String?) -> [UInt8] {
         var writer = XMLWriter()

@@ -75,14 +75,15 @@ extension EmulatedHub {
     }
 
     private func accept(_ notification: Notification, of call: HubCall, path: String) -> HubAnswer {
-        let (id, count) = state.withLock { state in
+        let (id, reach) = state.withLock { state in
             var notification = notification
             notification.id = state.identifiers.notificationID(at: call.moment)
             return (notification.id, state.accept(notification, of: call))
         }
         var answer = HubAnswer.empty(201)
         answer.notificationID = id
-        answer.rungCount = count
+        answer.rungCount = reach.rung.count
+        answer.brokenRule = reach.rule
         answer.collapseKey = notification.collapseKey
         if call.tier == .standard { answer.headers = ["Location": call.link(path + id)] }
         return answer
@@ -106,6 +107,7 @@ extension EmulatedHub {
         var answer = HubAnswer.body(
             201, bytes: TestOutcome.xml(reach), contentType: "application/xml; charset=utf-8")
         answer.rungCount = reach.rung.count
+        answer.brokenRule = reach.rule
         answer.collapseKey = notification.collapseKey
         return answer
     }
@@ -145,6 +147,7 @@ extension EmulatedHub {
 private enum TestOutcome {
     private static let success = "The Notification was successfully sent to the Push Notification System"
     private static let wrongToken = "The Token obtained from the Token Provider is wrong"
+    private static let badNotification = "The Push Notification System refuses the notification"
     private static let badHandle = "The Push Notification System handle for the registration is invalid"
 
     static func xml(_ reach: Reach) -> [UInt8] {
@@ -157,7 +160,8 @@ private enum TestOutcome {
             writer.element("Results") { writer in
                 for delivery in reach.rung { write(delivery, outcome: success, to: &writer) }
                 for refusal in reach.refused {
-                    write(refusal.delivery, outcome: refusal.outcome == "WrongToken" ? wrongToken : badHandle, to: &writer)
+                    let outcome = refusal.outcome == "WrongToken" ? wrongToken : badHandle
+                    write(refusal.delivery, outcome: refusal.rule.map { "\(badNotification): \($0)" } ?? outcome, to: &writer)
                 }
             }
         }

@@ -1,5 +1,6 @@
 import FanOut
 import HTTPServing
+import Payloads
 import PushModel
 
 /// A notification on its way to devices.
@@ -29,6 +30,8 @@ struct Notification: Sendable {
     let headers: HTTPFields
     /// The collapse key of a native notification. Templates bring their own.
     let collapseKey: String?
+    /// The refusal of a native notification by its push service. Templates bring their own.
+    let refusal: PushServiceRules.Refusal?
 
     /// The send's format as it stands in the records.
     var format: String {
@@ -48,6 +51,8 @@ struct Delivery: Sendable {
     let body: [UInt8]
     let headers: HTTPFields
     let collapseKey: String?
+    /// The rule that the push service refuses it by.
+    let refusal: PushServiceRules.Refusal?
 }
 
 extension Notification {
@@ -68,7 +73,7 @@ extension Notification {
                 reach.rung.append(
                     Delivery(
                         device: key, handle: handle, registrationID: "", template: nil, body: body, headers: headers,
-                        collapseKey: collapseKey))
+                        collapseKey: collapseKey, refusal: refusal))
             }
         case .everyone:
             store.forEachMatch(of: nil) { add($0, to: &reach, seen: &seen) }
@@ -94,7 +99,7 @@ extension Notification {
             reach.rung.append(
                 Delivery(
                     device: key, handle: registration.handle, registrationID: registration.id, template: nil, body: body,
-                    headers: headers, collapseKey: collapseKey))
+                    headers: headers, collapseKey: collapseKey, refusal: refusal))
         case (.template(let properties), let template?):
             let identity = (template.name ?? "") + "\u{0}" + template.text
             guard seen.insert(DeliveryKey(device: key, template: identity)).inserted else {
@@ -110,11 +115,37 @@ extension Notification {
                     device: key, handle: registration.handle, registrationID: registration.id,
                     template: template.name ?? "", body: body, headers: headers,
                     collapseKey: CollapseKey.of(
-                        registration.platform, headers: headers, document: isRead ? document : nil)))
+                        registration.platform, headers: headers, document: isRead ? document : nil),
+                    refusal: registration.platform.refusal(
+                        of: body, document: isRead ? document : nil, headers: headers.withoutDateOfExpiry)))
         default:
             return
         }
     }
+}
+
+extension HubPlatform {
+    /// The refusal of a push by this push service.
+    func refusal(of body: [UInt8], document: JSONDocument?, headers: HTTPFields) -> PushServiceRules.Refusal? {
+        guard let platform else { return nil }
+        return PushServiceRules.refusal(
+            of: body.span, document: document, headers: headers.all.map { ($0.name, $0.value) }, by: platform)
+    }
+}
+
+extension HTTPFields {
+    /// The fields without the expiry of a template that is a date: a hub hands it on as seconds.
+    fileprivate var withoutDateOfExpiry: HTTPFields {
+        guard let expiry = self["apns-expiration"], Moment(reading: expiry) != nil else { return self }
+        var fields = self
+        fields.remove("apns-expiration")
+        return fields
+    }
+}
+
+extension PushServiceRules.Refusal {
+    /// The outcome that telemetry counts it by.
+    var outcome: String { isTooLarge ? "InvalidNotificationSize" : "InvalidNotificationFormat" }
 }
 
 extension Registration.Template {

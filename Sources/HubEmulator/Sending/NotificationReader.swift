@@ -27,6 +27,7 @@ struct NotificationReader {
                     "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
                     + "\"windows\", \"apple\", \"gcm\", \"template\", \"adm\", or \"windowsphone\".")
         }
+        if case .handles(let handles) = audience { for handle in handles { try platform.check(handle: handle) } }
         return try native(platform, to: audience)
     }
 
@@ -60,9 +61,12 @@ struct NotificationReader {
         } else if body.isEmpty {
             throw RefusedCall(400, detail: "The payload is empty")
         }
+        try SendHeaders.check(call.request.headers, for: platform)
+        let headers = forwardedHeaders()
         return Notification(
-            id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: forwardedHeaders(),
-            collapseKey: CollapseKey.of(platform, headers: call.request.headers, document: document))
+            id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: headers,
+            collapseKey: CollapseKey.of(platform, headers: call.request.headers, document: document),
+            refusal: platform.refusal(of: body, document: document, headers: headers))
     }
 
     private func template(to audience: Notification.Audience) throws(RefusedCall) -> Notification {
@@ -86,7 +90,7 @@ struct NotificationReader {
         }
         return Notification(
             id: "", callID: call.id, content: .template(properties), audience: audience, body: body,
-            headers: forwardedHeaders(), collapseKey: nil)
+            headers: forwardedHeaders(), collapseKey: nil, refusal: nil)
     }
 
     /// The header fields of the request that the push service gets.

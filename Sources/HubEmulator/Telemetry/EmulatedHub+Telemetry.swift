@@ -57,7 +57,7 @@ extension EmulatedHub {
     }
 
     /// A blob, or its requested part (RFC 9110, section 14.2).
-    private static func content(_ bytes: [UInt8], for request: HTTPServerRequest) -> HTTPServerResponse {
+    static func content(_ bytes: [UInt8], for request: HTTPServerRequest) -> HTTPServerResponse {
         var response = HTTPServerResponse(status: 200, headers: ["Content-Type": "application/octet-stream"], body: bytes)
         let range = request.headers["Range"]?.dropFirst("bytes=".count)
         let words = range?.split(separator: "-", omittingEmptySubsequences: false) ?? []
@@ -101,7 +101,7 @@ extension EmulatedHub {
         return HTTPServerResponse(status: 200, headers: ["Content-Type": "application/xml"], body: declaration + writer.bytes)
     }
 
-    private static func noBlob(_ status: Int) -> HTTPServerResponse {
+    static func noBlob(_ status: Int) -> HTTPServerResponse {
         let code = status == 403 ? "AuthenticationFailed" : "BlobNotFound"
         let body = Array("<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>\(code)</Code></Error>".utf8)
         return HTTPServerResponse(status: status, headers: ["Content-Type": "application/xml"], body: body)

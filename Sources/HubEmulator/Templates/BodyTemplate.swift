@@ -1,4 +1,5 @@
 import PushModel
+import XML
 
 /// A template's body, read once: stretches of fixed bytes with expressions between them.
 struct BodyTemplate: Sendable {
@@ -17,8 +18,13 @@ struct BodyTemplate: Sendable {
         let values: [ValueRange]
         isXML = bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
         if isXML {
-            guard Markup.isWellFormed(bytes) else { throw .notXML }
-            values = XMLTemplateScanner.values(in: bytes)
+            do throws(XMLFault) {
+                // The text came inside another one: its own bytes are whatever that one's are.
+                _ = try Markup.root(of: bytes, allowing: .anyEncoding)
+                values = try XMLTemplateScanner.values(in: bytes)
+            } catch {
+                throw .notXML(error.sentence)
+            }
         } else {
             var document = JSONDocument()
             do { try document.read(bytes.span) } catch { throw .notJSON(error.sentence) }
@@ -108,87 +114,27 @@ enum JSONTemplateScanner {
     }
 }
 
-/// Finds the attribute values and text nodes of an XML text that is known to be well formed.
+/// Finds the attribute values and text nodes of an XML text.
 enum XMLTemplateScanner {
-    static func values(in bytes: [UInt8]) -> [ValueRange] {
+    static func values(in bytes: [UInt8]) throws(XMLFault) -> [ValueRange] {
+        var scanner = XMLScanner(bytes.span, allowing: .anyEncoding)
         var values: [ValueRange] = []
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] != UInt8(ascii: "<") {
-                let end = bytes[index...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
-                values.append(ValueRange(range: index..<end, text: decoded(bytes[index..<end])))
-                index = end
-            } else if let end = endOfOpaque(bytes, from: index) {
-                index = end
-            } else {
-                index = readTag(bytes, from: index, into: &values)
+        while true {
+            switch try scanner.next() {
+            case .start:
+                for number in 0..<scanner.attributeCount {
+                    values.append(try value(scanner.attribute(number).value, in: scanner))
+                }
+            case .text(let range): values.append(try value(range, in: scanner))
+            case .end, .literal: break
+            case .finished: return values
             }
         }
-        return values
     }
 
-    /// The end of a comment, CDATA section, processing instruction or declaration that starts at `index`.
-    private static func endOfOpaque(_ bytes: [UInt8], from index: Int) -> Int? {
-        let kinds: [(open: String, close: String)] = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">")]
-        for kind in kinds where bytes[index...].starts(with: kind.open.utf8) {
-            let close = Array(kind.close.utf8)
-            var position = index + kind.open.utf8.count
-            while position < bytes.count {
-                if bytes[position...].starts(with: close) { return position + close.count }
-                position += 1
-            }
-            return bytes.count
-        }
-        return nil
-    }
-
-    private static func readTag(_ bytes: [UInt8], from start: Int, into values: inout [ValueRange]) -> Int {
-        var index = start + 1
-        while index < bytes.count, bytes[index] != UInt8(ascii: ">") {
-            let quote = bytes[index]
-            guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
-                index += 1
-                continue
-            }
-            let end = bytes[(index + 1)...].firstIndex(of: quote) ?? bytes.count
-            values.append(ValueRange(range: (index + 1)..<end, text: decoded(bytes[(index + 1)..<end])))
-            index = end + 1
-        }
-        return min(index + 1, bytes.count)
-    }
-
-    /// The text with the five predefined entities and character references resolved (XML 1.0, 4.1 and 4.6).
-    private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard text.contains("&") else { return text }
-        var result = ""
-        var rest = text[...]
-        while let ampersand = rest.firstIndex(of: "&") {
-            result += rest[..<ampersand]
-            guard let semicolon = rest[ampersand...].firstIndex(of: ";"),
-                let character = character(named: rest[rest.index(after: ampersand)..<semicolon])
-            else {
-                result += "&"
-                rest = rest[rest.index(after: ampersand)...]
-                continue
-            }
-            result.unicodeScalars.append(character)
-            rest = rest[rest.index(after: semicolon)...]
-        }
-        return result + rest
-    }
-
-    private static func character(named name: Substring) -> Unicode.Scalar? {
-        switch name {
-        case "amp": return "&"
-        case "lt": return "<"
-        case "gt": return ">"
-        case "quot": return "\""
-        case "apos": return "'"
-        default:
-            let isHex = name.hasPrefix("#x") || name.hasPrefix("#X")
-            guard name.hasPrefix("#") else { return nil }
-            return UInt32(name.dropFirst(isHex ? 2 : 1), radix: isHex ? 16 : 10).flatMap(Unicode.Scalar.init)
-        }
+    private static func value(_ range: Range<Int>, in scanner: borrowing XMLScanner) throws(XMLFault) -> ValueRange {
+        var bytes: [UInt8] = []
+        try scanner.append(range, to: &bytes)
+        return ValueRange(range: range, text: String(decoding: bytes, as: UTF8.self))
     }
 }

@@ -115,7 +115,7 @@ enum TemplateError: Error, Equatable, Sendable {
     case numericInXML
     case bodyReference
     case notJSON(String)
-    case notXML
+    case notXML(String)
 
     /// One plain sentence for the answer's detail.
     var sentence: String {
@@ -136,7 +136,7 @@ enum TemplateError: Error, Equatable, Sendable {
         case .numericInXML: "A '#' expression is allowed in JSON templates only."
         case .bodyReference: "'$body' is not allowed in a template."
         case .notJSON(let reason): "The body template is not valid JSON. \(reason)"
-        case .notXML: "The body template is not well-formed XML."
+        case .notXML(let reason): "The body template is not well-formed XML. \(reason)"
         }
     }
 }

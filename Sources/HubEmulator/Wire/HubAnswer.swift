@@ -11,6 +11,8 @@ struct HubAnswer: Sendable {
     /// The notification's id for the call's record.
     var notificationID: String?
     var rungCount = 0
+    /// The push service's rule by which devices did not ring.
+    var brokenRule: String?
     var collapseKey: String?
 
     /// An answer without a body.

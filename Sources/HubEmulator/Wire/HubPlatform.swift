@@ -1,3 +1,5 @@
+import PushModel
+
 /// A push service behind the hub, with its name in every place where the hub spells it.
 ///
 /// Unlike `PushModel.Platform` it also knows `windowsphone`: the emulator serves every backend, not only pushfan's worker.
@@ -96,6 +98,9 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
         }
     }
 
+    /// The platform as pushfan knows it, or nil for `windowsphone`.
+    var platform: Platform? { Platform(name: format) }
+
     /// The platform of a format header, in any case, or `nil` for `template` and for words the hub does not know.
     init?(format: String) {
         self.init { $0.format == format.lowercased() }
@@ -104,6 +109,18 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
     /// The platform of an installation, in any case.
     init?(installationName: String) {
         self.init { $0.installationName.lowercased() == installationName.lowercased() }
+    }
+
+    /// Refuses what is no handle of a device by the rule that all of pushfan has (`DeviceToken`). A hub takes handles in their form only, but
+    /// for the case of an Apple token's digits.
+    func check(handle: String) throws(RefusedCall) {
+        let platform = Platform(name: format) ?? .windows
+        do throws(DeviceToken.Problem) {
+            let form = try DeviceToken.normalForm(handle, on: platform)
+            guard platform == .browser || form.utf8.count == handle.utf8.count else { throw .notHexadecimal }
+        } catch {
+            throw RefusedCall(400, detail: error.description)
+        }
     }
 
     private init?(where matches: (Self) -> Bool) {

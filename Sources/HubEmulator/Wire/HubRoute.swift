@@ -21,6 +21,9 @@ enum HubOperation: Sendable, Equatable {
     case getInstallation(id: String)
     case patchInstallation(id: String)
     case deleteInstallation(id: String)
+    case submitJob
+    case listJobs
+    case getJob(id: String)
 
     /// True if it sends a notification, now or later.
     var isSend: Bool {
@@ -59,6 +62,9 @@ enum HubOperation: Sendable, Equatable {
         case .getInstallation: "installation.get"
         case .patchInstallation: "installation.patch"
         case .deleteInstallation: "installation.delete"
+        case .submitJob: "job.submit"
+        case .listJobs: "job.list"
+        case .getJob: "job.get"
         }
     }
 
@@ -68,7 +74,7 @@ enum HubOperation: Sendable, Equatable {
         switch self {
         case .send, .sendBatch, .schedule, .cancelSchedule: .send
         case .telemetry, .feedbackContainer: [.send, .manage]
-        case .listByTag: .manage
+        case .listByTag, .submitJob, .listJobs, .getJob: .manage
         case .listRegistrations: hasFilter ? [.listen, .manage] : .manage
         default: [.listen, .manage]
         }
@@ -107,6 +113,8 @@ enum HubRoute: Sendable, Equatable {
         case ("feedbackcontainer", 1): return choose(method, from: ["GET": .feedbackContainer])
         case ("schedulednotifications", 1): return choose(method, from: ["POST": .schedule])
         case ("schedulednotifications", 2): return choose(method, from: ["DELETE": .cancelSchedule(id: path[1])])
+        case ("jobs", 1): return choose(method, from: ["POST": .submitJob, "GET": .listJobs])
+        case ("jobs", 2): return choose(method, from: ["GET": .getJob(id: path[1])])
         case ("registrationids", 1): return choose(method, from: ["POST": .createRegistrationID])
         case ("registrations", 1): return choose(method, from: ["POST": .createRegistration, "GET": .listRegistrations])
         case ("registrations", 2):

@@ -1,39 +1,35 @@
-import Foundation
-import FoundationXML
+import XML
 
-/// One element of an XML text: its local name, attributes, text and children.
-final class Markup {
+/// One element of an XML text: its local name, namespace, attributes, text and children.
+struct Markup {
     /// The deepest nesting of elements. Deeper texts are refused.
     static let maximumDepth = 32
 
     /// The name without its prefix.
     let name: String
-    /// Attribute values by name without prefix.
+    /// The URI of its namespace, or nil when it is in none.
+    let namespace: String?
+    /// Attribute values by name without prefix. Declarations of namespaces are none of them.
     let attributes: [String: String]
     /// The character data directly inside, CDATA included.
     fileprivate(set) var text = ""
     fileprivate(set) var children: [Markup] = []
 
-    fileprivate init(name: String, attributes: [String: String]) {
+    fileprivate init(name: String, namespace: String?, attributes: [String: String]) {
         self.name = name
+        self.namespace = namespace
         self.attributes = attributes
     }
 
-    /// Reads an XML text and gives its root, or `nil` when it is not well formed, too deep, or declares a document type (so that
-    /// no entity is ever defined).
-    static func read(_ bytes: [UInt8]) -> Markup? {
-        let document = withoutDeclaration(bytes)
-        guard !containsDocumentType(document) else { return nil }
-        let parser = XMLParser(data: Data(document))
-        parser.shouldResolveExternalEntities = false
-        let builder = MarkupBuilder()
-        parser.delegate = builder
-        guard parser.parse(), !builder.isTooDeep else { return nil }
-        return builder.root
+    /// Reads an XML text and gives its root. Throws when it is not well formed, too deep, has a prefix that is not declared, or declares a
+    /// document type (so that no entity is ever defined).
+    static func root(of bytes: [UInt8], allowing leniency: XMLScanner.Leniency = []) throws(XMLFault) -> Markup {
+        var reader = MarkupReader(bytes.span, allowing: leniency)
+        return try reader.read()
     }
 
-    /// True if `bytes` is an XML text that ``read(_:)`` accepts.
-    static func isWellFormed(_ bytes: [UInt8]) -> Bool { read(bytes) != nil }
+    /// As ``root(of:allowing:)``, but nil for all that is refused.
+    static func read(_ bytes: [UInt8]) -> Markup? { try? root(of: bytes) }
 
     /// The first child called `name`.
     func child(_ name: String) -> Markup? { children.first { $0.name == name } }
@@ -50,68 +46,80 @@ final class Markup {
     /// The text of the first child called `name` without surrounding blanks, or `nil` if absent, empty or nil by `i:nil`.
     func value(_ name: String) -> String? {
         guard let child = child(name), child.attributes["nil"] != "true" else { return nil }
-        let trimmed = child.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let trimmed = child.text.trimmingBlanks
         return trimmed.isEmpty ? nil : trimmed
-    }
-
-    /// Cuts the XML declaration off: clients declare UTF-16 or ISO-8859-1 for what they send as UTF-8.
-    private static func withoutDeclaration(_ bytes: [UInt8]) -> [UInt8] {
-        var rest = bytes[...]
-        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
-        rest = rest.drop { $0 <= 0x20 }
-        guard rest.starts(with: "<?xml ".utf8), let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return Array(rest) }
-        return Array(rest[(end + 1)...].drop { $0 <= 0x20 })
-    }
-
-    private static func containsDocumentType(_ bytes: [UInt8]) -> Bool {
-        let mark = Array("<!DOCTYPE".utf8)
-        var index = bytes.startIndex
-        while let found = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
-            if bytes[found...].starts(with: mark) { return true }
-            index = found + 1
-        }
-        return false
     }
 }
 
-/// Builds the tree while the parser reads.
-private final class MarkupBuilder: NSObject, XMLParserDelegate {
-    var root: Markup?
-    var isTooDeep = false
-    private var open: [Markup] = []
+/// Builds the tree while the scanner reads.
+private struct MarkupReader: ~Escapable {
+    private var scanner: XMLScanner
 
-    func parser(
-        _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?, qualifiedName: String?,
-        attributes: [String: String]
-    ) {
-        var local: [String: String] = [:]
-        for (name, value) in attributes { local[Self.localName(name)] = value }
-        let element = Markup(name: Self.localName(elementName), attributes: local)
-        if let parent = open.last {
-            parent.children.append(element)
-        } else {
-            root = element
+    @_lifetime(copy text)
+    init(_ text: Span<UInt8>, allowing leniency: XMLScanner.Leniency) {
+        scanner = XMLScanner(text, maximumDepth: Markup.maximumDepth, allowing: leniency)
+    }
+
+    mutating func read() throws(XMLFault) -> Markup {
+        guard case .start(let name) = try scanner.next() else { throw XMLFault(.root, at: 0) }
+        let root = try element(name, namespaces: ["xml": "http://www.w3.org/XML/1998/namespace"])
+        _ = try scanner.next()
+        return root
+    }
+
+    /// Reads the element whose start was read last, in which prefixes stand for these namespaces. The empty prefix is that of names without.
+    private mutating func element(_ place: Range<Int>, namespaces outer: [String: String]) throws(XMLFault) -> Markup {
+        var namespaces = outer
+        var others: [(name: Range<Int>, value: String)] = []
+        for number in 0..<scanner.attributeCount {
+            let attribute = scanner.attribute(number)
+            let name = try parts(of: attribute.name)
+            var bytes: [UInt8] = []
+            try scanner.append(attribute.value, to: &bytes)
+            let value = String(decoding: bytes, as: UTF8.self)
+            if name.prefix == "xmlns" {
+                guard !value.isEmpty else { throw XMLFault(.prefix, at: attribute.name.lowerBound) }
+                namespaces[name.local] = value
+            } else if name.prefix.isEmpty, name.local == "xmlns" {
+                namespaces[""] = value.isEmpty ? nil : value
+            } else {
+                others.append((attribute.name, value))
+            }
         }
-        open.append(element)
-        if open.count > Markup.maximumDepth {
-            isTooDeep = true
-            parser.abortParsing()
+        var attributes: [String: String] = [:]
+        var names: Set<[String]> = []
+        for (place, value) in others {
+            let name = try parts(of: place)
+            let namespace = name.prefix.isEmpty ? "" : try self.namespace(of: name.prefix, at: place, in: namespaces)
+            guard names.insert([namespace, name.local]).inserted else { throw XMLFault(.secondAttribute, at: place.lowerBound) }
+            attributes[name.local] = value
+        }
+        let name = try parts(of: place)
+        let namespace = name.prefix.isEmpty ? namespaces[""] : try self.namespace(of: name.prefix, at: place, in: namespaces)
+        var element = Markup(name: name.local, namespace: namespace, attributes: attributes)
+        var text: [UInt8] = []
+        while true {
+            switch try scanner.next() {
+            case .start(let name): element.children.append(try self.element(name, namespaces: namespaces))
+            case .text(let range): try scanner.append(range, to: &text)
+            case .literal(let range): try scanner.append(range, isLiteral: true, to: &text)
+            case .end, .finished:
+                element.text = String(decoding: text, as: UTF8.self)
+                return element
+            }
         }
     }
 
-    func parser(
-        _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName: String?
-    ) {
-        if !open.isEmpty { open.removeLast() }
+    /// The prefix, empty when there is none, and the local name of a name with at most one colon.
+    private func parts(of place: Range<Int>) throws(XMLFault) -> (prefix: String, local: String) {
+        let name = String(decoding: place.map { scanner.text[$0] }, as: UTF8.self)
+        let parts = name.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty }) else { throw XMLFault(.prefix, at: place.lowerBound) }
+        return parts.count == 2 ? (String(parts[0]), String(parts[1])) : ("", name)
     }
 
-    func parser(_ parser: XMLParser, foundCharacters string: String) { open.last?.text += string }
-
-    func parser(_ parser: XMLParser, foundCDATA block: Data) {
-        open.last?.text += String(decoding: block, as: UTF8.self)
-    }
-
-    private static func localName(_ name: String) -> String {
-        name.lastIndex(of: ":").map { String(name[name.index(after: $0)...]) } ?? name
+    private func namespace(of prefix: String, at place: Range<Int>, in namespaces: [String: String]) throws(XMLFault) -> String {
+        guard let namespace = namespaces[prefix] else { throw XMLFault(.prefix, at: place.lowerBound) }
+        return namespace
     }
 }

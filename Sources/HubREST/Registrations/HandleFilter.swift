@@ -16,7 +16,7 @@ enum HandleFilter {
     private static func terms(_ handle: String, on platform: Platform?) -> [(name: String, value: String)] {
         switch platform {
         // The filter wants upper case.
-        case .apple: return [("DeviceToken", upperCase(handle))]
+        case .apple: return [("DeviceToken", DeviceToken.identity(of: handle, on: .apple))]
         case .fcmv1: return [("FcmV1RegistrationId", handle)]
         case .gcm: return [("GcmRegistrationId", handle)]
         case .adm: return [("AdmRegistrationId", handle)]
@@ -48,9 +48,5 @@ enum HandleFilter {
     /// A quote inside a text is written twice, whatever accents stand behind it.
     private static func quoted(_ text: String) -> String {
         String(decoding: text.utf8.flatMap { $0 == UInt8(ascii: "'") ? [$0, $0] : [$0] }, as: UTF8.self)
-    }
-
-    private static func upperCase(_ text: String) -> String {
-        String(decoding: text.utf8.map { $0 &- 0x61 < 26 ? $0 & 0xDF : $0 }, as: UTF8.self)
     }
 }

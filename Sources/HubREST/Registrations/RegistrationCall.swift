@@ -19,9 +19,6 @@ public enum RegistrationCall: Sendable, Equatable {
     /// `DELETE /registrations/{id}`: in the version `etag`, or in any when it is nil.
     case deleteRegistration(id: String, etag: String?)
 
-    /// Bytes of a handle.
-    static let maximumHandleByteCount = 4096
-
     /// A short name, safe as a metric's label.
     public var name: StaticString {
         switch self {
@@ -64,7 +61,7 @@ public enum RegistrationCall: Sendable, Equatable {
     }
 
     private static func target(ofList handle: String, on platform: Platform?, count: Int) -> [UInt8]? {
-        guard (1...maximumHandleByteCount).contains(handle.utf8.count) else { return nil }
+        guard (1...DeviceToken.maximumByteCount).contains(handle.utf8.count) else { return nil }
         let filter = HandleFilter.encoded(handle, on: platform)
         return Array("registrations?$filter=".utf8) + filter + Array("&$top=\(min(max(count, 1), 100))&".utf8)
     }

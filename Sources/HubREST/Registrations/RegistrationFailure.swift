@@ -54,6 +54,12 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
         if said.status >= 300 { hubCode = Self.hubCode(in: answer.string(answer.bodyRange)) }
     }
 
+    /// A page for people, which no hub sends: what else answers has done nothing for the call, even if it says so.
+    init(page answer: Answer, now: Int64) {
+        self.init(refusal: answer, now: now)
+        if answer.status < 300 { cause = .unreadable(.page) }
+    }
+
     /// An answer that cannot be read.
     init(_ fault: RegistrationFault, in answer: Answer, now: Int64) {
         self.init(.unreadable(fault), code: .responseInvalid, isWorthRetrying: false)

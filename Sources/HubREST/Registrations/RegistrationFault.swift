@@ -8,6 +8,8 @@ public enum RegistrationFault: Error, Sendable, Equatable, CustomStringConvertib
     case malformed
     /// Well formed, but something else than was asked for.
     case otherDocument
+    /// A page for people, as of a sign-in or a proxy: what answers is no hub.
+    case page
     /// A member or element is missing, stands twice, or holds what it never does. The name is one of the hub's own.
     case unexpected(String)
     /// A continuation token that cannot be sent back.
@@ -32,6 +34,7 @@ public enum RegistrationFault: Error, Sendable, Equatable, CustomStringConvertib
         case .tooLarge: "the answer is larger than any that is read"
         case .malformed: "the answer is not well formed"
         case .otherDocument: "the answer is something else than was asked for"
+        case .page: "it is a page of HTML, as of a sign-in or a proxy, and no hub's"
         case .unexpected(let name): "\(name) is missing, stands twice or holds something unexpected"
         case .token: "the continuation token cannot be sent back"
         case .endless: "the list has no end"

@@ -1,5 +1,6 @@
 internal import Outcomes
 internal import PushModel
+internal import XML
 
 /// A page of registrations as the hub writes it: an Atom feed (RFC 4287) with a description in each entry (page HubProtocol,
 /// "Registrations").
@@ -18,7 +19,7 @@ public struct RegistrationFeed: Sendable, Equatable {
     /// - Throws: ``RegistrationFault``; nothing is made of half a page.
     public init(reading body: Span<UInt8>) throws(RegistrationFault) {
         guard body.count <= Self.maximumByteCount else { throw .tooLarge }
-        var scanner = XMLScanner(body)
+        var scanner = XMLScanner(ofAnswer: body)
         let found: [DeviceRegistration]
         do throws(TelemetryFault) {
             found = try Self.feed(&scanner)
@@ -29,7 +30,7 @@ public struct RegistrationFeed: Sendable, Equatable {
     }
 
     private static func feed(_ scanner: inout XMLScanner) throws(TelemetryFault) -> [DeviceRegistration] {
-        guard case .start(let root) = try scanner.next(), scanner.isName(root, equalTo: "feed") else { throw .otherRoot }
+        guard case .start(let root) = try scanner.event(), scanner.isName(root, equalTo: "feed") else { throw .otherRoot }
         var found: [DeviceRegistration] = []
         while let name = try scanner.child(of: "feed") {
             guard scanner.isName(name, equalTo: "entry") else {
@@ -39,7 +40,7 @@ public struct RegistrationFeed: Sendable, Equatable {
             guard found.count < maximumCount else { throw .tooLarge }
             found.append(try entry(&scanner))
         }
-        guard case .finished = try scanner.next() else { throw .unexpected("feed") }
+        guard case .finished = try scanner.event() else { throw .unexpected("feed") }
         return found
     }
 
@@ -102,7 +103,7 @@ public struct RegistrationFeed: Sendable, Equatable {
             case .id, .etag: 256
             case .templateName: 1024
             case .tags: 16 << 10
-            case .handle: RegistrationCall.maximumHandleByteCount
+            case .handle: DeviceToken.maximumByteCount
             }
         }
     }

@@ -19,6 +19,7 @@ public enum RegistrationReply: Sendable, Equatable {
     ///   - now: Milliseconds since 1970, for a Retry-After that is a date.
     /// - Throws: ``RegistrationFailure`` for an answer that is no success, or cannot be read.
     public init(_ answer: Answer, to call: RegistrationCall, now: Int64) throws(RegistrationFailure) {
+        guard !HubAnswer.isPage(answer) else { throw RegistrationFailure(page: answer, now: now) }
         switch (call, answer.status) {
         // 201 and 204 are documented where 200 was recorded, and the other way round (page HubProtocol, "Where the sources differ").
         case (.putInstallation, 200), (.putInstallation, 201), (.putInstallation, 204), (.deleteInstallation, 200),

@@ -11,7 +11,8 @@ import PushModel
 /// | CSV without | one column of users, or a platform and a handle |
 /// | JSON | `"alice"`, `{"user":"alice"}`, `{"installation":"…"}`, `{"platform":"apple","handle":"…"}` |
 ///
-/// What the first line is, all are. Users' names are composed (Unicode NFC), so that one name is the same bytes in every line.
+/// What the first line is, all are. Users' names are composed (Unicode NFC) and handles brought into their form (`DeviceToken`), so that one
+/// name or device is the same bytes in every line.
 package struct AudienceFormat {
     /// The content of an audience.
     package enum Kind: Equatable, Sendable {
@@ -19,7 +20,7 @@ package struct AudienceFormat {
         case handles
     }
 
-    private enum Form: Equatable {
+    private enum Layout: Equatable {
         case json
         /// The columns of the name or handle, and of the platform.
         case columns(text: Int, platform: Int?)
@@ -30,13 +31,14 @@ package struct AudienceFormat {
         let message: String
     }
 
-    private var form: Form?
+    private var layout: Layout?
     /// The content of the lines, or nil before the first one.
     private(set) var kind: Kind?
     /// The name or the handle of the line.
     private(set) var text = ByteWriter()
     /// The platform of the line's handle.
     private(set) var platform = Platform.apple
+    private var form = ByteWriter()
     private var document = JSONDocument()
     private var fields: [ByteWriter] = []
     private var fieldCount = 0
@@ -48,7 +50,20 @@ package struct AudienceFormat {
             text.removeAll()
             text.append(UserName.composed(name))
         }
+        if kind == .handles { try takeForm() }
         return true
+    }
+
+    /// Brings the handle into its form.
+    private mutating func takeForm() throws(Fault) {
+        let handle = text
+        form.removeAll()
+        do throws(DeviceToken.Problem) {
+            try DeviceToken.appendNormalForm(of: handle.span, on: platform, to: &form)
+        } catch {
+            throw Fault(message: error.description)
+        }
+        swap(&text, &form)
     }
 
     private static func isASCII(_ text: Span<UInt8>) -> Bool {
@@ -58,28 +73,27 @@ package struct AudienceFormat {
 
     private mutating func readContent(_ line: Span<UInt8>) throws(Fault) -> Bool {
         guard !Self.isBlank(line) else { return false }
-        if form == .json || form == nil && Self.mayBeJSON(line) {
-            form = .json
+        if layout == .json || layout == nil && Self.mayBeJSON(line) {
+            layout = .json
             try readJSON(line)
             return true
         }
-        if case .columns(0, nil) = form, Self.isPlain(line) {
+        if case .columns(0, nil) = layout, Self.isPlain(line) {
             text.removeAll()
             text.append(line)
             return true
         }
         try split(line)
-        guard let form else { return try begin() }
-        guard case .columns(let column, let platformColumn) = form else { return false }
+        guard let layout else { return try begin() }
+        guard case .columns(let column, let platformColumn) = layout else { return false }
         guard column < fieldCount, platformColumn ?? 0 < fieldCount else {
             throw Fault(message: "The line has \(fieldCount) columns, too few.")
         }
         text.removeAll()
         text.append(fields[column])
         if let platformColumn {
-            guard let platform = Platform(name: fields[platformColumn].text) else {
-                throw Fault(message: "There is no such platform.")
-            }
+            let word = fields[platformColumn].text
+            guard let platform = Platform(name: word) else { throw Fault(message: Platform.refusal(of: word)) }
             self.platform = platform
         }
         return true
@@ -91,23 +105,23 @@ package struct AudienceFormat {
         if let column = names.firstIndex(where: { ["handle", "device", "token"].contains($0) }),
             let platform = names.firstIndex(of: "platform")
         {
-            (form, kind) = (.columns(text: column, platform: platform), .handles)
+            (layout, kind) = (.columns(text: column, platform: platform), .handles)
             return false
         }
         for (words, found) in Self.headers {
             guard let column = names.firstIndex(where: words.contains) else { continue }
-            (form, kind) = (.columns(text: column, platform: nil), .names(found))
+            (layout, kind) = (.columns(text: column, platform: nil), .names(found))
             return false
         }
         if fieldCount == 1 {
-            (form, kind) = (.columns(text: 0, platform: nil), .names(.users))
+            (layout, kind) = (.columns(text: 0, platform: nil), .names(.users))
             text = fields[0]
             return true
         }
         guard fieldCount == 2, let platform = Platform(name: fields[0].text) else {
             throw Fault(message: "Columns without a header are one of users, or a platform and a handle.")
         }
-        (form, kind) = (.columns(text: 1, platform: 0), .handles)
+        (layout, kind) = (.columns(text: 1, platform: 0), .handles)
         self.platform = platform
         text = fields[1]
         return true
@@ -135,9 +149,8 @@ package struct AudienceFormat {
         guard let handle = member("handle"), let word = member("platform"), document.kind(of: word) == .string else {
             throw Fault(message: "Expected a text, or an object with user, installation, category, or platform and handle.")
         }
-        guard let platform = Platform(document.span(document.text(of: word))) else {
-            throw Fault(message: "There is no such platform.")
-        }
+        let name = document.string(document.text(of: word))
+        guard let platform = Platform(name: name) else { throw Fault(message: Platform.refusal(of: name)) }
         self.platform = platform
         try take(handle, as: .handles)
     }

@@ -119,12 +119,12 @@ package struct AudienceSurvey {
         kind == .handles ? format.platform.rawValue : .max
     }
 
-    /// True if an earlier line holds the same: tags and Apple's handles in whatever case, others byte for byte. Users' names that
-    /// are no tags are among the others.
+    /// True if an earlier line holds the same: tags in whatever case, others byte for byte. Users' names that are no tags are among the
+    /// others, and so are handles, which all have their form.
     private func isSame(_ line: [UInt8], as left: Span<UInt8>, platform: Platform, exactly isExact: Bool) -> Bool {
         var other = format
         guard (try? other.read(line.span)) == true, kind != .handles || other.platform == platform else { return false }
-        let ignoresCase = kind == .handles ? platform == .apple : !isExact
+        let ignoresCase = kind != .handles && !isExact
         let right = other.text.span
         guard left.count == right.count else { return false }
         for index in left.indices where left[index] != right[index] {

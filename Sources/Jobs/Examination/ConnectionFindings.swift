@@ -57,7 +57,8 @@ enum ConnectionFindings {
         case .tls:
             return .failure(
                 "broker", of: facts.brokers, text: "TLS cannot be agreed on: \(refusal.text)",
-                mend: "name the brokers' authority: --kafka-properties ssl.ca.location=FILE", cause: .notAllowed)
+                mend: "name the brokers' authority: --kafka-properties ssl.ca.location=FILE; else the listener speaks no TLS,"
+                    + " or its certificate is out of date or names another address", cause: .notAllowed)
         case .certificate:
             return .failure(
                 "broker", of: facts.brokers, text: refusal.text,
@@ -69,7 +70,8 @@ enum ConnectionFindings {
         case .unreachable, .rights, .missing, .other:
             return .failure(
                 "broker", of: facts.brokers, text: refusal.text,
-                mend: "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS", cause: .unreachable)
+                mend: "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS; else the brokers do not run,"
+                    + " or security.protocol is not that of their listener", cause: .unreachable)
         }
     }
 

@@ -1,5 +1,7 @@
 import Delivery
+import GroupPositions
 import Kafka
+import PushModel
 
 /// The facts of the workers' consumer group.
 struct GroupFacts {
@@ -23,13 +25,23 @@ struct GroupFacts {
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
 
+    /// The counts of what waits in each of the positions, or nil if only offsets are known.
+    var counts: [WaitingCount]?
+    /// The time of the queries.
+    var now = Timestamp(milliseconds: 0)
+
     /// The requests that wait for an outcome, without those in delay lanes, or nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
-    /// The requests in delay lanes, at most: workers write them by transactions, whose ends take an offset each.
+    /// The requests in delay lanes, at most, or nil when that is unknown.
     var delayedCount: Int64? { lag(isDelayed: true) }
 
     private func lag(isDelayed: Bool) -> Int64? {
-        positions.answer?.reduce(0) { $0 + (delays.contains($1.partition.topic) == isDelayed ? $1.lag : 0) }
+        positions.answer.map { positions in
+            positions.indices.reduce(Int64(0)) { sum, index in
+                guard delays.contains(positions[index].partition.topic) == isDelayed else { return sum }
+                return sum.addingSaturated(counts?[index].most ?? positions[index].lag)
+            }
+        }
     }
 
     /// The most partitions that any one topic has: members beyond that have none, as each topic is assigned by itself.
@@ -42,21 +54,25 @@ struct GroupFacts {
     /// `1 request waits`, `2 requests wait, at most 3 are delayed`.
     var waiting: String? {
         guard let lag, let delayedCount else { return nil }
-        let delayed = delayedCount > 0 ? ", at most " + Counted.text(delayedCount, "is delayed", "are delayed") : ""
-        return Counted.text(lag, "request waits", "requests wait") + delayed
+        // Workers write delay lanes by transactions, whose ends take an offset each.
+        let isExact = counts.map { $0.allSatisfy { $0.unread == 0 } }
+        let delayed = (isExact ?? false ? ", " : ", at most ") + Counted.text(delayedCount, "is delayed", "are delayed")
+        let waiting = (isExact ?? true ? "" : "at most ") + Counted.text(lag, "request waits", "requests wait")
+        return delayedCount > 0 ? waiting + delayed : waiting
     }
 }
 
 /// Findings about the workers' consumer group.
 enum GroupFindings {
-    /// The faults, or one finding that there are none.
+    /// The faults, or one finding that there are none, and what open transactions hide.
     static func of(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
         let findings = committing(facts, tool: tool) + positions(facts, tool: tool) + members(facts, tool: tool)
+        let hidden = transactions(facts, tool: tool)
         guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {
-            return findings
+            return findings + hidden
         }
         let members = facts.description.answer.map { Counted.text($0.members.count, "member, ", "members, ") } ?? ""
-        return [.ok("group", of: facts.id, text: members + waiting)] + findings
+        return [.ok("group", of: facts.id, text: members + waiting)] + findings + hidden
     }
 
     private static func committing(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
@@ -78,20 +94,21 @@ enum GroupFindings {
         case .failure(let refusal): return [unreadable(refusal, of: facts, tool: tool)]
         }
         var findings: [Finding] = []
-        let foreign = positions.filter { $0.finished == nil }.map { "\($0.partition)" }
-        if !foreign.isEmpty {
+        let unknown = positions.compactMap { position in position.unknownMetadata.map { (position.partition, $0) } }
+        if let (first, metadata) = unknown.first {
+            let others = unknown.count > 1 ? " (and \(unknown.count - 1) more)" : ""
             findings.append(
                 .failure(
-                    "group", of: facts.id,
-                    text: "another program, or a newer version, wrote the positions of: \(foreign.joined(separator: ", "))",
-                    mend: "start the version that wrote them", cause: .configuration))
+                    "group", of: facts.id, text: "the position in \(first)\(others) has \(metadata)",
+                    mend: metadata.remedy(for: unknown.map { "\($0.0.topic):\($0.0.partition)" }), cause: .configuration))
         }
         let lost = positions.reduce(0) { $0 + $1.lostCount }
         if lost > 0 {
             findings.append(
                 .failure(
                     "group", of: facts.id,
-                    text: "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker read them",
+                    text:
+                        "\(Counted.text(lost, "request was", "requests at most were")) removed, by retention or by hand, before a worker read them",
                     mend: "start workers (`pushfan worker`), and let the topics of requests keep their records for longer"))
         }
         if let text = NewerRecords.text(facts.newer) {
@@ -104,6 +121,18 @@ enum GroupFindings {
         case nil: break
         }
         return findings
+    }
+
+    /// Of partitions whose ends workers cannot read for longer than a commit takes.
+    private static func transactions(_ facts: GroupFacts, tool: KafkaTool) -> [Finding] {
+        (facts.counts ?? []).compactMap(\.transaction).filter { $0.isLong(at: facts.now) }.map { transaction in
+            let (topic, partition) = (transaction.partition.topic, transaction.partition.partition)
+            let question =
+                "kafka-transactions.sh --bootstrap-server \(tool.brokers) describe-producers --topic \(topic) --partition \(partition)"
+            return transaction.isHanging(at: facts.now)
+                ? .failure("group", of: facts.id, text: transaction.text, mend: question, cause: .temporary)
+                : .warning("group", of: facts.id, text: transaction.text, mend: question)
+        }
     }
 
     /// Of partitions that do not go on at their position.

@@ -8,8 +8,8 @@ package struct HubFacts: Sendable, Equatable {
         case unset
         /// The hub's settings cannot be used.
         case misconfigured(String)
-        /// The hub answered. The detail is that of an error.
-        case answered(status: Int, detail: String, isThrottled: Bool)
+        /// The hub answered, or something before it that is not the hub's. The detail is that of an error.
+        case answered(status: Int, detail: String, isThrottled: Bool, isHubs: Bool = true)
         /// There was no answer. The reason is the transport's word, the detail its sentence.
         case failed(reason: String, detail: String)
     }
@@ -39,6 +39,9 @@ package struct HubFacts: Sendable, Equatable {
 
 /// Findings about the hub.
 package enum HubFindings {
+    /// The remedy for a hub that its namespace does not have.
+    static let missingRemedy = "set hub.name as the portal shows it, and hub.connection_string as that of the namespace it is in"
+
     /// A clock that is further away than this is worth a word: 30 s in milliseconds. `Date` counts whole seconds.
     private static let tolerance: Int64 = 30_000
 
@@ -59,8 +62,9 @@ package enum HubFindings {
                 mend: "set PUSHFAN_HUB_NAME and PUSHFAN_HUB_CONNECTION_STRING_FILE where the worker has them")
         case .misconfigured(let problem):
             .failure("hub", of: facts.hub, text: problem, mend: "pushfan config check", cause: .configuration)
-        case .answered(let status, let detail, let isThrottled):
-            finding(HubFinding(status: status, detail: detail, asksToWait: isThrottled), facts, needsSend: needsSend)
+        case .answered(let status, let detail, let isThrottled, let isHubs):
+            finding(
+                HubFinding(status: status, detail: detail, asksToWait: isThrottled, isHubs: isHubs), facts, needsSend: needsSend)
         case .failed(let reason, let detail):
             finding(
                 HubFinding(unanswered: detail, isTrust: reason == "certificate" || reason == "tls"), facts, needsSend: needsSend)
@@ -73,7 +77,7 @@ package enum HubFindings {
         case .good: .ok("hub", of: hub, text: finding.words)
         case .throttled: .warning("hub", of: hub, text: finding.words, mend: "pushfan worker --worker.max_in_flight N")
         case .missing:
-            .failure("hub", of: hub, text: finding.words, mend: "set hub.name as the portal shows it", cause: .configuration)
+            .failure("hub", of: hub, text: finding.words, mend: missingRemedy, cause: .configuration)
         case .keyRefused:
             .failure(
                 "hub", of: hub, text: finding.words,
@@ -86,7 +90,10 @@ package enum HubFindings {
         case .unclear: .warning("hub", of: hub, text: finding.words, mend: "see that hub.connection_string names the hub itself")
         case .unreachable: .failure("hub", of: hub, text: finding.words, mend: call(facts), cause: .unreachable)
         case .untrusted:
-            .failure("hub", of: hub, text: finding.words, mend: "name its authority: --hub.ca_file FILE", cause: .notAllowed)
+            .failure(
+                "hub", of: hub, text: finding.words,
+                mend: "name its authority: --hub.ca_file FILE; else its certificate is out of date or names another host,"
+                    + " or a proxy answers in its place", cause: .notAllowed)
         }
     }
 
@@ -100,13 +107,15 @@ package enum HubFindings {
         let text = "this machine's clock is \(length) \(skew > 0 ? "behind" : "ahead of") the hub's"
         if skew >= facts.tokenLifetime {
             return .failure(
-                "clock", of: facts.hub, text: "\(text): every token has expired before it is used", mend: "chronyc makestep",
+                "clock", of: facts.hub, text: "\(text): every token has expired before it is used",
+                mend: "compare it with a third clock (chronyc tracking); if this one is wrong: chronyc makestep",
                 cause: .configuration)
         }
         guard abs(skew) > tolerance else {
             return .ok("clock", of: facts.hub, text: "agrees with the hub's to \(tolerance / 1000) s")
         }
         return .warning(
-            "clock", of: facts.hub, text: "\(text): tokens live shorter, and expiry is judged wrongly", mend: "chronyc makestep")
+            "clock", of: facts.hub, text: "\(text): tokens live shorter, and expiry is judged wrongly",
+            mend: "compare it with a third clock (chronyc tracking); if this one is wrong: chronyc makestep")
     }
 }

@@ -1,6 +1,7 @@
 import Basics
 package import GroupPositions
 import Kafka
+import PushModel
 
 /// The identity of a worker's loops towards Kafka.
 package struct LoopIdentity: Sendable {
@@ -57,7 +58,7 @@ package struct KafkaExamination: Sendable {
         let admin: TopicAdmin
         let cluster: ClusterDescription
         do throws(KafkaError) {
-            admin = try TopicAdmin(configuration)
+            admin = try TopicAdmin(configuration, seesUncommitted: true)
             cluster = try admin.describe(topics: roles.map(\.name), timeout: timeout)
         } catch {
             let refusal = QueryFailure(error)
@@ -208,12 +209,17 @@ package struct KafkaExamination: Sendable {
         let newer = positions.answer.flatMap { positions in
             Result<[TopicPartition], QueryFailure> { () throws(KafkaError) in try examination.newer(among: positions) }.answer
         }
+        let now = Timestamp(milliseconds: context.now())
+        let counts = positions.answer.flatMap { positions in
+            Result { () throws(KafkaError) in try examination.waiting(in: positions, at: now) }.answer
+        }
         return GroupFacts(
             id: terms.group, positions: positions,
             description: Result { () throws(KafkaError) in try examination.description() }, operation: operation,
             committing: probesWriting && operation == .read && positions.answer != nil ? committing(topics) : nil,
             delays: Set(terms.delays),
-            rule: terms.start, starts: starts, newer: newer ?? [])
+            rule: terms.start, starts: starts, newer: newer ?? [],
+            counts: counts, now: now)
     }
 
     /// The right to commit offsets of the group, or nil if there is no topic to ask about. One that may not be read would be refused itself.

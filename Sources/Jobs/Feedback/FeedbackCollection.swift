@@ -1,6 +1,5 @@
 import Crypto
 import Delivery
-import FanOut
 import Kafka
 package import Outcomes
 import PushModel

@@ -189,7 +189,7 @@ package final class FeedbackContainer {
                 hint: "the policy of the connection string may lack a right; one with Manage has all")
         case 404:
             return .peer(
-                .misconfigured, "\(hub.name) is not there: \(text)", hint: "set hub.name as the portal shows it")
+                .misconfigured, "\(hub.name) is not there: \(text)", hint: HubFindings.missingRemedy)
         default: return .peer(.failed, "\(hub.name) answers \(text)")
         }
     }

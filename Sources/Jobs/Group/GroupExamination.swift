@@ -48,6 +48,15 @@ package struct GroupExamination {
         }
     }
 
+    /// Counts what waits in partitions, of which those with an open transaction are known only if `admin` sees the uncommitted.
+    func waiting(
+        in positions: [GroupPosition], cancelled: Cancellations = Cancellations(), at now: Timestamp
+    ) throws(KafkaError) -> [WaitingCount] {
+        let reader = WaitingReader(of: terms.group, cancelled: cancelled)
+        var counter = try WaitingCounter(terms.kafka, reader: reader, timeout: context.timeout, now: now)
+        return try counter.counts(in: positions, kind: terms.kind)
+    }
+
     /// The positions of the group in an optional topic, asked for within 5 s at most: none if the topic does not exist, or no broker answers.
     func positions(ofOptional topic: String) -> [GroupPosition] {
         let limit = min(context.timeout, .seconds(5))

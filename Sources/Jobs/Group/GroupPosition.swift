@@ -27,6 +27,9 @@ package struct GroupPosition: Sendable, Equatable {
         self.metadata = metadata
     }
 
+    /// The metadata that no version known here wrote, or nil when it can be read. Not of the topic of parents.
+    package var unknownMetadata: UnknownMetadata? { finished == nil ? UnknownMetadata(metadata) : nil }
+
     /// The offset at which the group continues: its position, or the beginning, or the end if the topic was recreated and is
     /// shorter.
     package var start: Int64 { min(max(committed ?? low, low), high) }

@@ -27,7 +27,7 @@ package struct StatusExamination {
         calling callWorkers: () -> [StatusReport.Worker] = { [] }
     ) throws(KafkaError) -> StatusReport? {
         let now = Timestamp(milliseconds: context.now())
-        let group = GroupExamination(terms, admin: try TopicAdmin(terms.kafka), context: context)
+        let group = GroupExamination(terms, admin: try TopicAdmin(terms.kafka, seesUncommitted: true), context: context)
         guard let (topics, unknown) = try topics(group.admin) else { return nil }
         var gaps = unknown
         let positions = try group.positions(in: topics)
@@ -40,7 +40,7 @@ package struct StatusExamination {
         let fleet = heard.map { $0 ?? [] }
         let workers = Self.workers(calling: callWorkers(), reporting: (try? fleet.get()) ?? [])
         let all = positions + group.positions(ofOptional: terms.held)
-        let counts = try counts(in: all, at: now, noting: &gaps)
+        let counts = try counts(by: group, in: all, at: now, noting: &gaps)
         let partitions = zip(all, counts).map { position, count in
             let kind = terms.kind(of: position.partition.topic)
             return StatusReport.Partition(
@@ -86,21 +86,13 @@ package struct StatusExamination {
 
     /// The counts of waiting requests in each partition. Cancellations that cannot be read are a gap.
     private func counts(
-        in positions: [GroupPosition], at now: Timestamp, noting gaps: inout [ReportGap]
+        by group: GroupExamination, in positions: [GroupPosition], at now: Timestamp, noting gaps: inout [ReportGap]
     ) throws(KafkaError) -> [WaitingCount] {
-        let fetcher = try RecordFetcher(terms.kafka, readAhead: 1 << 20)
-        defer { fetcher.stop() }
         var cancelled = Cancellations()
         if positions.contains(where: { $0.lag > 0 }) {
             do throws(JobFailure) { cancelled = try context.cancellations() } catch { gaps.append(.cancellations(error)) }
         }
-        var counter = WaitingCounter(
-            fetcher, reader: WaitingReader(of: terms.group, cancelled: cancelled), timeout: context.timeout, now: now)
-        var counts: [WaitingCount] = []
-        for position in positions {
-            counts.append(try counter.count(position, of: terms.kind(of: position.partition.topic)))
-        }
-        return counts
+        return try group.waiting(in: positions, cancelled: cancelled, at: now)
     }
 
     private func state(of partition: TopicPartition, by workers: [StatusReport.Worker]) -> WorkerPage.Partition? {

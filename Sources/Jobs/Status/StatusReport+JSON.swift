@@ -1,3 +1,4 @@
+import GroupPositions
 import Kafka
 import PushModel
 
@@ -33,6 +34,14 @@ extension StatusReport {
         object.add(partition.isDelayed || partition.isHeld ? "due" : "oldest", value: partition.oldest?.text)
         object.add("owner", value: partition.owner)
         if let cancelled = partition.counted?.cancelled { object.add("cancelled_records", value: Int(cancelled)) }
+        if let transaction = partition.counted?.transaction { object.add("open_transaction", raw: json(transaction)) }
+        return object.bytes
+    }
+
+    private func json(_ transaction: OpenTransaction) -> [UInt8] {
+        var object = JSONObject(["offset": Int(transaction.offset), "records": Int(transaction.recordCount)])
+        object.add("since", value: transaction.since?.text)
+        object.add("source", value: transaction.source)
         return object.bytes
     }
 

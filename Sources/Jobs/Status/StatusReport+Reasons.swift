@@ -1,3 +1,4 @@
+import GroupPositions
 import Kafka
 import PushModel
 
@@ -29,7 +30,8 @@ extension StatusReport {
 
     /// The reasons for which requests wait, in plain words, the gravest first. Empty when nothing waits for long.
     package var reasons: [WaitCause] {
-        (startReasons + groupReasons + silenceReasons + loopReasons + partitionReasons).sorted { $0.isStuck && !$1.isStuck }
+        let all = startReasons + groupReasons + silenceReasons + loopReasons + partitionReasons + transactionReasons
+        return all.sorted { $0.isStuck && !$1.isStuck }
     }
 
     private var startReasons: [WaitCause] { leftReasons + awaitingReasons + readingReasons + refusedReasons }
@@ -140,15 +142,23 @@ extension StatusReport {
     private var partitionReasons: [WaitCause] {
         partitions.compactMap { partition in
             let name = partition.position.partition
-            if partition.position.finished == nil {
-                return WaitCause(
-                    text: "\(name): its position was written by another program, or a newer version", isStuck: true)
+            if let metadata = partition.position.unknownMetadata {
+                return WaitCause(text: "\(name): its position has \(metadata): `pushfan doctor` says what to do", isStuck: true)
             }
             guard partition.position.windowUse >= 0.9 else { return nil }
             let oldest = partition.fromWorker?.oldest
             let attempt = oldest?.attempt.map { " (attempt \($0))" } ?? ""
             return WaitCause(
                 text: "\(name): its window is full behind offset \(partition.position.start)\(attempt)", isStuck: true)
+        }
+    }
+
+    /// The transactions that hide what waits for longer than a commit takes.
+    private var transactionReasons: [WaitCause] {
+        partitions.compactMap(\.counted?.transaction).filter { $0.isLong(at: now) }.map { transaction in
+            let isHanging = transaction.isHanging(at: now)
+            let end = isHanging ? "`pushfan doctor` says how to find its producer" : "its producer ends it, or Kafka does"
+            return WaitCause(text: "\(transaction.text): \(end)", isStuck: isHanging)
         }
     }
 

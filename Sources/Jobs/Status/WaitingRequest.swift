@@ -52,6 +52,12 @@ struct WaitingReader {
             cancelledAt: cancellation?.moment)
     }
 
+    /// The source that a record's request names, or nil.
+    mutating func source(of record: FetchedRecord, of kind: AssignmentPlan.Kind, in place: TopicPartition) -> String? {
+        guard read(record, of: kind, in: place) != nil else { return nil }
+        return request.source.map { request.document.string($0) }
+    }
+
     /// A moment that a record tells, kept between the years 1970 and 9999: anybody may have written it, and sums with it must not overflow.
     static func moment(_ milliseconds: Int64) -> Timestamp {
         Timestamp(milliseconds: min(max(milliseconds, 0), 253_402_300_799_999))

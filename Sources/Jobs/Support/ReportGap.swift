@@ -1,3 +1,4 @@
+package import GroupPositions
 package import Kafka
 
 /// A query that failed, so that a report has a gap.
@@ -22,16 +23,19 @@ package enum ReportGap: Sendable {
     case cut(worker: String, count: Int)
     /// No worker of the group has reported itself on the topic, or there is no such topic.
     case unreported(topic: String, isMissing: Bool)
+    /// The end of a partition cannot be read.
+    case hidden(OpenTransaction)
 }
 
 extension ReportGap {
-    /// A sentence about reports of workers that are missing or cut, which names no address. Empty for the other gaps.
+    /// A sentence about reports of workers that are missing or cut, or about an open transaction, which names no address. Empty for the other gaps.
     package var remark: String {
         switch self {
         case .silent(let members):
             "\(Counted.text(members, "member", "members")) of the group, whose workers have not reported themselves"
         case .cut(let worker, let count):
             "\(worker): \(Counted.text(count, "hub or partition", "hubs and partitions")) for which its report has no room"
+        case .hidden(let transaction): transaction.text
         default: ""
         }
     }

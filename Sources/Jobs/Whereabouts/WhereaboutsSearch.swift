@@ -63,6 +63,9 @@ package struct WhereaboutsSearch {
         var reader = WaitingReader(of: terms.group, cancelled: cancellations)
         let topics = terms.requests + terms.delays + [terms.held]
         let positions = positions(in: topics)
+        // Workers write the others in transactions all the time.
+        let lanes = terms.requests.filter { $0 != context.topics.requestsOwn }
+        noteHidden(positions.map(\.partition).filter { lanes.contains($0.topic) })
         for topic in topics {
             let own = positions.filter { $0.partition.topic == topic }
             // An id that is a place names the lane.
@@ -97,6 +100,24 @@ package struct WhereaboutsSearch {
         } catch {
             gaps.append(.positions(error))
             return []
+        }
+    }
+
+    /// Notes the partitions whose ends cannot be searched, because a transaction is open there.
+    private mutating func noteHidden(_ partitions: [TopicPartition]) {
+        do throws(KafkaError) {
+            let (written, readable) = (try TopicAdmin(terms.kafka, seesUncommitted: true), try TopicAdmin(terms.kafka))
+            for (topic, own) in Dictionary(grouping: partitions, by: \.topic) {
+                let numbers = own.map(\.partition)
+                // In this order: what was written first and cannot be read later is hidden.
+                let highs = try written.ends(of: numbers, in: topic, timeout: context.timeout)
+                let ends = try readable.ends(of: numbers, in: topic, timeout: context.timeout)
+                for (partition, (high, end)) in zip(own, zip(highs, ends)) where high > end {
+                    gaps.append(.hidden(OpenTransaction(partition: partition, offset: end, recordCount: high - end, since: nil)))
+                }
+            }
+        } catch {
+            gaps.append(.positions(error))
         }
     }
 

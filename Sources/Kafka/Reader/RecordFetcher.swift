@@ -2,8 +2,7 @@ import CRDKafka
 
 /// Reads single records back by their offsets, without a group and without leaving a trace at the broker.
 ///
-/// Ask in ascending order: what lies close together is read in one go, and what lies far apart is jumped over. Belongs to one thread. It sees
-/// only what was committed.
+/// Ask in ascending order: what lies close together is read in one go, and what lies far apart is jumped over. Belongs to one thread.
 public final class RecordFetcher {
     /// The outcome of a question.
     public enum Answer: Sendable {
@@ -35,11 +34,16 @@ public final class RecordFetcher {
     ///   - configuration: The brokers and the user's properties.
     ///   - byteCount: How many bytes may wait in memory, at least 1 MiB. librdkafka 2.0 pauses for up to 1 s whenever it is reached, so those in
     ///     a hurry want 256 MiB.
+    ///   - seesUncommitted: Whether it reads what open and aborted transactions wrote, too. Default no.
     /// - Throws: A configuration that was refused.
-    public init(_ configuration: KafkaConfiguration, readAhead byteCount: Int) throws(KafkaError) {
+    public init(
+        _ configuration: KafkaConfiguration, readAhead byteCount: Int, seesUncommitted: Bool = false
+    ) throws(KafkaError) {
+        // Of two settings with one key the later counts.
+        let isolation = seesUncommitted ? [("isolation.level", "read_uncommitted")] : []
         let settings = try ClientSettings(
             configuration, defaults: Self.defaults + [("queued.max.messages.kbytes", "\(max(1024, byteCount >> 10))")],
-            fixed: TopicReader.fixed)
+            fixed: TopicReader.fixed + isolation)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
         client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         events = try ClientQueue.main(of: client)
@@ -118,7 +122,7 @@ public final class RecordFetcher {
     /// - Returns: The offset.
     /// - Throws: As `record` does.
     public func startOffset(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
-        try edge(of: partition, logical: LogicalOffset.beginning, timeout: timeout)
+        try edges(of: [partition.partition], in: partition.topic, at: LogicalOffset.beginning, timeout: timeout)[0]
     }
 
     /// The offset behind the last record of a partition that can be read, as its leader knows it now.
@@ -129,17 +133,33 @@ public final class RecordFetcher {
     /// - Returns: The offset.
     /// - Throws: As `record` does.
     public func endOffset(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
-        try edge(of: partition, logical: LogicalOffset.end, timeout: timeout)
+        try endOffsets(of: [partition.partition], in: partition.topic, timeout: timeout)[0]
     }
 
-    private func edge(of partition: TopicPartition, logical: Int64, timeout: Duration) throws(KafkaError) -> Int64 {
+    /// The same for partitions of one topic, asked at once.
+    ///
+    /// - Parameters:
+    ///   - partitions: Their numbers.
+    ///   - topic: The topic's name.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Returns: One offset for each, in order.
+    /// - Throws: As `record` does.
+    public func endOffsets(of partitions: [Int32], in topic: String, timeout: Duration) throws(KafkaError) -> [Int64] {
+        try edges(of: partitions, in: topic, at: LogicalOffset.end, timeout: timeout)
+    }
+
+    private func edges(
+        of partitions: [Int32], in topic: String, at logical: Int64, timeout: Duration
+    ) throws(KafkaError) -> [Int64] {
+        guard !partitions.isEmpty else { return [] }
         let deadline = ContinuousClock.now + timeout
         // A client that has not found its brokers asks for a leader too early, and then only now and then.
-        if !knownTopics.contains(partition.topic) { _ = try partitionCount(of: partition.topic, timeout: timeout) }
-        let found = try client.offsets(
-            of: CollectionOfOne(partition.partition), in: partition.topic, at: logical, timeout: deadline - .now)
-        guard let offset = found.first, offset >= 0 else { throw KafkaError(RD_KAFKA_RESP_ERR__NO_OFFSET) }
-        return offset
+        if !knownTopics.contains(topic) { _ = try partitionCount(of: topic, timeout: timeout) }
+        let found = try client.offsets(of: partitions, in: topic, at: logical, timeout: deadline - .now)
+        guard found.count == partitions.count, found.allSatisfy({ $0 >= 0 }) else {
+            throw KafkaError(RD_KAFKA_RESP_ERR__NO_OFFSET)
+        }
+        return found
     }
 
     /// Stops reading. The next question starts again.

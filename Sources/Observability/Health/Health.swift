@@ -12,6 +12,7 @@ public final class Health: Sendable {
         let name: String
         let probe: HealthProbe
         var reason: String?
+        var note: String?
     }
 
     private struct State: Sendable {
@@ -87,8 +88,10 @@ public final class Health: Sendable {
         }
     }
 
+    fileprivate func note(_ text: String?, of index: Int) { state.withLock { $0.entries[index].note = text } }
+
     private static func shown(_ entry: Entry) -> HealthReport.Check {
-        .init(name: entry.name, reason: entry.reason)
+        .init(name: entry.name, reason: entry.reason, note: entry.note)
     }
 }
 
@@ -107,6 +110,9 @@ public struct HealthCheck: Sendable {
     /// - Returns: Whether the check passed before, so that the change can be logged once.
     @discardableResult
     public func fail(_ reason: String) -> Bool { health.set(index, failing: reason) }
+
+    /// Sets what there is to say while the check passes, in plain words and without secrets: probes show it. Nil for nothing.
+    public func note(_ text: String?) { health.note(text, of: index) }
 }
 
 /// Shows that a loop still turns, by one relaxed store per turn.

@@ -25,6 +25,8 @@ public struct HealthReport: Sendable, Equatable {
         public let name: String
         /// The reason for which it fails, in plain words, or nil when it passes.
         public let reason: String?
+        /// The thing to say while it passes, in plain words, or nil.
+        public var note: String?
     }
 
     /// Every check of the probe, in the order in which they were declared.
@@ -43,7 +45,7 @@ public struct HealthReport: Sendable, Equatable {
             if let reason = check.reason {
                 text += "failing \(check.name): \(Self.oneLine(reason))\n"
             } else if verbose {
-                text += "ok \(check.name)\n"
+                text += "ok \(check.name)\(check.note.map { ": " + Self.oneLine($0) } ?? "")\n"
             }
         }
         return Array((text.isEmpty ? "ok\n" : text).utf8)

@@ -37,6 +37,12 @@ public struct PushfanMetrics: Sendable {
     public let rateWait: Family<SecondsCounter, 1>
     /// The hub's circuit, by hub: 0 closed, 1 half-open, 2 open.
     public let circuitState: Family<Gauge, 1>
+    /// Connections that were opened, by hub.
+    public let connectionsOpened: Family<Counter, 1>
+    /// Connections closed before the hub closes them without a word, by hub.
+    public let connectionsRetired: Family<Counter, 1>
+    /// Calls that took another connection, because theirs had ended before a byte was written, by hub.
+    public let sendsMoved: Family<Counter, 1>
     /// Time spent waiting on the hub's demand, by hub.
     public let throttledTime: Family<SecondsCounter, 1>
     /// Retries scheduled, by hub and reason.
@@ -110,6 +116,13 @@ public struct PushfanMetrics: Sendable {
         ) { SecondsCounter() }
         circuitState = registry.gauges(
             "circuit_state", help: "The hub's circuit: 0 closed, 1 half-open, 2 open.", labels: ["hub"])
+        connectionsOpened = registry.counters(
+            "connections_opened_total", help: "Connections to the hub that were opened.", labels: ["hub"])
+        connectionsRetired = registry.counters(
+            "connections_retired_total", help: "Connections closed before the hub closes them without a word.", labels: ["hub"])
+        sendsMoved = registry.counters(
+            "sends_moved_total",
+            help: "Calls that took another connection, because theirs had ended before a byte was written.", labels: ["hub"])
         throttledTime = registry.family(
             "pushfan_throttled_seconds_total", help: "Time spent waiting because the hub asked for it.", labels: ["hub"]
         ) { SecondsCounter() }

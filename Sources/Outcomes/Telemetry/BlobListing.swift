@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 public import PushModel
+import XML
 
 /// One page of the names in a storage account's container ("List Blobs").
 public struct BlobListing: Sendable, Equatable {
@@ -38,8 +39,8 @@ public struct BlobListing: Sendable, Equatable {
     /// - Throws: What is wrong with it; nothing is made of half a page.
     public init(reading page: Span<UInt8>, now: Timestamp) throws(TelemetryFault) {
         guard page.count <= Self.maximumByteCount else { throw .tooLarge }
-        var scanner = XMLScanner(page)
-        guard case .start(let root) = try scanner.next(), scanner.isName(root, equalTo: "EnumerationResults") else {
+        var scanner = XMLScanner(ofAnswer: page)
+        guard case .start(let root) = try scanner.event(), scanner.isName(root, equalTo: "EnumerationResults") else {
             throw .otherListing
         }
         while let name = try scanner.child(of: "EnumerationResults") {
@@ -52,7 +53,7 @@ public struct BlobListing: Sendable, Equatable {
                 try scanner.skipElement()
             }
         }
-        guard case .finished = try scanner.next() else { throw .unexpected("EnumerationResults") }
+        guard case .finished = try scanner.event() else { throw .unexpected("EnumerationResults") }
     }
 
     private mutating func readBlobs(_ scanner: inout XMLScanner, now: Timestamp) throws(TelemetryFault) {

@@ -1,3 +1,5 @@
+import XML
+
 /// The content of one piece of a feedback blob: `PnsFeedback` documents one behind another, in UTF-8 whatever they declare (page
 /// HubProtocol, "Feedback").
 ///
@@ -19,10 +21,10 @@ public struct FeedbackPiece: Sendable, Equatable {
 
     /// Reads a piece.
     public init(reading piece: Span<UInt8>) {
-        var scanner = XMLScanner(piece, allowsSeveralRoots: true)
+        var scanner = XMLScanner(ofAnswer: piece, allowing: .anyNumberOfRoots)
         // Whatever ends the reading, be it a document that is cut or one that is broken, the whole ones before it count.
         do throws(TelemetryFault) {
-            while case .start(let name) = try scanner.next() {
+            while case .start(let name) = try scanner.event() {
                 try readEntry(name, from: &scanner)
                 byteCount = scanner.position
             }
@@ -37,7 +39,7 @@ public struct FeedbackPiece: Sendable, Equatable {
             devices.append(try RefusedDevice(from: &scanner))
         } catch {
             guard error.isOfContent else { throw error }
-            while !scanner.isOutside { _ = try scanner.next() }
+            while !scanner.isOutside { _ = try scanner.event() }
             unreadableCount += 1
             fault = fault ?? error
         }

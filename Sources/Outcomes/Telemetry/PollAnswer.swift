@@ -22,7 +22,7 @@ public enum PollAnswer: Sendable, Equatable {
     ///   - retryAfter: The wait that the hub asks for, in milliseconds.
     ///   - telemetry: What the body of a 200 says, if it could be read.
     public init(_ result: CallResult, retryAfter: Int64? = nil, telemetry: NotificationTelemetry? = nil) {
-        guard case .answered(let status, let hasRetryAfter, _) = result else {
+        guard case .answered(let status, let hasRetryAfter, let hint) = result, hint != .notTheHub else {
             self = .failed
             return
         }
@@ -31,7 +31,8 @@ public enum PollAnswer: Sendable, Equatable {
         case 404: self = .notVisible
         case 429: self = .throttled(retryAfter: retryAfter)
         case 403, 503: self = hasRetryAfter ? .throttled(retryAfter: retryAfter) : status == 403 ? .forbidden : .failed
-        case 400, 402, 405...407, 409...428, 430...499: self = .refused
+        // Those left out pass: wrong server, lock, too early, client gone.
+        case 400, 402, 405...407, 409...420, 422, 424, 426...428, 430...498: self = .refused
         default: self = .failed
         }
     }

@@ -1,5 +1,6 @@
 import Basics
 public import PushModel
+import XML
 
 /// A device that a push service refused, as the hub's error details and feedback list it (page HubProtocol, "Feedback").
 ///
@@ -48,9 +49,9 @@ public struct RefusedDeviceList: Sendable, Equatable {
             fault = .tooLarge
             return
         }
-        var scanner = XMLScanner(blob, allowsSeveralRoots: true)
+        var scanner = XMLScanner(ofAnswer: blob, allowing: .anyNumberOfRoots)
         do throws(TelemetryFault) {
-            while case .start(let name) = try scanner.next() {
+            while case .start(let name) = try scanner.event() {
                 guard scanner.isName(name, equalTo: "PnsFeedback") else { throw .otherEntry }
                 devices.append(try RefusedDevice(from: &scanner))
             }
@@ -69,7 +70,8 @@ extension RefusedDevice {
                 try scanner.skipElement()
                 continue
             }
-            let text = String(decoding: try scanner.text(of: "\(field.element)", limit: 4096), as: UTF8.self)
+            let text = String(
+                decoding: try scanner.text(of: "\(field.element)", limit: DeviceToken.maximumByteCount), as: UTF8.self)
             guard !text.isEmpty else { continue }
             guard fields.updateValue(text, forKey: field) == nil else { throw .unexpected("\(field.element)") }
         }

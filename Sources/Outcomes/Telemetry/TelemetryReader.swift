@@ -1,5 +1,6 @@
 import Basics
 import PushModel
+import XML
 
 extension NotificationTelemetry {
     /// The most bytes that are read: a notification's 64 KB, every one of them escaped, and room for the rest.
@@ -32,13 +33,13 @@ private struct TelemetryReader: ~Escapable {
     private var hasDetails = false
     private var lists: [String] = []
 
-    @_lifetime(copy body) init(_ body: Span<UInt8>) { scanner = XMLScanner(body) }
+    @_lifetime(copy body) init(_ body: Span<UInt8>) { scanner = XMLScanner(ofAnswer: body) }
 
     mutating func read() throws(TelemetryFault) -> NotificationTelemetry {
-        guard case .start(let root) = try scanner.next() else { throw .otherRoot }
+        guard case .start(let root) = try scanner.event() else { throw .otherRoot }
         guard scanner.isName(root, equalTo: "NotificationDetails") else { throw .otherRoot }
         while let name = try scanner.child(of: "NotificationDetails") { try readElement(name) }
-        guard try scanner.next() == .finished else { throw .otherRoot }
+        guard try scanner.event() == .finished else { throw .otherRoot }
         // .NET's FcmOutcomeCounts is another name of GcmOutcomeCounts: the same devices, not more of them.
         if lists.contains("gcm") { telemetry.counts.removeAll { $0.platform == "fcm" } }
         for index in telemetry.counts.indices where telemetry.counts[index].platform == "fcm" {

@@ -20,13 +20,16 @@ struct NativeHeaders {
     private(set) var isBackground = false
     /// True if Apple may show the push: the type is `alert`, or the hub finds one.
     private(set) var mayAlert = true
+    private(set) var isLiveActivity = false
+    /// True if `apns-priority` is 10.
+    private(set) var hasHighestPriority = false
     private(set) var wnsType: WNSType?
 
     /// Checks the headers in `object` and appends them to `lines` as they are. Throws `PayloadError` for a name that is no token
     /// (RFC 9110, section 5.6.2), that stands twice or that only the hub call itself may set, and for a value with anything but
-    /// printable ASCII, blanks and tabs.
+    /// printable ASCII, blanks and tabs, or that the push service of `platform` refuses.
     mutating func read(
-        _ object: JSONDocument.Node, of request: PushRequest, into lines: inout ByteWriter
+        _ object: JSONDocument.Node, of request: PushRequest, for platform: Platform, into lines: inout ByteWriter
     ) throws(PayloadError) {
         let document = request.document
         guard document.kind(of: object) == .object, document.childCount(of: object) <= Self.maximumCount else {
@@ -42,10 +45,7 @@ struct NativeHeaders {
                 throw .rejected(document.pointer(to: value), because: "This header stands twice; case makes no difference.")
             }
             let text = document.span(document.text(of: value))
-            if !note(name, value: text) {
-                throw .rejected(
-                    document.pointer(to: value), because: "X-WNS-Type must be one of wns/toast, wns/tile, wns/badge and wns/raw.")
-            }
+            if let fault = note(name, value: text, for: platform) { throw .rejected(document.pointer(to: value), because: fault) }
             lines.append(name)
             lines.append(": ")
             lines.append(text)
@@ -53,27 +53,28 @@ struct NativeHeaders {
         }
     }
 
-    /// Remembers what matters of one header. False if its value is impossible.
-    private mutating func note(_ name: Span<UInt8>, value: Span<UInt8>) -> Bool {
+    /// Remembers what matters of one header. The rule of `platform` that it breaks, as a sentence, or nil.
+    mutating func note(_ name: Span<UInt8>, value: Span<UInt8>, for platform: Platform) -> String? {
+        for rule in PushServiceRules.headers(for: platform) where rule.isBroken(by: name, value: value) { return rule.sentence }
         if name.equalsIgnoringCase("x-wns-type") {
             wnsType = WNSType.allCases.first { value.equalsIgnoringCase($0.headerValue) }
-            return wnsType != nil
-        }
-        if name.isAPNs("push-type") {
+        } else if name.isHeader("apns-push-type") {
             names.insert(.pushType)
             isVoIP = value.equalsIgnoringCase("voip")
             isBackground = value.equalsIgnoringCase("background")
+            isLiveActivity = value.equalsIgnoringCase("liveactivity")
             mayAlert = value.equalsIgnoringCase("alert")
-        } else if name.isAPNs("expiration") || name.equalsIgnoringCase("servicebusnotification-apns-expiry")
+        } else if name.isHeader("apns-expiration") || name.equalsIgnoringCase("servicebusnotification-apns-expiry")
             || name.equalsIgnoringCase("x-wns-ttl")
         {
             names.insert(.expiry)
-        } else if name.isAPNs("priority") || name.equalsIgnoringCase("x-wns-priority") {
+        } else if name.isHeader("apns-priority") || name.equalsIgnoringCase("x-wns-priority") {
             names.insert(.priority)
-        } else if name.isAPNs("collapse-id") || name.equalsIgnoringCase("x-wns-tag") {
+            hasHighestPriority = name.isHeader("apns-priority") && value.equalsIgnoringCase("10")
+        } else if name.isHeader("apns-collapse-id") || name.equalsIgnoringCase("x-wns-tag") {
             names.insert(.collapseID)
         }
-        return true
+        return nil
     }
 
     private static func occurrences(
@@ -121,15 +122,6 @@ struct NativeHeaders {
         }
         for reserved in reservedNames where name.equalsIgnoringCase(reserved) { return true }
         for prefix in reservedPrefixes where name.startsIgnoringCase(with: prefix) { return true }
-        return false
-    }
-}
-
-extension Span<UInt8> {
-    /// True if this is the header `apns-` + `suffix`, also in the spelling `X-Apns-…` that some SDKs use.
-    fileprivate func isAPNs(_ suffix: StaticString) -> Bool {
-        if startsIgnoringCase(with: "apns-") { return extracting(5...).equalsIgnoringCase(suffix) }
-        if startsIgnoringCase(with: "x-apns-") { return extracting(7...).equalsIgnoringCase(suffix) }
         return false
     }
 }

@@ -20,27 +20,30 @@ extension PayloadFormatter {
         }
         var given = NativeHeaders()
         if let headers = document.member("headers", of: payload) {
-            try given.read(headers, of: request, into: &rendered.headers)
+            try given.read(headers, of: request, for: platform, into: &rendered.headers)
         }
         rendered.contentType = try Self.contentType(of: payload, in: document, for: platform)
         rendered.body.append(document.span(document.text(of: body)))
-        var limit = PayloadLimit.bodyByteCount(for: platform)
         if platform == .windows {
-            let type = try Self.wnsType(of: body, in: document, stated: given.wnsType)
+            let type: WNSType
+            do throws(WindowsRules.BodyFault) {
+                type = try WindowsRules.type(of: document.span(document.text(of: body)), stated: given.wnsType)
+            } catch {
+                throw .rejected(document.pointer(to: body), because: error.sentence)
+            }
             if document.member("content_type", of: payload) == nil { rendered.contentType = type == .raw ? .octetStream : .xml }
-            if type == .raw { limit = PayloadLimit.windowsRawByteCount }
             let identity = CollapseID(of: request, isDerived: type == .toast && configuration.derivesCollapseID)
             rendered.headers.append(wnsHeadersOf: request, beside: given, type: type, identity: identity, now: now)
         } else {
-            if rendered.contentType.isJSON { try checkJSON(body, in: document, for: platform) }
+            if rendered.contentType.isJSON { try checkJSON(body, of: payload, in: document, for: platform, beside: given) }
             if platform == .apple {
                 let isBackground = isBackground(body, in: document, beside: given)
                 let isShown = given.mayAlert && !isBackground
                 let identity = CollapseID(of: request, isDerived: isShown && configuration.derivesCollapseID)
                 rendered.headers.append(apnsHeadersOf: request, beside: given, identity: identity, isBackground: isBackground)
-                if given.isVoIP { limit = PayloadLimit.appleVoIPByteCount }
             }
         }
+        let limit = PayloadLimit.bodyByteCount(for: platform, beside: given)
         try rendered.checkSize(limit: limit, for: platform.name, pointer: document.pointer(to: body))
     }
 
@@ -62,47 +65,33 @@ extension PayloadFormatter {
         return type
     }
 
-    /// The type of a body to Windows: what its root element says, which the header may repeat. Raw only if the header says so.
-    private static func wnsType(
-        of body: JSONDocument.Node, in document: JSONDocument, stated: WNSType?
-    ) throws(PayloadError) -> WNSType {
-        if stated == .raw { return .raw }
-        let text = document.span(document.text(of: body))
-        guard let root = XMLOutline.rootName(of: text),
-            let type = [WNSType.toast, .tile, .badge].first(where: { text.extracting(root).equalsIgnoringCase($0.rootName) })
-        else {
-            throw .rejected(
-                document.pointer(to: body),
-                because:
-                    "The body must be an XML text with the root toast, tile or badge; for anything else, set X-WNS-Type to wns/raw."
-            )
-        }
-        if let stated, stated != type {
-            throw .rejected(
-                document.pointer(to: body),
-                because: "X-WNS-Type says \(stated.headerValue), but the body's root is \(type.rootName).")
-        }
-        return type
-    }
-
-    /// Refuses a body that is no JSON object, or one that its platform would refuse or send elsewhere.
+    /// Refuses a body that is no JSON object, or one that its push service would refuse or send elsewhere.
     private mutating func checkJSON(
-        _ body: JSONDocument.Node, in document: JSONDocument, for platform: Platform
+        _ body: JSONDocument.Node, of payload: JSONDocument.Node, in document: JSONDocument, for platform: Platform,
+        beside given: NativeHeaders
     ) throws(PayloadError) {
-        if document.kind(of: body) == .object {
-            guard let fault = document.nativeFault(in: body, for: platform) else { return }
-            throw .rejected(document.pointer(to: fault.node), because: fault.sentence)
+        let isObject = document.kind(of: body) == .object
+        if !isObject {
+            do {
+                try scratch.read(document.span(document.text(of: body)))
+            } catch {
+                throw .rejected(document.pointer(to: body), because: "The body is not JSON. \(error.sentence)")
+            }
         }
-        do {
-            try scratch.read(document.span(document.text(of: body)))
-        } catch {
-            throw .rejected(document.pointer(to: body), because: "The body is not JSON. \(error.sentence)")
-        }
-        if let fault = scratch.nativeFault(in: scratch.root, for: platform) {
-            let place = scratch.pointer(to: fault.node)
+        let fault =
+            isObject
+            ? document.nativeFault(in: body, for: platform, beside: given)
+            : scratch.nativeFault(in: scratch.root, for: platform, beside: given)
+        switch fault {
+        case nil: return
+        case .body(let node, let sentence) where isObject:
+            throw .rejected(document.pointer(to: node), because: sentence)
+        case .body(let node, let sentence):
+            let place = scratch.pointer(to: node)
             throw .rejected(
-                document.pointer(to: body), because: place.isEmpty ? fault.sentence : "In the body at \(place): \(fault.sentence)"
-            )
+                document.pointer(to: body), because: place.isEmpty ? sentence : "In the body at \(place): \(sentence)")
+        case .header(let name, let sentence):
+            throw .rejected(document.pointer(to: document.header(name, of: payload) ?? payload), because: sentence)
         }
     }
 
@@ -111,6 +100,18 @@ extension PayloadFormatter {
         if given.names.contains(.pushType) { return given.isBackground }
         return document.kind(of: body) == .object
             ? document.isBackgroundPush(body) : scratch.isBackgroundPush(scratch.root)
+    }
+}
+
+extension JSONDocument {
+    /// The value of the header `name` among those of a payload.
+    fileprivate func header(_ name: StaticString, of payload: Node) -> Node? {
+        guard let headers = member("headers", of: payload) else { return nil }
+        var members = children(of: headers)
+        while let (key, value) = members.next(in: self) {
+            if span(text(of: key)).isHeader(name) { return value }
+        }
+        return nil
     }
 }
 
@@ -134,11 +135,12 @@ extension Platform {
 }
 
 extension ByteWriter {
-    /// Appends what the request says and the payload's headers do not.
+    /// Appends what the request says and the payload's headers do not. A background push says that it has priority 5: without one,
+    /// APNs takes it as 10.
     fileprivate mutating func append(
         apnsHeadersOf request: PushRequest, beside given: NativeHeaders, identity: CollapseID?, isBackground: Bool
     ) {
-        if request.hasPriority && !given.names.contains(.priority) {
+        if (request.hasPriority || isBackground) && !given.names.contains(.priority) {
             append(header: "apns-priority", value: request.apnsPriority(isBackground: isBackground))
         }
         if let expiresAt = request.expiresAt, !given.names.contains(.expiry) {

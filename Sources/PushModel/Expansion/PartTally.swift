@@ -8,6 +8,8 @@ public struct PartTally: Sendable, Equatable {
     public var outcome: Outcome
     /// The reason why it was no success.
     public var code: ErrorCode?
+    /// The safety of a replay of the part, as its own result says it.
+    public var safety: ReplaySafety
     /// The calls that the hub took.
     public var accepted = 0
     /// The calls of which it is unknown whether the hub took them.
@@ -21,17 +23,20 @@ public struct PartTally: Sendable, Equatable {
     /// The time spent waiting because the hub said so, in milliseconds.
     public var throttleWait: Int64 = 0
 
-    /// The tally of a part.
-    public init(chunk: Int, state: ResultState, outcome: Outcome, code: ErrorCode? = nil) {
+    /// The tally of a part, which may be replayed as state and reason say where `safety` is nil.
+    public init(chunk: Int, state: ResultState, outcome: Outcome, code: ErrorCode? = nil, safety: ReplaySafety? = nil) {
         self.chunk = chunk
         self.state = state
         self.outcome = outcome
         self.code = code
+        self.safety = safety ?? ReplaySafety(of: outcome, code: code)
     }
 
     /// The tally of what a part came to.
     public init(chunk: Int, conclusion: Conclusion, report: borrowing DeliveryReport) {
-        self.init(chunk: chunk, state: conclusion.state, outcome: conclusion.outcome, code: conclusion.code)
+        self.init(
+            chunk: chunk, state: conclusion.state, outcome: conclusion.outcome, code: conclusion.code,
+            safety: ReplaySafety(of: conclusion, report: report))
         accepted = report.calls.count { $0.outcome == .success }
         ambiguous = report.calls.count { $0.outcome == .ambiguous }
         attempts = report.attemptCount
@@ -55,7 +60,8 @@ public struct PartTally: Sendable, Equatable {
         else { return nil }
         self.init(
             chunk: chunk, state: state, outcome: outcome,
-            code: document.string("code", of: root).flatMap(ErrorCode.init(rawValue:)))
+            code: document.string("code", of: root).flatMap(ErrorCode.init(rawValue:)),
+            safety: document.string("safety", of: root).flatMap(ReplaySafety.init(rawValue:)))
         func count(_ name: StaticString) -> Int64 { min(max(0, document.number(name, of: root) ?? 0), 1 << 40) }
         accepted = Int(count("accepted"))
         ambiguous = Int(count("ambiguous"))
@@ -63,6 +69,8 @@ public struct PartTally: Sendable, Equatable {
         firstAttemptAt = document.number("first", of: root).map { Timestamp(milliseconds: $0) }
         hubTime = count("hub_ms")
         throttleWait = count("throttle_ms")
+        // Older versions wrote no safety. A call in doubt may be beside one that failed for good.
+        if document.string("safety", of: root) == nil, ambiguous > 0 { safety = .ambiguous }
     }
 
     /// Appends the value of the record.
@@ -77,7 +85,9 @@ public struct PartTally: Sendable, Equatable {
             json.append(code.rawValue)
             json.append("\"")
         }
-        json.append(",\"accepted\":", number: accepted)
+        json.append(",\"safety\":\"")
+        json.append(safety.rawValue)
+        json.append("\",\"accepted\":", number: accepted)
         json.append(",\"ambiguous\":", number: ambiguous)
         json.append(",\"attempts\":", number: attempts)
         if let firstAttemptAt { json.append(",\"first\":", number: Int(firstAttemptAt.milliseconds)) }

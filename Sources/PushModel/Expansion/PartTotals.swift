@@ -29,6 +29,8 @@ public struct PartTotals: Sendable, Equatable {
     public private(set) var hubTime: Int64 = 0
     /// The time that parts spent waiting because the hub said so, in milliseconds.
     public private(set) var throttleWait: Int64 = 0
+    /// The gravest safety of those parts that were not sent everywhere, or nil when there is none.
+    private var openSafety: ReplaySafety?
     private var worst: Worst?
 
     private struct Worst: Equatable {
@@ -60,6 +62,7 @@ public struct PartTotals: Sendable, Equatable {
         throttleWait = throttleWait.addingSaturated(tally.throttleWait)
         if let first = tally.firstAttemptAt { firstAttemptAt = min(firstAttemptAt ?? first, first) }
         guard tally.state != .sent else { return }
+        openSafety = openSafety.map { max($0, tally.safety) } ?? tally.safety
         if notSent.count < Self.maximumNamed { notSent.append(tally.chunk) }
         note(Worst(outcome: tally.outcome, code: tally.code, chunk: tally.chunk))
     }
@@ -71,6 +74,11 @@ public struct PartTotals: Sendable, Equatable {
             return
         }
         if (new.outcome.gravity, new.chunk) < (worst.outcome.gravity, worst.chunk) { self.worst = new }
+    }
+
+    /// The safety of a replay of what was not sent: the gravest of the parts' own.
+    public var safety: ReplaySafety {
+        openSafety ?? (sent == 0 ? conclusion.outcome.replaySafety : .duplicateRisk)
     }
 
     /// The end of the request as a whole: `sent` when every part was, `partial` when anything was, else as the gravest part.

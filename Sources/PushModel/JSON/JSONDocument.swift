@@ -115,6 +115,13 @@ public struct JSONDocument: Sendable {
         return text
     }
 
+    /// Gives a string another content: a form of it that all who read it get. The raw text of what is around it stays.
+    mutating func setText(of node: Node, to form: Span<UInt8>) {
+        let text = add(form)
+        tokens[Int(node.index)].start = text.start
+        tokens[Int(node.index)].length = text.length
+    }
+
     /// The first member's key or first element of a container, or nil when it is empty or no container.
     public func firstChild(of node: Node) -> Node? {
         tokens[Int(node.index)].childCount > 0 ? Node(index: node.index + 1) : nil

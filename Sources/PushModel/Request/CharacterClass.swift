@@ -67,7 +67,7 @@ struct CharacterClass: Sendable {
     static let slug = CharacterClass(
         "small letters, digits and . _ -, and must start with a letter or digit",
         start: { $0.isSmallLetter || $0.isDigit }, isAllowed: { $0.isSmallLetter || $0.isDigit || isOne(of: "._-", byte: $0) })
-    static let tag = CharacterClass("letters, digits and _ @ # . : -") { $0.isLetterOrDigit || isOne(of: "_@#.:-", byte: $0) }
+    static let tag = CharacterClass("letters, digits and _ @ # . : -") { TagText.isCharacter($0) }
     static let labelName = CharacterClass(
         "small letters, digits and _, and must start with a letter", start: { $0.isSmallLetter },
         isAllowed: { $0.isSmallLetter || $0.isDigit || $0 == UInt8(ascii: "_") })

@@ -136,13 +136,34 @@ struct FieldReader {
         return text
     }
 
+    /// A platform, by the hub's word or another name of it.
+    mutating func platform(_ node: Node, in document: borrowing JSONDocument) -> Platform? {
+        guard let name = text(node, in: document, length: RequestLimits.platformName) else { return nil }
+        if let platform = Platform(document.span(name)) { return platform }
+        fault(at: node, in: document, message: Platform.refusal(of: document.string(name)))
+        return nil
+    }
+
+    /// Brings a device's handle into its form. One that has it already is left as it is.
+    mutating func readHandle(_ node: Node, on platform: Platform, in document: inout JSONDocument, form: inout ByteWriter) {
+        guard let text = text(node, in: document, length: 0...Int.max) else { return }
+        if DeviceToken.isNormalForm(document.span(text), on: platform) { return }
+        form.removeAll()
+        do throws(DeviceToken.Problem) {
+            try DeviceToken.appendNormalForm(of: document.span(text), on: platform, to: &form)
+            document.setText(of: node, to: form.span)
+        } catch {
+            fault(at: node, in: document, message: error.description)
+        }
+    }
+
     /// A user's name: what a tag may have, or any other that is addressable (`UserName`).
     mutating func userName(_ node: Node, in document: borrowing JSONDocument) -> Text? {
         guard let text = text(node, in: document, length: 0...Int.max) else { return nil }
         let bytes = document.span(text)
         let isShort = (1...UserName.maximumByteCount).contains(bytes.count)
         if isShort && CharacterClass.tag.matches(bytes) || UserName.isAddressable(document.string(text)) { return text }
-        fault(at: node, in: document, message: "This is no user's name; one has \(UserName.addressableRule).")
+        fault(at: node, in: document, message: UserName.refusal)
         return nil
     }
 

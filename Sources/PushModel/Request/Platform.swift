@@ -27,6 +27,16 @@ public enum Platform: UInt8, Sendable, CaseIterable {
         self = platform
     }
 
+    /// The fault of a word that names no platform, with the one that was probably meant.
+    ///
+    /// - Parameter word: The word that stood there. It is not repeated.
+    /// - Returns: A sentence or two.
+    public static func refusal(of word: String) -> String {
+        let known = allCases.map { "\($0.name)" }.joined(separator: ", ")
+        let message = "There is no such platform; known are \(known), and apns, fcm and wns."
+        return Platform(name: word.lowercased()).map { message + " Write it as `\($0.name)`." } ?? message
+    }
+
     static let names = NameTable<Platform>([
         ("apple", .apple), ("apns", .apple), ("fcmv1", .fcmv1), ("fcmV1", .fcmv1), ("fcm", .fcmv1), ("gcm", .gcm),
         ("windows", .windows), ("wns", .windows), ("adm", .adm), ("baidu", .baidu), ("browser", .browser), ("xiaomi", .xiaomi),

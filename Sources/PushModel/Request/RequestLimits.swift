@@ -24,9 +24,8 @@ enum RequestLimits {
     static var recipients: ClosedRange<Int> { 1...10_000 }
     static var categories: ClosedRange<Int> { 1...200 }
     /// A tag or an installation's id.
-    static var tag: ClosedRange<Int> { 1...120 }
+    static var tag: ClosedRange<Int> { 1...TagText.maximumLength }
     static var tagExpression: ClosedRange<Int> { 1...4096 }
-    static var handle: ClosedRange<Int> { 1...4096 }
 
     // Messages and payloads.
     /// A title or a subtitle.

@@ -27,7 +27,11 @@ extension RequestReader {
                 message: "There is no such kind of audience; known are \(AudienceKind.names.list)." + hint)
             return
         }
-        if let audience = audience(kind, value: content, in: request.document, using: &fields) { request.audience = audience }
+        let audience =
+            kind == .devices
+            ? devices(content, in: &request.document, using: &fields)
+            : audience(kind, value: content, in: request.document, using: &fields)
+        if let audience { request.audience = audience }
     }
 
     /// The fault of a request without an audience. It offers no broadcast, because who forgot an audience did not mean every device.
@@ -62,13 +66,13 @@ extension RequestReader {
             .map { .categories($0) }
         case .tagExpression:
             return fields.text(value, in: document, length: RequestLimits.tagExpression).map { .tagExpression($0) }
-        case .devices:
-            return devices(value, in: document, using: &fields)
+        // Their handles get another form, so they are read where the document may change.
+        case .devices: return nil
         }
     }
 
     private func devices(
-        _ value: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader
+        _ value: JSONDocument.Node, in document: inout JSONDocument, using fields: inout FieldReader
     ) -> PushRequest.Audience? {
         let limits = RequestLimits.recipients
         guard document.kind(of: value) == .array, limits.contains(document.childCount(of: value)) else {
@@ -78,24 +82,25 @@ extension RequestReader {
             return nil
         }
         let before = fields.faultCount
+        // Room for the form of a handle that does not have it yet.
+        var form = ByteWriter()
         var elements = document.children(of: value)
-        while let (_, element) = elements.next(in: document) { checkDevice(element, in: document, using: &fields) }
+        while let (_, element) = elements.next(in: document) { device(element, in: &document, form: &form, using: &fields) }
         return fields.faultCount == before ? .devices(value) : nil
     }
 
-    private func checkDevice(_ element: JSONDocument.Node, in document: borrowing JSONDocument, using fields: inout FieldReader) {
+    private func device(
+        _ element: JSONDocument.Node, in document: inout JSONDocument, form: inout ByteWriter, using fields: inout FieldReader
+    ) {
         guard let device = fields.object(element, in: document) else { return }
         fields.unknownMembers(of: device, in: document, beside: Self.deviceFields)
         guard let platform = document.value("platform", of: device), let handle = document.value("handle", of: device) else {
             fields.fault(at: element, in: document, message: "A device has a platform and a handle.")
             return
         }
-        if let name = fields.text(platform, in: document, length: RequestLimits.platformName),
-            Platform(document.span(name)) == nil
-        {
-            fields.fault(at: platform, in: document, message: "There is no such platform.")
-        }
-        _ = fields.text(handle, in: document, length: RequestLimits.handle, of: .visible)
+        // A handle can be judged by its platform only.
+        guard let platform = fields.platform(platform, in: document) else { return }
+        fields.readHandle(handle, on: platform, in: &document, form: &form)
     }
 
     static let deviceFields: [StaticString] = ["platform", "handle"]
@@ -176,7 +181,8 @@ extension RequestReader {
         var members = request.document.children(of: object)
         while let (key, payload) = members.next(in: request.document) {
             guard let platform = Platform(request.document.span(request.document.text(of: key))) else {
-                fields.fault(at: key, in: request.document, message: "There is no such platform.")
+                let word = request.document.string(request.document.text(of: key))
+                fields.fault(at: key, in: request.document, message: Platform.refusal(of: word))
                 continue
             }
             if seen.contains(platform) {

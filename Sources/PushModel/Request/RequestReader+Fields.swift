@@ -129,11 +129,7 @@ extension RequestReader {
         else { return set }
         var elements = document.children(of: list)
         while let (_, element) = elements.next(in: document) {
-            guard let platform = Platform(document.span(document.text(of: element))) else {
-                let known = Platform.allCases.map { String(describing: $0) }.joined(separator: ", ")
-                fields.fault(at: element, in: document, message: "No such platform; known are \(known), apns, fcm and wns.")
-                continue
-            }
+            guard let platform = fields.platform(element, in: document) else { continue }
             if set.contains(platform) {
                 fields.fault(at: element, in: document, message: "This platform is named twice, once under another name.")
             }

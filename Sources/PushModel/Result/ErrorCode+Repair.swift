@@ -42,8 +42,40 @@ extension ReplaySafety {
         self = safety == .pointless && code?.repair != nil ? .safe : safety
     }
 
+    /// The safety of a replay of what did not succeed of a request: the gravest of its calls' own.
+    public init(of conclusion: Conclusion, report: borrowing DeliveryReport) {
+        if conclusion.outcome == .success {
+            self = .duplicateRisk
+        } else if !report.faults.isEmpty {
+            self.init(ofFaults: report.faults.lazy.map(\.code))
+        } else if report.calls.isEmpty {
+            self = conclusion.outcome.replaySafety
+        } else {
+            self = .pointless
+            for call in report.calls where call.outcome != .success {
+                self = max(self, ReplaySafety(of: call.outcome ?? .cancelled, code: call.code))
+            }
+        }
+    }
+
     /// The safety of a replay of a request that was rejected for one fault or more: every fault must be one that can be repaired.
     public init(ofFaults faults: some Collection<ErrorCode>) {
         self = faults.allSatisfy { ReplaySafety(of: $0.outcome, code: $0) == .safe } ? .safe : .pointless
+    }
+}
+
+extension ReplaySafety: Comparable {
+    /// True if the right one is graver: of several things that failed, it is what a replay of all of them has.
+    ///
+    /// What is pointless is left out of a replay, what is safe is in it, and what is ambiguous must be asked for.
+    public static func < (left: Self, right: Self) -> Bool { left.gravity < right.gravity }
+
+    private var gravity: Int {
+        switch self {
+        case .pointless: 0
+        case .safe: 1
+        case .ambiguous: 2
+        case .duplicateRisk: 3
+        }
     }
 }

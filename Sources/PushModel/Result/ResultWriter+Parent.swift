@@ -58,16 +58,15 @@ extension ResultWriter {
         json.append("\",\"outcome\":\"")
         json.append(conclusion.outcome.rawValue)
         if totals.acceptedCalls > 0 { json.append("\",\"hub_state\":\"Enqueued") }
-        // What can be sent again are its parts; each of them says so itself.
         json.append("\",\"replay_safety\":\"")
-        json.append((conclusion.outcome == .success ? ReplaySafety.duplicateRisk : .pointless).rawValue)
+        json.append(totals.safety.rawValue)
         json.append("\"")
         guard let code = conclusion.code else { return }
         json.append(",\"error\":{\"code\":\"")
         json.append(code.rawValue)
         json.append("\",\"message\":")
         json.append(json: "\(totals.count - totals.sent) of \(totals.count) parts were not sent everywhere; each has a result.")
-        json.append(",\"retryable\":false}")
+        json.append(totals.safety == .safe ? ",\"retryable\":true}" : ",\"retryable\":false}")
     }
 
     private func append(_ totals: PartTotals, to json: inout ByteWriter) {

@@ -106,22 +106,6 @@ public struct ResultWriter: Sendable {
         json.append("\"}")
     }
 
-    /// The safety of a replay of what did not succeed.
-    static func replaySafety(_ conclusion: Conclusion, report: borrowing DeliveryReport) -> ReplaySafety {
-        guard conclusion.outcome != .success else { return .duplicateRisk }
-        guard report.faults.isEmpty else { return ReplaySafety(ofFaults: report.faults.lazy.map(\.code)) }
-        guard !report.calls.isEmpty else { return conclusion.outcome.replaySafety }
-        var safety = ReplaySafety.pointless
-        for call in report.calls {
-            switch ReplaySafety(of: call.outcome ?? .cancelled, code: call.code) {
-            case .ambiguous: return .ambiguous
-            case .safe: safety = .safe
-            case .duplicateRisk, .pointless: break
-            }
-        }
-        return safety
-    }
-
     private func appendConclusion(_ conclusion: Conclusion, report: borrowing DeliveryReport, to json: inout ByteWriter) {
         if conclusion.state == .sent {
             // Nearly all results, and all of these say the same; in one piece that is 1 % less for a request as a whole.
@@ -137,7 +121,7 @@ public struct ResultWriter: Sendable {
         json.append(conclusion.outcome.rawValue)
         if report.calls.contains(where: { $0.outcome == .success }) { json.append("\",\"hub_state\":\"Enqueued") }
         json.append("\",\"replay_safety\":\"")
-        json.append(Self.replaySafety(conclusion, report: report).rawValue)
+        json.append(ReplaySafety(of: conclusion, report: report).rawValue)
         json.append("\"")
         appendError(conclusion, report: report, to: &json)
     }

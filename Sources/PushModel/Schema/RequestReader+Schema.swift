@@ -103,8 +103,26 @@ extension RequestReader {
 
     private static var device: JSONTree {
         JSONSchema.object(
-            [("platform", platform), ("handle", JSONSchema.text(RequestLimits.handle, of: .visible))],
-            required: deviceFields.map(\.description))
+            [("platform", platform), ("handle", JSONSchema.text(1...DeviceToken.maximumByteCount))],
+            required: deviceFields.map(\.description)
+        ).adding([
+            "anyOf": [
+                handle(token) { $0 == .apple }, handle(#"^\s*\{[\s\S]*\}\s*$"#) { $0 == .browser },
+                handle(CharacterClass.visible.pattern) { $0 != .apple && $0 != .browser },
+            ]
+        ])
+    }
+
+    /// The handles of some platforms.
+    private static func handle(_ pattern: String, of isMeant: (Platform) -> Bool) -> JSONTree {
+        let names = Platform.names.names.filter { Platform(name: $0).map(isMeant) ?? false }
+        return ["properties": ["platform": JSONSchema.words(names), "handle": ["pattern": .text(pattern)]]]
+    }
+
+    /// Bytes as two hexadecimal digits each, and brackets and blanks anywhere.
+    private static var token: String {
+        let (digit, others) = ("[0-9A-Fa-f]", #"[<> \t\r\n]*"#)
+        return "^\(others)(\(digit)\(others)\(digit)\(others)){1,\(DeviceToken.maximumDigitCount / 2)}$"
     }
 
     private static var message: JSONTree {

@@ -43,7 +43,7 @@ public enum Leftover: String, Sendable, CaseIterable {
     case parts
     /// It is not known which of its sends failed.
     case unspecific
-    /// The original request is gone by retention.
+    /// The original request is no longer in its topic.
     case gone
     /// The original would be planned otherwise than it was: the settings here are others than the worker's.
     case changed
@@ -66,7 +66,7 @@ public enum Leftover: String, Sendable, CaseIterable {
         case .pointless: "would fail again in the same way, whatever is changed"
         case .parts: "was sent in parts; each has a result of its own, which can be replayed"
         case .unspecific: "which of its sends failed is not known (options.result_detail)"
-        case .gone: "the original request is gone by retention"
+        case .gone: "the original request is no longer kept: retention removed it, or its topic was made again"
         case .changed: "would become other calls than it was: check hub.platforms here and at the worker"
         case .exhausted: "has been replayed too often in a row"
         case .invalid: "is no valid request, as it stands or with the edits"

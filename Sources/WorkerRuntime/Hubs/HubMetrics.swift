@@ -1,3 +1,4 @@
+import CurlHTTP
 import Delivery
 import Observability
 import PushModel
@@ -29,6 +30,9 @@ final class HubMetrics {
     private var latestOutcome: (reason: String, counter: Counter)?
     private var throttledBefore: Int64 = 0
     private var waitedBefore: Int64 = 0
+    private var opened: CounterShare
+    private var retired: CounterShare
+    private var moved: CounterShare
 
     init(_ metrics: PushfanMetrics, gauges: HubGauges, loop: Int, tally: LoopTally, hub: String) {
         self.metrics = metrics
@@ -42,6 +46,9 @@ final class HubMetrics {
         throttled = metrics.throttledTime.series([hub])
         rate = gauges.rateLimit.map { ($0.share(of: loop), metrics.rateWait.series([hub])) }
         publishToFinal = metrics.publishToFinal.series([hub])
+        opened = CounterShare(metrics.connectionsOpened.series([hub]))
+        retired = CounterShare(metrics.connectionsRetired.series([hub]))
+        moved = CounterShare(metrics.sendsMoved.series([hub]))
         for outcome in Outcome.allCases { finishedByOutcome[outcome] = metrics.requestsFinished.series([hub, outcome.rawValue]) }
         for index in 0...Platform.allCases.count {
             durations.append(metrics.sendDuration.series([hub, Self.name(of: Platform(rawValue: UInt8(index)))]))
@@ -142,6 +149,13 @@ final class HubMetrics {
         waitedBefore = present.waitedNanoseconds
     }
 
+    /// Publishes what the hub's connections count by themselves.
+    func noteConnections(of pool: ConnectionPool) {
+        opened.reach(pool.connectionsOpened)
+        retired.reach(pool.connectionsRetired)
+        moved.reach(pool.requestsSentAgain)
+    }
+
     /// Takes this loop's part out of what shows the present, when the hub is not used any more.
     func retire() {
         oldestWaiting.set(0.0)
@@ -150,6 +164,20 @@ final class HubMetrics {
         inFlight.set(0)
         retryQueue.set(0)
         rate?.limit.set(0)
+    }
+}
+
+/// The part of a counter that comes from a total that is kept elsewhere.
+private struct CounterShare {
+    private let counter: Counter
+    private var counted = 0
+
+    init(_ counter: Counter) { self.counter = counter }
+
+    mutating func reach(_ total: Int) {
+        guard total > counted else { return }
+        counter.increment(by: UInt64(total - counted))
+        counted = total
     }
 }
 

@@ -105,7 +105,8 @@ extension HubPort {
         case .answer(let answer):
             let reply = HubAnswer(answer, now: wallClock.milliseconds)
             let detail = reply.detail.map { String(answer.string($0).prefix(Self.longestDetail)) } ?? ""
-            let finding = HubFinding(status: reply.status, detail: detail, asksToWait: reply.retryAfter != nil)
+            let finding = HubFinding(
+                status: reply.status, detail: detail, asksToWait: reply.retryAfter != nil, isHubs: reply.hint != .notTheHub)
             connections.recycle(answer)
             guard finding.kind == .keyRefused else {
                 client.accepted(token: question.tokenSerial)

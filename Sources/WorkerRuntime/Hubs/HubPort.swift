@@ -39,6 +39,8 @@ final class HubPort {
     var finding: HubFinding?
     /// True if it was logged that the first one had no answer.
     var isSilent = false
+    /// True if an answer had a notification's id: a hub of the Standard tier, whose answers all have one.
+    var namesNotifications = false
 
     // What its rate is shared by; nil when it has no limit.
     var fleet: FleetChannel?

@@ -134,6 +134,8 @@ struct PartitionState {
     var lastCheck: Timestamp?
     /// Since when records wait to be taken.
     var backlog = BacklogAge()
+    /// The end of what could be read when reading last came there.
+    private var readableEnd: Int64?
     let lag: Gauge
     let consumed: Counter
 
@@ -254,7 +256,16 @@ struct PartitionState {
     /// Records that there is nothing before `offset`, where the partition ends.
     mutating func reachedEnd(_ offset: Int64) {
         unread = nil
+        readableEnd = offset
         ledger?.reachedEnd(offset)
+    }
+
+    /// The open transaction behind which the partition ends for those who read it, if it lasts for long. `high` is the offset of the next
+    /// record that is written, and `since` when the first waits that was not read.
+    func openTransaction(high: Int64, since: Timestamp?, now: Timestamp) -> OpenTransaction? {
+        guard let since, let end = readableEnd, !mayHaveRecords, ledger?.position ?? end == end, end < high else { return nil }
+        let transaction = OpenTransaction(partition: id, offset: end, recordCount: high - end, since: since)
+        return transaction.isLong(at: now) ? transaction : nil
     }
 
     /// True if a record may be read now.

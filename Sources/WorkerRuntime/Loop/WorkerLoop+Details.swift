@@ -1,7 +1,6 @@
 import Basics
 import CurlHTTP
 import Crypto
-import FanOut
 import HTTP1
 import Observability
 import Outcomes

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import GroupPositions
 import Kafka
 import Observability
 import PushModel
@@ -40,6 +41,7 @@ extension WorkerLoop {
     /// one to go on, and it waits from when it is due.
     func measureLag() {
         facts.oldestUnread = nil
+        var open: [OpenTransaction] = []
         for lane in Lane.allCases {
             var oldest = wallClock
             for slot in lanes[lane.rawValue].slots {
@@ -50,10 +52,13 @@ extension WorkerLoop {
                 let since = partitions[slot].backlog.oldest(
                     unreadCount: count, lastTaken: partitions[slot].lastTimestamp, now: wallClock)
                 if let since { oldest = min(oldest, since) }
+                let found = partitions[slot].openTransaction(high: marks.high, since: since, now: wallClock)
+                if let found { open.append(found) }
             }
             metrics.lagSeconds(of: lane).set(seconds(since: oldest))
             facts.oldestUnread = min(facts.oldestUnread ?? oldest, oldest)
         }
+        health.noteOpen(open)
         measureDelayedLag()
         for slot in parents.slots {
             guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }

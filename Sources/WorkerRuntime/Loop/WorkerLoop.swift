@@ -213,6 +213,7 @@ final class WorkerLoop {
             closeRetiredPorts()
             for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
                 port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
+                port.metrics.noteConnections(of: port.connections)
             }
             perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
             noteLeft()

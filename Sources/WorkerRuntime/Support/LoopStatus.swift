@@ -54,7 +54,7 @@ public struct LoopStatus: Sendable, Equatable {
         public var reading: Reading?
 
         /// True if the loop leaves it to another version, which wrote what comes next.
-        public var isLeft: Bool { left?.isVersion ?? false }
+        public var isLeft: Bool { left?.needsOperator ?? false }
 
         /// True if it is not read before a leader is back.
         public var waitsForLeader: Bool { left == .leaderAway }

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import GroupPositions
 import Observability
 
 /// The worker's report to its probes (page Monitoring, "Health endpoints").
@@ -20,6 +21,8 @@ final class WorkerHealth {
     private var progress: String?
     /// The reason that cancellations are not seen, or hold requests up. Nil where they do neither.
     private(set) var controlProblem: String?
+    /// True if requests are behind open transactions.
+    private var hasOpen = false
     /// True if the broker failed and has not answered since. Only asking it again can show.
     private(set) var isBrokerDoubtful = false
 
@@ -60,7 +63,7 @@ final class WorkerHealth {
         guard isNew else { return }
         let what: StaticString =
             switch partitions.cause {
-            case .newerPosition, .foreignPosition, .newerRecord: "partitions are left to another version; the others go on"
+            case .unknownPosition, .newerRecord: "partitions are left as they are; the others go on"
             case .leaderAway: "partitions wait for their leader; the others go on"
             case .unanswered: "partitions wait for records that say where they begin; the others go on"
             }
@@ -76,6 +79,16 @@ final class WorkerHealth {
         if !isBrokerDoubtful { joined() }
         guard let problem else { return }
         log.warning(.requestCancelled, "the control topic is not read", [.reason: .string(problem)])
+    }
+
+    /// Notes the open transactions behind which requests are. Only their producers can end them, so the worker is ready all the
+    /// same. Logged when there are some.
+    func noteOpen(_ transactions: [OpenTransaction]) {
+        guard hasOpen || !transactions.isEmpty else { return }
+        let text = transactions.isEmpty ? nil : transactions.map(\.text).joined(separator: "; ")
+        group.note(text)
+        if let text, !hasOpen { log.warning(.kafkaError, "requests are behind an open transaction", [.reason: .string(text)]) }
+        hasOpen = text != nil
     }
 
     /// Notes that partitions are not read for this reason, as long as the assignment lasts. Nil when all are.

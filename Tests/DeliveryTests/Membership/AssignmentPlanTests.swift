@@ -164,7 +164,8 @@ struct AssignmentPlanTests {
         let ruling = Self.ruling(.end, position: position, low: 0, end: 5, since: nil)
         let plan = Self.plan([Plan.Assigned(.requests, committed: position, end: 5, ruling: ruling)])
         let partition = try #require(plan.partitions.first)
-        #expect(partition.left == .newerPosition && partition.start == .end && partition.ledger == nil)
+        #expect(
+            partition.left == .unknownPosition(UnknownMetadata("9AAAA")) && partition.start == .end && partition.ledger == nil)
         #expect(plan.messages.isEmpty && !plan.movesPositions && plan.refusal == nil)
     }
 
@@ -294,15 +295,15 @@ struct AssignmentPlanTests {
             parents.notePart(finished, tally: tally, at: 104) == nil, "the transaction that committed the position finished it")
     }
 
-    @Test(arguments: [("9AAAA", true), ("3::not base64", false), ("3", false)] as [(String, Bool)])
-    func aPositionThatCannotBeReadIsLeftAndTheOthersBegin(metadata: String, isNewer: Bool) throws {
+    @Test(arguments: ["9AAAA", "3::not base64", "3", "x", "{\"consumer\":\"other\"}", "\u{0}"])
+    func aPositionThatCannotBeReadIsLeftAndTheOthersBegin(metadata: String) throws {
         for kind in [Plan.Kind.requests, .delayed, .held] {
             let good = Plan.Assigned(kind, committed: Self.position(3))
             let bad = Plan.Assigned(kind, committed: LedgerCommit(offset: 3, metadata: metadata))
             let plan = Self.plan([good, bad, good])
             let starts: [Plan.Start] = [.offset(3), .end, .offset(3)]
             #expect(plan.partitions.map(\.start) == starts)
-            let left: [LeaveCause?] = [nil, isNewer ? .newerPosition : .foreignPosition, nil]
+            let left: [LeaveCause?] = [nil, .unknownPosition(UnknownMetadata(metadata)), nil]
             #expect(plan.partitions.map(\.left) == left)
             let partition = plan.partitions[1]
             #expect(partition.ledger == nil && !partition.isDirty && !partition.isClosed && partition.firstOffset == 3)
@@ -316,7 +317,7 @@ struct AssignmentPlanTests {
             Plan.Assigned(.parents, committed: LedgerCommit(offset: 100, metadata: metadata)), Plan.Assigned(.parents),
         ])
         let partition = try #require(plan.partitions.first)
-        let cause: LeaveCause? = isLeft ? .newerPosition : nil
+        let cause: LeaveCause? = isLeft ? .unknownPosition(UnknownMetadata(metadata, isOfParents: true)) : nil
         let start: Plan.Start = isLeft ? .end : .offset(100)
         #expect(partition.left == cause)
         #expect(partition.start == start)
@@ -377,7 +378,9 @@ struct AssignmentPlanTests {
         ]
         #expect(plan.messages == messages)
         #expect(plan.partitions.map(\.index) == [1, 2, 3, 4, 0])
-        let left: [LeaveCause?] = [nil, nil, nil, .newerPosition, .newerPosition]
+        let left: [LeaveCause?] = [
+            nil, nil, nil, .unknownPosition(UnknownMetadata("x")), .unknownPosition(UnknownMetadata("9")),
+        ]
         #expect(plan.partitions.map(\.left) == left)
     }
 

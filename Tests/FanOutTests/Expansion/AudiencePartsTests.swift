@@ -76,7 +76,7 @@ struct AudiencePartsTests {
         }
         for number in 0..<2500 {
             let platform: Platform = number % 5 == 0 ? .windows : .apple
-            if try parts.add(Array("h\(number)".utf8).span, of: platform) { note() }
+            if try parts.add(Array("c0ffe\(1_000_000 + number)".utf8).span, of: platform) { note() }
         }
         while parts.finish() { note() }
         try #require(found.map(\.0) == [1000, 1000, 500])

@@ -97,7 +97,11 @@ struct ExpansionTests {
         var planning = Planning()
         // Every platform has a call that is not full.
         let platforms = ["apple", "fcmv1", "gcm", "windows", "adm", "baidu", "browser", "xiaomi"]
-        let handles = (0..<8008).map { (platform: platforms[$0 % 8], handle: "c0ffee\($0)") }
+        let handles = (0..<8008).map { number in
+            let platform = platforms[number % 8]
+            let keys = #"{\"endpoint\":\"https://b/\#(number)\",\"p256dh\":\"k\",\"auth\":\"a\"}"#
+            return (platform: platform, handle: platform == "browser" ? keys : "c0ffe\(1_000_000 + number)")
+        }
         let payloads = platforms.map { #""\#($0)":{"body":"x"}"# }.joined(separator: ",")
         try planning.plan(#""id":"news",\#(devices(handles)),"payloads":{\#(payloads)}"#)
         #expect(planning.plan.calls.count == 16)

@@ -88,7 +88,7 @@ struct RemainingPartsTests {
     private static func audiences() -> [String] {
         let users = (0..<1700).map { "u\($0)" }
         let tags = (0..<111).map { "t\($0)" }.joined(separator: " || ")
-        let handles = (0..<8000).map { (platform: $0 % 2 == 0 ? "apple" : "fcmv1", handle: "c0ffee\($0)") }
+        let handles = (0..<8000).map { (platform: $0 % 2 == 0 ? "apple" : "fcmv1", handle: "c0ffe\(1_000_000 + $0)") }
         return [
             #""audience":{"users":\#(list(users))}"#, #""audience":{"categories":\#(list(Array(users.prefix(200))))}"#,
             #""audience":{"tag_expression":"\#(tags)"}"#, devices(handles),

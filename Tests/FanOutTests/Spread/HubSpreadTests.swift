@@ -134,7 +134,7 @@ struct SpreadPartsTests {
     }
 
     @Test func handlesGoToTheirHubs() throws {
-        let handles = (0..<2500).map { (platform: $0 % 2 == 0 ? "apple" : "fcmv1", handle: "u-\($0)") }
+        let handles = (0..<2500).map { (platform: $0 % 2 == 0 ? "wns" : "fcmv1", handle: "u-\($0)") }
         let parts = try Self.parts(devices(handles))
         var found: [String] = []
         for part in parts {

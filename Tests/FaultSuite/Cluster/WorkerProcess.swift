@@ -64,8 +64,8 @@ final class WorkerProcess: Sendable {
             ?? false
     }
 
-    /// Whether the worker says that it leaves partitions to a newer version.
-    var leavesPartitions: Bool { HTTPProbe.ask(port: port, "/readyz")?.body.contains("a newer version wrote") ?? false }
+    /// Whether the worker says that it leaves partitions to another version.
+    var leavesPartitions: Bool { HTTPProbe.ask(port: port, "/readyz")?.body.contains("this worker leaves it") ?? false }
 
     /// A metric's value, its series added up; nil when the worker does not answer.
     func metric(_ name: String) -> Double? {

@@ -17,6 +17,7 @@ struct PartTotalsTests {
     private static let cancelled = tally(3, .cancelled, .cancelled, .cancelled)
     private static let partial = tally(4, .partial, .throttled, .hubThrottled)
     private static let doubtful = tally(5, .failed, .ambiguous, .hubTimeout)
+    private static let unauthorized = tally(7, .failed, .permanent, .unknownHub)
     private static let refused = tally(6, .rejected, .payload, .payloadTooLarge)
 
     @Test(
@@ -38,6 +39,36 @@ struct PartTotalsTests {
         let conclusion = totals.conclusion
         #expect(conclusion.state == state && conclusion.outcome == outcome && conclusion.code == code)
         #expect(totals.count == tallies.count)
+    }
+
+    /// What is left of a replay is the gravest of what it takes: the result of a whole says what those of its parts say.
+    @Test(
+        arguments: [
+            ([], .safe), ([sent], .duplicateRisk), ([sent, sent], .duplicateRisk), ([sent, failed], .safe), ([partial], .safe),
+            ([failed, doubtful], .ambiguous), ([sent, doubtful, refused], .ambiguous), ([sent, refused], .pointless),
+            ([refused, failed], .safe), ([expired], .pointless), ([expired, cancelled], .safe), ([sent, unauthorized], .safe),
+        ] as [([PartTally], ReplaySafety)])
+    func theSafetyOfTheWholeIsTheGravestOfItsParts(_ tallies: [PartTally], _ safety: ReplaySafety) {
+        var totals = PartTotals()
+        for tally in tallies { totals.add(tally) }
+        #expect(totals.safety == safety)
+        var reversed = PartTotals()
+        for tally in tallies.reversed() { reversed.add(tally) }
+        #expect(reversed.safety == safety)
+    }
+
+    /// An older version wrote no safety: what its class and reason say holds, unless a call was in doubt.
+    @Test(
+        arguments: [
+            (#""outcome":"transient","code":"hub_unavailable""#, .safe),
+            (#""outcome":"payload","code":"payload_too_large""#, .pointless),
+            (#""outcome":"permanent","code":"unknown_hub""#, .safe), (#""outcome":"auth","ambiguous":1"#, .ambiguous),
+            (#""outcome":"payload","safety":"safe","ambiguous":1"#, .safe),
+            (#""outcome":"payload","safety":"later""#, .pointless),
+        ] as [(String, ReplaySafety)])
+    func aTallyWithoutASafetyHasThatOfItsReason(_ members: String, _ safety: ReplaySafety) {
+        let tally = PartTally(Array(#"{"v":1,"state":"partial",\#(members)}"#.utf8).span, chunk: 0)
+        #expect(tally?.safety == safety)
     }
 
     @Test func eachPartIsCountedUnderOneState() {

@@ -90,12 +90,11 @@ enum RequestFlags {
         if arguments.has("broadcast") { audience.add("broadcast", value: true) }
         var devices: [[UInt8]] = []
         for text in arguments.values("device") {
-            guard let colon = text.firstIndex(of: ":"), Platform(name: String(text[..<colon])) != nil else {
-                throw .usage("--device: expected PLATFORM:HANDLE, such as apple:…; the platform is not known")
-            }
-            devices.add([
-                "platform": String(text[..<colon]), "handle": String(text[text.index(after: colon)...]),
-            ])
+            // A text without a colon is a handle alone, which no message repeats.
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2 else { throw .usage("--device: expected PLATFORM:HANDLE, such as apple:…") }
+            guard Platform(name: parts[0]) != nil else { throw .usage("--device: \(Platform.refusal(of: parts[0]))") }
+            devices.add(["platform": parts[0], "handle": parts[1]])
         }
         if !devices.isEmpty { audience.add("devices", array: devices) }
         return audience.bytes

@@ -104,7 +104,7 @@ private enum GroupStartCommand {
             guard !requests.isEmpty else {
                 throw CommandFailure(
                     .failed, "there is no topic \(Sanitised.quoted(settings.kafka.topics.requests))",
-                    hint: "`pushfan topics create` makes the topics that are missing")
+                    hint: CommandFailure.missingTopicHint)
             }
             return place == .finished ? all : requests
         }

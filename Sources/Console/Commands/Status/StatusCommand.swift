@@ -50,7 +50,7 @@ private enum StatusCommand {
         guard let report = asked else {
             throw CommandFailure(
                 .failed, "there is no topic \(Sanitised.quoted(settings.kafka.topics.requests))",
-                hint: "`pushfan topics create` makes the topics that are missing")
+                hint: CommandFailure.missingTopicHint)
         }
         try write(report, arguments.format(), invocation.streams)
         let isTooOld = limit.map { report.lagMilliseconds > $0.wholeMilliseconds } ?? false

@@ -11,7 +11,7 @@ extension ReportGap {
         case .cancellations(let failure): "what was cancelled: \(CommandFailure(failure, brokers: brokers).message)"
         case .members(let error): "members of the group: \(Sanitised.line(error.description))"
         case .worker(let url, let reason): "the worker at \(url): \(reason)"
-        case .silent, .cut: remark
+        case .silent, .cut, .hidden: remark
         case .unreported(let topic, let isMissing):
             "what only workers know (attempts, circuit, limit, rate, throttling): "
                 + (isMissing

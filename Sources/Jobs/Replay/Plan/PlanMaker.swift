@@ -48,7 +48,7 @@ package struct PlanMaker {
         file = try LineFile(path)
     }
 
-    /// Plans the replay of the results that a filter wants.
+    /// Plans the replay of the results that a filter wants. The id of a large request in it stands for the parts of it that need a replay.
     package mutating func plan(_ filter: ResultFilter, limit: Int) throws(JobFailure) {
         let policy = ReplayPolicy(
             includesAmbiguous: header.includesAmbiguous, renewsExpiry: header.expiry != nil,
@@ -56,7 +56,7 @@ package struct PlanMaker {
         let log = try context.jobLog()
         if !header.exceptions.cancelled { stopped = try context.cancellations() }
         header.jobsOffset = log.end
-        var candidates = PlanCandidates(filter, policy, log.history, limit: limit)
+        var candidates = PlanCandidates(filter.withParts, policy, log.history, limit: limit)
         try gather(filter, into: &candidates)
         try candidates.close(isCancelled: context.isCancelled)
         header.counts.matched = candidates.matchedCount

@@ -4,7 +4,7 @@ import Replay
 extension GoneOriginals {
     /// The warning to a person before the replay begins. Several lines, the last without its end.
     package var text: String {
-        var lines = ["\(count) of the original requests are gone by retention since the plan was made; they will be left out:"]
+        var lines = ["\(count) of the original requests are no longer kept since the plan was made; they will be left out:"]
         for item in samples { lines.append("  \(Sanitised.line(item.requestID))  \(item.place)") }
         if count > samples.count { lines.append("  and \(count - samples.count) more") }
         for place in beginnings {

@@ -1,4 +1,3 @@
-import FanOut
 import PushModel
 import TestSupport
 import Testing
@@ -30,7 +29,7 @@ struct DeviceTokenTests {
 
     /// Whatever an app does to a token of 1 to 256 bytes on the way, it stays the same token.
     @Test(arguments: 0..<500) func everySpellingOfATokenIsOneToken(seed: Int) throws {
-        var random = SeededRandom(seed)
+        var random = SeededRandom(UInt64(seed))
         let byteCount = 1 + random.below(256)
         let token = String((0..<2 * byteCount).map { _ in Array("0123456789ABCDEF")[random.below(16)] })
         var spelling = ""

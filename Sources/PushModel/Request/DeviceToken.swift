@@ -1,9 +1,9 @@
 import Basics
-public import PushModel
 
-/// The one form in which a device's handle is stored at the hub, looked up there and hashed.
+/// The one form in which a device's handle is sent to, stored at the hub, looked up there and hashed.
 ///
-/// Handles are secrets: no problem repeats any of one.
+/// Every entrance reads handles here: requests, files of audiences, apps that register, and the emulated hub. Handles are secrets: no problem
+/// repeats any of one.
 public enum DeviceToken {
     /// The reason why a text is no handle.
     public enum Problem: Error, Sendable, Equatable, CaseIterable {
@@ -25,8 +25,8 @@ public enum DeviceToken {
 
     /// The most digits of an Apple token. Apple promises no length, and 64 is usual.
     public static let maximumDigitCount = 512
-    /// The most bytes of another platform's handle.
-    public static let maximumByteCount = HandleStream.maxHandleLength
+    /// The most bytes of a handle as it is written.
+    public static let maximumByteCount = 4096
 
     /// Brings a handle into its form.
     ///
@@ -37,16 +37,46 @@ public enum DeviceToken {
     ///   and `auth`; else 1 to 4,096 visible characters of ASCII, as they were.
     /// - Throws: ``Problem``.
     public static func normalForm(_ handle: String, on platform: Platform) throws(Problem) -> String {
+        var form = ByteWriter(capacity: handle.utf8.count)
+        try appendNormalForm(of: handle.utf8Span.span, on: platform, to: &form)
+        return form.text
+    }
+
+    /// Appends the form that `normalForm` returns.
+    ///
+    /// - Parameters:
+    ///   - handle: The handle as an app sends it, in UTF-8.
+    ///   - platform: Its platform.
+    ///   - form: Gets the form. Nothing is appended of what is no handle.
+    /// - Throws: ``Problem``.
+    public static func appendNormalForm(
+        of handle: Span<UInt8>, on platform: Platform, to form: inout ByteWriter
+    ) throws(Problem) {
+        guard !handle.isEmpty else { throw .empty }
         // Blanks and brackets count, too: nobody sends pages of them.
-        guard handle.utf8.count <= maximumByteCount else { throw .tooLong }
+        guard handle.count <= maximumByteCount else { throw .tooLong }
         switch platform {
-        case .apple: return try appleForm(handle)
-        case .browser: return try subscription(handle)
+        case .apple: try appendDigits(handle, to: &form)
+        case .browser: try appendSubscription(handle, to: &form)
         case .fcmv1, .gcm, .windows, .adm, .baidu, .xiaomi:
-            guard !handle.isEmpty else { throw .empty }
-            guard handle.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw .invisibleCharacter }
-            return handle
+            guard CharacterClass.visible.matches(handle) else { throw .invisibleCharacter }
+            form.append(handle)
         }
+    }
+
+    /// True for a handle that has its form already. Never for one of a browser, which is a text in JSON.
+    static func isNormalForm(_ handle: Span<UInt8>, on platform: Platform) -> Bool {
+        switch platform {
+        case .apple: return handle.count.isMultiple(of: 2) && 1...maximumDigitCount ~= handle.count && isUpperCase(handle)
+        case .browser: return false
+        case .fcmv1, .gcm, .windows, .adm, .baidu, .xiaomi:
+            return 1...maximumByteCount ~= handle.count && CharacterClass.visible.matches(handle)
+        }
+    }
+
+    private static func isUpperCase(_ digits: Span<UInt8>) -> Bool {
+        for index in digits.indices where !(digits[index].isDigit || digits[index] &- 0x41 < 6) { return false }
+        return true
     }
 
     /// The text that is the same for two texts of one device: the normal form, or the handle as it stands where it has none.
@@ -70,57 +100,56 @@ public enum DeviceToken {
         platform == .apple ? identity(of: handle, on: platform) : handle
     }
 
-    private static func appleForm(_ handle: String) throws(Problem) -> String {
-        var digits: [UInt8] = []
-        digits.reserveCapacity(handle.utf8.count)
-        var isHexadecimal = true
-        for byte in handle.utf8 {
-            switch byte {
-            case UInt8(ascii: "<"), UInt8(ascii: ">"), 0x20, 0x09, 0x0A, 0x0D: continue
-            case _ where byte.isHexadecimalDigit: digits.append(byte.isDigit ? byte : byte & 0xDF)
-            default:
-                isHexadecimal = false
-                digits.append(byte)
-            }
+    private static func isLeftOut(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "<"), UInt8(ascii: ">"), 0x20, 0x09, 0x0A, 0x0D: true
+        default: false
         }
-        guard !digits.isEmpty else { throw .empty }
-        guard isHexadecimal else { throw isElided(digits) ? .elided : .notHexadecimal }
-        guard digits.count <= maximumDigitCount else { throw .tooLong }
-        guard digits.count.isMultiple(of: 2) else { throw .oddDigitCount }
-        return String(decoding: digits, as: UTF8.self)
     }
 
-    /// `{length=32,bytes=0x6f2a…}`, in any case and without its blanks.
-    private static func isElided(_ text: [UInt8]) -> Bool {
-        let folded = String(decoding: text, as: UTF8.self).lowercased()
-        return folded.contains("length=") && folded.contains("bytes=")
+    private static func appendDigits(_ handle: Span<UInt8>, to form: inout ByteWriter) throws(Problem) {
+        var (count, digitCount) = (0, 0)
+        for index in handle.indices where !isLeftOut(handle[index]) {
+            count += 1
+            if handle[index].isHexadecimalDigit { digitCount += 1 }
+        }
+        guard count > 0 else { throw .empty }
+        guard digitCount == count else { throw isElided(handle) ? .elided : .notHexadecimal }
+        guard digitCount <= maximumDigitCount else { throw .tooLong }
+        guard digitCount.isMultiple(of: 2) else { throw .oddDigitCount }
+        for index in handle.indices where !isLeftOut(handle[index]) {
+            form.append(handle[index].isDigit ? handle[index] : handle[index] & 0xDF)
+        }
     }
 
-    /// The JSON object with its three members in one order, whatever the app's was.
-    private static func subscription(_ handle: String) throws(Problem) -> String {
-        guard !handle.isEmpty else { throw .empty }
+    /// `{length=32,bytes=0x6f2a…}` in any case, or what is left of it in a column that ends at the comma.
+    private static func isElided(_ handle: Span<UInt8>) -> Bool {
+        var text = ByteWriter(capacity: handle.count)
+        for index in handle.indices where !isLeftOut(handle[index]) { text.append(handle[index].lowercased) }
+        return text.text.contains("{length=")
+    }
+
+    /// Appends the JSON object with its three members in one order, whatever the app's was.
+    private static func appendSubscription(_ handle: Span<UInt8>, to form: inout ByteWriter) throws(Problem) {
         var document = JSONDocument()
-        let bytes = Array(handle.utf8)
-        do { try document.read(bytes.span) } catch { throw .noSubscription }
+        do { try document.read(handle) } catch { throw .noSubscription }
         guard let endpoint = text("endpoint", in: document), let key = text("p256dh", in: document),
             let secret = text("auth", in: document)
         else { throw .noSubscription }
-        var form = ByteWriter(capacity: bytes.count)
         form.append("{\"endpoint\":")
-        form.append(json: endpoint)
+        form.append(json: document.span(endpoint))
         form.append(",\"p256dh\":")
-        form.append(json: key)
+        form.append(json: document.span(key))
         form.append(",\"auth\":")
-        form.append(json: secret)
+        form.append(json: document.span(secret))
         form.append("}")
-        return form.text
     }
 
     /// The member's text, if it has one of visible ASCII.
-    private static func text(_ name: StaticString, in document: JSONDocument) -> String? {
+    private static func text(_ name: StaticString, in document: borrowing JSONDocument) -> JSONDocument.Text? {
         guard let node = document.member(name, of: document.root), document.kind(of: node) == .string else { return nil }
-        let text = document.string(document.text(of: node))
-        return !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? text : nil
+        let text = document.text(of: node)
+        return !text.isEmpty && CharacterClass.visible.matches(document.span(text)) ? text : nil
     }
 }
 

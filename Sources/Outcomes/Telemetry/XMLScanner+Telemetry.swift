@@ -1,7 +1,26 @@
-import Basics
 import PushModel
+package import XML
 
+/// Reads telemetry, feedback and lists of hubs.
 extension XMLScanner {
+    /// A scanner of what a hub wrote. Its texts may hold characters that a sender gave it and XML does not have, in an encoding that is
+    /// UTF-8 whatever they declare: for such a thing no telemetry is lost.
+    @_lifetime(copy answer)
+    package init(ofAnswer answer: Span<UInt8>, allowing leniency: Leniency = []) {
+        self.init(answer, maximumDepth: 16, allowing: leniency.union([.anyEncoding, .anyCharacter]))
+    }
+
+    /// The next event. Throws ``TelemetryFault`` when the text is not well formed.
+    package mutating func event() throws(TelemetryFault) -> Event {
+        do throws(XMLFault) { return try next() } catch { throw TelemetryFault(error) }
+    }
+
+    /// True if the name at `range` is `literal`, with or without a prefix and a colon.
+    package func isName(_ range: Range<Int>, equalTo literal: StaticString) -> Bool {
+        let local = localName(range)
+        return local.count == literal.utf8CodeUnitCount && holds(literal, at: local.lowerBound)
+    }
+
     /// True if the name at `range` ends with `literal`, and is more than that.
     package func isName(_ range: Range<Int>, endingWith literal: StaticString) -> Bool {
         let local = localName(range)
@@ -13,7 +32,7 @@ extension XMLScanner {
     /// element, called `parent`, holds text, or the text is not well formed.
     package mutating func child(of parent: String) throws(TelemetryFault) -> Range<Int>? {
         while true {
-            switch try next() {
+            switch try event() {
             case .start(let name): return name
             case .end: return nil
             case .text(let range):
@@ -27,7 +46,7 @@ extension XMLScanner {
     package mutating func skipElement() throws(TelemetryFault) {
         var depth = 1
         while depth > 0 {
-            switch try next() {
+            switch try event() {
             case .start: depth += 1
             case .end: depth -= 1
             case .text, .literal: break
@@ -40,7 +59,7 @@ extension XMLScanner {
     package mutating func text(of element: String, limit: Int) throws(TelemetryFault) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
-            switch try next() {
+            switch try event() {
             case .end:
                 while let last = bytes.last, Self.isBlank(last) { bytes.removeLast() }
                 let start = bytes.firstIndex { !Self.isBlank($0) } ?? 0
@@ -49,7 +68,8 @@ extension XMLScanner {
                     throw .unexpected(element)
                 }
                 return bytes
-            case .text(let range): try appendCharacters(range, to: &bytes)
+            case .text(let range):
+                do throws(XMLFault) { try append(range, to: &bytes) } catch { throw TelemetryFault(error) }
             case .literal(let range): for position in range { bytes.append(text[position]) }
             case .start, .finished: throw .unexpected(element)
             }
@@ -57,43 +77,15 @@ extension XMLScanner {
             guard bytes.count <= 4 * limit + 1024 else { throw .unexpected(element) }
         }
     }
+}
 
-    private func appendCharacters(_ range: Range<Int>, to bytes: inout [UInt8]) throws(TelemetryFault) {
-        var position = range.lowerBound
-        while position < range.upperBound {
-            let byte = text[position]
-            if byte == UInt8(ascii: "&") {
-                position = try appendReference(at: position, in: range, to: &bytes)
-            } else {
-                bytes.append(byte)
-                position += 1
-            }
+extension TelemetryFault {
+    /// The fault of a text that is not well formed.
+    init(_ fault: XMLFault) {
+        switch fault.kind {
+        case .documentType: self = .documentType
+        case .depth: self = .tooDeep
+        default: self = .malformed(offset: fault.offset)
         }
-    }
-
-    /// Resolves the reference at `start`. Gives the position behind its semicolon.
-    private func appendReference(
-        at start: Int, in range: Range<Int>, to bytes: inout [UInt8]
-    ) throws(TelemetryFault) -> Int {
-        var end = start + 1
-        while end < range.upperBound, end - start <= 10, text[end] != UInt8(ascii: ";") { end += 1 }
-        guard end < range.upperBound, text[end] == UInt8(ascii: ";") else { throw .malformed(offset: start) }
-        let name = String(decoding: (start + 1..<end).map { text[$0] }, as: UTF8.self)
-        switch name {
-        case "lt": bytes.append(UInt8(ascii: "<"))
-        case "gt": bytes.append(UInt8(ascii: ">"))
-        case "amp": bytes.append(UInt8(ascii: "&"))
-        case "quot": bytes.append(UInt8(ascii: "\""))
-        case "apos": bytes.append(UInt8(ascii: "'"))
-        default:
-            guard name.hasPrefix("#") else { throw .malformed(offset: start) }
-            let isHexadecimal = name.dropFirst().hasPrefix("x")
-            let digits = name.dropFirst(isHexadecimal ? 2 : 1)
-            guard digits.utf8.allSatisfy(\.isHexadecimalDigit), let value = UInt32(digits, radix: isHexadecimal ? 16 : 10),
-                let scalar = Unicode.Scalar(value)
-            else { throw .malformed(offset: start) }
-            bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-        }
-        return end + 1
     }
 }
