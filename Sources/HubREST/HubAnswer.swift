@@ -64,11 +64,12 @@ public struct HubAnswer: Sendable, Equatable {
         if hint == .notTheHub { notificationID = nil }
     }
 
-    /// True if the id stands behind `/messages/`, or `/messages/$batch/`.
+    /// True if the id stands behind `/messages/`, or `/messages/$batch/`, of which something between may have escaped the sign.
     private static func isOfMessages(_ id: Range<Int>?, in location: Range<Int>, of answer: borrowing Answer) -> Bool {
         guard let id else { return false }
         let path = answer.text(location.lowerBound..<id.lowerBound)
         return stands("/messages/", at: path.count - 10, in: path) || stands("/messages/$batch/", at: path.count - 17, in: path)
+            || stands("/messages/%24batch/", at: path.count - 19, in: path)
     }
 
     private static func declaresXML(_ answer: borrowing Answer) -> Bool {

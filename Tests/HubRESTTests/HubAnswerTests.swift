@@ -28,6 +28,7 @@ struct HubAnswerTests {
                 "4995f507-20200723042844-586152-24", true
             ),
             ("https://c/newshub/messages/$batch/77-1?api-version=2017-04&direct", "77-1", true),
+            ("https://c/newshub/messages/%24batch/77-1", "77-1", true), ("/newshub/messages/%25batch/77-1", nil, false),
             ("/newshub/messages/8-2", "8-2", true), ("/newshub/Messages/8-2", "8-2", true),
             ("https://c/h/messages/a?b=/c/d", "a", true), ("", nil, true), ("/messages/a&sig=s3cret", nil, true),
             ("/messages/" + longest, longest, true), ("/messages/" + longest + "x", nil, false),
