@@ -19,6 +19,8 @@ public struct HubAnswer: Sendable, Equatable {
     /// True if a send's success has nothing of a hub's: no `Location`, no tracking id, no media type of XML. A hub that has named a
     /// notification never answers so.
     public var isUnmarked = false
+    /// True if the body is a page for people, which no hub sends under any status.
+    public let isPage: Bool
 
     /// Reads an answer. Nothing in it is an error, whatever its body is.
     ///
@@ -28,6 +30,7 @@ public struct HubAnswer: Sendable, Equatable {
     ///   - now: Milliseconds since 1970, for a Retry-After that is a date.
     public init(_ answer: borrowing Answer, toSend isSend: Bool = false, now: Int64) {
         status = answer.status
+        isPage = Self.isPage(answer)
         if let value = answer.value(of: "Retry-After") {
             retryAfter = RetryAfter.milliseconds(answer.bytes[value], now: Timestamp(milliseconds: now))
         }
@@ -52,7 +55,7 @@ public struct HubAnswer: Sendable, Equatable {
 
     /// Finds the notification's id, and whether the hub itself says yes.
     private mutating func readSuccess(_ answer: borrowing Answer, isSend: Bool) {
-        guard !Self.isPage(answer) else { return hint = .notTheHub }
+        guard !isPage else { return hint = .notTheHub }
         if let location = answer.value(of: "Location"), !location.isEmpty {
             let id = Self.lastSegment(of: location, in: answer)
             notificationID = Self.shown(id, in: answer)

@@ -82,6 +82,14 @@ struct HubAnswerTests {
         #expect((other.hint == .notTheHub) == isPage)
     }
 
+    /// A front's page is one under any status, and changes no verdict but that of a success.
+    @Test(arguments: [200, 302, 401, 403, 404, 413, 502]) func aPageIsSeenUnderAnyStatus(_ status: Int) throws {
+        let page = HubAnswer(try answer(status, fields: "Content-Type: text/html\r\n", body: Self.page), now: Self.now)
+        let plain = HubAnswer(try answer(status), now: Self.now)
+        #expect(page.isPage && !plain.isPage)
+        #expect(status < 300 || page.result == plain.result)
+    }
+
     /// Whether a hub that names notifications can have written it.
     @Test(arguments: [
         (201, "", true), (201, "Location:\r\n", true), (201, "TrackingId: 1b2c\r\n", false), (201, location, false),

@@ -96,7 +96,8 @@ enum GroupFindings {
         case .failure(let refusal): return [unreadable(refusal, of: facts, tool: tool)]
         }
         var findings: [Finding] = []
-        let unknown = positions.compactMap { position in position.unknownMetadata.map { (position.partition, $0) } } + facts.unknownBeside
+        let unknown =
+            positions.compactMap { position in position.unknownMetadata.map { (position.partition, $0) } } + facts.unknownBeside
         if let (first, metadata) = unknown.first {
             let others = unknown.count > 1 ? " (and \(unknown.count - 1) more)" : ""
             findings.append(

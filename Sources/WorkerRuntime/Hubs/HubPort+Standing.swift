@@ -106,10 +106,10 @@ extension HubPort {
             let reply = HubAnswer(answer, now: wallClock.milliseconds)
             let detail = reply.detail.map { String(answer.string($0).prefix(Self.longestDetail)) } ?? ""
             let finding = HubFinding(
-                status: reply.status, detail: detail, asksToWait: reply.retryAfter != nil, isHubs: reply.hint != .notTheHub)
+                status: reply.status, detail: detail, asksToWait: reply.retryAfter != nil, isHubs: !reply.isPage)
             connections.recycle(answer)
             guard finding.kind == .keyRefused else {
-                client.accepted(token: question.tokenSerial)
+                if !reply.isPage { client.accepted(token: question.tokenSerial) }
                 return finding
             }
             return client.rejected(token: question.tokenSerial).allowsRetry ? nil : finding

@@ -131,7 +131,9 @@ extension WorkerLoop {
         }
         if let id = reply.trackingID { flight.report.calls[index].trackingID = flight.report.keep(answer.text(id)) }
         if let detail = reply.detail { flight.report.calls[index].detail = flight.report.keep(answer.text(detail)) }
-        if reply.hint == .notTheHub { flight.report.calls[index].detail = flight.report.keep(Self.foreignAnswer.utf8.span) }
+        if reply.isPage || reply.hint == .notTheHub {
+            flight.report.calls[index].detail = flight.report.keep(Self.foreignAnswer.utf8.span)
+        }
         var attempt = attemptEnded(flight, call: index, verdict: verdict)
         attempt.httpStatus = reply.status
         attempt.result = verdict.outcome == .success ? .ok : .error
@@ -142,7 +144,7 @@ extension WorkerLoop {
         decide(flight, call: index, verdict: verdict, after: attempt, floor: reply.retryAfter ?? 0, at: port)
     }
 
-    /// The detail of a success that is not the hub's.
+    /// The detail of an answer that is not the hub's.
     private static let foreignAnswer = "the answer is no hub's, as that of a sign-in page, a proxy or another server"
 
     private func noteFailure(_ flight: Flight, call index: Int, failure: TransportFailure, at port: HubPort) {
@@ -181,7 +183,9 @@ extension WorkerLoop {
         noteEnd(
             of: flight, call: index, isHubFailure: verdict.isHubFailure(status: reply.status) || reply.hint == .notTheHub,
             isLost: reply.status >= 500 || verdict.outcome == .throttled, at: port)
-        if reply.status != 401, reply.hint != .notTheHub { port.client.accepted(token: flight.calls[index].tokenSerial) }
+        if reply.status != 401, !reply.isPage, reply.hint != .notTheHub {
+            port.client.accepted(token: flight.calls[index].tokenSerial)
+        }
         if port.limits.answered(isRefusal: verdict.pausesHub, now: now), let wait = reply.retryAfter {
             port.limits.pause.asked(for: wait, now: now)
             log.warning(
