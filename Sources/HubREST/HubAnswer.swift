@@ -38,6 +38,9 @@ public struct HubAnswer: Sendable, Equatable {
         if status >= 300 { readError(answer) } else { readSuccess(answer, isSend: isSend) }
     }
 
+    /// True if it is not the hub's: a page under any status, or another success than hubs write.
+    public var isForeign: Bool { isPage || hint == .notTheHub }
+
     /// The input of the verdict.
     public var result: CallResult {
         .answered(status: status, hasRetryAfter: retryAfter != nil, detail: hint)

@@ -148,9 +148,13 @@ struct EntranceTests {
                 status("PUT", "installations/i", [:], device + EntranceTests.text(handle) + "}"),
                 status(
                     "POST", "messages?direct",
-                    ["ServiceBusNotification-Format": format, "ServiceBusNotification-DeviceHandle": handle], payload),
+                    [
+                        "ServiceBusNotification-Format": format, "ServiceBusNotification-DeviceHandle": handle,
+                        "X-WNS-Type": "wns/toast",
+                    ], payload),
                 status(
-                    "POST", "messages/$batch?direct", ["ServiceBusNotification-Format": format, "Content-Type": type],
+                    "POST", "messages/$batch?direct",
+                    ["ServiceBusNotification-Format": format, "Content-Type": type, "X-WNS-Type": "wns/toast"],
                     parts.joined(separator: "\r\n")),
             ]
             if platform == .apple {

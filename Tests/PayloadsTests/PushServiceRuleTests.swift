@@ -291,7 +291,7 @@ struct PushServiceRuleTests {
                 try document?.read(payload.body.bytes.span)
             }
             let refusal = PushServiceRules.refusal(
-                of: document, byteCount: payload.body.count, headers: try payload.headerLines(), by: platform)
+                of: payload.body.bytes.span, document: document, headers: try payload.headerLines(), by: platform)
             #expect(refusal == nil, "\(platform): \(payload.headers.text)\(payload.body.text)")
         }
     }
@@ -326,7 +326,8 @@ struct PushServiceRuleTests {
         {
             var document = JSONDocument()
             try document.read(Array(json.utf8).span)
-            let found = PushServiceRules.refusal(of: document, byteCount: json.utf8.count + extra, headers: headers, by: platform)
+            let body = Array(json.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: extra)
+            let found = PushServiceRules.refusal(of: body.span, document: document, headers: headers, by: platform)
             return found.map { ($0.isTooLarge ? "size: " : "") + $0.sentence }
         }
         #expect(
@@ -339,9 +340,19 @@ struct PushServiceRuleTests {
             try refusal(#"{"aps":{}}"#, [], .apple, 4_087) == "size: The body for apple has 4097 bytes; at most 4096 are allowed."
         )
         #expect(try refusal(#"{"aps":{}}"#, [("apns-push-type", "voip")], .apple, 4_087) == nil)
-        let noType = PushServiceRules.refusal(of: nil, byteCount: 8, headers: [], by: .windows)
-        #expect(noType?.sentence == "x-wns-type must stand there.")
-        #expect(PushServiceRules.refusal(of: nil, byteCount: 8, headers: [("X-WNS-Type", "wns/toast")], by: .windows) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("<toast/>", nil, "x-wns-type must stand there."), ("<toast/>", "wns/toast", nil),
+            ("<toast>&</toast>", "wns/raw", nil),
+            ("<toast>&</toast>", "wns/toast", "The body is not XML."), ("<toast/>", "wns/tile", "X-WNS-Type says wns/tile"),
+            ("<?xml version=\"1.0\" encoding=\"utf-16\"?><toast/>", "wns/toast", nil),
+        ] as [(String, String?, String?)])
+    func aHubHandsXMLOnWhateverEncodingItDeclares(_ body: String, _ type: String?, _ sentence: String?) {
+        let headers = type.map { [(name: "X-WNS-Type", value: $0)] } ?? []
+        let refusal = PushServiceRules.refusal(of: Array(body.utf8).span, document: nil, headers: headers, by: .windows)
+        #expect(sentence.map { refusal?.sentence.hasPrefix($0) == true } ?? (refusal == nil))
     }
 
     @Test func pageRequestsHasTheRulesOfThePushServices() throws {

@@ -113,7 +113,7 @@ struct Publication: Sendable {
     ) -> [UInt8] {
         let document = request.document
         let node = isEnvelope ? document.member("data", of: document.root) ?? document.root : document.root
-        // Where null was, the document's text has no such member any more, so that none stands twice.
+        // The document's text is without the members that are null, so that none stands twice.
         let json = isEnvelope || document.hasNull ? Array(document.string(document.text(of: node)).utf8) : body
         guard let brace = json.firstIndex(of: UInt8(ascii: "{")) else { return json }
         var writer = ByteWriter(capacity: json.count + roomForMembers)

@@ -117,7 +117,7 @@ extension Notification {
                     collapseKey: CollapseKey.of(
                         registration.platform, headers: headers, document: isRead ? document : nil),
                     refusal: registration.platform.refusal(
-                        of: isRead ? document : nil, byteCount: body.count, headers: headers.withoutDateOfExpiry)))
+                        of: body, document: isRead ? document : nil, headers: headers.withoutDateOfExpiry)))
         default:
             return
         }
@@ -126,10 +126,10 @@ extension Notification {
 
 extension HubPlatform {
     /// The refusal of a push by this push service.
-    func refusal(of document: JSONDocument?, byteCount: Int, headers: HTTPFields) -> PushServiceRules.Refusal? {
+    func refusal(of body: [UInt8], document: JSONDocument?, headers: HTTPFields) -> PushServiceRules.Refusal? {
         guard let platform else { return nil }
         return PushServiceRules.refusal(
-            of: document, byteCount: byteCount, headers: headers.all.map { ($0.name, $0.value) }, by: platform)
+            of: body.span, document: document, headers: headers.all.map { ($0.name, $0.value) }, by: platform)
     }
 }
 

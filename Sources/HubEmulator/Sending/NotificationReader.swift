@@ -66,7 +66,7 @@ struct NotificationReader {
         return Notification(
             id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: headers,
             collapseKey: CollapseKey.of(platform, headers: call.request.headers, document: document),
-            refusal: platform.refusal(of: document, byteCount: body.count, headers: headers))
+            refusal: platform.refusal(of: body, document: document, headers: headers))
     }
 
     private func template(to audience: Notification.Audience) throws(RefusedCall) -> Notification {

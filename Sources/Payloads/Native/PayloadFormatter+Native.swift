@@ -1,5 +1,4 @@
 internal import PushModel
-internal import XML
 
 extension PayloadFormatter {
     /// Takes a native payload as it stands, after checking what would reach the wrong devices or be refused for certain.
@@ -26,7 +25,12 @@ extension PayloadFormatter {
         rendered.contentType = try Self.contentType(of: payload, in: document, for: platform)
         rendered.body.append(document.span(document.text(of: body)))
         if platform == .windows {
-            let type = try Self.wnsType(of: body, in: document, stated: given.wnsType)
+            let type: WNSType
+            do throws(WindowsRules.BodyFault) {
+                type = try WindowsRules.type(of: document.span(document.text(of: body)), stated: given.wnsType)
+            } catch {
+                throw .rejected(document.pointer(to: body), because: error.sentence)
+            }
             if document.member("content_type", of: payload) == nil { rendered.contentType = type == .raw ? .octetStream : .xml }
             let identity = CollapseID(of: request, isDerived: type == .toast && configuration.derivesCollapseID)
             rendered.headers.append(wnsHeadersOf: request, beside: given, type: type, identity: identity, now: now)
@@ -57,36 +61,6 @@ extension PayloadFormatter {
         }
         if platform.isJSONOnly && !type.isJSON {
             throw .rejected(document.pointer(to: node), because: "A payload for \(platform.name) must have a JSON content type.")
-        }
-        return type
-    }
-
-    /// The type of a body to Windows: what its root element says, which the header may repeat. Raw only if the header says so.
-    private static func wnsType(
-        of body: JSONDocument.Node, in document: JSONDocument, stated: WNSType?
-    ) throws(PayloadError) -> WNSType {
-        if stated == .raw { return .raw }
-        let text = document.span(document.text(of: body))
-        let root: Range<Int>
-        do throws(XMLFault) {
-            root = try XMLScanner.root(of: text)
-        } catch {
-            throw .rejected(
-                document.pointer(to: body),
-                because: "The body is not XML. \(error.sentence) For anything but XML, set X-WNS-Type to wns/raw.")
-        }
-        guard let type = [WNSType.toast, .tile, .badge].first(where: { text.extracting(root).equalsIgnoringCase($0.rootName) })
-        else {
-            throw .rejected(
-                document.pointer(to: body),
-                because:
-                    "The body must be an XML text with the root toast, tile or badge; for anything else, set X-WNS-Type to wns/raw."
-            )
-        }
-        if let stated, stated != type {
-            throw .rejected(
-                document.pointer(to: body),
-                because: "X-WNS-Type says \(stated.headerValue), but the body's root is \(type.rootName).")
         }
         return type
     }

@@ -1,4 +1,5 @@
 public import PushModel
+internal import XML
 
 /// A fault of a native push, as its push service would find it.
 enum RuleFault {
@@ -63,13 +64,13 @@ public enum PushServiceRules {
     /// The refusal that a push service would answer with, or nil when it takes the push.
     ///
     /// - Parameters:
-    ///   - document: The body, read, where it is JSON.
-    ///   - byteCount: The body's bytes.
+    ///   - body: The body. A hub hands XML on in UTF-8, whatever encoding it declares.
+    ///   - document: The same, read, where it is JSON.
     ///   - headers: The headers that the hub hands on, by name and value.
     ///   - platform: The push service's platform.
     /// - Returns: The first broken rule.
     public static func refusal(
-        of document: JSONDocument?, byteCount: Int, headers: [(name: String, value: String)], by platform: Platform
+        of body: Span<UInt8>, document: JSONDocument?, headers: [(name: String, value: String)], by platform: Platform
     ) -> Refusal? {
         var given = NativeHeaders()
         for header in headers {
@@ -77,16 +78,21 @@ public enum PushServiceRules {
                 return Refusal(isTooLarge: false, sentence: fault)
             }
         }
-        if platform == .windows && given.wnsType == nil {
-            return Refusal(isTooLarge: false, sentence: "x-wns-type must stand there.")
+        if platform == .windows {
+            guard let type = given.wnsType else { return Refusal(isTooLarge: false, sentence: "x-wns-type must stand there.") }
+            do throws(WindowsRules.BodyFault) {
+                _ = try WindowsRules.type(of: body, stated: type, allowing: .anyEncoding)
+            } catch {
+                return Refusal(isTooLarge: false, sentence: error.sentence)
+            }
         }
         if let document, let fault = document.nativeFault(in: document.root, for: platform, beside: given) {
             return Refusal(isTooLarge: false, sentence: fault.sentence)
         }
         let limit = PayloadLimit.bodyByteCount(for: platform, beside: given)
-        guard byteCount > limit else { return nil }
+        guard body.count > limit else { return nil }
         return Refusal(
-            isTooLarge: true, sentence: "The body for \(platform.name) has \(byteCount) bytes; at most \(limit) are allowed.")
+            isTooLarge: true, sentence: "The body for \(platform.name) has \(body.count) bytes; at most \(limit) are allowed.")
     }
 
     /// The table of `platform`. Empty where nothing is published.
