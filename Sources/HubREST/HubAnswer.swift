@@ -19,6 +19,8 @@ public struct HubAnswer: Sendable, Equatable {
     /// True if a send's success has nothing of a hub's: no `Location`, no tracking id, no media type of XML. A hub that has named a
     /// notification never answers so.
     public var isUnmarked = false
+    /// True if the body is a page for people, which no hub sends under any status.
+    public let isPage: Bool
 
     /// Reads an answer. Nothing in it is an error, whatever its body is.
     ///
@@ -28,12 +30,16 @@ public struct HubAnswer: Sendable, Equatable {
     ///   - now: Milliseconds since 1970, for a Retry-After that is a date.
     public init(_ answer: borrowing Answer, toSend isSend: Bool = false, now: Int64) {
         status = answer.status
+        isPage = Self.isPage(answer)
         if let value = answer.value(of: "Retry-After") {
             retryAfter = RetryAfter.milliseconds(answer.bytes[value], now: Timestamp(milliseconds: now))
         }
         trackingID = Self.shown(answer.value(of: "TrackingId"), in: answer)
         if status >= 300 { readError(answer) } else { readSuccess(answer, isSend: isSend) }
     }
+
+    /// True if it is not the hub's: a page under any status, or another success than hubs write.
+    public var isForeign: Bool { isPage || hint == .notTheHub }
 
     /// The input of the verdict.
     public var result: CallResult {
@@ -52,7 +58,7 @@ public struct HubAnswer: Sendable, Equatable {
 
     /// Finds the notification's id, and whether the hub itself says yes.
     private mutating func readSuccess(_ answer: borrowing Answer, isSend: Bool) {
-        guard !Self.isPage(answer) else { return hint = .notTheHub }
+        guard !isPage else { return hint = .notTheHub }
         if let location = answer.value(of: "Location"), !location.isEmpty {
             let id = Self.lastSegment(of: location, in: answer)
             notificationID = Self.shown(id, in: answer)
@@ -64,11 +70,12 @@ public struct HubAnswer: Sendable, Equatable {
         if hint == .notTheHub { notificationID = nil }
     }
 
-    /// True if the id stands behind `/messages/`, or `/messages/$batch/`.
+    /// True if the id stands behind `/messages/`, or `/messages/$batch/`, of which something between may have escaped the sign.
     private static func isOfMessages(_ id: Range<Int>?, in location: Range<Int>, of answer: borrowing Answer) -> Bool {
         guard let id else { return false }
         let path = answer.text(location.lowerBound..<id.lowerBound)
         return stands("/messages/", at: path.count - 10, in: path) || stands("/messages/$batch/", at: path.count - 17, in: path)
+            || stands("/messages/%24batch/", at: path.count - 19, in: path)
     }
 
     private static func declaresXML(_ answer: borrowing Answer) -> Bool {

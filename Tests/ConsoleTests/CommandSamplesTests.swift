@@ -87,6 +87,6 @@ import Testing
         )
         let reasons = report.reasons.filter(\.isStuck).map(\.text)
         #expect(reasons.contains { $0.hasPrefix(text) })
-        #expect(reasons.contains { $0.hasPrefix("push.held.v1[1]: its worker leaves it to another version") })
+        #expect(reasons.contains { $0.hasPrefix("push.held.v1[1]: its worker leaves it as it is") })
     }
 }

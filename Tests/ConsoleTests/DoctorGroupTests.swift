@@ -64,6 +64,16 @@ import Testing
         #expect(findings.first?.remedy != nil)
     }
 
+    /// Workers leave such partitions of held and of large requests, too, and send the operator here.
+    @Test func aPositionBesideThatCannotBeReadIsFound() {
+        var facts = Self.facts([Self.position(committed: 90)])
+        let parents = TopicPartition(topic: "p", partition: 3)
+        facts.unknownBeside = [(parents, UnknownMetadata("v2:x", isOfParents: true))]
+        let failed = GroupFindings.of(facts, tool: Self.tool).filter { $0.state == .failed }
+        #expect(failed.map(\.text).allSatisfy { $0.hasPrefix("the position in p[3] has metadata “v2:x”") } && failed.count == 1)
+        #expect(failed.first?.remedy?.contains("--at finished --replace p:3`") == true)
+    }
+
     private static let beyondEnd: [(Bool, StartRule, Finding.State, String)] = [
         (true, .safe, .failed, "is gone from"), (true, .beginning, .failed, "is gone from"),
         (true, .end, .failed, "is gone from"), (false, .safe, .failed, "nothing is read there, as"),

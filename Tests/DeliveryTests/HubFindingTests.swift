@@ -21,10 +21,17 @@ struct HubFindingTests {
         #expect(HubFinding(status: status, detail: detail, asksToWait: asksToWait).kind == kind)
     }
 
-    @Test func aPageOfSomethingElseIsNoProofOfAHub() {
-        let finding = HubFinding(status: 200, detail: "", asksToWait: false, isHubs: false)
+    /// A proxy's page under a status by which a hub would say that it knows the key, or does not.
+    @Test(arguments: [200, 400, 401, 403, 404, 410]) func aPageOfSomethingElseIsNoProofOfAHub(_ status: Int) {
+        let finding = HubFinding(status: status, detail: "", asksToWait: false, isHubs: false)
         #expect(finding.kind == .failing && finding.isBad && finding.isProof == false)
-        #expect(finding.words == "answers 200 with a page that is no hub's, as that of a sign-in or a proxy")
+        #expect(finding.words == "answers \(status) with a page that is no hub's, as that of a sign-in or a proxy")
+    }
+
+    @Test(arguments: [(429, false), (403, true), (503, true), (302, false)])
+    func aPageOfAFrontThatThrottlesOrFailsIsReadByItsStatus(_ status: Int, _ asksToWait: Bool) {
+        let page = HubFinding(status: status, detail: "", asksToWait: asksToWait, isHubs: false)
+        #expect(page == HubFinding(status: status, detail: "", asksToWait: asksToWait))
     }
 
     @Test func noAnswerIsToldApartFromAConnectionThatIsNotTrusted() {

@@ -14,12 +14,22 @@ struct UnknownMetadataTests {
             ("1", nil, "metadata “1” (1 byte), which is not pushfan's"),
             ("5:", "5", "metadata “5:” (2 bytes), written by a newer pushfan (form 5) or by another program"),
             ("\u{1B}[31mé", nil, "metadata “\u{FFFD}[31m\u{FFFD}” (7 bytes), which is not pushfan's"),
-        ] as [(String, Character?, String)])
-    func itSaysWhatItFoundAndWhoseItMayBe(_ text: String, _ form: Character?, _ beginning: String) {
+        ] as [(String, Unicode.Scalar?, String)])
+    func itSaysWhatItFoundAndWhoseItMayBe(_ text: String, _ form: Unicode.Scalar?, _ beginning: String) {
         let metadata = UnknownMetadata(text)
         #expect(metadata.form == form)
         #expect(metadata.description.hasPrefix(beginning), "\(metadata)")
         #expect(metadata.description.contains("commits with this group id"))
+    }
+
+    /// Whoever commits with the group's id chooses the text: its form is one sign that can be shown, however many marks follow it.
+    @Test(arguments: ["7" + String(repeating: "\u{301}", count: 900), "\u{1B}[31mx", "\n", "é"])
+    func theFormIsOneSignThatCanBeShown(_ text: String) {
+        for isOfParents in [false, true] {
+            let metadata = UnknownMetadata(text, isOfParents: isOfParents)
+            #expect(metadata.form == (text.unicodeScalars.first == "7" ? "7" : nil))
+            #expect(metadata.description.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{301}" })
+        }
     }
 
     @Test(arguments: [("x", false), ("7AAAA", true)]) func bothRemediesAreNamed(_ text: String, _ mayBeNewer: Bool) {

@@ -28,6 +28,7 @@ struct HubAnswerTests {
                 "4995f507-20200723042844-586152-24", true
             ),
             ("https://c/newshub/messages/$batch/77-1?api-version=2017-04&direct", "77-1", true),
+            ("https://c/newshub/messages/%24batch/77-1", "77-1", true), ("/newshub/messages/%25batch/77-1", nil, false),
             ("/newshub/messages/8-2", "8-2", true), ("/newshub/Messages/8-2", "8-2", true),
             ("https://c/h/messages/a?b=/c/d", "a", true), ("", nil, true), ("/messages/a&sig=s3cret", nil, true),
             ("/messages/" + longest, longest, true), ("/messages/" + longest + "x", nil, false),
@@ -79,6 +80,14 @@ struct HubAnswerTests {
         let other = HubAnswer(try answer(status, fields: fields, body: body), now: Self.now)
         let isPage = body.contains("<html") || body.contains("<!DOCTYPE")
         #expect((other.hint == .notTheHub) == isPage)
+    }
+
+    /// A front's page is one under any status, and changes no verdict but that of a success.
+    @Test(arguments: [200, 302, 401, 403, 404, 413, 502]) func aPageIsSeenUnderAnyStatus(_ status: Int) throws {
+        let page = HubAnswer(try answer(status, fields: "Content-Type: text/html\r\n", body: Self.page), now: Self.now)
+        let plain = HubAnswer(try answer(status), now: Self.now)
+        #expect(page.isPage && !plain.isPage)
+        #expect(status < 300 || page.result == plain.result)
     }
 
     /// Whether a hub that names notifications can have written it.

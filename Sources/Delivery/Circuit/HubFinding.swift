@@ -36,9 +36,9 @@ public struct HubFinding: Sendable, Equatable {
     ///   - status: The HTTP status.
     ///   - detail: What the error says; empty when it says nothing.
     ///   - asksToWait: Whether it has a Retry-After.
-    ///   - isHubs: Whether a success is the hub's own, and not that of something before it.
+    ///   - isHubs: Whether the answer is the hub's own, and not a page of something before it, which says nothing of key and hub.
     public init(status: Int, detail: String, asksToWait: Bool, isHubs: Bool = true) {
-        guard isHubs else {
+        if !isHubs, !asksToWait, (200..<300).contains(status) || (400...404).contains(status) || status == 410 {
             self.init(.failing, words: "answers \(status) with a page that is no hub's, as that of a sign-in or a proxy")
             return
         }

@@ -25,7 +25,7 @@ public struct FinishedOffsets: Sendable, Equatable {
     public static let longestText = 121 + (OffsetLedger.maximumWindow / 8 + 2) / 3 * 4
 
     /// The version characters that versions to come may begin the text with.
-    static let laterForms: ClosedRange<Character> = "5"..."9"
+    static let laterForms: ClosedRange<Unicode.Scalar> = "5"..."9"
 
     /// The empty set.
     public init() {}

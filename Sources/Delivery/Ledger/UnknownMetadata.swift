@@ -7,7 +7,7 @@ public struct UnknownMetadata: Sendable, Equatable, CustomStringConvertible {
     static let shownCount = 20
 
     /// The form of a newer pushfan that it may have, such as `5`, or nil where no pushfan writes such a text.
-    public let form: Character?
+    public let form: Unicode.Scalar?
     private let shown: String
     private let byteCount: Int
 
@@ -15,11 +15,12 @@ public struct UnknownMetadata: Sendable, Equatable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - metadata: The text as it was committed.
-    ///   - isOfParents: The partition is of the topic of parents, where a newer form begins with anything but a digit.
+    ///   - isOfParents: The partition is of the topic of parents, where a newer form begins with any sign but a digit.
     public init(_ metadata: String, isOfParents: Bool = false) {
-        form = metadata.first.flatMap { isOfParents || FinishedOffsets.laterForms.contains($0) ? $0 : nil }
         byteCount = metadata.utf8.count
         let scalars = metadata.unicodeScalars
+        let forms = isOfParents ? "!"..."~" : FinishedOffsets.laterForms
+        form = scalars.first.flatMap { forms.contains($0) ? $0 : nil }
         let characters = scalars.prefix(Self.shownCount).map { scalar in
             (0x20..<0x7F).contains(scalar.value) ? Character(scalar) : "\u{FFFD}"
         }

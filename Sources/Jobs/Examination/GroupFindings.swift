@@ -24,6 +24,8 @@ struct GroupFacts {
     var starts: Result<GroupStarts, QueryFailure>?
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
+    /// The positions in the topics of held and of large requests that this version cannot read.
+    var unknownBeside: [(partition: TopicPartition, metadata: UnknownMetadata)] = []
 
     /// The counts of what waits in each of the positions, or nil if only offsets are known.
     var counts: [WaitingCount]?
@@ -94,7 +96,8 @@ enum GroupFindings {
         case .failure(let refusal): return [unreadable(refusal, of: facts, tool: tool)]
         }
         var findings: [Finding] = []
-        let unknown = positions.compactMap { position in position.unknownMetadata.map { (position.partition, $0) } }
+        let unknown =
+            positions.compactMap { position in position.unknownMetadata.map { (position.partition, $0) } } + facts.unknownBeside
         if let (first, metadata) = unknown.first {
             let others = unknown.count > 1 ? " (and \(unknown.count - 1) more)" : ""
             findings.append(

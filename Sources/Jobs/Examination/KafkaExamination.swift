@@ -219,7 +219,7 @@ package struct KafkaExamination: Sendable {
             committing: probesWriting && operation == .read && positions.answer != nil ? committing(topics) : nil,
             delays: Set(terms.delays),
             rule: terms.start, starts: starts, newer: newer ?? [],
-            counts: counts, now: now)
+            unknownBeside: positions.answer == nil ? [] : examination.unknownBeside(), counts: counts, now: now)
     }
 
     /// The right to commit offsets of the group, or nil if there is no topic to ask about. One that may not be read would be refused itself.

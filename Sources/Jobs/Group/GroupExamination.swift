@@ -64,6 +64,15 @@ package struct GroupExamination {
         return (try? positions(in: [(topic, count)], within: limit)) ?? []
     }
 
+    /// Finds the positions in the topics of held and of large requests that no version known here wrote. Workers leave those, too.
+    func unknownBeside() -> [(partition: TopicPartition, metadata: UnknownMetadata)] {
+        let held = positions(ofOptional: terms.held).compactMap { position in
+            position.unknownMetadata.map { (partition: position.partition, metadata: $0) }
+        }
+        let parents = positions(ofOptional: terms.parents).filter { !OpenParents.isKnown($0.metadata) }
+        return held + parents.map { ($0.partition, UnknownMetadata($0.metadata, isOfParents: true)) }
+    }
+
     /// The committed offsets of the group. The library searches the coordinator until time is up even if that is not allowed. The reason
     /// stands in its events alone.
     func committed(_ partitions: [TopicPartition], within limit: Duration) throws(KafkaError) -> [CommittedOffset] {

@@ -54,13 +54,13 @@ extension StatusReport {
         }
     }
 
-    /// The partitions that Kafka shows as left to another version, and the workers' reaction.
+    /// The partitions that workers leave as they are, until an operator decides, and what Kafka shows of them.
     private var leftReasons: [WaitCause] {
         let left = loops.flatMap(\.partitions).filter { $0.isLeft && !newer.contains($0.id) }
         let fromKafka = NewerRecords.text(newer).map { [WaitCause(text: "\($0): \(NewerRecords.remedy)", isStuck: true)] } ?? []
         return fromKafka
             + left.map {
-                WaitCause(text: "\($0.id): its worker leaves it to another version, and says why at /readyz", isStuck: true)
+                WaitCause(text: "\($0.id): its worker leaves it as it is, and says why at /readyz", isStuck: true)
             }
     }
 

@@ -58,7 +58,7 @@ package struct WorkerPage: Sendable, Equatable {
         package var partition = -1
         package var inWork: Int?
         package var oldest: Oldest?
-        /// True if the worker leaves it to another version.
+        /// True if the worker leaves it as it is until an operator decides.
         package var isLeft = false
         /// True if the worker waits until its leader is back.
         package var waitsForLeader = false

@@ -12,7 +12,7 @@ import PushModel
 /// The question goes through the hub's own connections, but is no call: it has no place among them and no part of the rate. Where the
 /// circuit is not closed, it is the probe.
 extension HubPort {
-    /// The detail of a success that is not the hub's.
+    /// The detail of an answer that is not the hub's.
     static let foreignAnswer = Array("the answer is no hub's, as that of a sign-in page, a proxy or another server".utf8)
 
     /// Reads the answer to a send. A success without a mark of a hub is not this hub's once it has named a notification.
@@ -131,10 +131,10 @@ extension HubPort {
             let reply = HubAnswer(answer, now: wallClock.milliseconds)
             let detail = reply.detail.map { String(answer.string($0).prefix(Self.longestDetail)) } ?? ""
             let finding = HubFinding(
-                status: reply.status, detail: detail, asksToWait: reply.retryAfter != nil, isHubs: reply.hint != .notTheHub)
+                status: reply.status, detail: detail, asksToWait: reply.retryAfter != nil, isHubs: !reply.isPage)
             connections.recycle(answer)
             guard finding.kind == .keyRefused else {
-                client.accepted(token: question.tokenSerial)
+                if !reply.isPage { client.accepted(token: question.tokenSerial) }
                 return finding
             }
             return client.rejected(token: question.tokenSerial).allowsRetry ? nil : finding

@@ -8,7 +8,7 @@ struct ParentPartitions {
     private var partitions: [OpenParents] = []
     /// A flag for each partition, true if a read may find a record.
     private var flags: [Bool] = []
-    /// A flag for each partition, true if it is not read: it is left to another version, or until it is decided where it begins.
+    /// A flag for each partition, true if it is not read: it is left to an operator, or until it is decided where it begins.
     private var isLeft: [Bool] = []
     /// True if a read may find a record in one of them.
     private(set) var mayHaveRecords = false

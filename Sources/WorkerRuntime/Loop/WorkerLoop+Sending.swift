@@ -127,7 +127,7 @@ extension WorkerLoop {
         if let id = reply.notificationID { flight.report.calls[index].notificationID = flight.report.keep(answer.text(id)) }
         if let id = reply.trackingID { flight.report.calls[index].trackingID = flight.report.keep(answer.text(id)) }
         if let detail = reply.detail { flight.report.calls[index].detail = flight.report.keep(answer.text(detail)) }
-        if reply.hint == .notTheHub { flight.report.calls[index].detail = flight.report.keep(HubPort.foreignAnswer.span) }
+        if reply.isForeign { flight.report.calls[index].detail = flight.report.keep(HubPort.foreignAnswer.span) }
         var attempt = attemptEnded(flight, call: index, verdict: verdict)
         attempt.httpStatus = reply.status
         attempt.result = verdict.outcome == .success ? .ok : .error
@@ -174,7 +174,7 @@ extension WorkerLoop {
         noteEnd(
             of: flight, call: index, isHubFailure: verdict.isHubFailure(status: reply.status) || reply.hint == .notTheHub,
             isLost: reply.status >= 500 || verdict.outcome == .throttled, at: port)
-        if reply.status != 401, reply.hint != .notTheHub { port.client.accepted(token: flight.calls[index].tokenSerial) }
+        if reply.status != 401, !reply.isForeign { port.client.accepted(token: flight.calls[index].tokenSerial) }
         if port.limits.answered(isRefusal: verdict.pausesHub, now: now), let wait = reply.retryAfter {
             port.limits.pause.asked(for: wait, now: now)
             log.warning(

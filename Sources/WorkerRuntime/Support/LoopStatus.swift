@@ -53,7 +53,7 @@ public struct LoopStatus: Sendable, Equatable {
         /// The progress of reading the records that say where it begins, or nil if that is known.
         public var reading: Reading?
 
-        /// True if the loop leaves it to another version, which wrote what comes next.
+        /// True if the loop leaves it as it is until an operator decides.
         public var isLeft: Bool { left?.needsOperator ?? false }
 
         /// True if it is not read before a leader is back.

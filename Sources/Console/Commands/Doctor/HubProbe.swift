@@ -51,7 +51,7 @@ enum HubProbe {
         let said = HubAnswer(answer, now: now)
         facts.outcome = .answered(
             status: said.status, detail: said.detail.map { Sanitised.line(answer.string($0)) } ?? "",
-            isThrottled: said.retryAfter != nil, isHubs: said.hint != .notTheHub)
+            isThrottled: said.retryAfter != nil, isHubs: !said.isPage)
         let ours = Timestamp(milliseconds: now)
         if let date = answer.string(of: "Date"), let theirs = RetryAfter.date(date, now: ours) {
             // The date's second may have begun up to 1 s before.
