@@ -83,6 +83,8 @@ public struct FailureTally: Sendable {
         _ ending: JSONDocument, count number: Int, from first: Int64, to last: Int64, latest: @autoclosure () -> String,
         as standing: Standing = .open
     ) {
+        // The parts of a large request have results of their own, which replays repair.
+        guard ending.member("parts", of: ending.root) == nil else { return }
         let safety = ending.text("replay_safety", of: ending.root).flatMap(ReplaySafety.init(rawValue:))
         add(Batch(cause: Cause(ending), safety: safety, count: number, first: first, last: last), as: standing, latest: latest())
     }

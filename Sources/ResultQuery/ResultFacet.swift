@@ -26,6 +26,7 @@ public enum ResultFacet: Int64, Sendable, CaseIterable {
             members.add(["state", "outcome", "kind", "hub", "hub_state", "replay_safety"], to: &writer)
             members.add("error", names: ["code", "http_status"], to: &writer)
             members.add(each: "sends", names: ["platform", "outcome", "http_status"], to: &writer)
+            members.add("parts", names: [], to: &writer)
         case .sender:
             members.add(["source", "tenant"], to: &writer)
             members.add("origin", names: ["topic"], to: &writer)

@@ -39,6 +39,19 @@ import Testing
         #expect(tally.groups.dropFirst().map(\.cause.code) == ["hub_throttled", "hub_timeout"])
     }
 
+    /// A replay repairs the part, and nothing repairs the result of the whole.
+    @Test func aWholeIsCountedByItsParts() throws {
+        let whole = Self.record("news").replacing(#""hub""#, with: #""parts":{"count":3,"sent":2,"failed":1},"hub""#)
+        let tally = try tally([(whole, 10), (Self.record("news.1"), 20)])
+        #expect(tally.count == 1 && tally.groups.map(\.latestRequest) == ["news.1"])
+        var ending = ByteWriter()
+        ResultFacet.ending.write(of: try #require(Records.read(whole)), to: &ending)
+        let part = try #require(Records.read(ending.text.replacing("{\"", with: "{\"request_id\":\"x\",\"", maxReplacements: 1)))
+        var byIndex = FailureTally()
+        byIndex.add(part, count: 5, from: 1, to: 2, latest: "news")
+        #expect(byIndex.count == 0, "\(ending.text)")
+    }
+
     @Test func onlyPlatformsThatFailedArePartOfTheCause() throws {
         let sends = [("apple", "success"), ("fcmv1", "throttled"), ("windows", "ambiguous"), ("fcmv1", "throttled")]
         let tally = try tally([(Self.record("a", sends: sends.map { Self.send($0.0, $0.1) }.joined(separator: ",")), 1)])

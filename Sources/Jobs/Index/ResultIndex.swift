@@ -10,7 +10,7 @@ import SQLite
 /// to one thread at a time.
 final class ResultIndex {
     /// The layout of the tables. A file with another one is rebuilt.
-    private static let version = 2
+    private static let version = 3
     /// The longest wait for another command that writes.
     private static let patience = Duration.seconds(2)
 
