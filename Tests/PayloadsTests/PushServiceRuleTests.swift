@@ -146,6 +146,29 @@ struct PushServiceRuleTests {
                 #"{"notification":{},"apns":{"headers":{"apns-priority":"10","apns-push-type":"alert"}}}"#,
                 "apns/headers/apns-priority"
             ),
+            // A Live Activity, whose updates need no alert, and what has nothing for Apple's devices.
+            (
+                #"{"data":{"k":"v"},"apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"content-state":{}}}}}"#,
+                #"{"data":{},"apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"event":"end","content-state":{}}}}}"#,
+                "apns/headers/apns-priority"
+            ),
+            (
+                #"{"data":{},"android":{"notification":{}},"apns":{"headers":{"apns-priority":"10"}}}"#,
+                #"{"android":{"notification":{}},"apns":{"headers":{"apns-priority":"10"}}}"#, "apns/headers/apns-priority"
+            ),
+            // Empty texts, which protocol buffers take as not set.
+            (
+                #"{"fcm_options":{"analytics_label":" "}}"#, #"{"fcm_options":{"analytics_label":""}}"#,
+                "fcm_options/analytics_label"
+            ),
+            (
+                #"{"webpush":{"fcm_options":{"link":" "}}}"#, #"{"webpush":{"fcm_options":{"link":""}}}"#,
+                "webpush/fcm_options/link"
+            ),
+            (
+                ##"{"android":{"notification":{"color":"#"}}}"##,
+                #"{"android":{"notification":{"color":"","bypass_proxy_notification":true}}}"#, "android/notification/color"
+            ),
         ])
     func messageOfFCM(_ broken: String, _ kept: String, _ place: String) throws {
         let error = try payloadError { try native(.fcmv1, "{\"body\":{\"message\":\(broken)}}") }
