@@ -148,7 +148,8 @@ struct EntranceTests {
                 status("PUT", "installations/i", [:], device + EntranceTests.text(handle) + "}"),
                 status("POST", "messages?direct", Self.fields(of: handle, on: platform), payload),
                 status(
-                    "POST", "messages/$batch?direct", ["ServiceBusNotification-Format": format, "Content-Type": type],
+                    "POST", "messages/$batch?direct",
+                    ["ServiceBusNotification-Format": format, "Content-Type": type, "X-WNS-Type": "wns/toast"],
                     parts.joined(separator: "\r\n")),
             ]
             if platform == .apple {
@@ -168,6 +169,7 @@ struct EntranceTests {
         private static func fields(of handle: String, on platform: Platform) -> HTTPFields {
             var fields: HTTPFields = [
                 "ServiceBusNotification-Format": "\(platform.name)", "ServiceBusNotification-DeviceHandle": handle,
+                "X-WNS-Type": "wns/toast",
             ]
             var document = JSONDocument()
             guard platform == .browser, (try? document.read(handle.utf8Span.span)) != nil else { return fields }

@@ -26,8 +26,8 @@ struct PushServiceRefusalTests {
                 "apple", "apns", "{\"aps\":{\"alert\":\"\(String(repeating: "x", count: 4096))\"}}", [:],
                 "Apns.InvalidNotificationSize", "4096"
             ),
-            ("windows", "wns", "<toast/>", [:], "Wns.InvalidNotificationFormat", "x-wns-type"),
-            ("windows", "wns", "<toast/>", ["X-WNS-Type": "wns/x"], "Wns.InvalidNotificationFormat", "x-wns-type"),
+            ("windows", "wns", "<toast>&</toast>", ["X-WNS-Type": "wns/toast"], "Wns.InvalidNotificationFormat", "bare &"),
+            ("windows", "wns", "<toast/>", ["X-WNS-Type": "wns/badge"], "Wns.InvalidNotificationFormat", "wns/badge"),
             ("adm", "adm", #"{"data":{"k":1}}"#, [:], "Adm.InvalidNotificationFormat", "data"),
         ] as [(String, String, String, HTTPFields, String, String)])
     func sendThatBreaksARuleRingsNowhere(

@@ -71,6 +71,6 @@ package struct RequestChecker {
         let refusals = findings.filter { !$0.isBySettings }
         guard refusals.isEmpty else { return faults += refusals.map { InputFault($0.fault, at: place) } }
         warnings += findings.map { InputFault($0.fault, at: place) }
-        valid.append(OutgoingRequest(json, saying: request, isEvent: isEvent))
+        valid.append(OutgoingRequest(request.withoutNulls(json, isEvent: isEvent), saying: request, isEvent: isEvent))
     }
 }

@@ -12,6 +12,31 @@ import PushModel
 /// The question goes through the hub's own connections, but is no call: it has no place among them and no part of the rate. Where the
 /// circuit is not closed, it is the probe.
 extension HubPort {
+    /// The detail of a success that is not the hub's.
+    static let foreignAnswer = Array("the answer is no hub's, as that of a sign-in page, a proxy or another server".utf8)
+
+    /// Reads the answer to a send. A success without a mark of a hub is not this hub's once it has named a notification.
+    func read(_ answer: borrowing Answer, now: Timestamp) -> HubAnswer {
+        var reply = HubAnswer(answer, toSend: true, now: now.milliseconds)
+        if reply.notificationID != nil {
+            namesNotifications = true
+        } else if reply.isUnmarked, namesNotifications {
+            reply.hint = .notTheHub
+        }
+        return reply
+    }
+
+    /// Notes what an answer to a send says of the hub's standing.
+    func noteStanding(_ reply: HubAnswer, isRefused: Bool) {
+        if isRefused || reply.status == 404 {
+            standing.noteFailure("it answers \(reply.status)")
+        } else if reply.hint == .notTheHub {
+            standing.noteFailure("what answers \(reply.status) is no hub")
+        } else if reply.status < 500 {
+            standing.answered()
+        }
+    }
+
     /// A question that is in flight.
     struct Question {
         /// The number of the token that it was signed with.

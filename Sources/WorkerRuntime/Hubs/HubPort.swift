@@ -133,4 +133,10 @@ final class HubPort {
         if !keepsMetrics { metrics.retire() }
         health.leave()
     }
+
+    /// Publishes what limits calls, and what the connections count by themselves. `seconds` is how long the oldest call waits.
+    func noteLimits(oldestWaiting seconds: Double) {
+        metrics.noteLimits(limits, oldestWaiting: seconds)
+        metrics.noteConnections(of: connections)
+    }
 }

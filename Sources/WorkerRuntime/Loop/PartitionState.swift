@@ -260,12 +260,11 @@ struct PartitionState {
         ledger?.reachedEnd(offset)
     }
 
-    /// The open transaction behind which the partition ends for those who read it, if it lasts for long. `high` is the offset of the next
+    /// None, or the open transaction behind which the partition ends for those who read it, if it lasts for long. `high` is the offset of the next
     /// record that is written, and `since` when the first waits that was not read.
-    func openTransaction(high: Int64, since: Timestamp?, now: Timestamp) -> OpenTransaction? {
-        guard let since, let end = readableEnd, !mayHaveRecords, ledger?.position ?? end == end, end < high else { return nil }
-        let transaction = OpenTransaction(partition: id, offset: end, recordCount: high - end, since: since)
-        return transaction.isLong(at: now) ? transaction : nil
+    func openTransaction(high: Int64, since: Timestamp?, now: Timestamp) -> [OpenTransaction] {
+        guard let since, let end = readableEnd, !mayHaveRecords, ledger?.position ?? end == end, end < high else { return [] }
+        return [OpenTransaction(partition: id, offset: end, recordCount: high - end, since: since)].filter { $0.isLong(at: now) }
     }
 
     /// True if a record may be read now.

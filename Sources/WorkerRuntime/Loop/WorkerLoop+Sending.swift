@@ -118,20 +118,16 @@ extension WorkerLoop {
     private static let maximumSpareBuffers = 4096
 
     private func answered(_ flight: Flight, call index: Int, answer: borrowing Answer, from port: HubPort) {
-        var reply = HubAnswer(answer, toSend: true, now: wallClock.milliseconds)
-        if reply.isUnmarked, port.namesNotifications { reply.hint = .notTheHub }
+        let reply = port.read(answer, now: wallClock)
         let verdict = Verdict(of: reply.result)
         flight.report.calls[index].httpStatus = reply.status
         flight.report.calls[index].retryAfter = reply.retryAfter
         // What an earlier attempt said is no reason for how this one ended.
         flight.report.calls[index].detail = nil
-        if let id = reply.notificationID {
-            port.namesNotifications = true
-            flight.report.calls[index].notificationID = flight.report.keep(answer.text(id))
-        }
+        if let id = reply.notificationID { flight.report.calls[index].notificationID = flight.report.keep(answer.text(id)) }
         if let id = reply.trackingID { flight.report.calls[index].trackingID = flight.report.keep(answer.text(id)) }
         if let detail = reply.detail { flight.report.calls[index].detail = flight.report.keep(answer.text(detail)) }
-        if reply.hint == .notTheHub { flight.report.calls[index].detail = flight.report.keep(Self.foreignAnswer.utf8.span) }
+        if reply.hint == .notTheHub { flight.report.calls[index].detail = flight.report.keep(HubPort.foreignAnswer.span) }
         var attempt = attemptEnded(flight, call: index, verdict: verdict)
         attempt.httpStatus = reply.status
         attempt.result = verdict.outcome == .success ? .ok : .error
@@ -141,9 +137,6 @@ extension WorkerLoop {
         noteHubAnswer(flight, call: index, reply: reply, verdict: verdict, from: port)
         decide(flight, call: index, verdict: verdict, after: attempt, floor: reply.retryAfter ?? 0, at: port)
     }
-
-    /// The detail of a success that is not the hub's.
-    private static let foreignAnswer = "the answer is no hub's, as that of a sign-in page, a proxy or another server"
 
     private func noteFailure(_ flight: Flight, call index: Int, failure: TransportFailure, at port: HubPort) {
         let verdict = Verdict(of: CallResult(failure))
@@ -192,14 +185,8 @@ extension WorkerLoop {
             log.error(
                 .hubUnauthorized, "the hub does not accept the key or its rights",
                 [.hub: .string(port.name), .code: LogValue(reply.status)])
-            port.standing.noteFailure("it answers \(reply.status)")
-        } else if reply.status == 404 {
-            port.standing.noteFailure("it answers 404")
-        } else if reply.hint == .notTheHub {
-            port.standing.noteFailure("what answers \(reply.status) is no hub")
-        } else if reply.status < 500 {
-            port.standing.answered()
         }
+        port.noteStanding(reply, isRefused: verdict.outcome == .auth)
     }
 
     /// Ends the call, or schedules its next attempt.

@@ -52,8 +52,7 @@ extension WorkerLoop {
                 let since = partitions[slot].backlog.oldest(
                     unreadCount: count, lastTaken: partitions[slot].lastTimestamp, now: wallClock)
                 if let since { oldest = min(oldest, since) }
-                let found = partitions[slot].openTransaction(high: marks.high, since: since, now: wallClock)
-                if let found { open.append(found) }
+                open += partitions[slot].openTransaction(high: marks.high, since: since, now: wallClock)
             }
             metrics.lagSeconds(of: lane).set(seconds(since: oldest))
             facts.oldestUnread = min(facts.oldestUnread ?? oldest, oldest)

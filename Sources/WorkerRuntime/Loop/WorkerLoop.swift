@@ -212,8 +212,7 @@ final class WorkerLoop {
             watchReserves()
             closeRetiredPorts()
             for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
-                port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
-                port.metrics.noteConnections(of: port.connections)
+                port.noteLimits(oldestWaiting: seconds(since: oldest))
             }
             perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
             noteLeft()

@@ -71,7 +71,7 @@ struct ParentResultTests {
         #expect(text("error/message", in: result)?.hasPrefix("2 of 3 parts") == true)
         #expect(value("parts/not_sent", in: result) as? [Int] == [1, 2] && number("parts/expired", in: result) == 1)
         #expect(number("targets/accepted", in: result) == 15 && number("targets/failed", in: result) == 30)
-        #expect(text("replay_safety", in: result) == "pointless", "its parts are what can be replayed")
+        #expect(text("replay_safety", in: result) == "safe", "it is the gravest of its parts")
     }
 
     /// The moments that the record names, its calls, and the calls that its parts tell of.
