@@ -52,18 +52,20 @@ struct HeadReader {
             isMalformed = true
         }
         let key = String(decoding: name, as: UTF8.self)
-        let text = String(decoding: value, as: UTF8.self)
+        // Blanks behind a value are none of it (RFC 9112, 5).
+        let end = value.lastIndex { $0 != 32 && $0 != 9 }.map { $0 + 1 } ?? 0
+        let text = String(decoding: value[..<end], as: UTF8.self)
         fields.append(key, value: text)
         if key.equalsIgnoringCase("content-length") {
             lengthCount += 1
             contentLength = Int(text)
         } else if key.equalsIgnoringCase("transfer-encoding") {
             codingCount += 1
-            // HTTP/1.0 has no codings (RFC 9112, 6.1).
-            if isHTTP10 || !text.equalsIgnoringCase("chunked") { isMalformed = true }
+            // HTTP/1.0 has no codings (RFC 9112, 6.1), and the library knows this one without blanks only.
+            if isHTTP10 || end < value.count || !text.equalsIgnoringCase("chunked") { isMalformed = true }
         } else if key.equalsIgnoringCase("host") {
             hostCount += 1
-            if !value.allSatisfy(Self.isHostCharacter) { isMalformed = true }
+            if !text.utf8.allSatisfy(Self.isHostCharacter) { isMalformed = true }
         }
     }
 

@@ -91,7 +91,11 @@ public struct HubClient: Sendable {
         writer.append("\r\nServiceBusNotification-Format: ")
         writer.append(call.platform?.name ?? "template")
         writer.append("\r\n")
-        appendTarget(call.target, of: plan, for: request, to: &writer)
+        if case .device(let handle) = call.target, call.platform == .browser {
+            Self.append(subscription: request.document.span(handle), to: &writer)
+        } else {
+            appendTarget(call.target, of: plan, for: request, to: &writer)
+        }
         writer.append(payload.headers)
         if case .devices(let handles) = call.target {
             appendBatch(handles, of: request, with: payload, to: &writer)
@@ -111,6 +115,21 @@ public struct HubClient: Sendable {
     /// - Returns: What follows; whether the same call should be made again.
     public mutating func rejected(token serial: UInt64) -> SASTokenCache.Verdict {
         tokens.rejected(serial: serial)
+    }
+
+    /// Appends a browser's handle as a direct send has it: the endpoint, and the keys in headers of their own.
+    private static func append(subscription handle: Span<UInt8>, to writer: inout ByteWriter) {
+        var document = JSONDocument()
+        guard (try? document.read(handle)) != nil else { return }
+        let headers: [(StaticString, StaticString)] = [
+            ("ServiceBusNotification-DeviceHandle: ", "endpoint"), ("P256DH: ", "p256dh"), ("Auth: ", "auth"),
+        ]
+        for (header, name) in headers {
+            guard let value = document.member(name, of: document.root) else { continue }
+            writer.append(header)
+            writer.append(document.span(document.text(of: value)))
+            writer.append("\r\n")
+        }
     }
 
     /// Appends the header that says whom the call reaches. Only a broadcast, which has to be asked for, has none.

@@ -146,12 +146,7 @@ struct EntranceTests {
             let type = "multipart/mixed; boundary=b"
             var all = [
                 status("PUT", "installations/i", [:], device + EntranceTests.text(handle) + "}"),
-                status(
-                    "POST", "messages?direct",
-                    [
-                        "ServiceBusNotification-Format": format, "ServiceBusNotification-DeviceHandle": handle,
-                        "X-WNS-Type": "wns/toast",
-                    ], payload),
+                status("POST", "messages?direct", Self.fields(of: handle, on: platform), payload),
                 status(
                     "POST", "messages/$batch?direct",
                     ["ServiceBusNotification-Format": format, "Content-Type": type, "X-WNS-Type": "wns/toast"],
@@ -168,6 +163,23 @@ struct EntranceTests {
                     ))
             }
             return all
+        }
+
+        /// The header fields of a direct send. It has a browser's keys in fields of their own.
+        private static func fields(of handle: String, on platform: Platform) -> HTTPFields {
+            var fields: HTTPFields = [
+                "ServiceBusNotification-Format": "\(platform.name)", "ServiceBusNotification-DeviceHandle": handle,
+                "X-WNS-Type": "wns/toast",
+            ]
+            var document = JSONDocument()
+            guard platform == .browser, (try? document.read(handle.utf8Span.span)) != nil else { return fields }
+            for (name, member) in [("ServiceBusNotification-DeviceHandle", "endpoint"), ("P256DH", "p256dh"), ("Auth", "auth")] {
+                fields.remove(name)
+                document.forEachMember(of: document.root) { key, value in
+                    if document.string(key) == member { fields.append(name, value: document.string(document.text(of: value))) }
+                }
+            }
+            return fields
         }
     }
 

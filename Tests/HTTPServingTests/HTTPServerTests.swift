@@ -135,6 +135,7 @@ import Testing
         ("Host: h\r\nTransfer-Encoding: identity\r\n", 400),
         ("Host: h\r\nTransfer-Encoding: xchunked\r\n", 400),
         ("Host: h\r\nTransfer-Encoding:\r\n", 400),
+        ("Host: h\r\nTransfer-Encoding: chunked \r\n", 400),
         ("Host: h\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400),
         ("Host: h\r\nContent-Length: 2000\r\n", 413),
         ("Host: h\r\nX-A: \(String(repeating: "a", count: 40_000))\r\n", 431),
@@ -178,6 +179,7 @@ import Testing
                 "GET /a?b=1&c HTTP/1.1\r\nHost: h\r\n",
                 "GET /a HTTP/1.1\r\nHOST:[::1]:80\r\nX-A:b\r\nX-B:  \t c  \r\nX-C:\r\nX-D: \r\n",
                 "POST /a HTTP/1.1\r\nCookie: a=b; c=d\r\nHost:\r\nContent-Length: 0\r\n",
+                "GET /a HTTP/1.1\r\nHost: h \t\r\n",
                 "GET http://h/a HTTP/1.1\r\nHost: h\r\n",
                 "GET /%00%zz HTTP/1.1\r\nHost: h\r\nX-A: \u{E9}\r\n",
             ]

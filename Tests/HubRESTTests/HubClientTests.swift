@@ -83,6 +83,20 @@ import Testing
                 ])
     }
 
+    /// A browser's keys are headers of their own.
+    @Test func aDirectSendToABrowser() throws {
+        var calling = try Calling()
+        let handle = #"{\"auth\":\"s\",\"endpoint\":\"https://e\",\"p256dh\":\"k\"}"#
+        let calls = try calling.calls(
+            "\"audience\":{\"devices\":[{\"platform\":\"browser\",\"handle\":\"\(handle)\"}]}",
+            content: #""payloads":{"browser":{"body":{"title":"Hi"}}}"#)
+        let fields =
+            "ServiceBusNotification-Format: browser\nServiceBusNotification-DeviceHandle: https://e\nP256DH: k\nAuth: s"
+        #expect(
+            try calls.map(text)
+                == [golden("messages?api-version=2020-06&direct", fields, "application/json;charset=utf-8", #"{"title":"Hi"}"#)])
+    }
+
     /// The form of page HubProtocol, "Direct batches".
     @Test func aDirectBatch() throws {
         var calling = try Calling()

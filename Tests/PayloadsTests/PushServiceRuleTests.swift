@@ -146,6 +146,29 @@ struct PushServiceRuleTests {
                 #"{"notification":{},"apns":{"headers":{"apns-priority":"10","apns-push-type":"alert"}}}"#,
                 "apns/headers/apns-priority"
             ),
+            // A Live Activity, whose updates need no alert, and what has nothing for Apple's devices.
+            (
+                #"{"data":{"k":"v"},"apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"content-state":{}}}}}"#,
+                #"{"data":{},"apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"event":"end","content-state":{}}}}}"#,
+                "apns/headers/apns-priority"
+            ),
+            (
+                #"{"data":{},"android":{"notification":{}},"apns":{"headers":{"apns-priority":"10"}}}"#,
+                #"{"android":{"notification":{}},"apns":{"headers":{"apns-priority":"10"}}}"#, "apns/headers/apns-priority"
+            ),
+            // Empty texts, which protocol buffers take as not set.
+            (
+                #"{"fcm_options":{"analytics_label":" "}}"#, #"{"fcm_options":{"analytics_label":""}}"#,
+                "fcm_options/analytics_label"
+            ),
+            (
+                #"{"webpush":{"fcm_options":{"link":" "}}}"#, #"{"webpush":{"fcm_options":{"link":""}}}"#,
+                "webpush/fcm_options/link"
+            ),
+            (
+                ##"{"android":{"notification":{"color":"#"}}}"##,
+                #"{"android":{"notification":{"color":"","bypass_proxy_notification":true}}}"#, "android/notification/color"
+            ),
         ])
     func messageOfFCM(_ broken: String, _ kept: String, _ place: String) throws {
         let error = try payloadError { try native(.fcmv1, "{\"body\":{\"message\":\(broken)}}") }
@@ -173,6 +196,8 @@ struct PushServiceRuleTests {
             (#"{"aps":{"alert":{"loc-args":[1]}}}"#, #"{"aps":{"alert":{"loc-args":["1"]}}}"#, "/aps/alert/loc-args/0"),
             (#"{"aps":{"badge":"1"}}"#, #"{"aps":{"badge":0}}"#, "/aps/badge"),
             (#"{"aps":{"badge":-1}}"#, #"{"aps":{"badge":1}}"#, "/aps/badge"),
+            (#"{"aps":{"badge":1.5}}"#, #"{"aps":{"badge":1.0}}"#, "/aps/badge"),
+            (#"{"aps":{"badge":-1.0}}"#, #"{"aps":{"badge":1e2}}"#, "/aps/badge"),
             (#"{"aps":{"sound":1}}"#, #"{"aps":{"sound":{"critical":1,"name":"x"}}}"#, "/aps/sound"),
             (#"{"aps":{"content-available":"1"}}"#, #"{"aps":{"content-available":1}}"#, "/aps/content-available"),
             (#"{"aps":{"mutable-content":[]}}"#, #"{"aps":{"mutable-content":1}}"#, "/aps/mutable-content"),
@@ -262,6 +287,7 @@ struct PushServiceRuleTests {
             (Platform.gcm, #"{"data":{"from":"x"}}"#, #"{"data":{"k":1}}"#),
             (.gcm, #"{"data":{"gcmx":"x"}}"#, #"{"data":{"agcm":1}}"#),
             (.gcm, #"{"time_to_live":2419201}"#, #"{"time_to_live":2419200}"#),
+            (.gcm, #"{"time_to_live":2419201.0}"#, #"{"time_to_live":2419200.0}"#),
             (.gcm, #"{"priority":"low"}"#, #"{"priority":"high"}"#),
             (.gcm, #"{"notification":"x"}"#, #"{"notification":{"x":1}}"#),
             (.gcm, #"{"collapse_key":1}"#, #"{"collapse_key":"1"}"#),

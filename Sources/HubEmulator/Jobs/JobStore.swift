@@ -2,12 +2,15 @@
 struct JobStore: Sendable {
     /// Jobs, and blobs, that are kept. The oldest are forgotten first.
     private static let capacity = 1000
+    /// Bytes of the blobs together. The newest is kept, whatever its size.
+    private static let blobCapacity = 256 << 20
 
     /// In the order of their submission.
     private(set) var jobs: [HubJob] = []
     /// By path: container and name.
     private(set) var blobs: [String: [UInt8]] = [:]
     private var order: [String] = []
+    private var blobByteCount = 0
 
     mutating func append(_ job: HubJob) {
         jobs.append(job)
@@ -19,11 +22,13 @@ struct JobStore: Sendable {
         remove(path)
         blobs[path] = bytes
         order.append(path)
-        if order.count > Self.capacity { remove(order[0]) }
+        blobByteCount += bytes.count
+        while order.count > Self.capacity || blobByteCount > Self.blobCapacity && order.count > 1 { remove(order[0]) }
     }
 
     mutating func remove(_ path: String) {
-        guard blobs.removeValue(forKey: path) != nil else { return }
+        guard let bytes = blobs.removeValue(forKey: path) else { return }
+        blobByteCount -= bytes.count
         order.removeAll { $0 == path }
     }
 }

@@ -37,7 +37,7 @@ extension EmulatedHub {
                 let devices = body["devices"]
             else { throw RefusedCall(400, detail: "Could not find a part of the multipart content supplied.") }
             let handles = try Self.handles(devices.content)
-            let reader = NotificationReader(call: call, body: content.content)
+            let reader = NotificationReader(call: call, body: content.content, isBatch: true)
             return accept(try reader.notification(to: .handles(handles)), of: call, path: "messages/$batch/")
         }
     }

@@ -12,6 +12,7 @@ struct NotificationReader {
     let call: HubCall
     /// The notification itself: the request's body, or the first part of a batch.
     let body: [UInt8]
+    var isBatch = false
 
     /// Reads everything but the audience.
     func notification(to audience: Notification.Audience) throws(RefusedCall) -> Notification {
@@ -27,8 +28,16 @@ struct NotificationReader {
                     "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
                     + "\"windows\", \"apple\", \"gcm\", \"template\", \"adm\", or \"windowsphone\".")
         }
-        if case .handles(let handles) = audience { for handle in handles { try platform.check(handle: handle) } }
+        if case .handles(let handles) = audience { for handle in handles { try check(handle, on: platform) } }
         return try native(platform, to: audience)
+    }
+
+    /// Checks a device's handle. The keys of a browser stand beside its endpoint in a batch only: a direct send has fields for them.
+    private func check(_ handle: String, on platform: HubPlatform) throws(RefusedCall) {
+        guard platform == .browser, !isBatch else { return try platform.check(handle: handle) }
+        let fields = call.request.headers
+        let channel = JSONObject(["endpoint": handle, "p256dh": fields["P256DH"], "auth": fields["Auth"]])
+        try platform.check(handle: String(decoding: channel.bytes, as: UTF8.self))
     }
 
     /// The audience of the tags header, or everyone without the header.

@@ -46,10 +46,11 @@ public struct CallPreview: Sendable, Equatable {
         return type == .octetStream ? PayloadLimit.windowsRawByteCount : PayloadLimit.bodyByteCount(for: platform)
     }
 
-    /// A header line, in which the signature and a device's handle are only marked as present.
+    /// A header line, in which the signature and a device's handle with its keys are only marked as present.
     private static func hidden(_ line: String) -> String {
         for (name, shown) in [
             ("Authorization:", "SharedAccessSignature …redacted"), ("ServiceBusNotification-DeviceHandle:", "…redacted"),
+            ("P256DH:", "…redacted"), ("Auth:", "…redacted"),
         ] where line.lowercased().hasPrefix(name.lowercased()) {
             return "\(name) \(shown)"
         }

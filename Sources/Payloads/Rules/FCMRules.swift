@@ -46,8 +46,10 @@ enum FCMRules {
             ], as: text, from: .fcmMessage)
         + FieldRule.each(["body_loc_args", "title_loc_args"], as: .array(text), from: .fcmMessage)
         + FieldRule.each(
-            ["sticky", "local_only", "default_sound", "default_vibrate_timings", "default_light_settings"], as: .flag,
-            from: .fcmMessage)
+            [
+                "sticky", "local_only", "default_sound", "default_vibrate_timings", "default_light_settings",
+                "bypass_proxy_notification",
+            ], as: .flag, from: .fcmMessage)
         + [
             FieldRule("color", as: .text(.color), from: .fcmMessage),
             FieldRule("event_time", as: .text(.moment), from: .fcmMessage),
@@ -105,7 +107,7 @@ enum FCMRules {
     static let conflicts: [(field: String, rule: String, source: RuleSource)] = [
         ("message", "must stand there", .fcmMessage),
         ("any other field of these objects", "must not stand there", .fcmUnknownName),
-        ("message.apns.headers.apns-priority", "must not be 10 for a background push or beside data alone", .fcmMessage),
+        ("message.apns.headers.apns-priority", "must not be 10 for a background push or beside data alone", .fcmPriority),
     ]
 
     static let legacyBody = ValueForm.open(
@@ -143,16 +145,17 @@ extension JSONDocument {
                 isBackground = span(text(of: value)).equalsIgnoringCase("background")
             }
         }
-        guard let priority, hasType ? isBackground : showsNothingOnApple(message, apns: apns) else { return nil }
+        guard let priority, hasType ? isBackground : isBackgroundPush(message, apns: apns) else { return nil }
         return .body(
             priority, "message.apns.headers.apns-priority must not be 10 for a background push or beside data alone.")
     }
 
-    /// True if an FCM message has nothing for an Apple device to show.
-    private func showsNothingOnApple(_ message: Node, apns: Node) -> Bool {
+    /// True if an FCM message wakes an app of Apple, or has data for it, and nothing to show. A Live Activity shows its state.
+    private func isBackgroundPush(_ message: Node, apns: Node) -> Bool {
+        let aps = given("payload", of: apns).flatMap { given("aps", of: $0) }
+        guard given("data", of: message) ?? aps.flatMap({ given("content-available", of: $0) }) != nil else { return false }
         guard given("notification", of: message) == nil else { return false }
-        guard let payload = given("payload", of: apns), let aps = given("aps", of: payload) else { return true }
-        return shownMember(of: aps) == nil
+        return aps.map { shownMember(of: $0) == nil && given("event", of: $0) == nil } ?? true
     }
 
     /// The fault of a body for the legacy FCM.

@@ -21,6 +21,9 @@ struct RuleSource: Sendable, Equatable {
     static let fcmLabel = Self(
         name: "Firebase, Understanding message delivery",
         address: "https://firebase.google.com/docs/cloud-messaging/understand-delivery")
+    static let fcmPriority = Self(
+        name: "Firebase, Set the priority of a message",
+        address: "https://firebase.google.com/docs/cloud-messaging/customize-messages/setting-message-priority")
     static let fcmUnknownName = Self(
         name: "firebase-admin-node, issue 457", address: "https://github.com/firebase/firebase-admin-node/issues/457")
     static let fcmLegacy = Self(

@@ -10,7 +10,7 @@ enum TextForm: Sendable {
     case alphanumeric(Int)
     /// 1 to so many letters, digits, `-` and `_`.
     case base64URL(Int)
-    /// 1 to 50 letters, digits and signs of `-_.~%`.
+    /// 1 to 50 letters, digits and signs of `-_.~%`. An empty text is not set, as in all protocol buffers.
     case label
     /// Digits only, at most 18.
     case digits
@@ -20,9 +20,9 @@ enum TextForm: Sendable {
     case uuid
     /// Seconds with an `s` behind them, at least 0 and at most so many.
     case duration(Int64)
-    /// `#rrggbb`.
+    /// `#rrggbb`, or an empty text, which is not set.
     case color
-    /// An address that begins with `https://`.
+    /// An address that begins with `https://`, or an empty text, which is not set.
     case secureAddress
     /// An RFC 3339 date-time.
     case moment
@@ -36,14 +36,15 @@ enum TextForm: Sendable {
         case .base64URL(let most):
             (1...most).contains(text.count)
                 && text.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
-        case .label: (1...50).contains(text.count) && text.allSatisfy { $0.isLetterOrDigit || "-_.~%".utf8.contains($0) }
+        case .label: (0...50).contains(text.count) && text.allSatisfy { $0.isLetterOrDigit || "-_.~%".utf8.contains($0) }
         case .digits: (1...18).contains(text.count) && text.allSatisfy { $0.isDigit }
         case .words(let words): words.contains { text.equalsIgnoringCase($0) }
         case .uuid: Self.isUUID(text)
         case .duration(let most): Self.isDuration(text, ofAtMost: most)
         case .color:
-            text.count == 7 && text[0] == UInt8(ascii: "#") && text.extracting(1...).allSatisfy { $0.isHexadecimalDigit }
-        case .secureAddress: text.count > 8 && text.startsIgnoringCase(with: "https://")
+            text.isEmpty
+                || text.count == 7 && text[0] == UInt8(ascii: "#") && text.extracting(1...).allSatisfy { $0.isHexadecimalDigit }
+        case .secureAddress: text.isEmpty || text.count > 8 && text.startsIgnoringCase(with: "https://")
         case .moment: Timestamp(text) != nil
         }
     }

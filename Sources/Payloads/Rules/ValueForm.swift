@@ -79,7 +79,9 @@ extension JSONDocument {
         case .target: break
         case .text(let form): isMet = kind == .string && form.isMet(by: span(text(of: node)))
         case .word(let words):
-            isMet = kind == .string ? words.contains { span(text(of: node)).equalsIgnoringCase($0) } : isWhole(node)
+            isMet =
+                kind == .string
+                ? words.contains { span(text(of: node)).equalsIgnoringCase($0) } : wholeNumber(at: node) != nil
         case .textOrObject: isMet = kind == .string || kind == .object
         case .object: isMet = kind == .object
         case .flag:
@@ -90,7 +92,7 @@ extension JSONDocument {
             if kind == .string && isProtocolBuffer {
                 isMet = span(text(of: node)).isNumber
             } else {
-                isMet = integer(at: node).map { range.contains($0) } ?? (isProtocolBuffer && isWhole(node))
+                isMet = wholeNumber(at: node).map { range.contains($0) } ?? false
             }
         case .number(let isProtocolBuffer):
             isMet = kind == .number || isProtocolBuffer && kind == .string && span(text(of: node)).isNumber
@@ -171,11 +173,11 @@ extension JSONDocument {
         return nil
     }
 
-    /// True if the value is a number without a fraction, also as `1.0` or `1e2`.
-    private func isWhole(_ node: Node) -> Bool {
-        if integer(at: node) != nil { return true }
-        guard kind(of: node) == .number, let number = Double(string(text(of: node))) else { return false }
-        return number == number.rounded() && abs(number) <= 2_147_483_647
+    /// The value of a number without a fraction, also as `1.0` or `1e2`, which serialisers of floating-point numbers write.
+    private func wholeNumber(at node: Node) -> Int64? {
+        if let number = integer(at: node) { return number }
+        guard kind(of: node) == .number, let number = Double(string(text(of: node))) else { return nil }
+        return number == number.rounded() && abs(number) <= 2_147_483_647 ? Int64(number) : nil
     }
 
     /// The value of a member unless it is null, which is taken as not set.
