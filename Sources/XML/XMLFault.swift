@@ -62,6 +62,9 @@ package struct XMLFault: Error, Sendable, Equatable {
         self.offset = offset
     }
 
+    /// True if the text is beyond what the scanner takes, and may be XML all the same.
+    package var isLimit: Bool { kind == .depth || kind == .attributeCount }
+
     /// One plain sentence that repeats nothing of the text.
     package var sentence: String {
         switch kind {

@@ -184,7 +184,9 @@ struct PushServiceRuleTests {
     @Test func bodyOfFCMHasNothingBesideTheMessage() throws {
         let error = try payloadError { try native(.fcmv1, #"{"body":{"message":{},"data":{}}}"#) }
         #expect(error.pointer == "/payloads/fcmv1/body/data" && error.sentence.contains("no field of this name"))
-        #expect(throws: Never.self) { try native(.fcmv1, #"{"body":{"message":{},"validateOnly":true}}"#) }
+        #expect(throws: PayloadError.self, "FCM would deliver nothing") {
+            try native(.fcmv1, #"{"body":{"message":{},"validateOnly":true}}"#)
+        }
         #expect(throws: PayloadError.self) { try native(.fcmv1, #"{"body":{"message":null}}"#) }
     }
 
@@ -207,15 +209,21 @@ struct PushServiceRuleTests {
                 #"{"aps":{"interruption-level":"loud"}}"#, #"{"aps":{"interruption-level":"time-sensitive"}}"#,
                 "/aps/interruption-level"
             ),
-            (#"{"aps":{"relevance-score":1.01}}"#, #"{"aps":{"relevance-score":1}}"#, "/aps/relevance-score"),
             (#"{"aps":{"relevance-score":"1"}}"#, #"{"aps":{"relevance-score":0.5}}"#, "/aps/relevance-score"),
             (#"{"aps":{"content-state":"x"}}"#, #"{"aps":{"content-state":{}}}"#, "/aps/content-state"),
-            (#"{}"#, #"{"mdm":"x"}"#, ""),
         ])
     func bodyForApple(_ broken: String, _ kept: String, _ place: String) throws {
-        let error = try payloadError { try native(.apple, "{\"body\":\(broken)}") }
-        #expect(error.pointer == "/payloads/apple/body\(place)", "\(error.sentence)")
-        #expect(throws: Never.self) { try native(.apple, "{\"body\":\(kept)}") }
+        func message(_ payload: String) -> String { "{\"body\":{\"message\":{\"apns\":{\"payload\":\(payload)}}}}" }
+        let error = try payloadError { try native(.fcmv1, message(broken)) }
+        #expect(error.pointer == "/payloads/fcmv1/body/message/apns/payload\(place)", "\(error.sentence)")
+        #expect(throws: Never.self) { try native(.fcmv1, message(kept)) }
+        // APNs itself judges none of this.
+        #expect(throws: Never.self) { try native(.apple, "{\"body\":\(broken)}") }
+    }
+
+    @Test func bodyForAppleIsNotEmpty() throws {
+        #expect(try payloadError { try native(.apple, #"{"body":{}}"#) }.pointer == "/payloads/apple/body")
+        #expect(throws: Never.self) { try native(.apple, #"{"body":{"mdm":"x"}}"#) }
     }
 
     @Test(
@@ -270,7 +278,8 @@ struct PushServiceRuleTests {
             (#"{"aps":{"content-available":1}}"#, #""apns-priority":"1""#),
             (#"{"aps":{"content-available":1,"alert":"x"}}"#, #""apns-priority":"10""#),
             (#"{"aps":{"content-available":1}}"#, #""apns-priority":"10","apns-push-type":"voip""#),
-            (#"{"aps":{"relevance-score":75}}"#, #""apns-push-type":"liveactivity""#),
+            (#"{"aps":{"content-available":0}}"#, #""apns-priority":"10""#),
+            (#"{"aps":{"alert":"x"}}"#, #""apns-priority":" 10 ""#),
         ])
     func whatOnlyLooksLikeAContradictionIsSent(_ body: String, _ headers: String) throws {
         #expect(throws: Never.self) { try native(.apple, "{\"body\":\(body),\"headers\":{\(headers)}}") }

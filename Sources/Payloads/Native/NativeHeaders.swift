@@ -20,7 +20,6 @@ struct NativeHeaders {
     private(set) var isBackground = false
     /// True if Apple may show the push: the type is `alert`, or the hub finds one.
     private(set) var mayAlert = true
-    private(set) var isLiveActivity = false
     /// True if `apns-priority` is 10.
     private(set) var hasHighestPriority = false
     private(set) var wnsType: WNSType?
@@ -62,7 +61,6 @@ struct NativeHeaders {
             names.insert(.pushType)
             isVoIP = value.equalsIgnoringCase("voip")
             isBackground = value.equalsIgnoringCase("background")
-            isLiveActivity = value.equalsIgnoringCase("liveactivity")
             mayAlert = value.equalsIgnoringCase("alert")
         } else if name.isHeader("apns-expiration") || name.equalsIgnoringCase("servicebusnotification-apns-expiry")
             || name.equalsIgnoringCase("x-wns-ttl")
@@ -111,7 +109,7 @@ struct NativeHeaders {
     /// Names that decide who is reached, who is asking and how the connection is used.
     private static let reservedNames: [StaticString] = [
         "authorization", "host", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "expect", "accept",
-        "accept-encoding", "cookie", "user-agent", "trackingid", "date", "via", "forwarded", "http2-settings",
+        "accept-encoding", "cookie", "user-agent", "trackingid", "date", "via", "forwarded", "http2-settings", "p256dh", "auth",
     ]
     private static let reservedPrefixes: [StaticString] = ["content-", "proxy-", "x-ms-", "x-http-method", "x-forwarded-"]
 

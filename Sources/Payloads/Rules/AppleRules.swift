@@ -15,6 +15,7 @@ enum AppleRules {
         "controls", "mdm",
     ]
 
+    /// What FCM asks of `message.apns.payload`. APNs itself does not judge what is inside `aps`: a device passes over what it does not know.
     static let body = ValueForm.open([FieldRule("aps", as: .open(aps), from: .applePayload)])
 
     private static let aps: [FieldRule] =
@@ -47,7 +48,6 @@ enum AppleRules {
         ("body", "must not be empty", .appleReasons),
         ("apns-priority", "must not be 10 \(ofBackgroundPush)", .appleHeaders),
         ("aps.{alert, badge, sound}", "must not stand there with apns-push-type background", .appleHeaders),
-        ("aps.relevance-score", "must be from 0 to 1, except for a Live Activity", .applePayload),
     ]
 
     static let ofBackgroundPush = "for a background push"
@@ -57,7 +57,6 @@ extension JSONDocument {
     /// The fault of a body for Apple and what contradicts its headers.
     func appleFault(in body: Node, beside given: NativeHeaders) -> RuleFault? {
         if childCount(of: body) == 0 { return .body(body, "The body must not be an empty object.") }
-        if let fault = fault(in: body, by: AppleRules.body) { return .body(fault.node, fault.sentence) }
         if given.hasHighestPriority && (given.names.contains(.pushType) ? given.isBackground : isBackgroundPush(body)) {
             return .header("apns-priority", "apns-priority must not be 10 \(AppleRules.ofBackgroundPush).")
         }
@@ -65,23 +64,15 @@ extension JSONDocument {
         if given.isBackground, let shown = shownMember(of: aps) {
             return .body(shown, "aps must not have alert, badge or sound when apns-push-type is background.")
         }
-        if !given.isLiveActivity, let score = self.given("relevance-score", of: aps), !isFraction(score) {
-            return .body(score, "aps.relevance-score must be from 0 to 1.")
-        }
         return nil
     }
 
     /// True if the payload for Apple wakes the app and shows nothing.
     func isBackgroundPush(_ body: Node) -> Bool {
-        guard let aps = given("aps", of: body), given("content-available", of: aps) != nil else { return false }
-        return shownMember(of: aps) == nil
+        guard let aps = given("aps", of: body), let wakes = given("content-available", of: aps) else { return false }
+        return integer(at: wakes) != 0 && kind(of: wakes) != .false && shownMember(of: aps) == nil
     }
 
     /// The member of `aps` that the device shows or plays.
     func shownMember(of aps: Node) -> Node? { given("alert", of: aps) ?? given("badge", of: aps) ?? given("sound", of: aps) }
-
-    /// True if the number at `node` is from 0 to 1.
-    private func isFraction(_ node: Node) -> Bool {
-        Double(string(text(of: node))).map { (0...1).contains($0) } ?? false
-    }
 }

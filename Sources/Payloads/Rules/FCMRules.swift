@@ -8,8 +8,7 @@ enum FCMRules {
     private static let longestDuration: Int64 = 315_576_000_000
 
     static let body = ValueForm.closed([
-        FieldRule("message", as: .closed(message), from: .fcmMessage),
-        FieldRule("validate_only", as: .flag, from: .fcmMessage),
+        FieldRule("message", as: .closed(message), from: .fcmMessage)
     ])
 
     private static let message: [FieldRule] =

@@ -14,7 +14,7 @@ struct HeaderRule: Sendable {
 
     /// True if this is a header of that name whose value has another form.
     func isBroken(by header: Span<UInt8>, value: Span<UInt8>) -> Bool {
-        header.isHeader(name) && !(form?.isMet(by: value) ?? false)
+        header.isHeader(name) && !(form?.isMet(by: value.withoutOuterBlanks) ?? false)
     }
 
     /// The words behind the name.
@@ -25,6 +25,16 @@ struct HeaderRule: Sendable {
 }
 
 extension Span<UInt8> {
+    /// The text without the blanks and tabs around it, which HTTP does not count (RFC 9110, section 5.5).
+    var withoutOuterBlanks: Span<UInt8> {
+        @_lifetime(copy self) get {
+            var range = 0..<count
+            while let first = range.first, self[first] == 0x20 || self[first] == 0x09 { range.removeFirst() }
+            while let last = range.last, self[last] == 0x20 || self[last] == 0x09 { range.removeLast() }
+            return extracting(range)
+        }
+    }
+
     /// True if this is the header `name`, which is in lower case, also in the spelling `X-Apns-…` that some SDKs use.
     func isHeader(_ name: StaticString) -> Bool {
         if equalsIgnoringCase(name) { return true }

@@ -18,6 +18,8 @@ enum WindowsRules {
         do throws(XMLFault) {
             root = try XMLScanner.root(of: body, allowing: leniency)
         } catch {
+            // What is deeper or wider than the scanner goes may be XML all the same.
+            if error.isLimit { throw BodyFault(sentence: error.sentence) }
             throw BodyFault(
                 sentence: "The body is not XML. \(error.sentence) For anything but XML, set X-WNS-Type to wns/raw.")
         }

@@ -118,7 +118,7 @@ public enum PushServiceRules {
                 if case .strings(.some) = field.form {
                     rule += "; keys are not from or message_type, nor begin with google. or gcm."
                 }
-                let isApples = name.hasPrefix("message.apns.") && field.form.hasRules && names != ["fcm_options"]
+                let isApples = name == "message.apns.headers"
                 add(name, rule: isApples ? rule + " under the rules of Apple" : rule, from: field.source)
                 if isApples { continue }
                 switch field.form {
@@ -131,11 +131,10 @@ public enum PushServiceRules {
         }
         for header in headers(for: platform) { add("\(header.name)", rule: header.words, from: header.source) }
         switch platform {
-        case .apple: if case .open(let fields) = AppleRules.body { add(fields, below: "") }
         case .fcmv1: if case .closed(let fields) = FCMRules.body { add(fields, below: "") }
         case .gcm: if case .open(let fields) = FCMRules.legacyBody { add(fields, below: "") }
         case .adm: if case .open(let fields) = AmazonRules.body { add(fields, below: "") }
-        case .windows, .baidu, .browser, .xiaomi: break
+        case .apple, .windows, .baidu, .browser, .xiaomi: break
         }
         for conflict in conflicts(for: platform) { add(conflict.field, rule: conflict.rule, from: conflict.source) }
         return rows

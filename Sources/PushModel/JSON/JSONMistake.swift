@@ -142,7 +142,7 @@ private struct JSONOutline: ~Escapable {
         case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
             "The line ends inside a text: its closing quotation mark is missing, or the line break must be written \\n."
         case UInt8(ascii: "\\"):
-            "There is no such escape: a backslash is written \\\\, and \\u has four digits, two such for a character beyond them."
+            "There is no such escape, or it is half a surrogate pair: a backslash is \\\\, \\u has four digits, two such for what is beyond them."
         default: "A text must not hold a control character: a tab is written \\t."
         }
     }
