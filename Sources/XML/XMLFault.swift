@@ -63,7 +63,7 @@ package struct XMLFault: Error, Sendable, Equatable {
     }
 
     /// True if the text is beyond what the scanner takes, and may be XML all the same.
-    package var isLimit: Bool { kind == .depth || kind == .attributeCount }
+    package var isLimit: Bool { [.depth, .attributeCount, .documentType].contains(kind) }
 
     /// One plain sentence that repeats nothing of the text.
     package var sentence: String {

@@ -41,6 +41,8 @@ import Testing
                 #"{"requests":[{"a":1}, {"b":"\n"} ,7,null,"{\"c\":1}"]}"#, .list,
                 [#"{"a":1}"#, #"{"b":"\n"}"#, "7", "null", #""{\"c\":1}""#]
             ),
+            // Half a surrogate pair is for the reader of its item to find.
+            (#"{"requests":[{"a":"\ud83d"},{"b":2}]}"#, .list, [#"{"a":"\ud83d"}"#, #"{"b":2}"#]),
             (#"[{"a":1},{"b":2}]"#, .events, [#"{"a":1}"#, #"{"b":2}"#]),
             ("{\"a\":1}\n{\"b\":2}\n", .lines, [#"{"a":1}"#, #"{"b":2}"#]),
             ("{\"a\":1}\r\n\r\n \nno JSON", .lines, ["{\"a\":1}\r", "no JSON"]), ("{}", .lines, ["{}"]),

@@ -165,6 +165,11 @@ struct PushServiceRuleTests {
                 #"{"webpush":{"fcm_options":{"link":" "}}}"#, #"{"webpush":{"fcm_options":{"link":""}}}"#,
                 "webpush/fcm_options/link"
             ),
+            (#"{"token":"t"}"#, #"{"token":null,"topic":null,"condition":null}"#, "token"),
+            (
+                #"{"android":{"notification":{"title_loc_args":["a",null]}}}"#,
+                #"{"android":{"notification":{"title_loc_args":null}}}"#, "android/notification/title_loc_args/1"
+            ),
             (
                 ##"{"android":{"notification":{"color":"#"}}}"##,
                 #"{"android":{"notification":{"color":"","bypass_proxy_notification":true}}}"#, "android/notification/color"
@@ -381,7 +386,9 @@ struct PushServiceRuleTests {
         arguments: [
             ("<toast/>", nil, "x-wns-type must stand there."), ("<toast/>", "wns/toast", nil),
             ("<toast>&</toast>", "wns/raw", nil),
-            ("<toast>&</toast>", "wns/toast", "The body is not XML."), ("<toast/>", "wns/tile", "X-WNS-Type says wns/tile"),
+            ("<toast>&</toast>", "wns/toast", "The body is not XML."),
+            ("<Toast/>", "wns/toast", "The body must be an XML text with the root"),
+            ("<toast/>", "wns/tile", "X-WNS-Type says wns/tile"),
             ("<?xml version=\"1.0\" encoding=\"utf-16\"?><toast/>", "wns/toast", nil),
         ] as [(String, String?, String?)])
     func aHubHandsXMLOnWhateverEncodingItDeclares(_ body: String, _ type: String?, _ sentence: String?) {

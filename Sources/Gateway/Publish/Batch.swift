@@ -48,7 +48,8 @@ struct Batch: Sendable {
     private static func elements(of body: [UInt8], in form: BatchForm) throws(APIProblem) -> [[UInt8]] {
         var document = JSONDocument()
         do throws(JSONError) {
-            try document.read(body.span)
+            // Half a surrogate pair is the fault of its item alone.
+            try document.read(body.span, replacingHalfPairs: true)
         } catch {
             throw .unreadable(body.isEmpty ? .noValue : .notJSON(error), in: body)
         }

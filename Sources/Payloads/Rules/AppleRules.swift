@@ -15,7 +15,7 @@ enum AppleRules {
         "controls", "mdm",
     ]
 
-    /// What FCM asks of `message.apns.payload`. APNs itself does not judge what is inside `aps`: a device passes over what it does not know.
+    /// The form that FCM asks of `message.apns.payload`. APNs itself does not judge what is inside `aps`: a device passes over what it does not know.
     static let body = ValueForm.open([FieldRule("aps", as: .open(aps), from: .applePayload)])
 
     private static let aps: [FieldRule] =

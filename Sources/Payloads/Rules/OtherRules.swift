@@ -1,3 +1,4 @@
+internal import PushModel
 internal import XML
 
 /// The rules of WNS about headers. A body's are those of XML.
@@ -18,12 +19,12 @@ enum WindowsRules {
         do throws(XMLFault) {
             root = try XMLScanner.root(of: body, allowing: leniency)
         } catch {
-            // What is deeper or wider than the scanner goes may be XML all the same.
+            // Text deeper or wider than the scanner goes may be XML all the same.
             if error.isLimit { throw BodyFault(sentence: error.sentence) }
             throw BodyFault(
                 sentence: "The body is not XML. \(error.sentence) For anything but XML, set X-WNS-Type to wns/raw.")
         }
-        guard let type = [WNSType.toast, .tile, .badge].first(where: { body.extracting(root).equalsIgnoringCase($0.rootName) })
+        guard let type = [WNSType.toast, .tile, .badge].first(where: { body.extracting(root).equals("\($0.rootName)") })
         else {
             throw BodyFault(
                 sentence:

@@ -19,7 +19,7 @@ struct FieldRule: Sendable {
     }
 }
 
-/// A form that a JSON value can be asked to have. Null is taken as not set, except where a name must not stand at all.
+/// A form that a JSON value can be asked to have. Null is taken as not set, except as an element of an array and in maps of strings.
 indirect enum ValueForm: Sendable {
     case text(TextForm)
     /// A text of this form or, as protocol buffers have it, the number of a word.
@@ -70,13 +70,11 @@ extension JSONDocument {
     /// The first fault of the value at `node`, or nil when it has the form. It looks at every value once.
     func fault(in node: Node, by form: ValueForm) -> ValueFault? {
         let kind = kind(of: node)
-        if case .target = form {
-            return ValueFault(node: node, field: "", words: "names a target; only the request's audience does")
-        }
         if kind == .null { return nil }
         var isMet = false
         switch form {
-        case .target: break
+        case .target:
+            return ValueFault(node: node, field: "", words: "names a target; only the request's audience does")
         case .text(let form): isMet = kind == .string && form.isMet(by: span(text(of: node)))
         case .word(let words):
             isMet =
@@ -119,7 +117,10 @@ extension JSONDocument {
         var elements = children(of: array)
         var position = 0
         while let (_, element) = elements.next(in: self) {
-            if let fault = fault(in: element, by: form) { return fault.inside("[\(position)]") }
+            let isMissing = kind(of: element) == .null
+            let fault =
+                isMissing ? ValueFault(node: element, field: "", words: "must " + form.words) : fault(in: element, by: form)
+            if let fault { return fault.inside("[\(position)]") }
             position += 1
         }
         return nil
@@ -205,7 +206,7 @@ extension ValueForm {
         case .textOrObject, .textOrOpen: "be a string or an object"
         case .object, .open, .closed: "be an object"
         case .flag: "be true or false"
-        case .toggle: "be 1"
+        case .toggle: "be a number, true or false; 1 and true switch it on"
         case .integer(let range, _):
             range.upperBound == .max
                 ? "be a whole number from \(range.lowerBound)"
