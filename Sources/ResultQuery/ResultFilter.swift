@@ -98,6 +98,9 @@ public struct ResultFilter: Sendable, Equatable {
         return filter
     }
 
+    /// True if it holds for the parts of a large request that it names.
+    public var includesParts: Bool { terms.contains(where: \.includesParts) }
+
     mutating func add(_ term: Term) { terms.append(term) }
 
     /// Adds that a result was written at this moment or later, in milliseconds since 1970.

@@ -24,7 +24,7 @@ struct HubFindingTests {
     /// A proxy's page under a status by which a hub would say that it knows the key, or does not.
     @Test(arguments: [200, 400, 401, 403, 404, 410]) func aPageOfSomethingElseIsNoProofOfAHub(_ status: Int) {
         let finding = HubFinding(status: status, detail: "", asksToWait: false, isHubs: false)
-        #expect(finding.kind == .failing && finding.isBad && finding.isProof == false)
+        #expect(finding.kind == (status == 200 ? .foreign : .failing) && finding.isBad && finding.isProof == false)
         #expect(finding.words == "answers \(status) with a page that is no hub's, as that of a sign-in or a proxy")
     }
 

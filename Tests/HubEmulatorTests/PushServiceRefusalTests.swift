@@ -47,12 +47,12 @@ struct PushServiceRefusalTests {
 
     @Test func templateIsJudgedForEachDevice() throws {
         let hub = try TestHub()
-        try hub.register("good", "apns", templates: ["t": ##"{"aps":{"badge":"#(n)"}}"##])
-        try hub.register("bad", "apns", templates: ["t": #"{"aps":{"badge":"$(n)"}}"#])
+        try hub.register("good", "adm", templates: ["t": #"{"data":{"n":"$(n)"}}"#])
+        try hub.register("bad", "adm", templates: ["t": ##"{"data":{"n":"#(n)"}}"##])
         let response = try hub.send("template", #"{"n":"1"}"#)
-        #expect(hub.rung == ["good": [#"{"aps":{"badge":1}}"#]])
+        #expect(hub.rung == ["good": [#"{"data":{"n":"1"}}"#]])
         #expect(
-            try hub.progress(try TestHub.id(response)) == "Completed Apns.Success=1 Apns.InvalidNotificationFormat=1")
+            try hub.progress(try TestHub.id(response)) == "Completed Adm.Success=1 Adm.InvalidNotificationFormat=1")
     }
 
     @Test func deviceThatTheScriptRefusesIsCountedOnce() throws {

@@ -22,7 +22,7 @@ import Testing
     @Test func aPageInTheHubsPlaceIsNoHub() {
         let facts = HubFacts(hub: "ns/h", outcome: .answered(status: 200, detail: "", isThrottled: false, isHubs: false))
         #expect(HubFindings.of(facts).map(\.state) == [.failed])
-        #expect(HubFindings.of(facts).first?.cause == .unreachable)
+        #expect(HubFindings.of(facts).first?.cause == .configuration)
     }
 
     @Test func aKeyWithoutTheRightSendIsGoodForWhoDoesNotNeedIt() {

@@ -64,7 +64,7 @@ import Testing
     ])
     func theIDOfAWholeStandsForItsParts(_ json: String, isMatch: Bool) throws {
         let filter = try ResultFilter("request:news", now: noon)
-        #expect(filter.withParts.finds(json) == isMatch)
+        #expect(filter.withParts.finds(json) == isMatch && filter.withParts.includesParts && !filter.includesParts)
         #expect(filter.finds(json) == (isMatch && json.contains(#""request_id":"news","#)))
         let others = try ResultFilter("-request:news", now: noon)
         #expect(others.withParts.finds(json) == others.finds(json), "what is left out is named as it is")

@@ -154,7 +154,7 @@ extension HubFinding {
         switch kind {
         case .good, .throttled, .rightUnknown, .unclear, .failing: nil
         case .keyRefused: .keyRefused
-        case .missing, .unreachable, .untrusted: .away
+        case .missing, .unreachable, .foreign, .untrusted: .away
         }
     }
 }

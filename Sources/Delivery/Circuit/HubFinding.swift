@@ -19,6 +19,8 @@ public struct HubFinding: Sendable, Equatable {
         case failing
         /// There is no answer.
         case unreachable
+        /// Something else answers in the hub's place, with a page for people.
+        case foreign
         /// There is no connection that can be trusted.
         case untrusted
         /// An answer that hubs do not give, perhaps of something that does not know the question.
@@ -39,7 +41,10 @@ public struct HubFinding: Sendable, Equatable {
     ///   - isHubs: Whether the answer is the hub's own, and not a page of something before it, which says nothing of key and hub.
     public init(status: Int, detail: String, asksToWait: Bool, isHubs: Bool = true) {
         if !isHubs, !asksToWait, (200..<300).contains(status) || (400...404).contains(status) || status == 410 {
-            self.init(.failing, words: "answers \(status) with a page that is no hub's, as that of a sign-in or a proxy")
+            // Web frameworks answer with pages where they do not know a question. One with a success is of something else.
+            self.init(
+                status < 300 ? .foreign : .failing,
+                words: "answers \(status) with a page that is no hub's, as that of a sign-in or a proxy")
             return
         }
         let said = detail.isEmpty ? "\(status)" : "\(status), \(detail)"
@@ -82,7 +87,7 @@ public struct HubFinding: Sendable, Equatable {
     public var isBad: Bool {
         switch kind {
         case .good, .throttled, .rightUnknown, .unclear: false
-        case .missing, .keyRefused, .failing, .unreachable, .untrusted: true
+        case .missing, .keyRefused, .failing, .unreachable, .foreign, .untrusted: true
         }
     }
 
@@ -91,7 +96,7 @@ public struct HubFinding: Sendable, Equatable {
         switch kind {
         case .good, .throttled, .unclear: true
         case .rightUnknown: nil
-        case .missing, .keyRefused, .failing, .unreachable, .untrusted: false
+        case .missing, .keyRefused, .failing, .unreachable, .foreign, .untrusted: false
         }
     }
 }

@@ -93,12 +93,16 @@ public struct OpenParents: Sendable {
         readTo = start
     }
 
-    /// True if this version may go on from a position. The first version begins its metadata with a digit, or writes none.
-    /// Whatever begins otherwise, a newer version wrote.
+    /// True if this version may go on from a position. It writes no metadata, or an offset in digits and perhaps notes behind a blank.
     ///
     /// - Parameter metadata: The committed metadata.
-    /// - Returns: Whether no newer version wrote it.
-    public static func isKnown(_ metadata: String) -> Bool { metadata.utf8.first?.isDigit ?? true }
+    /// - Returns: Whether this version can have written it.
+    public static func isKnown(_ metadata: String) -> Bool {
+        guard !metadata.isEmpty else { return true }
+        let words = metadata.split(separator: " ", omittingEmptySubsequences: false)
+        return words.count <= 2 && words.allSatisfy { !$0.isEmpty } && words[0].utf8.allSatisfy(\.isDigit)
+            && Int64(words[0]) != nil
+    }
 
     /// The state that a position of the group gives.
     ///

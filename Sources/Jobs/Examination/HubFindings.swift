@@ -88,6 +88,10 @@ package enum HubFindings {
             .warning("hub", of: hub, text: finding.words, mend: "see that the policy has the Send right, or use one that has it")
         case .failing: .failure("hub", of: hub, text: finding.words, mend: "pushfan explain hub_unavailable", cause: .unreachable)
         case .unclear: .warning("hub", of: hub, text: finding.words, mend: "see that hub.connection_string names the hub itself")
+        case .foreign:
+            .failure(
+                "hub", of: hub, text: finding.words, mend: "see what answers, a proxy or another server: \(call(facts))",
+                cause: .configuration)
         case .unreachable: .failure("hub", of: hub, text: finding.words, mend: call(facts), cause: .unreachable)
         case .untrusted:
             .failure(

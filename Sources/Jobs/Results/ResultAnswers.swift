@@ -82,8 +82,11 @@ package struct ResultAnswers: Sendable {
     package func failures(
         _ filter: ResultFilter, _ history: ReplayHistory
     ) throws(JobFailure) -> (tally: FailureTally, count: Int) {
-        let known = try known { index throws(SQLiteError) in try index.failures(filter, history) }
-        if let known { return known }
+        // Parts answer for a large request, and the index does not know whose they are.
+        let filter = filter.withParts
+        if !filter.includesParts, let known = try known({ index throws(SQLiteError) in try index.failures(filter, history) }) {
+            return known
+        }
         // Results of a replay are written after those that it repeats, at any time.
         let stop = history.places.isEmpty ? BackwardScan.stop(filter) : .end
         let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, stop)

@@ -311,7 +311,10 @@ struct AssignmentPlanTests {
         }
     }
 
-    @Test(arguments: [("120", false), ("120 a,ff", false), ("", false), ("v2:120", true), (" 120", true), ("{}", true)])
+    @Test(arguments: [
+        ("120", false), ("120 a,ff", false), ("", false), ("v2:120", true), (" 120", true), ("{}", true), ("7x", true),
+        ("3", false), ("120 ", true), ("1 2 3", true), ("99999999999999999999", true),
+    ])
     func largeRequestsBeginOnlyWhereNoNewerVersionStands(metadata: String, isLeft: Bool) throws {
         let plan = Self.plan([
             Plan.Assigned(.parents, committed: LedgerCommit(offset: 100, metadata: metadata)), Plan.Assigned(.parents),
