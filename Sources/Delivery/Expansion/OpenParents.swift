@@ -94,11 +94,12 @@ public struct OpenParents: Sendable {
     }
 
     /// True if this version may go on from a position. It writes no metadata, or an offset in digits and perhaps notes behind a blank.
+    /// Where nothing but an offset was known, a position has the form of requests.
     ///
     /// - Parameter metadata: The committed metadata.
     /// - Returns: Whether this version can have written it.
     public static func isKnown(_ metadata: String) -> Bool {
-        guard !metadata.isEmpty else { return true }
+        if (try? FinishedOffsets(decoding: metadata)) != nil { return true }
         let words = metadata.split(separator: " ", omittingEmptySubsequences: false)
         return words.count <= 2 && words.allSatisfy { !$0.isEmpty } && words[0].utf8.allSatisfy(\.isDigit)
             && Int64(words[0]) != nil
