@@ -26,7 +26,7 @@ struct NativePayloadTests {
             (.fcmv1, #"{"body":{"message":{"topic":"t"}}}"#, "/body/message/topic", "target"),
             (.fcmv1, #"{"body":{"message":{"condition":"'a' in topics"}}}"#, "/body/message/condition", "target"),
             (.fcmv1, #"{"body":{"message":{"fid":"f"}}}"#, "/body/message/fid", "target"),
-            (.fcmv1, #"{"body":"{\"message\":{\"token\":null}}"}"#, "/body", "/message/token"),
+            (.fcmv1, #"{"body":"{\"message\":{\"token\":\"t\"}}"}"#, "/body", "/message/token"),
             (.fcmv1, #"{"body":"{\"message\":{},\"message\":{\"token\":\"t\"}}"}"#, "/body", "target"),
             (.fcmv1, #"{"body":{"message":{"data":[]}}}"#, "/body/message/data", "object"),
             (.fcmv1, #"{"body":{"message":{"data":{"n":1}}}}"#, "/body/message/data/n", "string"),
@@ -142,7 +142,7 @@ struct NativePayloadTests {
                 #""<?xml version='1.0' encoding='UTF-8'?><toast launch='a&amp;b'><text>Tom &amp; Jerry &#x1F600;</text></toast>""#,
                 ""
             ),
-            (#""\ufeff<Badge value='7'/>\n""#, ""), (#""<tile/>""#, #","content_type":"application/xml""#),
+            (#""\ufeff<badge value='7'/>\n""#, ""), (#""<tile/>""#, #","content_type":"application/xml""#),
             (#""Tom & <Jerry""#, #","headers":{"X-WNS-Type":"wns/raw"}"#),
             (#""Tom & <Jerry""#, #","headers":{"X-WNS-Type":"wns/raw"},"content_type":"application/xml""#),
             (#"{"k":"&"}"#, #","headers":{"X-WNS-Type":"wns/raw"},"content_type":"application/json;charset=utf-8""#),

@@ -77,6 +77,7 @@ struct GroupTests {
         try producer.flush(timeout: farDeadline)
         #expect(bench.passTime(by: .milliseconds(100)) { bench.metric("pushfan_requests_finished_total") == 8 })
         #expect(bench.waitForGroup(of: 1, partitions: 3))
+        try bench.results(8)
         try second.stop()
         #expect(try bench.resultsByRequest().count == 8)
     }
