@@ -1,12 +1,9 @@
 extension Span<UInt8> {
     /// True if the bytes begin with `prefix`, compared exactly.
-    func starts(with prefix: StaticString) -> Bool { starts(with: prefix, at: 0) }
-
-    /// True if `literal` stands at `index`, compared exactly.
-    func starts(with literal: StaticString, at index: Int) -> Bool {
-        guard count - index >= literal.utf8CodeUnitCount else { return false }
-        return literal.withUTF8Buffer { expected in
-            for offset in 0..<expected.count where unsafe self[index + offset] != expected[offset] { return false }
+    func starts(with prefix: StaticString) -> Bool {
+        guard count >= prefix.utf8CodeUnitCount else { return false }
+        return prefix.withUTF8Buffer { expected in
+            for offset in 0..<expected.count where unsafe self[offset] != expected[offset] { return false }
             return true
         }
     }

@@ -40,7 +40,8 @@ public struct UnknownMetadata: Sendable, Equatable, CustomStringConvertible {
     /// - Returns: A sentence without a full stop.
     public func remedy(for partitions: [String]) -> String {
         let names = partitions.prefix(5).joined(separator: " ") + (partitions.count > 5 ? " …" : "")
-        let start = "`pushfan group start --at finished --replace \(names)`, or give the workers another kafka.group_id"
+        let start =
+            "stop the group's workers, then: `pushfan group start --at finished --replace \(names)`; or give them another kafka.group_id"
         return form == nil ? start : "start that newer version; if there is none, \(start)"
     }
 }
