@@ -1,0 +1,174 @@
+/// What is known of a request that is to start. A step of `StartGate` adds to it, and takes nothing away.
+public struct StartFacts: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    private init(bit: UInt32) { rawValue = 1 << bit }
+
+    /// It continues a large request that was divided in part.
+    public static let continues = StartFacts(bit: 0)
+    /// It has an ordering key, and comes from where it was published.
+    public static let wantsTurn = StartFacts(bit: 1)
+    /// Its key's turn is its own.
+    public static let hasTurn = StartFacts(bit: 2)
+    /// Another request of its key comes first.
+    public static let isBehindKey = StartFacts(bit: 3)
+    /// Its tenant was looked at, or has no need to be.
+    public static let isSeated = StartFacts(bit: 4)
+    /// Its tenant has enough calls waiting.
+    public static let isCrowded = StartFacts(bit: 5)
+    /// It was found to repeat none.
+    public static let isNew = StartFacts(bit: 6)
+    /// What to record of it is known, and no call is made.
+    public static let isConcluded = StartFacts(bit: 7)
+    /// Its outcome may be known from before its partition was lost.
+    public static let mayBeKnown = StartFacts(bit: 8)
+    /// That was looked up.
+    public static let isRecalled = StartFacts(bit: 9)
+    /// It is a call whose outcome is polled.
+    public static let isPoll = StartFacts(bit: 10)
+    /// It comes from a delay lane, or was held.
+    public static let isDelayed = StartFacts(bit: 11)
+    /// The time that it waited for has come.
+    public static let isDue = StartFacts(bit: 12)
+    /// Its calls are planned.
+    public static let isPlanned = StartFacts(bit: 13)
+    /// It cannot be sent.
+    public static let hasFaults = StartFacts(bit: 14)
+    /// There is no hub for it.
+    public static let isUnrouted = StartFacts(bit: 15)
+    /// It goes to several hubs, in parts.
+    public static let isSpread = StartFacts(bit: 16)
+    /// It needs more calls than one request may make.
+    public static let isLarge = StartFacts(bit: 17)
+    /// Nothing of it is to be sent.
+    public static let isDryRun = StartFacts(bit: 18)
+    /// It has expired.
+    public static let isTooLate = StartFacts(bit: 19)
+    /// It must not be sent yet.
+    public static let isTooEarly = StartFacts(bit: 20)
+    /// It is cancelled.
+    public static let isCancelled = StartFacts(bit: 21)
+    /// Its calls have what happened to them before.
+    public static let isRestored = StartFacts(bit: 22)
+    /// It waits here for its time: the wait is too short for a lane, or no lane is there.
+    public static let waitsHere = StartFacts(bit: 23)
+    /// Its hub has room for it, or it cannot be deferred.
+    public static let hasRoom = StartFacts(bit: 24)
+    /// It is in another's care: written elsewhere, kept for later, or finished.
+    public static let isGone = StartFacts(bit: 25)
+}
+
+/// Where a request goes on that is to start: the order in which it is decided, and nothing else.
+///
+/// A request that waits comes by more than once: with its turn, its time or its place. Until it is sent or has an end, each answer is
+/// either a step, which finds more facts, or the last word.
+public enum StartGate: Sendable, Equatable, CaseIterable {
+    // Steps.
+    /// The turn of its key is asked for. Finds `hasTurn` or `isBehindKey`.
+    case takeTurn
+    /// Its tenant's calls are looked at. Finds `isSeated`, and perhaps `isCrowded`.
+    case seat
+    /// It is found out before it is put aside that it repeats none. Finds `isNew` or `hasFaults`.
+    case examine
+    /// A known outcome is looked up. Finds `isRecalled`, and perhaps `isConcluded`.
+    case recall
+    /// The time that it waited for is looked at. Finds `isDue`, or it `isGone` to wait on.
+    case awaitTime
+    /// Its calls are planned and formatted. Finds `isPlanned`, and perhaps `hasFaults` or `isLarge`.
+    case plan
+    /// Its calls get what happened to them before. Finds `isRestored`, or it `isGone`.
+    case restore
+    /// A delay lane, or the topic of held requests, is sought for its wait. Finds `isGone` or `waitsHere`.
+    case delay
+    /// Room at its hub is sought. Finds `hasRoom`, or it is deferred and `isGone`.
+    case seekRoom
+
+    // The last word.
+    /// What is known is recorded.
+    case record
+    /// It is a poll.
+    case poll
+    /// It is divided into parts.
+    case expand
+    /// It waits in memory for its key's turn.
+    case waitForKey
+    /// Its record is buffered until its tenant has a place.
+    case buffer
+    /// It is refused.
+    case refuse
+    /// It waits for a hub, or ends without one.
+    case unrouted
+    /// It ends as a whole, before it is divided: cancelled, or a dry run.
+    case endWhole
+    /// Its calls end without being made.
+    case endDryRun
+    /// Its calls end because it has expired.
+    case expire
+    /// Its calls end because it is cancelled.
+    case cancel
+    /// Its calls are made, or wait for their moments here.
+    case send
+    /// Nothing is left to do.
+    case done
+
+    /// True for a step: the gate is asked again with what it found.
+    public var isStep: Bool {
+        switch self {
+        case .takeTurn, .seat, .examine, .recall, .awaitTime, .plan, .restore, .delay, .seekRoom: true
+        default: false
+        }
+    }
+
+    /// The answer to what is known.
+    public static func next(_ facts: StartFacts) -> StartGate {
+        if facts.contains(.isGone) { return .done }
+        return buffering(facts) ?? waiting(facts) ?? ending(facts) ?? .send
+    }
+
+    /// The gates of what was published: keys and tenants, in the order of the records.
+    private static func buffering(_ facts: StartFacts) -> StartGate? {
+        if facts.contains(.hasFaults) { return nil }
+        if facts.contains(.continues) { return .expand }
+        guard facts.isDisjoint(with: [.isDelayed, .isConcluded]) else { return nil }
+        let putAside: StartGate?
+        if facts.contains(.wantsTurn), !facts.contains(.hasTurn) {
+            guard facts.contains(.isBehindKey) else { return .takeTurn }
+            putAside = .waitForKey
+        } else if facts.isDisjoint(with: [.isUnrouted, .isSpread]) {
+            guard facts.contains(.isSeated) else { return .seat }
+            putAside = facts.contains(.isCrowded) ? .buffer : nil
+        } else {
+            putAside = nil
+        }
+        return putAside == nil || facts.contains(.isNew) ? putAside : .examine
+    }
+
+    /// The gates that need no plan, and the plan.
+    private static func waiting(_ facts: StartFacts) -> StartGate? {
+        if facts.contains(.isConcluded) { return .record }
+        if facts.contains(.mayBeKnown), facts.isDisjoint(with: [.isRecalled, .hasFaults, .isDelayed]) { return .recall }
+        if facts.contains(.isPoll) { return .poll }
+        if facts.contains(.isDelayed), facts.isDisjoint(with: [.isCancelled, .isDue]) { return .awaitTime }
+        return facts.isDisjoint(with: [.isPlanned, .hasFaults]) ? .plan : nil
+    }
+
+    /// The gates of what is planned, or refused.
+    private static func ending(_ facts: StartFacts) -> StartGate? {
+        if facts.contains(.hasFaults) { return .refuse }
+        if facts.contains(.isUnrouted), !facts.contains(.isCancelled) { return .unrouted }
+        if facts.contains(.isDryRun) { return facts.contains(.isLarge) ? .endWhole : .endDryRun }
+        if facts.contains(.isLarge) { return delaying(facts) ?? (facts.contains(.isCancelled) ? .endWhole : .expand) }
+        if facts.contains(.isDelayed), !facts.contains(.isRestored) { return .restore }
+        if facts.contains(.isTooLate), !facts.contains(.isDelayed) { return .expire }
+        if let gate = delaying(facts) { return gate }
+        if facts.contains(.isCancelled) { return .cancel }
+        return facts.contains(.hasRoom) ? nil : .seekRoom
+    }
+
+    /// The gate of what must not be sent yet. What comes from a lane has waited.
+    private static func delaying(_ facts: StartFacts) -> StartGate? {
+        facts.contains(.isTooEarly) && facts.isDisjoint(with: [.isDelayed, .isCancelled, .waitsHere]) ? .delay : nil
+    }
+}
