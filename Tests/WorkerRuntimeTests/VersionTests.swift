@@ -61,7 +61,7 @@ struct VersionTests {
         try Self.write([Self.sample("part")], to: topics.requestsOwn, of: bench)
         try Self.write([Self.sample("parent"), Self.sample("tally")], to: topics.parents, of: bench)
         try Self.write([Self.sample("delayed")], to: topics.delays[0], of: bench)
-        let held = try #require(OrderedPartitions.heldPartition(of: 0, in: .normal))
+        let held = try #require(HeldRules.heldPartition(of: 0, in: .normal))
         try Self.write([Self.sample("held")], to: topics.held, partition: held, of: bench)
         let worker = try bench.startWorker()
         try bench.results(4)
@@ -93,7 +93,7 @@ struct VersionTests {
             ], to: topics.delays[0], of: bench)
         // Without a position what is finished there would be unknown up to its end, which is not read.
         try Self.commit(OffsetCommit(TopicPartition(topic: topics.parents, partition: 0), offset: 0, metadata: "0"), bench)
-        let held = try #require(OrderedPartitions.heldPartition(of: 0, in: .normal))
+        let held = try #require(HeldRules.heldPartition(of: 0, in: .normal))
         try Self.write([Self.sample("held", version: "2")], to: topics.held, partition: held, of: bench)
         try bench.publish(Self.request)
         let worker = try bench.startWorker()

@@ -4,9 +4,11 @@ public import PushModel
 /// A request that waits in memory as it was read: for the turn of its ordering key, or of its tenant. That takes a small part of what a
 /// flight does. To everything else it is what the records are that Kafka still has.
 public final class BufferedRecord: Sendable {
-    /// The partition of the record, and the record's offset there.
+    /// The slot of the record's partition.
     public let slot: Int
+    /// The record's offset there.
     public let offset: Int64
+    /// The lane that the request came by.
     public let lane: Lane
     /// The record that the request was published with.
     public let origin: RecordOrigin
@@ -16,7 +18,9 @@ public final class BufferedRecord: Sendable {
     public let waitingSince: Timestamp
     /// The ordering key whose turn it is, if it has one.
     public let key: RequestIdentity?
+    /// The record's key and headers.
     public let envelope: RecordEnvelope
+    /// The record's value.
     public let value: ByteWriter
     /// The content of a held record beside the request.
     public let delayed: DelayedRecord?

@@ -1,6 +1,7 @@
 public import PushModel
 
-/// Where a request waits that must not be sent yet, and for how long one waits again that has no room. Waits are milliseconds.
+/// The place for a request that must not be sent yet, and the time that one waits again for which there is no room. Waits are
+/// milliseconds.
 public struct DelayPolicy: Sendable, Equatable {
     /// The time that the shortest lane takes, and the longest.
     public static let shortestStay = DelayLanes.lengths[0] + DelayLanes.margin
@@ -21,11 +22,11 @@ public struct DelayPolicy: Sendable, Equatable {
     /// The lane in which a request waits that has no key.
     ///
     /// - Parameters:
-    ///   - due: When it may go on.
-    ///   - expiresAt: When it is of no use any more; nil for never.
+    ///   - due: The moment at which it may go on.
+    ///   - expiresAt: Its expiry, or nil for never.
     ///   - isLeft: Whether it is left to the partition's next owner, who is to know what became of its calls.
     ///   - now: The present moment.
-    /// - Returns: The place of the lane in `DelayLanes.lengths`; nil where it waits in memory.
+    /// - Returns: The place of the lane in `DelayLanes.lengths`, or nil if it waits in memory.
     public func lane(until due: Timestamp, expiresAt: Timestamp?, isLeft: Bool, now: Timestamp) -> Int? {
         let lane = lanes.lane(for: Self.moment(until: due, expiresAt: expiresAt).milliseconds(since: now))
         return lane ?? (isLeft ? lanes.laneToNextOwner(expiresAt: expiresAt, now: now) : nil)

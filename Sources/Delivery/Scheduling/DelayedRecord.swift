@@ -10,15 +10,16 @@ public final class DelayedRecord: Sendable {
     public let lane: Lane
     /// The record that the request came with.
     public let origin: RecordOrigin
-    /// The history of its calls, and of it as a whole.
+    /// The history of its calls.
     public let history: DeliveryHistory
+    /// The report so far.
     public let report: DeliveryReport
     /// The history as it was written.
     public let text: ByteWriter
     /// The time to check the record again.
     public let recheckTime: Timestamp
 
-    /// What a record says.
+    /// The content of a record.
     public init(
         due: Timestamp, lane: Lane, origin: RecordOrigin, history: DeliveryHistory, report: DeliveryReport, text: ByteWriter,
         recheckTime: Timestamp

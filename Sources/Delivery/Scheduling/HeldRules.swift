@@ -2,7 +2,7 @@
 public enum HeldRules {
     /// The partition of held requests, or nil for one of our own lane. Their topic has one for each lane's partition of a number,
     /// so three for each number. Only the owner of that partition of requests reads and writes it.
-    static func heldPartition(of partition: Int32, in lane: Lane) -> Int32? {
+    public static func heldPartition(of partition: Int32, in lane: Lane) -> Int32? {
         guard lane != .own else { return nil }
         let (held, overflow) = partition.multipliedReportingOverflow(by: Int32(Topics.heldLanes))
         return overflow ? .max : held + Int32(lane.rawValue)

@@ -1,4 +1,4 @@
-/// What is known of a partition's queue in the library: whether a read may find a record.
+/// The state of a partition's queue in the library: whether a read may find a record.
 ///
 /// The library signals a partition when its queue stops being empty, and then no more until it was read until empty. That nothing is left
 /// lying rests on four rules, which `PartitionCursor` and `CursorGroup` keep:
@@ -14,7 +14,7 @@ public struct PartitionCursor: Sendable, Equatable {
     /// True if a read may find a record.
     public private(set) var mayHaveRecords: Bool
 
-    /// A cursor at a partition that was not read yet, by rule 4; or one that is not read at all.
+    /// A cursor at a partition that was not read yet, by rule 4, or one that is not read at all.
     public init(mayHaveRecords: Bool = true) { self.mayHaveRecords = mayHaveRecords }
 
     /// Notes that records may have arrived.
@@ -52,14 +52,21 @@ public struct CursorGroup: Sendable, Equatable {
     /// The slots in the order of the next round.
     public func slot(ofStep step: Int) -> Int { slots[(first + step) % slots.count] }
 
-    /// Notes the end of a round.
+    /// Begins a round. What is marked from now on, by a signal or by a window that moves, stays for the next one. The order of this round is
+    /// that of `slot(ofStep:)` before.
+    public mutating func beginRound() {
+        first = slots.isEmpty ? 0 : (first + 1) % slots.count
+        mayHaveRecords = false
+        isBlocked = false
+    }
+
+    /// Notes how a partition was left in the round.
     ///
     /// - Parameters:
-    ///   - canRead: Whether one of its partitions can be read still.
-    ///   - isBlocked: Whether one of them waits for its window.
-    public mutating func roundEnded(canRead: Bool, isBlocked: Bool) {
-        first = slots.isEmpty ? 0 : (first + 1) % slots.count
-        mayHaveRecords = canRead
-        self.isBlocked = isBlocked
+    ///   - canRead: Whether it can be read still.
+    ///   - isBlocked: Whether it waits for its window.
+    public mutating func noteRead(canRead: Bool, isBlocked: Bool) {
+        if canRead { mayHaveRecords = true }
+        if isBlocked { self.isBlocked = true }
     }
 }

@@ -31,7 +31,7 @@ public struct RecordEnvelope: Sendable {
     /// Takes in the record's key.
     public mutating func setKey(_ key: Span<UInt8>) { keyRange = append(key) }
 
-    /// Takes in a header; a nil value is not the same as an empty one.
+    /// Takes in a header. A nil value is not the same as an empty one.
     public mutating func addHeader(_ name: Span<UInt8>, value: Span<UInt8>?) {
         let name = append(name)
         if let value { headers.append((name, append(value))) } else { headers.append((name, nil)) }

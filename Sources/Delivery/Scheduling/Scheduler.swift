@@ -7,11 +7,11 @@ public import PushModel
 /// It knows the partitions of an assignment by their slots. A partition of held requests belongs to one of requests: only the owner of that
 /// one reads and writes it. Whoever begins to own them reads what is held to its end before any request of a key is started.
 public struct Scheduler {
-    /// What is said once for each assignment.
+    /// A message of which there is one for each assignment.
     public enum Notice: Sendable, Hashable {
         /// The topic of held requests lacks the partition of that number.
         case heldMissing(Int32)
-        /// No more requests of the partition at that slot can be held; so many are.
+        /// No more requests of the partition at that slot can be held, beyond that count.
         case heldFull(slot: Int, count: Int)
         /// The held requests of a partition are not read to their end yet, while requests wait for that.
         case heldLate(Int32)
@@ -33,6 +33,7 @@ public struct Scheduler {
 
     /// A record that is to be written to the topic of held requests, to the partition of that number.
     public typealias Move = (record: BufferedRecord, partition: Int32)
+    private typealias Keys = KeyQueues<BufferedRecord>
 
     /// The most that is written again, or moves, in one turn.
     private static let movesPerTurn = 1024
@@ -63,7 +64,7 @@ public struct Scheduler {
 
     private let heldWindow: Int
     /// The keys of each partition of requests, by its slot.
-    private var keys: [KeyQueues<BufferedRecord>] = []
+    private var keys: [Keys] = []
     /// The numbers and lanes of the partitions, by slot.
     private var partitions: [Partition] = []
     /// For each partition of requests the slot of that of its held requests, or nil where there is none.
@@ -119,7 +120,7 @@ public struct Scheduler {
         buffers = Array(repeating: Lane.allCases.map { _ in TenantBuffers() }, count: hubCount)
     }
 
-    /// What is to be said now.
+    /// The messages that are due now.
     public mutating func takeNotices() -> [Notice] {
         if notices.isEmpty { return [] }
         defer { notices.removeAll() }
@@ -147,7 +148,7 @@ extension Scheduler {
     ///   - key: Its key.
     ///   - slot: Its partition.
     ///   - origin: The record that it was published with.
-    /// - Returns: Whether it has its turn, until `completed` or `hold`; else it is to be put behind the others by `offer`.
+    /// - Returns: Whether it has its turn, until `completed` or `hold`. Else `offer` puts it behind the others.
     public mutating func takeTurn(of key: RequestIdentity, in slot: Int, origin: RecordOrigin) -> Bool {
         isUsed = true
         guard keys[slot].isFree(key) else { return false }
@@ -160,15 +161,15 @@ extension Scheduler {
     /// - Parameters:
     ///   - record: It, as it was read.
     ///   - key: Its key.
-    ///   - due: Before which it must not go on if it was held; `past` for at once.
-    /// - Returns: Whether it waits here now; false for a copy of one that does, or if its partition of requests is not assigned.
+    ///   - due: The moment before which a held one must not go on. `past` for at once.
+    /// - Returns: True if it waits here now. False for a copy of one that does, or if its partition of requests is not assigned.
     public mutating func offer(_ record: BufferedRecord, of key: RequestIdentity, due: Timestamp = .past) -> Bool {
         guard let slot = requests(of: record.slot) else { return false }
         isUsed = true
-        let place: KeyQueues<BufferedRecord>.Place = slot == record.slot ? .published(record.offset) : .held(record.offset)
-        return keys[slot].add(
-            key,
-            request: .init(origin: .init(record.origin), place: place, record: record, due: due, byteCount: record.byteCount))
+        let place: Keys.Place = slot == record.slot ? .published(record.offset) : .held(record.offset)
+        let request = Keys.Request(
+            origin: .init(record.origin), place: place, record: record, due: due, byteCount: record.byteCount)
+        return keys[slot].add(key, request: request)
     }
 
     /// The request of a key has its end, so that the next one has its turn.
@@ -181,18 +182,18 @@ extension Scheduler {
     /// - Parameters:
     ///   - key: Its key.
     ///   - slot: The partition of its record.
-    ///   - due: When it may go on.
+    ///   - due: The moment at which it may go on.
     ///   - byteCount: The bytes that it will take there.
     ///   - isLeft: Whether it is left to the partition's next owner, however short its wait is.
     ///   - now: The present moment.
-    /// - Returns: The number of the partition to write it to; nil when the wait is short, or there is no room or no topic.
+    /// - Returns: The number of the partition to write it to, or nil if the wait is short, or there is no room or no topic.
     public mutating func hold(
         _ key: RequestIdentity, in slot: Int, until due: Timestamp, byteCount: Int, isLeft: Bool, now: Timestamp
     ) -> Int32? {
         guard isLeft || DelayPolicy.isLong(until: due, now: now), let requests = requests(of: slot),
             let held = heldPartition(of: requests)
         else { return nil }
-        // What comes from there leaves room for itself.
+        // A record that comes from there leaves room for itself.
         guard held == slot || hasRoomForHeld(requests, byteCount: byteCount) else { return nil }
         keys[requests].moved(key, byteCount: byteCount)
         return partitions[held].number
@@ -246,7 +247,7 @@ extension Scheduler {
     /// - Parameters:
     ///   - isBlocked: Whether the partition of requests at a slot cannot be read on.
     ///   - now: The present moment, and the same by the wall clock.
-    /// - Returns: What moves; and the slots that were looked at.
+    /// - Returns: The records that move, and the slots that were looked at.
     public mutating func relieve(
         where isBlocked: (Int) -> Bool, now: (monotonic: MonotonicTime, wall: Timestamp)
     ) -> (moves: [Move], slots: [Int]) {
@@ -265,7 +266,7 @@ extension Scheduler {
         return (moves, slots)
     }
 
-    /// What waits in the older half of a partition of held requests, when it fills too much of the window: it is written again.
+    /// The records that wait in the older half of a partition of held requests, when it fills too much of the window: they are written again.
     public mutating func relocate(in held: Int, lowWaterMark: Int64, position: Int64) -> [Move] {
         guard let slot = requests(of: held),
             let start = HeldRules.relocationStart(lowWaterMark: lowWaterMark, position: position, window: heldWindow)
@@ -280,7 +281,7 @@ extension Scheduler {
         return true
     }
 
-    /// What was held for so long that the topic's retention could reach it: it is written again.
+    /// The records that were held for so long that the topic's retention could reach them: they are written again.
     public mutating func renew(in held: Int, now: Timestamp) -> [Move] {
         isRefreshDue = true
         guard let slot = requests(of: held) else { return [] }
@@ -319,7 +320,7 @@ extension Scheduler {
         return false
     }
 
-    private func moves(_ found: [(key: RequestIdentity, request: KeyQueues<BufferedRecord>.Request)], to held: Int) -> [Move] {
+    private func moves(_ found: [(key: RequestIdentity, request: Keys.Request)], to held: Int) -> [Move] {
         found.compactMap { $0.request.record.map { ($0, partitions[held].number) } }
     }
 }
@@ -332,7 +333,9 @@ extension Scheduler {
     }
 
     /// Notes a request of a tenant: its lane is read ahead for a while.
-    public mutating func noteTenant(in lane: Lane, now: MonotonicTime) { readsAheadUntil[lane.rawValue] = now + Self.readAheadTime }
+    public mutating func noteTenant(in lane: Lane, now: MonotonicTime) {
+        readsAheadUntil[lane.rawValue] = now + Self.readAheadTime
+    }
 
     /// True if a lane has requests of tenants, or had some lately. Then it is read beyond what has places.
     public func readsAhead(_ lane: Lane, of hub: Int, now: MonotonicTime) -> Bool {
@@ -369,9 +372,9 @@ extension Scheduler {
     }
 
     /// Takes out the buffered records of a partition that stand before `end` and were read before `moment`.
-    public mutating func removeBuffered(of slot: Int, in lane: Lane, at hub: Int, before end: Int64, readBefore moment: MonotonicTime)
-        -> [BufferedRecord]
-    {
+    public mutating func removeBuffered(
+        of slot: Int, in lane: Lane, at hub: Int, before end: Int64, readBefore moment: MonotonicTime
+    ) -> [BufferedRecord] {
         buffers[hub][lane.rawValue].removeAll(of: slot, before: end, readBefore: moment)
     }
 
@@ -395,13 +398,14 @@ extension Scheduler {
     /// The earliest moment since which a buffered record of a hub waits. Nil when there is none.
     public func oldestBuffered(at hub: Int) -> Timestamp? { buffers[hub].lazy.compactMap(\.waitingSince).min() }
 
-    /// The most memory that the buffered records of a lane may take, and that the records of a partition's keys may take.
+    /// The most memory that the buffered records of a lane may take.
     public static let mostBuffered = TenantBuffers.maximumBytes
+    /// The most memory that the records of a partition's keys may take.
     public static let mostOfKeys = HeldRules.maximumBytes
 }
 
 extension Scheduler.Notice {
-    /// What is said once, whatever its numbers are.
+    /// The kind of message, whatever its numbers are.
     fileprivate var kind: String {
         switch self {
         case .heldMissing: "missing"

@@ -1,7 +1,9 @@
-/// What is known of a request that is to start. A step of `StartGate` adds to it, and takes nothing away.
+/// The known facts of a request that is to start. A step of `StartGate` adds to it, and takes nothing away.
 public struct StartFacts: OptionSet, Sendable, Hashable {
+    /// The facts as bits.
     public let rawValue: UInt32
 
+    /// Facts from their bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     private init(bit: UInt32) { rawValue = 1 << bit }
@@ -20,7 +22,7 @@ public struct StartFacts: OptionSet, Sendable, Hashable {
     public static let isCrowded = StartFacts(bit: 5)
     /// It was found to repeat none.
     public static let isNew = StartFacts(bit: 6)
-    /// What to record of it is known, and no call is made.
+    /// Its result is known, and no call is made.
     public static let isConcluded = StartFacts(bit: 7)
     /// Its outcome may be known from before its partition was lost.
     public static let mayBeKnown = StartFacts(bit: 8)
@@ -60,7 +62,7 @@ public struct StartFacts: OptionSet, Sendable, Hashable {
     public static let isGone = StartFacts(bit: 25)
 }
 
-/// Where a request goes on that is to start: the order in which it is decided, and nothing else.
+/// The next thing to do with a request that is to start: the order in which that is decided, and nothing else.
 ///
 /// A request that waits comes by more than once: with its turn, its time or its place. Until it is sent or has an end, each answer is
 /// either a step, which finds more facts, or the last word.
@@ -86,7 +88,7 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     case seekRoom
 
     // The last word.
-    /// What is known is recorded.
+    /// Its known result is recorded.
     case record
     /// It is a poll.
     case poll

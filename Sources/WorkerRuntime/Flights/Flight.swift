@@ -85,8 +85,6 @@ final class Flight {
     var delayed: DelayedRecord?
     /// The call whose outcome must be polled, when the record holds one instead of a request.
     var poll: OutcomePoll?
-    /// True if it was found, when its record was read, that the request repeats none.
-    var isKnownAsNew = false
     /// True if it is to make room for what was read behind it.
     var mustDefer = false
     /// True if a call was made since the record was read.
@@ -127,7 +125,6 @@ final class Flight {
         envelope.removeAll()
         delayed = nil
         poll = nil
-        isKnownAsNew = false
         mustDefer = false
         wasSent = false
         cancellation = nil

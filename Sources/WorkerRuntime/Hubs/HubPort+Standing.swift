@@ -179,14 +179,14 @@ extension HubPort {
 /// The port's report about itself.
 extension HubPort {
     /// The state of the hub, and what holds its calls up.
-    func status(now: MonotonicTime, wallClock: Timestamp) -> LoopStatus.Hub {
+    func status(bufferedCount: Int, now: MonotonicTime, wallClock: Timestamp) -> LoopStatus.Hub {
         func moment(_ time: MonotonicTime) -> Timestamp { wallClock.adding(milliseconds: (time - now) / 1_000_000) }
         var limits = limits
         return LoopStatus.Hub(
             name: name, region: settings.region, isRetired: isRetired, problem: isRetired ? nil : problem,
             circuit: limits.circuit.state.name, circuitReason: limits.circuit.reason?.rawValue,
             circuitChange: limits.circuit.nextChange.map(moment), limit: limits.concurrency.limit, inFlight: limits.inFlight,
-            callCount: metrics.callCount, waitingForTurn: ready.count + buffered.reduce(0) { $0 + $1.count },
+            callCount: metrics.callCount, waitingForTurn: ready.count + bufferedCount,
             waitingForTimer: waitingForRetry,
             ratePerSecond: limits.rate.map { Double($0.rate) / 1000 },
             throttledMilliseconds: limits.pause.totalNanoseconds / 1_000_000,

@@ -26,8 +26,6 @@ final class HubPort {
     var limits: HubLimits
     var places: LanePlaces
     var ready: ReadyCalls
-    /// Records whose tenants have enough calls waiting here, by lane.
-    var buffered = Lane.allCases.map { _ in BufferedRecords() }
     /// Calls that wait for a timer.
     var waitingForRetry = 0
     var polls = OutcomePolling()

@@ -19,8 +19,8 @@ struct ControlReading {
     private(set) var slot: Int?
     /// The next offset to read, or nil before the first record.
     private(set) var position: Int64?
-    /// True if a read may find a record.
-    var mayHaveRecords = false
+    /// What is known of its queue in the library.
+    var cursor = PartitionCursor(mayHaveRecords: false)
     /// The number of forgotten cancellations that were counted.
     var forgottenCount = 0
 
@@ -42,7 +42,7 @@ struct ControlReading {
         guard end != .missing else { return }
         self.slot = slot
         self.end = end
-        mayHaveRecords = true
+        cursor.noteArrivals()
         gate.noteStart(hasReachedEnd: hasReached(position ?? 0), now: now)
     }
 
@@ -61,7 +61,7 @@ struct ControlReading {
 
     mutating func stop() {
         slot = nil
-        mayHaveRecords = false
+        cursor.wasEmpty()
         end = .missing
         gate.reachedEnd()
     }

@@ -6,12 +6,12 @@ struct ParentPartitions {
     /// Their slots, behind all others.
     private(set) var slots = 0..<0
     private var partitions: [OpenParents] = []
-    /// A flag for each partition, true if a read may find a record.
-    private var flags: [Bool] = []
+    private var cursors: [PartitionCursor] = []
+    private var group = CursorGroup()
     /// A flag for each partition, true if it is not read: it is left to an operator, or until it is decided where it begins.
     private var isLeft: [Bool] = []
     /// True if a read may find a record in one of them.
-    private(set) var mayHaveRecords = false
+    var mayHaveRecords: Bool { group.mayHaveRecords }
 
     /// The requests that are open in all of them.
     var openCount: Int { partitions.reduce(0) { $0 + $1.count } }
@@ -24,8 +24,9 @@ struct ParentPartitions {
         slots = slot..<slot + planned.count
         partitions = planned.map { $0.parents ?? OpenParents() }
         isLeft = planned.map { $0.left != nil || $0.refusal != nil }
-        flags = isLeft.map { !$0 }
-        mayHaveRecords = flags.contains(true)
+        cursors = isLeft.map { PartitionCursor(mayHaveRecords: !$0) }
+        group = CursorGroup(slots)
+        updateGroup()
     }
 
     /// Begins a partition later than the others.
@@ -37,8 +38,8 @@ struct ParentPartitions {
 
     /// Notes that records may have arrived.
     mutating func noteArrivals() {
-        for index in flags.indices { flags[index] = !isLeft[index] }
-        mayHaveRecords = flags.contains(true)
+        for index in cursors.indices where !isLeft[index] { cursors[index].noteArrivals() }
+        updateGroup()
     }
 
     /// Reads a partition no further.
@@ -48,12 +49,17 @@ struct ParentPartitions {
     }
 
     /// True if a read may find a record in a partition.
-    func mayHaveRecord(_ slot: Int) -> Bool { flags[slot - slots.lowerBound] }
+    func mayHaveRecord(_ slot: Int) -> Bool { cursors[slot - slots.lowerBound].mayHaveRecords }
 
     /// Notes that a read found none.
     mutating func wasEmpty(_ slot: Int) {
-        flags[slot - slots.lowerBound] = false
-        mayHaveRecords = flags.contains(true)
+        cursors[slot - slots.lowerBound].wasEmpty()
+        updateGroup()
+    }
+
+    private mutating func updateGroup() {
+        group.beginRound()
+        for cursor in cursors { group.noteRead(canRead: cursor.mayHaveRecords, isBlocked: false) }
     }
 
     /// The open requests of a partition.

@@ -40,7 +40,10 @@ enum PartitionRole: Equatable {
     }
 
     /// True if the partition has new requests.
-    var hasRequests: Bool { if case .requests = self { true } else { false } }
+    var hasRequests: Bool { lane != nil }
+
+    /// The lane of its new requests, or nil when it has none.
+    var lane: Lane? { if case .requests(let lane) = self { lane } else { nil } }
 
     /// True if publishers write to it. The others are written by workers and by replays.
     var isOpen: Bool { hasRequests && self != .requests(.own) }
@@ -51,32 +54,6 @@ enum PartitionRole: Equatable {
 
     /// True if its records say whose they are, because groups share the topic.
     var namesGroup: Bool { kind == .delayed || kind == .held }
-}
-
-/// The partitions of one lane of requests. A lane without records costs a turn no more than a look at `mayHaveRecords`.
-///
-/// The library signals a partition when its queue stops being empty, and then no more until it was read until empty. That nothing is left
-/// lying rests on four rules:
-///
-/// 1. A partition's `mayHaveRecords` ends with a read that found nothing, and with nothing else: not when there is no room, nor when the
-///    window is full. Whatever comes after that read is signalled.
-/// 2. Whoever takes a signal sets the flags of all partitions that it may be for, in the same turn and before any of them is read. A lane
-///    has a descriptor of its own, so the signal of one is not taken with that of another.
-/// 3. A lane's `mayHaveRecords` says whether one of its partitions can be read. It is worked out again after each round of reading. Until
-///    the next round a partition becomes readable in two ways only, by a signal or by a window that moves, and both set it.
-/// 4. A new assignment begins with all flags set. So what lay in a queue before its signals were asked for is read too.
-struct LanePartitions {
-    /// The slots of the lane's partitions.
-    var slots: [Int] = []
-    /// The index in `slots` at which the next round of reading begins, so that no partition is always the first.
-    var first = 0
-    /// True if a round may find a record. Else only a wake-up can change that, or a finished request when a partition waits for
-    /// its window.
-    var mayHaveRecords = true
-    /// True while a partition waits for its window.
-    var isBlocked = false
-    /// The moment until which it is read beyond what has places, because requests name tenants, monotonic nanoseconds.
-    var readsAheadUntil = MonotonicTime.past
 }
 
 /// One assigned partition, as the loop sees it.
@@ -96,8 +73,8 @@ struct PartitionState {
     private(set) var marks: ReadMarks?
     /// The ledger of what is finished. Nil until the first record says where the partition begins.
     var ledger: OffsetLedger?
-    /// True if a read may find a record. After an empty one, only a wake-up can change that.
-    var mayHaveRecords = true
+    /// What is known of its queue in the library.
+    var cursor = PartitionCursor()
     /// A record that lies beyond the window and waits for it to move.
     var parked: Flight?
     /// The first record of a delay lane, when it is not yet to be looked at, or there is no room for it. All behind it stay
@@ -219,6 +196,15 @@ struct PartitionState {
         return ledger?.received(offset)
     }
 
+    /// Lets a record that lies beyond the window wait for it to move.
+    mutating func park(_ flight: Flight) { parked = flight }
+
+    /// Takes the first record of a delay lane that waits, to look at it again.
+    mutating func takeHead() -> Flight? {
+        defer { head = nil }
+        return head
+    }
+
     /// Takes the record that waits, once window and reserve let it begin, or nil. It may be finished before, because the restored
     /// map reaches further than a window that was made smaller.
     mutating func takeParked() -> (flight: Flight, isFinished: Bool)? {
@@ -263,13 +249,15 @@ struct PartitionState {
     /// None, or the open transaction behind which the partition ends for those who read it, if it lasts for long. `high` is the offset of the next
     /// record that is written, and `since` when the first waits that was not read.
     func openTransaction(high: Int64, since: Timestamp?, now: Timestamp) -> [OpenTransaction] {
-        guard let since, let end = readableEnd, !mayHaveRecords, ledger?.position ?? end == end, end < high else { return [] }
+        guard let since, let end = readableEnd, !cursor.mayHaveRecords, ledger?.position ?? end == end, end < high else {
+            return []
+        }
         return [OpenTransaction(partition: id, offset: end, recordCount: high - end, since: since)].filter { $0.isLong(at: now) }
     }
 
     /// True if a record may be read now.
     var canRead: Bool {
-        mayHaveRecords && !isBlocked && head == nil && (unread?.isWanted ?? true) && refusal == nil && left == nil
+        cursor.mayHaveRecords && !isBlocked && head == nil && (unread?.isWanted ?? true) && refusal == nil && left == nil
     }
 
     /// Leaves the partition if a newer version wrote a record that is not finished: nothing more is read, and the position stays

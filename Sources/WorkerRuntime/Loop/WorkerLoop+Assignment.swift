@@ -160,17 +160,14 @@ extension WorkerLoop {
     /// Gives each reader the slots of its partitions.
     private func place(_ plan: AssignmentPlan) {
         for lane in Lane.allCases {
-            lanes[lane.rawValue] = LanePartitions(slots: plan.requests.filter { partitions[$0].role == .requests(lane) })
+            lanes[lane.rawValue] = CursorGroup(plan.requests.filter { partitions[$0].role == .requests(lane) })
         }
-        delayedPartitions = DelayedPartitions()
-        delayedPartitions.slots = plan.delayed
-        delayedPartitions.mayHaveRecords = true
+        delayedPartitions = DelayedPartitions(plan.delayed)
         parents = ParentPartitions(plan.partitions[plan.parents], at: plan.parents.lowerBound)
-        ordered = OrderedPartitions(partitions.map(\.id), held: plan.held) { slot in
-            if case .requests(let lane) = partitions[slot].role { lane } else { nil }
-        }
-        ordered.nextRefresh = now + Self.firstRefresh
-        ordered.isRefreshDue = plan.movesPositions
+        held = CursorGroup(plan.held)
+        scheduler.begin(
+            partitions.map { Scheduler.Partition(number: $0.id.partition, lane: $0.role.lane) }, held: plan.held,
+            movesPositions: plan.movesPositions, now: now)
     }
 
     /// Says what is missing of a partition.
@@ -299,11 +296,11 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }
         partitions = []
-        for lane in lanes.indices { lanes[lane] = LanePartitions() }
+        for lane in lanes.indices { lanes[lane] = CursorGroup() }
         delayedPartitions = DelayedPartitions()
         parents = ParentPartitions()
-        ordered = OrderedPartitions()
-        for port in ports { for lane in port.buffered.indices { port.buffered[lane].removeAll() } }
+        held = CursorGroup()
+        scheduler.end()
         delayReader.stop()
         controlReading.stop()
         lendShares()

@@ -25,19 +25,19 @@ extension WorkerLoop {
 
     /// Takes what has come on the control topic.
     func readControl() {
-        guard controlReading.mayHaveRecords, let slot = controlReading.slot else {
-            controlReading.mayHaveRecords = false
+        guard controlReading.cursor.mayHaveRecords, let slot = controlReading.slot else {
+            controlReading.cursor.wasEmpty()
             return
         }
         var isNews = false
-        for _ in 0..<Self.controlRecordsPerTurn where controlReading.mayHaveRecords {
+        for _ in 0..<Self.controlRecordsPerTurn where controlReading.cursor.mayHaveRecords {
             let result = delayReader.read(slot: slot) { record in
                 controlReading.took(record.offset)
                 isNews = takeCancellation(record) || isNews
             }
             switch result {
             case .record: break
-            case .empty: controlReading.mayHaveRecords = false
+            case .empty: controlReading.cursor.wasEmpty()
             case .endOfPartition(let offset): controlReading.reached(offset)
             case .error(let error): noteControlError(error)
             }
@@ -76,13 +76,12 @@ extension WorkerLoop {
             // What lies beyond the window is looked at when it is started.
             guard partitions[flight.slot].parked !== flight, let cancellation = cancellation(of: flight) else { continue }
             if partitions[flight.slot].head === flight {
-                partitions[flight.slot].head = nil
-                start(flight)
+                delayedPartitions.cancelledHeads.append(flight.slot)
             } else {
                 cancel(flight, by: cancellation)
             }
         }
-        delayedPartitions.mayHaveRecords = true
+        delayedPartitions.group.noteArrivals()
         hurryCancelledKeys()
     }
 

@@ -92,7 +92,7 @@ extension WorkerLoop {
             partitions[slot].isDirty = left != nil
             if parents.slots.contains(slot) { parents[slot].offered(leavingOut: left ?? []) }
         }
-        ordered.isRefreshDue = false
+        scheduler.isRefreshDue = false
         offered.job = job
         handOver()
     }
@@ -141,7 +141,7 @@ extension WorkerLoop {
 
     /// True if a commit would record anything.
     var hasSomethingToCommit: Bool {
-        if ordered.isRefreshDue || membership.isOpening || isReserveShort { return true }
+        if scheduler.isRefreshDue || membership.isOpening || isReserveShort { return true }
         if cycle.isInOrder ? !outbox.isEmpty && partitions.indices.contains(where: mayPublishInOrder) : !outbox.isEmpty {
             return true
         }
@@ -156,7 +156,7 @@ extension WorkerLoop {
     /// Has partitions without records give their reserves back.
     func watchReserves() {
         guard mode == .running, !cycle.isInOrder else { return }
-        if partitions.contains(where: { $0.isRestDue(now: now) }) { ordered.isRefreshDue = true }
+        if partitions.contains(where: { $0.isRestDue(now: now) }) { scheduler.isRefreshDue = true }
     }
 
     /// Whether results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn, would
@@ -184,7 +184,7 @@ extension WorkerLoop {
             switch reply {
             case .prepared(let lanes, let parents, let hasHandles):
                 membership.producerPrepared()
-                delayLanes = lanes
+                scheduler.delays.lanes = lanes
                 parentPartitionCount = parents
                 details.isWanted = hasHandles
                 health.producerReady()
@@ -211,7 +211,7 @@ extension WorkerLoop {
     }
 
     private func committed(_ lanes: DelayLanes) {
-        delayLanes = lanes
+        scheduler.delays.lanes = lanes
         // No copy of the batch stays here, because its memory is used again.
         guard let byteCount = offered.job?.batch.byteCount, let resultCount = offered.job?.batch.resultCount else { return }
         facts.lastCommit = wallClock
@@ -231,7 +231,7 @@ extension WorkerLoop {
             partitions[slot].reserve.noteCommit()
             if parents.slots.contains(slot) { parents[slot].recorded() }
         }
-        for lane in lanes.indices where lanes[lane].isBlocked { lanes[lane].mayHaveRecords = true }
+        for lane in lanes.indices { lanes[lane].windowMoved() }
         membership.noteCommit(hasClosed: partitions.contains(where: \.isClosed))
         offered.recycle()
     }

@@ -1,63 +1,129 @@
 import Basics
 import Delivery
 import FanOut
+import HubREST
 import Observability
 import PushModel
 
-/// Requests that have to wait for long: into a delay lane, in the same transaction as everything else that is finished.
+/// Requests that have to wait for long: into a delay lane, or held if they have a key, in the same transaction as everything else that is
+/// finished.
 extension WorkerLoop {
-    /// Puts a request that must not be sent yet into a delay lane.
+    /// Puts a request that must not be sent yet where it waits.
     ///
-    /// - Returns: Whether it is there; false when the wait is short, or there is no such lane.
+    /// - Returns: Whether it is there: not if the wait is short, or there is no such lane.
     func delayStart(_ flight: Flight) -> Bool {
         guard let start = flight.request.notBefore, start > wallClock else { return false }
-        for index in flight.calls.indices { flight.calls[index].notBefore = start }
+        flight.postpone(until: start)
         return delay(flight, until: start)
     }
 
-    /// Puts a request into a delay lane whose calls all wait, if the first of them waits for long.
+    /// Puts a request where it waits whose calls all wait, if the first of them waits for long.
     ///
     /// - Returns: Whether it is there.
     func delayWaiting(_ flight: Flight) -> Bool {
-        guard !delayLanes.available.isEmpty || flight.key != nil, flight.cancellation == nil, flight.onlyWaits else {
-            return false
-        }
+        guard scheduler.delays.hasLanes || flight.key != nil, flight.cancellation == nil, flight.onlyWaits else { return false }
         return flight.nextMoment(now: now, at: wallClock).map { delay(flight, until: $0) } ?? false
-    }
-
-    /// Does so where the wait is long, or short if it `isLeft`: the partition's next owner is to know what became of its calls.
-    func delay(_ flight: Flight, until due: Timestamp, isLeft: Bool = false) -> Bool {
-        let (moment, expiry) = (min(due, flight.request.expiresAt ?? due), flight.request.expiresAt)
-        var lane = flight.key == nil ? delayLanes.lane(for: moment.milliseconds(since: wallClock)) : nil
-        if isLeft && flight.key == nil { lane = lane ?? delayLanes.laneToNextOwner(expiresAt: expiry, now: wallClock) }
-        guard lane != nil || flight.key != nil else { return false }
-        let history = flight.history(isInDoubt: mayHaveBeenBegun(flight), now: now, at: wallClock)
-        if let key = flight.key { return hold(flight, key: key, until: moment, history: history, isLeft: isLeft) }
-        guard let lane else { return false }
-        write(flight, to: lane, until: moment, history: history)
-        return true
     }
 
     /// Hands a request on from lane to lane, as it is.
     func delayFurther(_ flight: Flight, delayed: DelayedRecord) -> Bool {
-        guard flight.request.expiresAt.map({ $0 > wallClock }) ?? true,
-            let lane = delayLanes.lane(for: delayed.due.milliseconds(since: wallClock))
-        else { return false }
-        write(flight, to: lane, until: delayed.due, history: delayed.text)
+        let lane = scheduler.delays.nextLane(until: delayed.due, expiresAt: flight.request.expiresAt, now: wallClock)
+        guard let lane else { return false }
+        write(flight, to: .delay(lane), until: delayed.due, history: delayed.text)
         return true
     }
 
-    private func write(_ flight: Flight, to lane: Int, until due: Timestamp, history: borrowing ByteWriter) {
-        delayRecorder.record(flight, to: .delay(lane), due: due, history: history, into: &outbox)
-        metrics.delayed(in: lane)
-        log.debug(
-            .requestDelayed, "a request waits in a delay lane",
-            [
-                .requestID: .string(flight.request.document.string(flight.request.id)),
-                .delayMilliseconds: LogValue(due.milliseconds(since: wallClock)),
-                .topic: .string(configuration.topics.delays[lane]),
-            ])
+    /// Defers a request that was planned, if its hub has no room for its calls while those of other hubs have some. So a hub that is out, or
+    /// that gets more than it takes, does not cause head-of-line blocking for other hubs.
+    ///
+    /// - Returns: Whether it is in a lane.
+    func deferIfFull(_ flight: Flight) -> Bool {
+        guard canDefer, flight.cancellation == nil else { return false }
+        let port = ports[flight.port]
+        let isFull =
+            flight.delayed == nil
+            ? isFull(port, for: flight.lane) : port.ready.delayedCount >= Self.maximumReady || !hasShare(port, for: flight)
+        return (isFull || flight.mustDefer) && deferNow(flight)
+    }
+
+    func deferNow(_ flight: Flight) -> Bool {
+        let due = DelayPolicy.deferral(publishedAt: flight.origin.timestamp, now: wallClock)
+        flight.postponeWaiting(until: due)
+        return delay(flight, until: due)
+    }
+
+    /// - Returns: Whether a request that has no hub is in a delay lane, or held, to be routed again.
+    func holdUnrouted(_ flight: Flight) -> Bool {
+        let due = wallClock.adding(milliseconds: DelayPolicy.shortestStay)
+        guard routes.isSettling(now), !flight.request.options.dryRun, flight.cancellation == nil,
+            flight.request.expiresAt.map({ $0 > due }) ?? true
+        else { return false }
+        flight.postponeWaiting(until: due)
+        return delay(flight, until: due)
+    }
+
+    /// Leaves a request to the partition's next owner, by a delay lane, or as a held one, if calls of it were made, so that it
+    /// goes on at their attempts. What is not committed with the position could be sent twice.
+    func leave(_ flight: Flight) {
+        let isAtomic = mode == .stopping || configuration.guarantee == .exactlyOnce
+        guard isAtomic, flight.hasAttemptsToHandOver, hasRoomForOutcomes, !isCommitOverdue,
+            let due = flight.nextMoment(now: now, at: wallClock), delay(flight, until: due, isLeft: true)
+        else { return abandon(flight) }
+    }
+
+    /// Puts a request where it waits if its wait is long, or short if it `isLeft`: the partition's next owner is to know what became of its
+    /// calls.
+    private func delay(_ flight: Flight, until due: Timestamp, isLeft: Bool = false) -> Bool {
+        let expiry = flight.request.expiresAt
+        let moment = DelayPolicy.moment(until: due, expiresAt: expiry)
+        if let key = flight.key { return hold(flight, key: key, until: moment, isLeft: isLeft) }
+        let lane = scheduler.delays.lane(until: due, expiresAt: expiry, isLeft: isLeft, now: wallClock)
+        guard let lane else { return false }
+        write(flight, to: .delay(lane), until: moment, history: history(of: flight))
+        return true
+    }
+
+    /// Puts a request of a key, which is in work, into the topic of held requests, unless it waits in memory.
+    private func hold(_ flight: Flight, key: RequestIdentity, until due: Timestamp, isLeft: Bool) -> Bool {
+        let history = history(of: flight)
+        let size = flight.valueByteCount + flight.envelope.byteCount + history.count
+        let partition = scheduler.hold(key, in: flight.slot, until: due, byteCount: size, isLeft: isLeft, now: wallClock)
+        guard let partition else { return false }
+        flight.passTurn()
+        write(flight, to: .held(partition), until: due, history: history)
+        return true
+    }
+
+    private func history(of flight: Flight) -> ByteWriter {
+        flight.history(isInDoubt: mayHaveBeenBegun(flight), now: now, at: wallClock)
+    }
+
+    /// Writes a request where it waits, in the transaction that counts its record as read.
+    private func write(
+        _ flight: Flight, to destination: OutcomeBatch.Destination, until due: Timestamp, history: borrowing ByteWriter
+    ) {
+        delayRecorder.record(flight, to: destination, due: due, history: history, into: &outbox)
+        noteDelay(of: flight, to: destination, until: due)
         ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
         settle(flight)
+    }
+
+    private func noteDelay(of flight: Flight, to destination: OutcomeBatch.Destination, until due: Timestamp) {
+        let (message, topic): (StaticString, String)
+        if case .delay(let lane) = destination {
+            metrics.delayed(in: lane)
+            (message, topic) = ("a request waits in a delay lane", configuration.topics.delays[lane])
+        } else {
+            metrics.held()
+            (message, topic) = (
+                "request held; later requests with this ordering key are blocked behind it", configuration.topics.held
+            )
+        }
+        log.debug(
+            .requestDelayed, message,
+            [
+                .requestID: .string(flight.request.document.string(flight.request.id)),
+                .delayMilliseconds: LogValue(due.milliseconds(since: wallClock)), .topic: .string(topic),
+            ])
     }
 }

@@ -27,28 +27,19 @@ extension WorkerLoop {
 
     /// Counts the record as done: its outcome is in the outbox.
     func settle(_ flight: Flight) {
-        if let key = flight.key { keyCompleted(key, by: flight) }
         if flight.epoch == epoch {
+            if let key = flight.key { scheduler.completed(key, in: flight.slot) }
             partitions[flight.slot].ledger?.finished(flight.offset)
             partitions[flight.slot].isDirty = true
             // The window may have moved.
             switch partitions[flight.slot].role {
-            case .requests(let lane): if lanes[lane.rawValue].isBlocked { lanes[lane.rawValue].mayHaveRecords = true }
-            case .delay: if delayedPartitions.isBlocked { delayedPartitions.mayHaveRecords = true }
-            case .held: ordered.mayHaveRecords = true
+            case .requests(let lane): lanes[lane.rawValue].windowMoved()
+            case .delay: delayedPartitions.group.windowMoved()
+            case .held: held.noteArrivals()
             case .parents: break
             }
         }
         flights.release(flight)
-    }
-
-    /// Leaves a request to the partition's next owner, by a delay lane, or as a held one, if calls of it were made, so that it
-    /// goes on at their attempts. What is not committed with the position could be sent twice.
-    func leave(_ flight: Flight) {
-        let isAtomic = mode == .stopping || configuration.guarantee == .exactlyOnce
-        guard isAtomic, flight.hasAttemptsToHandOver, hasRoomForOutcomes, !isCommitOverdue,
-            let due = flight.nextMoment(now: now, at: wallClock), delay(flight, until: due, isLeft: true)
-        else { return abandon(flight) }
     }
 
     /// Forgets a request without an outcome: the partition's next owner takes it up again.
@@ -81,7 +72,7 @@ extension WorkerLoop {
         let failure = UnreadableRecord.notTaken(error.name)
         deadLetters.record(place, slot: unit.slot, failure: failure, into: &batch)
         offered.job?.batch = batch
-        if wasMoving { ordered.queues[unit.slot].neverArrives(publishedAt: unit.offset) }
+        if wasMoving { scheduler.neverArrives(publishedAt: unit.offset, in: unit.slot) }
         metrics.deadLettered(failure.reason, topic: id.topic)
         log.error(
             .deadLettered, "broker keeps rejecting the result of this request; writing a dead letter",

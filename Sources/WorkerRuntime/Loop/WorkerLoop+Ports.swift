@@ -18,6 +18,7 @@ extension WorkerLoop {
             metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.newHub(),
             generator: &generator)
         if number < ports.count { ports[number] = port } else { ports.append(port) }
+        scheduler.addHub(number)
         noteOnlyPort()
         return number
     }
@@ -101,12 +102,12 @@ extension WorkerLoop {
     /// True if a lane's records may be read, as far as its own calls go.
     func hasRoom(_ lane: Lane) -> Bool {
         guard let port = onlyPort else { return canDefer || ports.allSatisfy { !isFull($0, for: lane) } }
-        return hasTenants(lane) ? port.buffered[lane.rawValue].byteCount < memory.buffered : port.hasRoom(lane)
+        return hasTenants(lane) ? scheduler.bufferedByteCount(at: port.number, in: lane) < memory.buffered : port.hasRoom(lane)
     }
 
     /// True if as many records of a lane are buffered for a hub as its part of the memory holds.
     func isFull(_ port: HubPort, for lane: Lane) -> Bool {
-        port.buffered[lane.rawValue].byteCount >= memory.buffered / ports.count
+        scheduler.bufferedByteCount(at: port.number, in: lane) >= memory.buffered / ports.count
     }
 
     /// True if a hub may have another request in work beside its own. Among several, each has its share of the memory.

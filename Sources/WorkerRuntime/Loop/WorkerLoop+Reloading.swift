@@ -59,16 +59,14 @@ extension WorkerLoop {
     /// Routes everything that is not in flight by the new names.
     private func rerouteWaiting() {
         let active = flights.flights.filter { $0.isActive && $0.deadLetter == nil }.sorted { $0.receivedAt < $1.receivedAt }
-        let aside = ports.filter(\.isRetired).flatMap { port in
-            Lane.allCases.flatMap { lane in port.buffered[lane.rawValue].takeAll().map { (lane, $0) } }
-        }
         for port in ports where port.isRetired {
+            scheduler.displace(hub: port.number)
             port.ready.removeAll { _, _ in false }
             port.polls.queue.removeAll { _, _ in false }
         }
         for flight in active where flight.isActive {
             if let poll = flight.poll {
-                if poll.phase == .ready, ports[flight.port].isRetired { start(flight, poll: poll) }
+                if poll.phase == .ready, ports[flight.port].isRetired { startPoll(flight, poll: poll) }
             } else if flight.calls.isEmpty {
                 // It was read, and waits for its time or for room.
                 findHub(of: flight)
@@ -76,7 +74,6 @@ extension WorkerLoop {
                 reroute(flight)
             }
         }
-        for (lane, record) in aside { startOrBuffer(resume(record, in: lane)) }
     }
 
     /// Lets a request whose hub is gone wait for the one that it goes to now. With a call in flight, it does so when that has
@@ -98,43 +95,11 @@ extension WorkerLoop {
         for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, call: index) }
     }
 
-    /// The time that a request that has no hub waits before it is routed again: milliseconds.
-    static let unroutedStay = DelayLanes.lengths[0] + DelayLanes.margin
-
-    /// Lets a planned request that has no hub wait while the settings are new, and ends it afterwards.
-    ///
-    /// A name that is missing from settings, or mistyped there, is seen and mended within seconds of a start or a reload, and requests that
-    /// name a hub may be there before the workers know it. Later the mistake is more likely the publisher's, who should hear of it at once.
-    func startUnrouted(_ flight: Flight) {
-        if let delayed = flight.delayed, !flight.calls.isEmpty {
-            guard restore(flight, from: delayed) else { return }
-        }
-        if holdUnrouted(flight) { return }
-        guard flight.delayed?.report.attemptCount ?? 0 > 0 || mayHaveBeenBegun(flight), !flight.calls.isEmpty else {
-            if let fault = flight.routeFault { flight.report.faults.append(self.fault(fault)) }
-            reject(flight)
-            return
-        }
-        endUnrouted(flight)
-    }
-
     /// Ends the calls that wait of a request that has no hub. What an earlier attempt or worker did stays in the result.
-    private func endUnrouted(_ flight: Flight) {
+    func endUnrouted(_ flight: Flight) {
         for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
             end(flight, call: index, as: .permanent, code: .unknownHub, detail: "the settings have no hub for the request")
         }
-    }
-
-    /// - Returns: Whether the request is in a delay lane, or held, to be routed again.
-    private func holdUnrouted(_ flight: Flight) -> Bool {
-        let due = wallClock.adding(milliseconds: Self.unroutedStay)
-        guard routes.isSettling(now), !flight.request.options.dryRun, flight.cancellation == nil,
-            flight.request.expiresAt.map({ $0 > due }) ?? true
-        else { return false }
-        for index in flight.calls.indices where flight.calls[index].phase.isWaiting {
-            flight.calls[index].notBefore = max(flight.calls[index].notBefore ?? due, due)
-        }
-        return delay(flight, until: due)
     }
 
     /// Once a second: closes the ports at which nothing is in flight any more.

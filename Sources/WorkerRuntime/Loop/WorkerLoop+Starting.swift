@@ -1,87 +1,243 @@
+import Basics
 import Delivery
-import GroupPositions
-import Kafka
+import FanOut
+import HubREST
 import Observability
+import PushModel
 
-/// Partitions that begin later than the others of their assignment, because records have to be read first that say where.
+/// The start of requests: what was read, and what waited, passes `StartGate` and is sent, put aside, or has its end. Nothing else starts a
+/// request.
 extension WorkerLoop {
-    /// Reads on in the background until the probes have their answers. What was read before an assignment ended is not read again.
-    func probeOn(_ probes: [PartitionProbe]) {
-        startProgress = [:]
-        guard !probes.isEmpty else { return }
-        startProbe = StartProbe(probes, configuration: configuration, clock: clock, wakeUp: wakeUp)
-        log.info(
-            .rebalanced, "records are read that say where partitions begin; the others go on",
-            [.count: LogValue(probes.count)])
+    /// Starts what was held and waits for its turn no more than others.
+    func startHeld() { forEachHeld { start($0) } }
+
+    /// Starts what has its key's turn.
+    func startKeys() { forEachOfKeys { start($0, knowing: $1) } }
+
+    /// Starts what is new.
+    func startRead() { forEachRead { start($0) } }
+
+    /// Starts what has waited in delay lanes.
+    func startDelayed() { forEachDelayed { start($0) } }
+
+    /// Starts what was put aside.
+    func startBuffered() { forEachBuffered { start($0, knowing: $1) } }
+
+    /// Once a second: starts what makes room for what was read behind it, and of delay lanes what holds no calls.
+    func startEverySecond() {
+        checkDelayed { start($0) }
+        relieveWindows { start($0, knowing: $1) }
     }
 
-    /// Ends that: the partitions are given up.
-    func endStartProbing() {
-        guard let probe = startProbe else { return }
-        startProbe = nil
-        probe.cancel()
-        for (partition, open) in probe.open where open.position.offset == nil { startProgress[partition] = open.next }
-    }
-
-    /// Begins the partitions of which it is known where.
-    func beginAnswered() {
-        guard mode == .running, let probe = startProbe else { return }
-        while startProbe === probe, let finding = probe.nextFinding() { begin(finding) }
-        if startProbe === probe, probe.isDone { startProbe = nil }
-    }
-
-    private func begin(_ finding: StartProbe.Finding) {
-        guard let slot = partitions.firstIndex(where: { $0.id == finding.partition && $0.left == .unanswered }) else { return }
-        let committed = partitions[slot].committed
-        let assigned = AssignmentPlan.Assigned(
-            partitions[slot].role.kind, committed: committed, end: finding.end, ruling: finding.ruling)
-        let plan = AssignmentPlan(
-            [assigned], window: configuration.window, heldWindow: configuration.heldWindow, reach: repetitions?.reach)
-        guard let planned = plan.partitions.first else { return }
-        do throws(KafkaError) { try moveReading(of: slot, to: planned.start) } catch {
-            noteKafkaError(error)
-            return beginAssignmentAgain(because: "a partition cannot be read from where it begins")
+    private func start(_ flight: Flight, knowing known: StartFacts = []) {
+        flights.count(flight)
+        var facts = facts(of: flight).union(known)
+        var gate = StartGate.next(facts)
+        while gate.isStep {
+            facts.formUnion(take(gate, with: flight, knowing: facts))
+            gate = StartGate.next(facts)
         }
-        for message in plan.messages { note(message, of: [finding.partition]) }
-        partitions[slot] = partitionState(planned, of: finding.partition, at: committed)
-        noteKnown(offered.begin(&partitions[slot]))
-        membership.beganLater(isOpening: partitions[slot].isClosed)
-        noteArrivals(in: slot, planned: planned)
-        log.info(
-            .rebalanced, "it is known where a partition begins",
-            [.topic: .string(finding.partition.topic), .partition: LogValue(finding.partition.partition)])
-        noteLeft()
-        if planned.refusal != nil { noteRefused(AssignmentPlan.RefusedPartitions(of: partitions)) } else { health.joined() }
+        conclude(flight, at: gate)
     }
 
-    /// Has a partition read from where it begins, if that is not where its reading started. One that is not read needs nothing.
-    private func moveReading(of slot: Int, to start: AssignmentPlan.Start) throws(KafkaError) {
-        guard case .offset(let offset) = start, start != partitions[slot].start else { return }
-        guard !partitions[slot].role.hasRequests else { return try consumer.goBack(slot: slot, to: offset) }
-        try delayReader.goBack(slot: slot - delayedPartitions.slots.lowerBound, to: offset)
+    private func facts(of flight: Flight) -> StartFacts {
+        var facts = flight.facts(at: wallClock)
+        if facts.contains(.isConcluded) || flight.poll != nil { return facts }
+        let (role, knownEnd) = (partitions[flight.slot].role, partitions[flight.slot].knownEnd)
+        if flight.request.orderingKey != nil, role.hasRequests, !Sabotage.isOn(.ignoreKeys) { facts.insert(.wantsTurn) }
+        if flight.tenant == .none, !hasTenants(flight.lane) { facts.insert(.isSeated) }
+        if flight.offset < knownEnd { facts.insert(.mayBeKnown) }
+        if !hasSeveralHubs { facts.insert(.hasRoom) }
+        flight.cancellation = cancellation(of: flight)
+        if flight.cancellation != nil { facts.insert(.isCancelled) }
+        return facts
     }
 
-    /// Lets what has come in the partition be read.
-    private func noteArrivals(in slot: Int, planned: AssignmentPlan.Partition) {
-        switch partitions[slot].role {
-        case .requests(let lane): lanes[lane.rawValue].mayHaveRecords = true
-        case .delay: delayedPartitions.mayHaveRecords = true
-        case .parents: parents.begin(slot, planned: planned)
-        case .held: ordered.mayHaveRecords = true
+    /// Takes a step, and returns what it has found.
+    private func take(_ step: StartGate, with flight: Flight, knowing facts: StartFacts) -> StartFacts {
+        switch step {
+        case .takeTurn: takeTurn(for: flight)
+        case .seat: seat(flight)
+        case .examine: examine(flight)
+        case .recall: recall(flight, isNew: facts.contains(.isNew))
+        case .awaitTime: awaitTime(of: flight)
+        case .plan: prepare(flight, isNew: facts.contains(.isNew))
+        case .restore: flight.delayed.map { restore(flight, from: $0) } ?? true ? .isRestored : .isGone
+        case .delay: delayStart(flight) ? .isGone : .waitsHere
+        case .seekRoom: deferIfFull(flight) ? .isGone : .hasRoom
+        default: .isGone
         }
-        if planned.isDirty { ordered.isRefreshDue = true }
     }
 
-    /// Says which partitions are left, and how far the records are read that say where some of those begin.
-    func noteLeft() {
-        let left = LeftPartitions(of: partitions)
-        health.left(left, progress: left == nil ? nil : startProgressText)
+    private func conclude(_ flight: Flight, at gate: StartGate) {
+        switch gate {
+        case .record: record(flight)
+        case .poll: takePoll(flight)
+        case .expand: expand(flight)
+        case .waitForKey: waitForKey(flight)
+        case .buffer: buffer(flight)
+        case .refuse: reject(flight)
+        case .unrouted: startUnrouted(flight)
+        case .endWhole: endWhole(flight)
+        case .endDryRun: end(flight, as: .cancelled, code: .cancelled, detail: "dry run: nothing was sent")
+        case .expire:
+            end(
+                flight, as: .expired, code: .expiredInQueue, detail: "the request expired; a worker that died may have sent it")
+        case .cancel: if let cancellation = flight.cancellation { cancel(flight, by: cancellation) }
+        case .send: for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, call: index) }
+        default: break
+        }
+    }
+}
+
+// The steps.
+extension WorkerLoop {
+    /// Finds out that a request can be sent and repeats none: that is detected in the order of the records, so before it is put aside. If not,
+    /// notes why.
+    private func examine(_ flight: Flight) -> StartFacts {
+        guard repetitions != nil || flight.request.dedupeKey != nil else { return .isNew }
+        do throws(RequestFault) {
+            try plan(flight)
+            try refuseRepetition(flight)
+            return .isNew
+        } catch {
+            flight.note([error])
+            return .hasFaults
+        }
     }
 
-    /// The progress of that, of the first partition that holds requests up.
-    private var startProgressText: String? {
-        guard let open = startProbe?.open else { return nil }
-        let first = partitions.first { $0.left == .unanswered && $0.role.kind != .delayed }
-        return first.flatMap { open[$0.id] }.map { "\($0.partition): \(LoopStatus.Reading($0).text)" }
+    /// Looks up the outcome of a request from before its partition was lost.
+    private func recall(_ flight: Flight, isNew: Bool) -> StartFacts {
+        guard var outcome = offered.known.take(KnownRequest(flight), of: Membership.Partition(partitions[flight.slot].id)) else {
+            return .isRecalled
+        }
+        outcome.move(to: flight.slot)
+        if !isNew { remember(flight) }
+        flight.conclude(as: outcome)
+        return [.isRecalled, .isConcluded]
+    }
+
+    /// Looks if a request that comes from a delay lane may go on now. Else it waits there, or in the next one.
+    private func awaitTime(of flight: Flight) -> StartFacts {
+        guard let delayed = flight.delayed else { return .isDue }
+        if partitions[flight.slot].role != .held {
+            if delayed.recheckTime > wallClock {
+                keepFirst(flight)
+                return .isGone
+            }
+            if delayFurther(flight, delayed: delayed) { return .isGone }
+        }
+        flight.receivedAt = now
+        return .isDue
+    }
+
+    private func prepare(_ flight: Flight, isNew: Bool) -> StartFacts {
+        if Sabotage.isOn(.commitEarly) { partitions[flight.slot].ledger?.finished(flight.offset) }
+        do throws(RequestFault) {
+            try plan(flight)
+            if !isNew { try refuseRepetition(flight) }
+            // A fault of a request is worth more to its publisher than that it came too late.
+            let isTooLate = flight.request.expiresAt.map { $0 <= wallClock } ?? false
+            if isTooLate, flight.delayed == nil, flight.calls.isEmpty || !mayHaveBeenBegun(flight) {
+                throw RequestFault(.expiredInQueue, at: "", message: "The request expired before it was read.")
+            }
+            return flight.calls.isEmpty ? [.isPlanned, .isLarge] : .isPlanned
+        } catch {
+            flight.note([error])
+            return [.isPlanned, .hasFaults]
+        }
+    }
+
+    /// Goes on with a request where it was: its calls are planned again, and have what happened to them before.
+    ///
+    /// - Returns: Whether its calls must be made. Else it is finished.
+    private func restore(_ flight: Flight, from delayed: DelayedRecord) -> Bool {
+        if flight.restore(from: delayed) { return true }
+        guard delayed.report.attemptCount > 0 else { return true }
+        giveUp(flight, delayed: delayed)
+        return false
+    }
+}
+
+// The last words.
+extension WorkerLoop {
+    private func record(_ flight: Flight) {
+        if let letter = flight.deadLetter { outbox.append(contentsOf: letter) }
+        settle(flight)
+    }
+
+    private func takePoll(_ flight: Flight) {
+        guard let poll = flight.poll else { return }
+        if poll.recheckTime > wallClock { keepFirst(flight) } else { startPoll(flight, poll: poll) }
+    }
+
+    private func reject(_ flight: Flight) {
+        // Attempts are not forgotten because other settings would refuse it now.
+        if let delayed = flight.delayed, delayed.report.attemptCount > 0 { return giveUp(flight, delayed: delayed) }
+        let code = flight.report.faults.first?.code ?? .schemaInvalid
+        metrics.rejected(code, topic: flight.origin.topic)
+        log.info(
+            .requestRejected, "a request was refused before any hub call",
+            [.requestID: .string(flight.request.document.string(flight.request.id)), .code: .string(code.rawValue)])
+        flight.report.calls.removeAll(keepingCapacity: true)
+        finish(flight)
+    }
+
+    /// Ends all calls of a request before any is made.
+    private func end(_ flight: Flight, as outcome: Outcome, code: ErrorCode, detail: StaticString) {
+        for index in flight.calls.indices { end(flight, call: index, as: outcome, code: code, detail: detail) }
+    }
+
+    /// Lets a planned request that has no hub wait while the settings are new, and ends it afterwards.
+    ///
+    /// A name that is missing from settings, or mistyped there, is seen and mended within seconds of a start or a reload, and requests that
+    /// name a hub may be there before the workers know it. Later the mistake is more likely the publisher's, who should hear of it at once.
+    private func startUnrouted(_ flight: Flight) {
+        if let delayed = flight.delayed, !flight.calls.isEmpty, !restore(flight, from: delayed) { return }
+        if holdUnrouted(flight) { return }
+        if flight.delayed?.report.attemptCount ?? 0 > 0 || mayHaveBeenBegun(flight), !flight.calls.isEmpty {
+            endUnrouted(flight)
+        } else {
+            if let fault = flight.routeFault { flight.note([self.fault(fault)]) }
+            reject(flight)
+        }
+    }
+
+    /// Ends a request of which no part was written.
+    private func endWhole(_ flight: Flight) {
+        let reason = flight.cancellation?.reason.map { "cancelled: \($0)" } ?? "cancelled"
+        let message = flight.request.options.dryRun ? "dry run: nothing was sent" : reason
+        if let delayed = flight.delayed { flight.report.consumedAt = delayed.report.consumedAt }
+        flight.note([RequestFault(.cancelled, at: "", message: message)])
+        finish(flight)
+    }
+
+    /// Writes parts of a request that needs more calls than one may make, as many as one commit should have, and what continues it if there
+    /// are more. They become requests of their own in our own lane, in the transaction that counts it as read. It has its result when the last
+    /// of these has ended. A continuation is divided even if it is cancelled or comes too late: each of its parts has an end of its own.
+    private func expand(_ flight: Flight) {
+        if let delayed = flight.delayed { flight.report.consumedAt = delayed.report.consumedAt }
+        headers.removeAll()
+        flight.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
+        guard let body = ownReader.body(of: flight.request.document, headers: headers) else {
+            flight.note([RequestFault(.internal, at: "", message: "The request cannot be divided.")])
+            return finish(flight)
+        }
+        let count: Int
+        do throws(RequestFault) {
+            count = try expansionRecorder.record(
+                flight, body: body, using: planner, over: flight.spread.map { routes.spreads[$0].hubs },
+                partitionCount: parentPartitionCount, room: cycle.roomOfUnit, into: &outbox)
+        } catch {
+            flight.note([error])
+            return reject(flight)
+        }
+        if flight.request.remaining == nil {
+            metrics.requestsExpanded.increment()
+            log.info(
+                .requestExpanded, "a large request was divided into parts",
+                [.requestID: .string(flight.request.document.string(flight.request.id)), .count: LogValue(count)])
+        }
+        settle(flight)
     }
 }

@@ -25,11 +25,9 @@ extension WorkerLoop {
     /// lane, waits from then on.
     func oldestWaiting() -> [Timestamp] {
         var first = min(wallClock, facts.oldestUnread ?? wallClock)
-        for queues in ordered.queues where queues.count > 0 {
-            queues.forEachDue(at: wallClock) { first = min(first, $0.waitingSince) }
-        }
+        first = min(first, scheduler.oldestOfKeys(at: wallClock) ?? first)
         for slot in delayedPartitions.slots { first = min(first, partitions[slot].unread?.waitingSince ?? first) }
-        var oldest = ports.map { port in port.buffered.reduce(wallClock) { min($0, $1.waitingSince ?? $0) } }
+        var oldest = ports.map { min(wallClock, scheduler.oldestBuffered(at: $0.number) ?? wallClock) }
         for flight in flights.flights where flight.isActive {
             oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
         }
@@ -63,7 +61,7 @@ extension WorkerLoop {
             guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
             partitions[slot].lag.set(Int(max(0, marks.high - parents[slot].position)))
         }
-        for slot in ordered.slots {
+        for slot in held.slots {
             guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
             partitions[slot].lag.set(Int(max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))))
         }
@@ -71,7 +69,6 @@ extension WorkerLoop {
     }
 
     private func measureDelayedLag() {
-        checkDelayed()
         var oldest = configuration.topics.delays.map { _ in wallClock }
         for slot in delayedPartitions.slots {
             var unreadCount: Int64 = 0
@@ -100,7 +97,9 @@ extension WorkerLoop {
         facts.finishRate.add(facts.finishedCount, at: now)
         let status = LoopStatus(
             worker: configuration.workerID, mode: mode.name, at: wallClock,
-            hubs: ports.filter { !$0.isClosed }.map { $0.status(now: now, wallClock: wallClock) },
+            hubs: ports.filter { !$0.isClosed }.map {
+                $0.status(bufferedCount: scheduler.bufferedCount(at: $0.number), now: now, wallClock: wallClock)
+            },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
             partitions: partitionStatuses(), problem: LoopStatus.problem([health.controlProblem] + ports.map(\.fleetProblem)))

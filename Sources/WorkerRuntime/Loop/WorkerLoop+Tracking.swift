@@ -19,7 +19,7 @@ extension WorkerLoop {
         let port = ports[flight.port]
         for index in flight.report.calls.indices where flight.report.calls[index].outcome == .success {
             let hasID = flight.report.calls[index].notificationID != nil
-            if hasID && !port.polls.isRefused && !delayLanes.available.isEmpty {
+            if hasID && !port.polls.isRefused && !scheduler.delays.lanes.available.isEmpty {
                 followUp(flight, call: index, at: port)
             } else {
                 noteAbsence(hasID: hasID, at: port)
@@ -71,21 +71,17 @@ extension WorkerLoop {
 
     /// The lane for a wait, and when it is over, or nil when there is no lane.
     private func laneAndMoment(after wait: Int64) -> (lane: Int, due: Timestamp)? {
-        guard let lane = delayLanes.lane(for: wait) ?? delayLanes.available.first else { return nil }
+        guard let lane = scheduler.delays.lanes.lane(for: wait) ?? scheduler.delays.lanes.available.first else { return nil }
         let moment = wallClock.adding(milliseconds: wait.addingSaturated(Self.grid - 1)).milliseconds
         return (lane, Timestamp(milliseconds: moment - moment % Self.grid))
     }
 
-    /// Takes a poll from its lane when its time has come. Else it waits there, or in the next one.
-    func start(_ flight: Flight, poll: OutcomePoll) {
-        if poll.recheckTime > wallClock {
-            keepFirst(flight)
-            return
-        }
+    /// Takes a poll from its lane when its time has come. Else it waits in the next one.
+    func startPoll(_ flight: Flight, poll: OutcomePoll) {
         // A hub that is not used any more cannot be asked.
         guard let port = port(named: poll.call.hubText) else {
-            return routes.isSettling(now)
-                ? askLater(flight, poll: poll, after: Self.unroutedStay) : finish(flight, poll: poll, outcome: .unavailable)
+            guard routes.isSettling(now) else { return finish(flight, poll: poll, outcome: .unavailable) }
+            return askLater(flight, poll: poll, after: DelayPolicy.shortestStay)
         }
         flight.port = port.number
         if port.polls.isRefused {

@@ -51,17 +51,18 @@ final class WorkerLoop {
     // The assignment.
     var partitions: [PartitionState] = []
     /// The partitions of requests, by lane.
-    var lanes = Lane.allCases.map { _ in LanePartitions() }
+    var lanes = Lane.allCases.map { _ in CursorGroup() }
     /// The moment when it is next seen to that more records are fetched, monotonic nanoseconds.
     var nextRefill = MonotonicTime.past
 
     var delayedPartitions = DelayedPartitions()
     var parents = ParentPartitions()
-    var ordered = OrderedPartitions()
+    /// The partitions of held requests.
+    var held = CursorGroup()
+    /// The requests that wait in memory, and whose turn it is.
+    var scheduler: Scheduler
     var controlReading = ControlReading()
     var cancellations = Cancellations()
-    /// The delay lanes that can be written to. None before the producer is ready.
-    var delayLanes = DelayLanes([])
     /// The partitions of the topic of parents, which is there when the producer is ready.
     var parentPartitionCount: Int32 = 0
 
@@ -143,6 +144,7 @@ final class WorkerLoop {
         repetitions = configuration.dedupe.map { RepetitionRules($0) }
         recorder = ResultRecorder(workerID: configuration.workerID, version: configuration.version)
         cycle = CommitCycle(configuration.commitTerms)
+        scheduler = Scheduler(heldWindow: configuration.heldWindow)
         membership = Membership(configuration.membershipTerms)
         details = ErrorDetails(configuration, poller: poller, tokenBase: LoopToken.details)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
@@ -172,15 +174,16 @@ final class WorkerLoop {
             handleDetails()
             handleTimers()
             readControl()
-            receiveHeld()
+            startHeld()
             startKeys()
-            receiveRecords()
+            startRead()
             examinePartitionsBehindCommit()
-            receiveDelayed()
+            startDelayed()
             readParents()
             sendPolls()
             sendCalls()
-            startBufferedRecords()
+            startBuffered()
+            sayNotices()
             tickMembership()
             offerCommit()
             endTurnOfPorts()
@@ -206,9 +209,9 @@ final class WorkerLoop {
             expireWaitingPolls()
             noteReaderEvents()
             watchControl()
+            startEverySecond()
             measureLag()
             watchHeld()
-            relieveWindows()
             watchReserves()
             closeRetiredPorts()
             for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
@@ -246,11 +249,9 @@ final class WorkerLoop {
             case LoopToken.firstLane...LoopToken.lastLane: noteArrivals(inLane: Int(event.token - LoopToken.firstLane))
             case LoopToken.delayed:
                 delayWakeUp.drain()
-                for slot in delayedPartitions.slots { partitions[slot].mayHaveRecords = true }
-                delayedPartitions.mayHaveRecords = true
+                noteDelayedArrivals()
                 parents.noteArrivals()
-                noteHeldArrivals()
-                controlReading.mayHaveRecords = true
+                controlReading.cursor.noteArrivals()
             case LoopToken.details..<LoopToken.wakeUp: details.handle(event)
             default:
                 Failpoint.pass(.answerUnread)
@@ -264,11 +265,11 @@ final class WorkerLoop {
     /// The moment when the loop must turn again, whatever happens.
     private func wakeTime() -> MonotonicTime {
         if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
-        if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
-        if controlReading.mayHaveRecords || parents.mayHaveRecords && canReadParents { return now }
+        if delayedPartitions.group.mayHaveRecords && canReceiveDelayed { return now }
+        if controlReading.cursor.mayHaveRecords || parents.mayHaveRecords && canReadParents { return now }
         let portWake = wakeTimeOfPorts()
         if portWake <= now { return now }
-        let keyed = orderedMoment()
+        let keyed = momentOfKeys()
         if keyed <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = min(now + 200_000_000, portWake, keyed)

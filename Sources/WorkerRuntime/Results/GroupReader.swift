@@ -76,7 +76,7 @@ struct GroupReader {
             guard let lane = Lane.allCases.first(where: { configuration.topics.requests(of: $0) == partition.topic }) else {
                 return nil
             }
-            guard let number = OrderedPartitions.heldPartition(of: partition.partition, in: lane) else { return nil }
+            guard let number = HeldRules.heldPartition(of: partition.partition, in: lane) else { return nil }
             return number < count ? TopicPartition(topic: configuration.topics.held, partition: number) : nil
         }
     }

@@ -20,7 +20,7 @@ struct MemoryBudget: Sendable {
     /// Results that wait for a commit. As much again is being committed.
     var outcomes: Int { min(total / 16, 64 << 20) }
     /// The part that is buffered of one lane, because its tenants or hubs have no room.
-    var buffered: Int { min(total / 32 * 3, BufferedRecords.maximumBytes) }
+    var buffered: Int { min(total / 32 * 3, Scheduler.mostBuffered) }
 
     /// The share of each partition of requests in the room of the library: all that the loop has to read when it is alone have a
     /// quarter of the budget, beside it.
@@ -34,5 +34,5 @@ struct MemoryBudget: Sendable {
     }
 
     /// The part that waits for the ordering keys of one of the loop's partitions of requests: 1 MiB at least.
-    func keys(of partitions: Int) -> Int { min(max(total / 8 / max(partitions, 1), 1 << 20), OrderedPartitions.maximumBytes) }
+    func keys(of partitions: Int) -> Int { min(max(total / 8 / max(partitions, 1), 1 << 20), Scheduler.mostOfKeys) }
 }

@@ -1,0 +1,252 @@
+import Basics
+import Delivery
+import Kafka
+import Observability
+import PushModel
+
+/// The requests that wait in memory for their turn: what `Scheduler` decides is done here.
+///
+/// Those of one ordering key are sent one after the other, in the order in which they were published. A request of a key starts only
+/// after its predecessor has completed: its final result is in the outbox, or its parts are. What has to wait for longer than moments is
+/// held. A lane whose requests name tenants, or whose hubs are several, is read beyond what has places. Of what is read, a tenant has some
+/// calls waiting for their turn, and the rest of its records are buffered.
+extension WorkerLoop {
+    /// Asks for the turn of a request's key.
+    func takeTurn(for flight: Flight) -> StartFacts {
+        guard let key = orderingKey(of: flight), scheduler.takeTurn(of: key, in: flight.slot, origin: flight.origin) else {
+            return .isBehindKey
+        }
+        flight.takeTurn(key)
+        return .hasTurn
+    }
+
+    /// Puts a request behind those of its key, or ends it as the copy of one that is there.
+    func waitForKey(_ flight: Flight, due: Timestamp = .past, writtenAt: Timestamp = .never) {
+        guard let key = orderingKey(of: flight) else { return abandon(flight) }
+        let isAdded = scheduler.offer(flight.buffered(writtenAt: writtenAt), of: key, due: due)
+        if let slot = scheduler.requests(of: flight.slot) { noteRoomForKeys(slot) }
+        // A copy waits already, with what has happened to it.
+        if isAdded { flights.release(flight) } else { settle(flight) }
+    }
+
+    /// Calls `body` with the requests whose keys have their turn, as far as there is room in their lanes: they come before what was not
+    /// read yet.
+    func forEachOfKeys(_ body: (Flight, StartFacts) -> Void) {
+        guard scheduler.isUsed, canProceed else { return }
+        for lane in Lane.allCases {
+            for slot in lanes[lane.rawValue].slots {
+                while canStartKeys(of: lane), let (record, key) = scheduler.nextOfKeys(in: slot, now: wallClock) {
+                    let flight = resume(record)
+                    flight.takeTurn(key)
+                    body(flight, record.delayed == nil ? .isNew : [])
+                    noteRoomForKeys(slot)
+                }
+            }
+        }
+        relieveBlocked()
+    }
+
+    private func canStartKeys(of lane: Lane) -> Bool {
+        canProceed && hasRoom(lane) && delayedReadyCount < Self.maximumReady * ports.count
+    }
+
+    /// Moves what lies behind requests that wait for their moment, where a partition cannot be read on.
+    private func relieveBlocked() {
+        let (moves, slots) = scheduler.relieve(where: { partitions[$0].isBlocked }, now: (now, wallClock))
+        move(moves)
+        slots.forEach(noteRoomForKeys)
+    }
+
+    /// Writes records to partitions of held requests, with what they say of the past if they were held before.
+    func move(_ moves: [Scheduler.Move]) {
+        for (record, partition) in moves {
+            let flight = resume(record)
+            var history = ByteWriter()
+            if let delayed = record.delayed {
+                history = delayed.text
+            } else {
+                DeliveryHistory(plan: 0, calls: []).append(flight.report, to: &history)
+            }
+            // A record that was not held before waits for nothing but its turn.
+            let published = Timestamp(milliseconds: min(max(record.origin.timestamp.milliseconds, 0), wallClock.milliseconds))
+            let due = record.delayed?.due ?? published
+            delayRecorder.record(flight, to: .held(partition), due: due, history: history, into: &outbox)
+            metrics.held()
+            settle(flight)
+        }
+    }
+
+    /// Notes whether a partition may be read although records of its keys are buffered.
+    private func noteRoomForKeys(_ slot: Int) {
+        let isFull = scheduler.isFull(slot) { memory.keys(of: $0) }
+        guard isFull != partitions[slot].isFullOfKeys else { return }
+        partitions[slot].isFullOfKeys = isFull
+        if !isFull, case .requests(let lane) = partitions[slot].role { lanes[lane.rawValue].noteArrivals() }
+    }
+
+    /// Ends what waits for its moment and is cancelled by now.
+    func hurryCancelledKeys() {
+        scheduler.hurry { record in
+            guard let name = record.name else { return false }
+            return cancellations.cancellation(of: name, published: record.origin.timestamp) != nil
+        }
+    }
+
+    /// The moment when there is something to do for keys, monotonic nanoseconds. Not after `now` for at once.
+    func momentOfKeys() -> MonotonicTime {
+        guard scheduler.isUsed || held.mayHaveRecords, canProceed else { return .never }
+        if held.mayHaveRecords { return now }
+        var moment = MonotonicTime.never
+        for lane in Lane.allCases where canStartKeys(of: lane) {
+            for slot in lanes[lane.rawValue].slots {
+                guard let due = scheduler.nextMoment(in: slot) else { continue }
+                if due <= wallClock { return now }
+                let wait = min(due.milliseconds(since: wallClock), Self.longestWait)
+                moment = min(moment, now + wait * 1_000_000)
+            }
+        }
+        return moment
+    }
+}
+
+// Tenants and hubs that share a lane: one that has more requests than places does not cause head-of-line blocking for others.
+extension WorkerLoop {
+    /// True if a lane has requests of tenants, or had some lately, or of several hubs. Then it is read beyond what has places.
+    func hasTenants(_ lane: Lane) -> Bool {
+        guard let port = onlyPort else { return true }
+        return scheduler.readsAhead(lane, of: port.number, now: now)
+    }
+
+    /// Looks at the calls of a request's tenant.
+    func seat(_ flight: Flight) -> StartFacts {
+        let lane = flight.lane
+        if flight.tenant != .none { scheduler.noteTenant(in: lane, now: now) }
+        guard hasTenants(lane) else { return .isSeated }
+        let port = ports[flight.port]
+        flight.join(port.ready.fresh(in: lane).queue(of: flight.tenant))
+        let isCrowded =
+            scheduler.hasRecords(of: flight.tenant, at: port.number, in: lane)
+            || !mayHaveMoreCalls(flight.tenant, in: lane, at: port, flight: flight)
+        // It is deferred if as much is buffered as may be.
+        let isDeferred = hasSeveralHubs && canDefer && isFull(port, for: lane)
+        return isCrowded && !isDeferred ? [.isSeated, .isCrowded] : .isSeated
+    }
+
+    /// Puts a request aside until its tenant has fewer calls waiting.
+    func buffer(_ flight: Flight) {
+        scheduler.buffer(flight.buffered(), of: flight.tenant, at: flight.port)
+        flights.release(flight)
+    }
+
+    /// Calls `body` with requests whose records were put aside: all whose hub is gone, and the others as far as their tenants have had turns.
+    func forEachBuffered(_ body: (Flight, StartFacts) -> Void) {
+        while canProceed, let record = scheduler.nextDisplaced() { body(resume(record), .isNew) }
+        for port in ports {
+            for lane in Lane.allCases where !scheduler.hasNoneBuffered(at: port.number, in: lane) {
+                takeBuffered(of: port, in: lane, startingBy: body)
+            }
+        }
+    }
+
+    private func takeBuffered(of port: HubPort, in lane: Lane, startingBy body: (Flight, StartFacts) -> Void) {
+        var tenants = scheduler.tenants(at: port.number, in: lane)
+        // None of them is always the first, because a hub's share can be short.
+        if hasSeveralHubs { tenants.shuffle(using: &generator) }
+        for tenant in tenants {
+            while canProceed, mayHaveMoreCalls(tenant, in: lane, at: port),
+                let record = scheduler.nextOfTenant(tenant, at: port.number, in: lane)
+            {
+                let flight = resume(record)
+                flight.join(tenant)
+                body(flight, [.isNew, .isSeated])
+            }
+        }
+    }
+
+    /// True if a tenant may have another call waiting, and its hub has memory for `flight`, or another one.
+    private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane, at port: HubPort, flight: Flight? = nil) -> Bool {
+        let queues = port.ready.fresh(in: lane)
+        let hasPlace = Scheduler.hasPlace(
+            waiting: queues.count(of: tenant), tenantCount: queues.tenantCount, most: port.settings.maxInFlight)
+        return hasPlace && hasShare(port, for: flight)
+    }
+
+    /// True if there are lanes for deferred requests.
+    var canDefer: Bool { scheduler.delays.hasLanes }
+
+    /// The least time that a request must have waited to be moved out of the way: 2 s in nanoseconds.
+    private static let reliefPatience: Int64 = 2_000_000_000
+
+    /// Once a second: moves the first requests of a partition out of the way whose hub does not take them, when what was read behind them
+    /// fills half of the partition's window, or memory is full, and another hub has nothing to do. Else nothing could be read for that one.
+    /// Calls `body` with those that were put aside, to be deferred.
+    func relieveWindows(_ body: (Flight, StartFacts) -> Void) {
+        guard hasSeveralHubs, canDefer, canProceed, ports.contains(where: isIdle) else { return }
+        for lane in Lane.allCases {
+            for slot in lanes[lane.rawValue].slots {
+                guard hasRoomForOutcomes, let ledger = partitions[slot].ledger else { continue }
+                let length = ledger.position - ledger.lowWaterMark
+                let isFull = flights.byteCount >= memory.flights
+                guard isFull || length >= Int64(ledger.window / 2) else { continue }
+                let end = isFull ? ledger.position : ledger.lowWaterMark + length / 2
+                relieve(slot, lane: lane, before: end, startingBy: body)
+            }
+        }
+    }
+
+    /// True if the hub could take calls at once but has none.
+    private func isIdle(_ port: HubPort) -> Bool {
+        !port.isRetired && port.ready.isEmpty && scheduler.bufferedCount(at: port.number) == 0
+            && port.limits.waitEnd(now: now) == nil
+    }
+
+    private func relieve(_ slot: Int, lane: Lane, before end: Int64, startingBy body: (Flight, StartFacts) -> Void) {
+        let moment = now + -Self.reliefPatience
+        for flight in flights.flights
+        where flight.isActive && flight.slot == slot && flight.offset < end && flight.epoch == epoch
+            && flight.receivedAt < moment && isWaiting(flight) && hasRoomForOutcomes
+        {
+            _ = deferNow(flight)
+        }
+        for port in ports where hasRoomForOutcomes {
+            let removed = scheduler.removeBuffered(of: slot, in: lane, at: port.number, before: end, readBefore: moment)
+            for record in removed {
+                let flight = resume(record)
+                flight.mustDefer = true
+                body(flight, [.isNew, .isSeated])
+            }
+        }
+    }
+
+    /// True if nothing but its turn at the hub keeps a request.
+    private func isWaiting(_ flight: Flight) -> Bool {
+        partitions[flight.slot].parked !== flight && flight.onlyWaitsForTurn
+    }
+
+    /// Logs what is said once for each assignment.
+    func sayNotices() {
+        for notice in scheduler.takeNotices() {
+            let (message, members): (StaticString, KeyValuePairs<LogKey, LogValue>)
+            switch notice {
+            case .heldMissing(let number):
+                message =
+                    "the topic of held requests lacks a partition; keyed requests wait in memory and may cause head-of-line blocking"
+                members = [.topic: .string(configuration.topics.held), .partition: LogValue(number)]
+            case .heldFull(let slot, let count):
+                message =
+                    "no more requests can be held; others with ordering keys wait in memory and may cause head-of-line blocking"
+                let id = partitions[slot].id
+                members = [.topic: .string(id.topic), .partition: LogValue(id.partition), .count: LogValue(count)]
+            case .heldLate(let number):
+                message = "requests with ordering keys wait until the held requests before them are restored"
+                members = [.topic: .string(configuration.topics.held), .partition: LogValue(number)]
+            case .foreign(let slot, let group):
+                message = "the topic holds records of another consumer group; skipping them"
+                let reason =
+                    "they belong to the group '\(group)', and are left to it; if it is no more, `pushfan group adopt` takes them over"
+                members = [.topic: .string(partitions[slot].id.topic), .reason: .string(reason)]
+            }
+            log.warning(.requestDelayed, message, members)
+        }
+    }
+}
