@@ -7,30 +7,15 @@ public import Basics
 /// the records and the positions. It says what happened and does what is answered. Moments are those of a monotonic clock that the
 /// owner reads.
 ///
-///     nothing offered ── due ──▶ check ── noteHoldings ──▶ offered ── confirmed ──▶ nothing offered
-///                                                          │   ▲
-///                                           noteFailure: waits, due: again
-///                                                          │
-///                             noteFailure: divided, refused alone, given up ──▶ nothing offered, less is offered next
+///     empty ── due: check, noteHoldings: offer ──▶ in flight ── confirmed: settle ──▶ empty
+///                                                  │      ▲
+///                                       noteFailure: wait, due: offerAgain
+///                                                  ▼      │
+///                                                  waiting
+///
+/// A failure that divides the batch, refuses it alone or gives it up makes the cycle empty too, and less is offered next. `State`
+/// says what may follow what.
 public struct CommitCycle: Sendable {
-    private struct Offer {
-        /// The moment of its first offer.
-        let since: MonotonicTime
-        /// The moment of its last offer.
-        var begun: MonotonicTime
-        let isEmpty: Bool
-        /// True if its positions say that nothing is in work any more.
-        let closes: Bool
-        var standing = Standing.unpublished
-        /// True if it did not end in time once.
-        var hasTimedOut = false
-        /// The moment of its next offer, or nil while the committer has it.
-        var retryAt: MonotonicTime?
-        var isOutOfGroup = false
-        /// True if it belongs to an assignment that has ended.
-        var isOutdated = false
-    }
-
     /// The time for which brokers reject a unit, while its topics take others, before it is given up: 5 min in nanoseconds. A
     /// setting that is wrong for a while loses no result.
     public static let refusalPatience: Int64 = 300_000_000_000
@@ -51,7 +36,7 @@ public struct CommitCycle: Sendable {
     private var schedule: CommitSchedule
     private var size: CommitSize
     private var refused: RefusedUnits
-    private var offer: Offer?
+    private(set) var state = State.empty
     /// Before when nothing is offered.
     private var nextOffer = MonotonicTime.past
     /// The moment from which positions without records may be committed by themselves.
@@ -68,22 +53,28 @@ public struct CommitCycle: Sendable {
     }
 
     /// True if a batch is offered and not confirmed.
-    public var isOffering: Bool { offer != nil }
+    public var isOffering: Bool { state.offer != nil }
 
     /// True if what is offered, if anything, says no more than that nothing is in work.
-    public var isOnlyClosing: Bool { offer.map { $0.closes && $0.isEmpty } ?? true }
+    public var isOnlyClosing: Bool { state.offer.map { $0.closes && $0.isEmpty } ?? true }
 
     /// The bytes that a unit should have whose size can be chosen: half of what the next commit may have, so that others fit beside it.
     public var roomOfUnit: Int { size.byteLimit / 2 }
 
     /// True if the group has gone on without this worker, which therefore cannot commit what it offers.
-    public var isOutOfGroup: Bool { offer?.isOutOfGroup ?? false }
+    public var isOutOfGroup: Bool {
+        if case .waiting(_, _, let isOutOfGroup) = state { isOutOfGroup } else { false }
+    }
 
     /// True if results cannot be recorded at present. Then nothing may be begun: its calls would be made again if the worker
     /// died, or lost its partitions, before they are.
     public func isOverdue(now: MonotonicTime) -> Bool {
         if refused.isStuck(now: now) { return true }
-        return offer.map { $0.retryAt != nil || now - $0.since > patience } ?? false
+        return switch state {
+        case .empty: false
+        case .inFlight(let offer), .outdated(let offer): now - offer.since > patience
+        case .waiting: true
+        }
     }
 
     /// The time that a commit may take before calls wait for it, nanoseconds: where brokers are slow, as long as the fastest of
@@ -102,7 +93,11 @@ public struct CommitCycle: Sendable {
     ///   - now: The present moment.
     /// - Returns: A moment, `never` for none.
     public func wakeTime(waiting: Int, isHurried: Bool = false, now: MonotonicTime) -> MonotonicTime {
-        if let offer { return offer.retryAt ?? .never }
+        switch state {
+        case .empty: break
+        case .inFlight, .outdated: return .never
+        case .waiting(_, let moment, _): return moment
+        }
         if isHurried { return max(nextOffer, now) }
         return waiting == 0 ? .never : max(nextOffer, schedule.due(waiting: waiting, now: now))
     }
@@ -115,15 +110,17 @@ public struct CommitCycle: Sendable {
     ///   - now: The present moment.
     /// - Returns: `wait`, `check` or `offerAgain`.
     public mutating func due(waiting: Int, isHurried: Bool, now: MonotonicTime) -> Action {
-        if let waitingOffer = offer {
-            guard let retryAt = waitingOffer.retryAt, now >= retryAt else { return .wait }
-            offer?.retryAt = nil
-            offer?.isOutOfGroup = false
-            offer?.begun = now
-            return .offerAgain(waitingOffer.standing)
+        switch state {
+        case .empty:
+            guard now >= nextOffer, isHurried || schedule.due(waiting: waiting, now: now) <= now else { return .wait }
+            return .check
+        case .inFlight, .outdated: return .wait
+        case .waiting(var offer, let moment, _):
+            guard now >= moment else { return .wait }
+            offer.begun = now
+            state = .inFlight(offer)
+            return .offerAgain(offer.standing)
         }
-        guard now >= nextOffer, isHurried || schedule.due(waiting: waiting, now: now) <= now else { return .wait }
-        return .check
     }
 
     /// There is nothing to commit at present. Where records wait, each waits for results before it in its partition.
@@ -143,6 +140,7 @@ public struct CommitCycle: Sendable {
     ///   - units: The units of all records that wait, in the order of partitions and offsets; asked for only where not all is offered.
     /// - Returns: `wait` or `offer`.
     public mutating func noteHoldings(_ holdings: Holdings, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
+        guard case .empty = state else { return .wait }
         schedule.noteStart(at: now)
         var selection = CommitSelection()
         if refused.isEmpty, !isInOrder, holdings.recordCount <= refused.unitLimit, size.holds(bytes: holdings.byteCount) {
@@ -167,7 +165,7 @@ public struct CommitCycle: Sendable {
         let takenCount = selection.isAll ? holdings.recordCount : selection.places.count
         selection.closes = holdings.isDrained && takenCount == holdings.recordCount
         nextGap = now + Self.gapInterval
-        offer = Offer(since: now, begun: now, isEmpty: takenCount == 0, closes: selection.closes)
+        state = .inFlight(Offer(since: now, begun: now, isEmpty: takenCount == 0, closes: selection.closes))
         return .offer(selection)
     }
 
@@ -200,8 +198,8 @@ public struct CommitCycle: Sendable {
 
     /// The offered batch could not be handed over, because the worker's place in the group is not known.
     public mutating func notHandedOver(isOutOfGroup: Bool, now: MonotonicTime) {
-        offer?.retryAt = now + Self.groupInterval
-        offer?.isOutOfGroup = isOutOfGroup
+        guard case .inFlight(let offer) = state else { return }
+        state = .waiting(offer, until: now + Self.groupInterval, isOutOfGroup: isOutOfGroup)
     }
 
     /// The offered batch is committed.
@@ -212,14 +210,14 @@ public struct CommitCycle: Sendable {
     ///   - units: Its units; asked for only where brokers have rejected something.
     /// - Returns: `settle`, `forget` or `wait`.
     public mutating func confirmed(byteCount: Int, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
-        guard let done = offer else { return .wait }
-        offer = nil
+        let ended = endOffer()
+        guard let done = ended.offer else { return .wait }
         if !done.isEmpty {
             if refused.isLearning { refused.took(units()) }
             // What was published before says nothing about how long it takes.
             if done.standing == .unpublished { size.committed(bytes: byteCount, in: now - done.begun) }
         }
-        return done.isOutdated ? .forget : .settle(closes: done.closes)
+        return ended.isOutdated ? .forget : .settle(closes: done.closes)
     }
 
     /// The offered batch is not committed.
@@ -232,22 +230,22 @@ public struct CommitCycle: Sendable {
     /// - Returns: `wait` if it is offered again as it is, or what to do with it.
     public mutating func noteFailure(_ cause: Cause, standing: Standing, now: MonotonicTime, units: () -> [CommitUnit]) -> Action
     {
-        guard var batch = offer else { return .wait }
-        offer = nil
+        let ended = endOffer()
+        guard var batch = ended.offer else { return .wait }
         // What belongs to an assignment that has ended is its next owner's.
-        guard !batch.isOutdated else { return .forget }
+        guard !ended.isOutdated else { return .forget }
         if cause == .metadataTooLarge && !isInOrder {
             isInOrder = true
             return .putBackInOrder
         }
         batch.standing = standing
-        batch.isOutOfGroup = cause == .outOfGroup
-        batch.retryAt = now + Self.retryInterval
         let meaning = meaning(of: cause, batch: batch, now: now)
         let action =
             standing == .unpublished && meaning != .unrelated ? cure(cause, failure: meaning, units: units(), now: now) : .wait
         batch.hasTimedOut = batch.hasTimedOut || cause == .timedOut
-        if action == .wait || action == .cutDeadLetters { offer = batch }
+        if action == .wait || action == .cutDeadLetters {
+            state = .waiting(batch, until: now + Self.retryInterval, isOutOfGroup: cause == .outOfGroup)
+        }
         return action
     }
 
@@ -281,9 +279,11 @@ public struct CommitCycle: Sendable {
 
     /// Nothing of the offered batch is published, nor can it be as the partitions are. Returns `reset`, `forget` or `wait`.
     public mutating func impossible(_ reason: ResetCause) -> Action {
-        guard let batch = offer else { return .wait }
-        offer = nil
-        return batch.isOutdated ? .forget : .reset(reason)
+        switch endOffer() {
+        case .empty: .wait
+        case .inFlight, .waiting: .reset(reason)
+        case .outdated: .forget
+        }
     }
 
     /// Another process has this worker's name.
@@ -292,14 +292,16 @@ public struct CommitCycle: Sendable {
     /// Whoever had the offered batch is given up, and another takes its place. It is unknown what became of the batch. Returns
     /// `forget` or `wait`.
     public mutating func committerReplaced(now: MonotonicTime) -> Action {
-        guard let batch = offer, batch.retryAt == nil else { return .wait }
-        guard !batch.isOutdated else {
-            offer = nil
+        switch state {
+        case .empty, .waiting: return .wait
+        case .inFlight(var offer):
+            offer.standing = .doubtful
+            state = .waiting(offer, until: now, isOutOfGroup: false)
+            return .wait
+        case .outdated:
+            state = .empty
             return .forget
         }
-        offer?.standing = .doubtful
-        offer?.retryAt = now
-        return .wait
     }
 
     /// The assignment has ended, and what waits is forgotten. A batch that the committer has is fenced by its generation. It is
@@ -308,12 +310,20 @@ public struct CommitCycle: Sendable {
     /// - Returns: `forget` or `wait`.
     public mutating func assignmentEnded() -> Action {
         refused.removeAll()
-        guard let batch = offer else { return .wait }
-        guard batch.retryAt == nil else {
-            offer = nil
+        switch state {
+        case .empty, .outdated: return .wait
+        case .inFlight(let offer):
+            state = .outdated(offer)
+            return .wait
+        case .waiting:
+            state = .empty
             return .forget
         }
-        offer?.isOutdated = true
-        return .wait
+    }
+
+    /// Ends the offer, if there is one. Returns the state that it was in.
+    private mutating func endOffer() -> State {
+        defer { state = .empty }
+        return state
     }
 }
