@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import FanOut
 import Payloads
@@ -39,6 +40,43 @@ extension Flight {
         deadLetter == nil && poll == nil && !calls.isEmpty && cancellation == nil
             && calls.allSatisfy { $0.phase == .ready || $0.phase == .done }
     }
+
+    /// Takes over what a record holds beside its request that waited in memory.
+    func takeOver(_ record: BufferedRecord) {
+        offset = record.offset
+        envelope = record.envelope
+        delayed = record.delayed
+        key = record.key
+    }
+
+    /// Takes over what a record of a delay lane, or a held one, says beside its request.
+    func takeOver(_ delayed: DelayedRecord, at offset: Int64) {
+        self.offset = offset
+        self.delayed = delayed
+    }
+
+    /// Becomes the poll of a call's outcome.
+    func become(_ poll: OutcomePoll) { self.poll = poll }
+
+    /// Goes on at a moment, after it has waited.
+    func goOn(at now: MonotonicTime) { receivedAt = now }
+
+    /// Counts as read when its first record was.
+    func keepReception() {
+        if let delayed { report.consumedAt = delayed.report.consumedAt }
+    }
+
+    /// Has it make room for what was read behind it.
+    func makeRoom() { mustDefer = true }
+
+    /// Is cancelled, or is not.
+    func note(_ cancellation: Cancellations.Cancellation?) { self.cancellation = cancellation }
+
+    /// Has its value read.
+    func read(byteCount: Int) { valueByteCount = byteCount }
+
+    /// Has another payload rendered.
+    func addPayload() { payloadCount += 1 }
 
     /// Takes its key's turn.
     func takeTurn(_ key: RequestIdentity?) { self.key = key }

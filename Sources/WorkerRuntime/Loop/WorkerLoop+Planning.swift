@@ -49,7 +49,7 @@ extension WorkerLoop {
     /// Reads the request that `value` and `headers` hold.
     func read(_ value: Span<UInt8>, into flight: Flight) -> RequestReader.Reading {
         let origin = flight.origin
-        flight.valueByteCount = value.count
+        flight.read(byteCount: value.count)
         let reader = partitions[flight.slot].role.isOpen ? openReader : ownReader
         let reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
         nameTenant(of: flight)
@@ -80,14 +80,11 @@ extension WorkerLoop {
         flight.begin(
             epoch: epoch, slot: record.slot, lane: record.lane, origin: record.origin, now: wallClock,
             monotonic: record.receivedAt)
-        flight.offset = record.offset
-        flight.envelope = record.envelope
+        flight.takeOver(record)
         headers.removeAll()
         record.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         let value = record.value
         if case .rejected(let faults) = read(value.span, into: flight) { flight.note(faults) }
-        flight.delayed = record.delayed
-        flight.takeTurn(record.key)
         return flight
     }
 
@@ -146,7 +143,7 @@ extension WorkerLoop {
             let code: ErrorCode = error.code == .payloadTooLarge ? .payloadTooLarge : .payloadRejected
             throw RequestFault(code, at: error.pointer, message: error.sentence)
         }
-        flight.payloadCount += 1
+        flight.addPayload()
     }
 
     /// Makes sure that the content of a request that is sent in parts can be sent, so that it is refused as a whole if not.

@@ -212,7 +212,7 @@ extension WorkerLoop {
             let removed = scheduler.removeBuffered(of: slot, in: lane, at: port.number, before: end, readBefore: moment)
             for record in removed {
                 let flight = resume(record)
-                flight.mustDefer = true
+                flight.makeRoom()
                 body(flight, [.isNew, .isSeated])
             }
         }

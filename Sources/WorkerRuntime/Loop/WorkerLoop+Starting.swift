@@ -48,7 +48,7 @@ extension WorkerLoop {
         if flight.tenant == .none, !hasTenants(flight.lane) { facts.insert(.isSeated) }
         if flight.offset < knownEnd { facts.insert(.mayBeKnown) }
         if !hasSeveralHubs { facts.insert(.hasRoom) }
-        flight.cancellation = cancellation(of: flight)
+        flight.note(cancellation(of: flight))
         if flight.cancellation != nil { facts.insert(.isCancelled) }
         return facts
     }
@@ -127,7 +127,7 @@ extension WorkerLoop {
             }
             if delayFurther(flight, delayed: delayed) { return .isGone }
         }
-        flight.receivedAt = now
+        flight.goOn(at: now)
         return .isDue
     }
 
@@ -207,7 +207,7 @@ extension WorkerLoop {
     private func endWhole(_ flight: Flight) {
         let reason = flight.cancellation?.reason.map { "cancelled: \($0)" } ?? "cancelled"
         let message = flight.request.options.dryRun ? "dry run: nothing was sent" : reason
-        if let delayed = flight.delayed { flight.report.consumedAt = delayed.report.consumedAt }
+        flight.keepReception()
         flight.note([RequestFault(.cancelled, at: "", message: message)])
         finish(flight)
     }
@@ -216,7 +216,7 @@ extension WorkerLoop {
     /// are more. They become requests of their own in our own lane, in the transaction that counts it as read. It has its result when the last
     /// of these has ended. A continuation is divided even if it is cancelled or comes too late: each of its parts has an end of its own.
     private func expand(_ flight: Flight) {
-        if let delayed = flight.delayed { flight.report.consumedAt = delayed.report.consumedAt }
+        flight.keepReception()
         headers.removeAll()
         flight.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         guard let body = ownReader.body(of: flight.request.document, headers: headers) else {

@@ -134,9 +134,8 @@ extension WorkerLoop {
         }
         let moment = delay == nil ? now : .never
         flight.begin(epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: readAt, monotonic: moment)
-        flight.offset = record.offset
+        flight.takeOver(delayed, at: record.offset)
         read(record, into: flight)
-        flight.delayed = delayed
         return flight
     }
 
@@ -144,7 +143,7 @@ extension WorkerLoop {
         _ reading: DelayedRecord.Reading, of record: borrowing ConsumedRecord, into flight: Flight, isHeld: Bool
     ) {
         switch reading {
-        case .poll(let poll) where !isHeld: flight.poll = poll
+        case .poll(let poll) where !isHeld: flight.become(poll)
         case .foreign(let owner):
             if let owner { scheduler.say(.foreign(slot: flight.slot, group: owner)) }
             // Its own group sees to it, and here nothing is recorded of it.
