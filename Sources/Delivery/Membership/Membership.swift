@@ -7,9 +7,11 @@ public import PushModel
 /// The owner keeps what the partitions hold, and the requests. It says what happened, and does what is answered, in that order. Each
 /// assignment has a number, the epoch; what belongs to another one counts no more.
 ///
-///     nothing ── assigned ──▶ asked ── positions known ──▶ begun ── revoked ──▶ draining ── drained ──▶ nothing
+///     nothing ── assigned ──▶ asked ── positions known ──▶ begun ── revoked ──▶ revoking ── drained ──▶ nothing
 ///                               ▲                           │ │
 ///                               └────── positions moved ────┘ └── lost ──▶ nothing
+///
+/// From each of them a stop leads to stopping, and that to stopped.
 public struct Membership: Sendable {
     /// The present state, which holds what belongs to it.
     private(set) var state = State.nothing
@@ -179,7 +181,7 @@ extension Membership {
         return isTimeout && isTooLong ? [.reportUnreadablePositions] : []
     }
 
-    /// The partitions have begun whose positions were asked for.
+    /// The partitions have begun whose positions were asked for. Nothing changes if they were not.
     ///
     /// - Parameters:
     ///   - isOpening: Whether positions say that no worker is at work.
