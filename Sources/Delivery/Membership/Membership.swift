@@ -7,26 +7,21 @@ public import PushModel
 /// The owner keeps what the partitions hold, and the requests. It says what happened, and does what is answered, in that order. Each
 /// assignment has a number, the epoch; what belongs to another one counts no more.
 ///
-///     nothing ── assigned ──▶ asked ── positions known ──▶ begun ── revoked ──▶ draining ── drained ──▶ nothing
+///     nothing ── assigned ──▶ asked ── positions known ──▶ begun ── revoked ──▶ revoking ── drained ──▶ nothing
 ///                               ▲                           │ │
 ///                               └────── positions moved ────┘ └── lost ──▶ nothing
+///
+/// From each of them a stop leads to stopping, and that to stopped.
 public struct Membership: Sendable {
-    private enum Stage {
-        /// The group has assigned nothing.
-        case nothing
-        /// The positions of what it assigned are not known.
-        case asked
-        /// The partitions have begun, if it assigned any.
-        case begun
-    }
-
+    /// The present state, which holds what belongs to it.
+    private(set) var state = State.nothing
     /// The mode of the worker.
-    public private(set) var mode = Mode.running
+    public var mode: Mode { state.mode }
     /// The number of the assignment.
     public private(set) var epoch = 0
     /// True if positions of the group say that no worker is at work. They are committed again before anything is begun: if this
     /// worker died, the next one would otherwise not know that something was.
-    public var isOpening: Bool { hasClosed || isDoubtful }
+    public var isOpening: Bool { state.share.hasClosed || isDoubtful }
     /// True if the worker stood still for so long that the group may have gone on without it. Then its positions are committed
     /// before anything is begun, which shows whether they are its own.
     public var isDoubtful: Bool { suspension.isDoubtful }
@@ -34,30 +29,19 @@ public struct Membership: Sendable {
     public private(set) var isProducerReady = false
     /// The partitions that were found to end before the group's position. They stay so until an assignment begins that knows of it.
     public private(set) var behindCommit: Set<Partition> = []
-    /// The moment at which the positions of the present assignment began to be asked for.
+    /// The moment at which the positions of the last assignment began to be asked for.
     public private(set) var assignedAt = MonotonicTime(nanoseconds: 0)
-    /// The moment at which they were known.
+    /// The moment at which partitions last began.
     public private(set) var begunAt = Timestamp(milliseconds: 0)
 
     private let terms: Terms
     /// True if the worker has asked to be a member of the group.
     private var hasJoined = false
-    private var stage = Stage.nothing
-    /// The partitions that the group assigned.
-    private var assignment: [Partition] = []
-    /// The moment to ask for positions that could not be learnt, or nil while an answer is to come.
-    private var askAt: MonotonicTime?
-    /// Until when calls may finish.
-    private var deadline = MonotonicTime.never
-    /// Since when nothing is in work any more and all results are committed, while partitions are given up.
-    private var drainedAt: MonotonicTime?
     /// The moment to try again to get the producer ready.
     private var prepareAt: MonotonicTime?
     /// True if a broker that failed is being asked.
     private var isProbing = false
     private var survey = GroupSurvey()
-    /// True if positions say that no worker is at work.
-    private var hasClosed = false
     private var suspension: SuspensionGuard
 
     /// A membership without partitions, whose producer is being made ready.
@@ -88,16 +72,14 @@ public struct Membership: Sendable {
     }
 
     /// True if partitions have begun that are not given up.
-    public var ownsPartitions: Bool { stage == .begun && !assignment.isEmpty }
+    public var ownsPartitions: Bool { !state.share.partitions.isEmpty }
 
     /// True if partitions are given up, for others or because the worker stops.
-    public var isDraining: Bool { mode == .revoking || mode == .stopping }
+    public var isDraining: Bool { state.drain != nil }
 
     /// True if it is time to commit that nothing is in work. The worker does not wait long for that: without it, what the next
     /// owner cannot send is only reported as ambiguous.
-    public func isClosing(now: MonotonicTime) -> Bool {
-        drainedAt.map { now < $0.advanced(byNanoseconds: Self.closingPatience) } ?? false
-    }
+    public func isClosing(now: MonotonicTime) -> Bool { state.drain?.isClosing(at: now) ?? false }
 
     /// Time has passed. Call this once a turn.
     ///
@@ -111,8 +93,8 @@ public struct Membership: Sendable {
             prepareAt = nil
             actions.append(.prepare)
         }
-        if let due = askAt, due <= now, mode == .running { actions.append(ask()) }
-        if isDraining && (now >= deadline || isOutOfGroup) { actions.append(.cut) }
+        if case .asked(let question) = state, let due = question.askAt, due <= now { actions.append(ask(question.partitions)) }
+        if let drain = state.drain, now >= drain.deadline || isOutOfGroup { actions.append(.cut) }
         return actions
     }
 
@@ -156,7 +138,7 @@ extension Membership {
     /// - Returns: `forget`, and then `ask`; or `begin` where there is nothing to ask for. An empty assignment is answered like any other: a
     ///   member that owes the answer does not join again when others leave. One that stops answers when it leaves.
     public mutating func assigned(_ partitions: [Partition], now: MonotonicTime) -> [Action] {
-        if mode == .revoking { mode = .running }
+        if mode == .revoking { state = .nothing }
         return take(partitions, now: now)
     }
 
@@ -169,11 +151,8 @@ extension Membership {
     /// - Returns: `drain` or `drop`; nothing if the worker stops, which gives them up at its end.
     public mutating func revoked(isLost: Bool, now: MonotonicTime) -> [Action] {
         if mode == .stopping && !isLost { return [] }
-        guard !isLost, mode == .running, ownsPartitions else { return drop() }
-        mode = .revoking
-        suspension.reset()
-        deadline = now.advanced(byNanoseconds: terms.drainTimeout)
-        drainedAt = nil
+        guard !isLost, case .begun(let share) = state, ownsPartitions else { return drop() }
+        state = .revoking(share, startDrain(at: now))
         return [.drain]
     }
 
@@ -182,7 +161,8 @@ extension Membership {
     /// - Parameter epoch: What `ask` had.
     /// - Returns: `begin`, or nothing if that assignment has ended, has begun, or is given up.
     public func positionsKnown(epoch: Int) -> [Action] {
-        epoch == self.epoch && stage == .asked && mode == .running ? [.begin] : []
+        guard epoch == self.epoch, case .asked = state else { return [] }
+        return [.begin]
     }
 
     /// The positions could not be learnt, or the partitions cannot be read from there. They are asked for again after a while: a member
@@ -194,13 +174,14 @@ extension Membership {
     ///   - now: The present moment.
     /// - Returns: `reportUnreadablePositions` if that takes too long, or nothing.
     public mutating func positionsFailed(epoch: Int, isTimeout: Bool, now: MonotonicTime) -> [Action] {
-        guard epoch == self.epoch, stage == .asked else { return [] }
-        askAt = now.advanced(byNanoseconds: Self.askInterval)
+        guard epoch == self.epoch, case .asked(var question) = state else { return [] }
+        question.askAt = now.advanced(byNanoseconds: Self.askInterval)
+        state = .asked(question)
         let isTooLong = now.nanoseconds(since: assignedAt) > Self.positionPatience
         return isTimeout && isTooLong ? [.reportUnreadablePositions] : []
     }
 
-    /// The partitions have begun.
+    /// The partitions have begun whose positions were asked for. Nothing changes if they were not.
     ///
     /// - Parameters:
     ///   - isOpening: Whether positions say that no worker is at work.
@@ -208,9 +189,9 @@ extension Membership {
     ///   - now: The present moment.
     ///   - time: The same by the wall clock.
     public mutating func noteStart(isOpening: Bool, awaitsLeader: Bool = false, now: MonotonicTime, at time: Timestamp) {
-        stage = .begun
+        guard case .asked(let question) = state else { return }
+        state = .begun(Share(partitions: question.partitions, hasClosed: isOpening))
         begunAt = time
-        hasClosed = isOpening
         behindCommit.removeAll()
         survey.isAwaited = awaitsLeader
         survey.noteStart(now)
@@ -219,13 +200,13 @@ extension Membership {
     /// A partition has begun later than the others, because records had to be read first that say where. It is opening if its
     /// position says that no worker is at work.
     public mutating func beganLater(isOpening: Bool) {
-        if mode == .running, isOpening { hasClosed = true }
+        if case .begun = state, isOpening { state.share.hasClosed = true }
     }
 
     /// The group's positions were committed. `hasClosed` if some of them say that no worker is at work.
     public mutating func noteCommit(hasClosed: Bool) {
         if mode == .running { suspension.noteCommit() } else { suspension.reset() }
-        self.hasClosed = mode == .running && hasClosed
+        state.share.hasClosed = mode == .running && hasClosed
     }
 
     /// A partition ends before the group's position.
@@ -237,7 +218,7 @@ extension Membership {
     /// - Parameter now: The present moment.
     /// - Returns: `forget`, and then `ask` unless the partitions are given up anyway; nothing without partitions.
     public mutating func positionsMoved(now: MonotonicTime) -> [Action] {
-        ownsPartitions ? take(assignment, now: now) : []
+        ownsPartitions ? take(state.share.partitions, now: now) : []
     }
 
     /// It is known which partitions have no consumer.
@@ -254,32 +235,33 @@ extension Membership {
         end()
         // While partitions are given up, none is begun.
         guard mode == .running else { return [.forget] }
-        assignment = partitions
         assignedAt = now
-        stage = .asked
-        return [.forget, partitions.isEmpty ? .begin : ask()]
+        state = .asked(Question(partitions: partitions))
+        return [.forget, partitions.isEmpty ? .begin : ask(partitions)]
     }
 
-    private mutating func ask() -> Action {
-        askAt = nil
-        return .ask(assignment, behindCommit: behindCommit, epoch: epoch)
+    private mutating func ask(_ partitions: [Partition]) -> Action {
+        state = .asked(Question(partitions: partitions))
+        return .ask(partitions, behindCommit: behindCommit, epoch: epoch)
     }
 
     private mutating func drop() -> [Action] {
         end()
-        if mode == .revoking { mode = .running }
+        if mode == .revoking { state = .nothing }
         return [.drop]
     }
 
     private mutating func end() {
-        stage = .nothing
-        assignment = []
+        state.endAssignment()
         epoch += 1
-        askAt = nil
-        drainedAt = nil
-        hasClosed = false
         suspension.reset()
         survey.noteEnd()
+    }
+
+    /// Begins nothing more, and gives calls their time to finish.
+    private mutating func startDrain(at now: MonotonicTime) -> Drain {
+        suspension.reset()
+        return Drain(until: now.advanced(byNanoseconds: terms.drainTimeout))
     }
 }
 
@@ -305,7 +287,8 @@ extension Membership {
         prepareAt = nil
         isProbing = false
         survey.noteStart(now)
-        return stage == .asked && mode == .running ? [.prepare, ask()] : [.prepare]
+        guard case .asked(let question) = state else { return [.prepare] }
+        return [.prepare, ask(question.partitions)]
     }
 
     /// The worker is asked to stop. It may be said again and again.
@@ -317,18 +300,13 @@ extension Membership {
     public mutating func stopAsked(isUrgent: Bool, now: MonotonicTime) -> [Action] {
         guard mode != .stopped else { return [] }
         let isFirst = mode != .stopping
-        if isFirst {
-            mode = .stopping
-            suspension.reset()
-            deadline = now.advanced(byNanoseconds: terms.drainTimeout)
-            drainedAt = nil
-        }
-        if isUrgent { deadline = min(deadline, now) }
+        if isFirst { state = .stopping(state.share, startDrain(at: now)) }
+        if isUrgent { state.drain?.shorten(to: now) }
         return isFirst ? [.drain] : []
     }
 
     /// The worker cannot go on: another process has its name, its Kafka client has failed for good, or a position cannot be read.
-    public mutating func stop() { mode = .stopped }
+    public mutating func stop() { state = .stopped(state.share) }
 
     /// The loop has worked while partitions are given up. Call this once a turn, after `tick`.
     ///
@@ -337,16 +315,16 @@ extension Membership {
     ///   - now: The present moment.
     /// - Returns: `drop` or `stop` when calls are done or time is up, and the rest is committed; else nothing.
     public mutating func noteWork(_ work: Work, now: MonotonicTime) -> [Action] {
-        guard isDraining, work.isIdle || !ownsPartitions else { return [] }
+        guard let deadline = state.drain?.deadline, work.isIdle || !ownsPartitions else { return [] }
         if work.isCommitted, !work.isOutOfGroup, ownsPartitions {
-            drainedAt = drainedAt ?? now
+            state.drain?.noteDrained(at: now)
             if work.canClose && isClosing(now: now) { return [] }
         }
         // The group has the partitions given to others, whose the work is now: nothing of it can be committed any more.
         let isGivenUp = work.isOutOfGroup || now >= deadline.advanced(byNanoseconds: terms.transactionTimeout)
         guard work.isCommitted || isGivenUp || !ownsPartitions else { return [] }
-        guard mode == .stopping else { return drop() }
-        mode = .stopped
+        guard case .stopping(let share, _) = state else { return drop() }
+        state = .stopped(share)
         return [.stop(isCommitted: work.isCommitted)]
     }
 }
