@@ -179,32 +179,7 @@ extension WorkerLoop {
             report.calls[index].payloadByteCount = flight.report.calls[index].payloadByteCount
         }
         flight.report = report
-        resume(flight, after: history)
+        flight.resume(after: history)
         return true
-    }
-
-    /// Ends a request of which attempts were made, because another version, or other settings, would make other calls of it.
-    func giveUp(_ flight: Flight, delayed: DelayedRecord) {
-        flight.report = delayed.report
-        flight.calls = delayed.history.calls.map { _ in Flight.Call() }
-        flight.openCalls = flight.calls.count
-        resume(flight, after: delayed.history)
-        for index in flight.calls.indices where flight.calls[index].phase != .done {
-            end(
-                flight, call: index, as: .transient, code: .internal,
-                detail: "other settings gave the request other calls while it waited")
-        }
-    }
-
-    private func resume(_ flight: Flight, after history: DeliveryHistory) {
-        for (index, state) in history.calls.enumerated() {
-            flight.calls[index].attempt = flight.report.calls[index].attemptCount
-            flight.calls[index].mayHaveArrived = state.mayHaveArrived
-            flight.calls[index].notBefore = state.due
-            if state.due == nil {
-                flight.calls[index].phase = .done
-                flight.openCalls -= 1
-            }
-        }
     }
 }

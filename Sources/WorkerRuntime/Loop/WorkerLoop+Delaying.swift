@@ -57,7 +57,7 @@ extension WorkerLoop {
                 .delayMilliseconds: LogValue(due.milliseconds(since: wallClock)),
                 .topic: .string(configuration.topics.delays[lane]),
             ])
-        ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
+        ports[flight.port].endWaits(of: flight)
         settle(flight)
     }
 }

@@ -50,7 +50,7 @@ extension WorkerLoop {
         write(flight, to: held.number, due: due, history: history)
         ordered.queues[slot].moved(key, byteCount: size)
         flight.key = nil
-        ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
+        ports[flight.port].endWaits(of: flight)
         log.debug(
             .requestDelayed, "request held; later requests with this ordering key are blocked behind it",
             [

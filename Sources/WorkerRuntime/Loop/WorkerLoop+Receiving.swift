@@ -191,7 +191,7 @@ extension WorkerLoop {
             settle(flight)
             return
         }
-        if let poll = flight.poll { return start(flight, poll: poll) }
+        if let poll = flight.poll { return poll.recheckTime > wallClock ? keepFirst(flight) : startPoll(flight, poll: poll) }
         flight.cancellation = cancellation(of: flight)
         if let delayed = flight.delayed, flight.cancellation == nil, !isDue(flight, delayed: delayed) { return }
         if Sabotage.isOn(.commitEarly) { partitions[flight.slot].ledger?.finished(flight.offset) }
@@ -223,15 +223,6 @@ extension WorkerLoop {
         }
         if hasSeveralHubs, postpone(flight) { return }
         for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, call: index) }
-    }
-
-    /// Puts a call into the queue, or lets it wait for the request's `not_before` or for what is left of its own wait.
-    private func schedule(_ flight: Flight, call index: Int) {
-        if let start = flight.calls[index].notBefore ?? flight.request.notBefore, start > wallClock {
-            wait(flight, call: index, for: start)
-        } else {
-            queue(flight, call: index)
-        }
     }
 
     private func isTooLate(_ flight: Flight) -> Bool { flight.request.expiresAt.map { $0 <= wallClock } ?? false }

@@ -68,7 +68,7 @@ extension WorkerLoop {
         }
         for flight in active where flight.isActive {
             if let poll = flight.poll {
-                if poll.phase == .ready, ports[flight.port].isRetired { start(flight, poll: poll) }
+                if poll.phase == .ready, ports[flight.port].isRetired { startPoll(flight, poll: poll) }
             } else if flight.calls.isEmpty {
                 // It was read, and waits for its time or for room.
                 findHub(of: flight)
@@ -77,25 +77,6 @@ extension WorkerLoop {
             }
         }
         for (lane, record) in aside { startOrBuffer(resume(record, in: lane)) }
-    }
-
-    /// Lets a request whose hub is gone wait for the one that it goes to now. With a call in flight, it does so when that has
-    /// ended.
-    func reroute(_ flight: Flight) {
-        guard flight.poll == nil, !flight.calls.isEmpty, !flight.hasCallInFlight else { return }
-        let waiting = flight.calls.count { $0.phase == .waiting }
-        ports[flight.port].waitingForRetry -= waiting
-        nameTenant(of: flight)
-        findHub(of: flight)
-        ports[flight.port].waitingForRetry += waiting
-        flight.tenant = ports[flight.port].ready.fresh(in: flight.lane).queue(of: flight.tenant)
-        guard flight.routeFault == nil, flight.spread == nil else {
-            flight.spread = nil
-            if flight.routeFault != nil, holdUnrouted(flight) { return }
-            endUnrouted(flight)
-            return
-        }
-        for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, call: index) }
     }
 
     /// The time that a request that has no hub waits before it is routed again: milliseconds.
@@ -118,15 +99,8 @@ extension WorkerLoop {
         endUnrouted(flight)
     }
 
-    /// Ends the calls that wait of a request that has no hub. What an earlier attempt or worker did stays in the result.
-    private func endUnrouted(_ flight: Flight) {
-        for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-            end(flight, call: index, as: .permanent, code: .unknownHub, detail: "the settings have no hub for the request")
-        }
-    }
-
     /// - Returns: Whether the request is in a delay lane, or held, to be routed again.
-    private func holdUnrouted(_ flight: Flight) -> Bool {
+    func holdUnrouted(_ flight: Flight) -> Bool {
         let due = wallClock.adding(milliseconds: Self.unroutedStay)
         guard routes.isSettling(now), !flight.request.options.dryRun, flight.cancellation == nil,
             flight.request.expiresAt.map({ $0 > due }) ?? true
