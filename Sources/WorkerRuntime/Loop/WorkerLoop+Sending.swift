@@ -136,19 +136,22 @@ extension WorkerLoop {
         let decision = nextAttempt(of: flight, call: attempt.call, after: verdict, floor: floor, at: port)
         if case .retry(let wait) = decision, flight.cancellation == nil { attempt.backoff = wait }
         if attempt.backoff == nil || !Sabotage.isOn(.retryUnrecorded) { flight.report.add(attempt) }
-        switch (decision, flight.cancellation) {
-        case (.retry(let wait), nil): retry(flight, after: attempt, wait: wait, floor: floor, at: port)
-        case (.retry, let cancellation?): end(flight, call: attempt.call, by: cancellation)
-        case (.expires, _) where verdict.outcome != .ambiguous:
+        switch decision {
+        case .retry(let wait):
+            if let cancellation = flight.cancellation { return end(flight, call: attempt.call, by: cancellation) }
+            retry(flight, after: attempt, wait: wait, floor: floor, at: port)
+        case .expires where verdict.outcome != .ambiguous:
             flight.noteCode(.expiredInQueue, ofCall: attempt.call)
             end(flight, call: attempt.call, as: .expired)
-        case (.expires, _), (.exhausted, _): end(flight, call: attempt.call, as: verdict.outcome)
+        case .expires, .exhausted: end(flight, call: attempt.call, as: verdict.outcome)
         }
     }
 
     private func nextAttempt(
         of flight: Flight, call index: Int, after verdict: Verdict, floor: Int64, at port: HubPort
     ) -> RetrySchedule.Decision {
+        // The answer to nearly all calls.
+        if case .never = verdict.retry { return .exhausted }
         let isRefused =
             verdict.retry == .reauthenticate && !port.client.rejected(token: flight.calls[index].tokenSerial).allowsRetry
         return configuration.retry.next(
