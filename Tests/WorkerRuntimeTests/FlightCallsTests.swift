@@ -236,7 +236,8 @@ struct FlightCallsTests {
         let flight = flight(callCount: 1)
         func text(_ text: DeliveryReport.Text?) -> String? {
             text.map { text in
-                let span = flight.report.span(text)
+                let report = flight.report
+                let span = report.span(text)
                 return String(decoding: span.indices.map { span[$0] }, as: UTF8.self)
             }
         }
