@@ -249,7 +249,7 @@ let package = Package(
             "WorkerRuntimeTests",
             [
                 "Basics", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
-                "Delivery", "Outcomes", "FanOut",
+                "Delivery", "Outcomes", "FanOut", "EventLoop", "HTTP1",
             ]),
         tests(
             "HubEmulatorTests",

@@ -103,4 +103,39 @@ struct RetryScheduleTests {
         var random = SeededRandom(1)
         #expect(RetrySchedule().next(afterAttempt: 4, now: 10, expiry: 5, using: &random) == .exhausted)
     }
+
+    /// Of three attempts, with a hub that asks for two seconds and jitter of none.
+    @Test(
+        arguments: [
+            (.never, 1, false, .exhausted), (.never, 3, false, .exhausted),
+            (.backoff, 1, false, .retry(after: 2000)), (.backoff, 2, true, .retry(after: 2000)), (.backoff, 3, false, .exhausted),
+            (.reauthenticate, 1, true, .retry(after: 0)), (.reauthenticate, 2, false, .retry(after: 0)),
+            (.reauthenticate, 3, false, .exhausted),
+            (.ifAmbiguityAllowed, 1, false, .retry(after: 2000)), (.ifAmbiguityAllowed, 1, true, .exhausted),
+            (.ifAmbiguityAllowed, 3, false, .exhausted),
+        ] as [(Verdict.Retry, Int, Bool, RetrySchedule.Decision)])
+    func theVerdictDecidesWhetherThereIsANextAttempt(
+        retry: Verdict.Retry, attempt: Int, stopsIfAmbiguous: Bool, decision: RetrySchedule.Decision
+    ) {
+        for (own, limit) in [(3, nil), (9, 3), (1, 3)] as [(Int, Int?)] {
+            var least = ConstantRandom.least
+            let found = RetrySchedule(maxAttempts: own).next(
+                after: retry, attempt: attempt, limit: limit, stopsIfAmbiguous: stopsIfAmbiguous, floor: 2000, now: 0,
+                expiry: nil,
+                using: &least)
+            #expect(found == decision)
+        }
+    }
+
+    /// A wait that the expiry forbids. A new token needs none.
+    @Test(
+        arguments: [
+            (.never, .exhausted), (.backoff, .expires), (.ifAmbiguityAllowed, .expires), (.reauthenticate, .retry(after: 0)),
+        ] as [(Verdict.Retry, RetrySchedule.Decision)])
+    func theExpiryCountsForWhatWaits(retry: Verdict.Retry, decision: RetrySchedule.Decision) {
+        var least = ConstantRandom.least
+        let found = RetrySchedule().next(
+            after: retry, attempt: 1, limit: nil, stopsIfAmbiguous: false, floor: 2000, now: 0, expiry: .at(1000), using: &least)
+        #expect(found == decision)
+    }
 }

@@ -37,7 +37,7 @@ struct FlightTests {
         func begin() { flight.begin(epoch: 1, slot: 0, origin: origin, now: origin.timestamp, monotonic: 0) }
         begin()
         flight.calls = [.init(), .init()]
-        flight.calls[1].phase = .inFlight
+        _ = flight.calls[1].enter(.inFlight)
         let id = ExchangeID(flight, call: 1)
         #expect(id.belongs(to: flight))
         #expect(id.flight == flight.index && id.call == 1)
@@ -46,7 +46,7 @@ struct FlightTests {
         #expect(pool.take() === flight)
         begin()
         flight.calls = [.init()]
-        flight.calls[0].phase = .inFlight
+        _ = flight.calls[0].enter(.inFlight)
         #expect(!id.belongs(to: flight))
         // Even after so many requests that the 15 bits of the generation come round to the same ones.
         flight.generation = flight.generation &- 2 &+ 0x8000

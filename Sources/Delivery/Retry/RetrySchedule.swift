@@ -25,7 +25,7 @@ public struct RetrySchedule: Sendable, Equatable {
     public enum Decision: Sendable, Equatable {
         /// Try again after this many milliseconds.
         case retry(after: Int64)
-        /// All attempts are used up.
+        /// All attempts are used up, or none can change the answer.
         case exhausted
         /// The request would expire before the next attempt.
         case expires
@@ -60,5 +60,30 @@ public struct RetrySchedule: Sendable, Equatable {
         let wait = max(floor, 0).addingSaturated(jitter)
         if let expiry, expiry <= now || now.adding(milliseconds: wait) >= expiry { return .expires }
         return .retry(after: wait)
+    }
+
+    /// Decides about the next attempt by what the verdict on the last one allows.
+    ///
+    /// - Parameters:
+    ///   - retry: The verdict's answer to whether another attempt makes sense.
+    ///   - attempt: The number of the attempt that ended, from 1.
+    ///   - limit: The request's own `max_attempts`, or nil for the schedule's.
+    ///   - stopsIfAmbiguous: Whether a call that may have arrived is not made again.
+    ///   - floor: The wait that the hub asked for with Retry-After. A new token does not wait.
+    ///   - now: The present moment.
+    ///   - expiry: When the request is of no more use, or nil.
+    ///   - generator: Draws the jitter.
+    /// - Returns: How long to wait, or why there is no next attempt.
+    public func next(
+        after retry: Verdict.Retry, attempt: Int, limit: Int?, stopsIfAmbiguous: Bool, floor: Int64, now: Timestamp,
+        expiry: Timestamp?, using generator: inout some RandomNumberGenerator
+    ) -> Decision {
+        switch retry {
+        case .never: .exhausted
+        case .ifAmbiguityAllowed where stopsIfAmbiguous: .exhausted
+        case .reauthenticate: attempt < limit ?? maxAttempts ? .retry(after: 0) : .exhausted
+        case .backoff, .ifAmbiguityAllowed:
+            next(afterAttempt: attempt, limit: limit, floor: floor, now: now, expiry: expiry, using: &generator)
+        }
     }
 }

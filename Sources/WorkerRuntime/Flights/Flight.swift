@@ -10,13 +10,13 @@ import PushModel
 final class Flight {
     /// The state of one hub call.
     enum Phase {
-        /// Waits for its turn.
+        /// Waits for its turn. Goes to each of the others.
         case ready
-        /// Handed to a connection.
+        /// Handed to a connection. Goes to each of the others.
         case inFlight
-        /// Waits for a timer.
+        /// Waits for a timer. Goes to `ready`, or is over.
         case waiting
-        /// Has its outcome.
+        /// Has its outcome. Goes nowhere.
         case done
 
         /// True if nothing of the call is in flight.
@@ -25,7 +25,7 @@ final class Flight {
 
     /// One hub call of the request.
     struct Call {
-        var phase = Phase.ready
+        private(set) var phase = Phase.ready
         /// The attempts made, the one in flight included.
         var attempt = 0
         /// True if an attempt ended without showing if the hub took it.
@@ -45,6 +45,22 @@ final class Flight {
         /// The beginning of the attempt in flight: monotonic nanoseconds, and wall clock.
         var startedAt = MonotonicTime.past
         var startedAtWall = Timestamp(milliseconds: 0)
+
+        /// Enters a phase.
+        ///
+        /// - Returns: The change of the number of calls that wait for a timer: -1, 0 or 1. The hub's port counts them.
+        mutating func enter(_ new: Phase) -> Int {
+            defer { phase = new }
+            return (new == .waiting ? 1 : 0) - (phase == .waiting ? 1 : 0)
+        }
+
+        /// Goes on, before anything was done for the call, with the state that an earlier record has of it.
+        mutating func resume(_ state: DeliveryHistory.CallState, attempts: Int) {
+            attempt = attempts
+            mayHaveArrived = state.mayHaveArrived
+            notBefore = state.due
+            if state.due == nil { phase = .done }
+        }
     }
 
     /// The flight's index in the pool.

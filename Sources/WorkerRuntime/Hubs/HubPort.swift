@@ -27,7 +27,7 @@ final class HubPort {
     var places: LanePlaces
     var ready: ReadyCalls
     /// Calls that wait for a timer.
-    var waitingForRetry = 0
+    private(set) var waitingForRetry = 0
     var polls = OutcomePolling()
     /// The standing that decides if it counts as one that works.
     var standing: HubAvailability { didSet { limits.isHeld = standing.hold != nil } }
@@ -95,12 +95,6 @@ final class HubPort {
     /// The lanes that may begin a call now, as bits.
     func openLanes(now: MonotonicTime) -> UInt64 { places.open(limit: limits.places(now: now), now: now) }
 
-    /// True if a call is no good as a probe of a hub that is out, because it failed before. Notes whether it fails alone.
-    func isUnfitAsProbe(_ call: inout Flight.Call) -> Bool {
-        if limits.failsAlone(attempt: call.attempt, startedAt: call.startedAt) { call.failsAlone = true }
-        return limits.isUnfitAsProbe(attempt: call.attempt)
-    }
-
     /// The number of calls that are no good as probes and may be passed over in one turn. When there are no others, one of them
     /// must do.
     var mostPassedOver: Int { min(ready.count, 64) }
@@ -136,5 +130,49 @@ final class HubPort {
     func noteLimits(oldestWaiting seconds: Double) {
         metrics.noteLimits(limits, oldestWaiting: seconds)
         metrics.noteConnections(of: connections)
+    }
+}
+
+/// The phases of calls. Each changes here alone, together with the count of those that wait for a timer.
+extension HubPort {
+    /// Begins an attempt at a call that `limits` allow, signed with the token of that number.
+    func begin(_ flight: Flight, call index: Int, token: UInt64, now: MonotonicTime, at time: Timestamp) {
+        waitingForRetry += flight.calls[index].enter(.inFlight)
+        flight.noteStart(ofCall: index, role: limits.started(now: now), token: token, now: now, at: time)
+        places.noteStart(flight.lane.rawValue)
+    }
+
+    /// Lets a call wait for a timer that ends at `due`. The next attempt is not made before `notBefore` either, where that is later.
+    func wait(_ flight: Flight, call index: Int, until due: MonotonicTime, notBefore: Timestamp?) {
+        waitingForRetry += flight.calls[index].enter(.waiting)
+        flight.calls[index].wait(until: due, notBefore: notBefore)
+    }
+
+    /// Ends the wait of a call, or its attempt: it waits for its turn.
+    func makeReady(_ flight: Flight, call index: Int) { waitingForRetry += flight.calls[index].enter(.ready) }
+
+    /// Ends a call with an outcome.
+    func end(_ flight: Flight, call index: Int, as outcome: Outcome) {
+        waitingForRetry += flight.calls[index].enter(.done)
+        flight.noteOutcome(outcome, ofCall: index)
+    }
+
+    /// Ends the waits of a request's calls, because it goes elsewhere.
+    func endWaits(of flight: Flight) {
+        for index in flight.calls.indices where flight.calls[index].phase == .waiting { makeReady(flight, call: index) }
+    }
+
+    /// Hands the calls of a request that wait for a timer over to another port.
+    func handOver(_ flight: Flight, to other: HubPort) {
+        let count = flight.calls.count { $0.phase == .waiting }
+        waitingForRetry -= count
+        other.waitingForRetry += count
+    }
+
+    /// Puts a call that may be made into the queue of its lane and tenant.
+    func queue(_ flight: Flight, call index: Int) {
+        ready.append(
+            CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.lane,
+            tenant: flight.tenant, isDelayed: flight.delayed != nil)
     }
 }

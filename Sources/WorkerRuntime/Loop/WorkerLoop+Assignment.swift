@@ -244,16 +244,8 @@ extension WorkerLoop {
         if mode == .stopping {
             log.info(.draining, control.request == .none ? "draining for new Kafka clients" : "stopping; what is in flight first")
         }
-        for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !mustFinish(flight) { leave(flight) }
+        for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !flight.mustFinish { leave(flight) }
         if mode == .revoking { lendShares() }
-    }
-
-    /// True if a device may have heard of the request: then its result is ours to write.
-    func mustFinish(_ flight: Flight) -> Bool {
-        // Of one from a delay lane that was not sent since, its record says what was.
-        guard flight.wasSent else { return false }
-        return flight.calls.contains(where: \.mayHaveArrived)
-            || flight.report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous }
     }
 
     /// Lets time pass for the membership. While partitions are given up, says how far that is.
@@ -270,7 +262,7 @@ extension WorkerLoop {
     /// Time is up: what devices may have heard of gets its result, the rest is left to the next owner.
     private func cut() {
         for flight in flights.flights where flight.isActive {
-            guard mustFinish(flight) else {
+            guard flight.mustFinish else {
                 abandon(flight)
                 continue
             }

@@ -64,12 +64,6 @@ extension WorkerLoop {
         controlReading.stop()
     }
 
-    /// The cancellation of a request, or nil if nothing cancels it.
-    func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
-        guard !cancellations.isEmpty else { return nil }
-        return lend(&flight.request) { cancellations.cancellation(of: $0, published: flight.origin.timestamp) }
-    }
-
     /// Ends what waits of the requests that are cancelled by now.
     private func cancelWaiting() {
         for flight in flights.flights where flight.isActive && flight.deadLetter == nil && flight.poll == nil {
@@ -83,22 +77,6 @@ extension WorkerLoop {
         }
         delayedPartitions.group.noteArrivals()
         hurryCancelledKeys()
-    }
-
-    /// Ends the calls of a request that wait.
-    func cancel(_ flight: Flight, by cancellation: Cancellations.Cancellation) {
-        flight.cancellation = cancellation
-        for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-            end(flight, call: index, by: cancellation)
-        }
-    }
-
-    /// Ends a call because its request is cancelled. Of one that may have arrived, the attempt's own code says more.
-    func end(_ flight: Flight, call index: Int, by cancellation: Cancellations.Cancellation) {
-        if !flight.calls[index].mayHaveArrived { flight.report.calls[index].code = .cancelled }
-        let text = Array((cancellation.reason.map { "cancelled: \($0)" } ?? "cancelled").utf8)
-        flight.report.calls[index].detail = flight.report.keep(text.span)
-        end(flight, call: index, as: .cancelled)
     }
 
     /// Once a second: forgets what has expired, and says what is amiss.

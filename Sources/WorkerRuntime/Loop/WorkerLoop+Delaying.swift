@@ -104,7 +104,7 @@ extension WorkerLoop {
     ) {
         delayRecorder.record(flight, to: destination, due: due, history: history, into: &outbox)
         noteDelay(of: flight, to: destination, until: due)
-        ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
+        ports[flight.port].endWaits(of: flight)
         settle(flight)
     }
 

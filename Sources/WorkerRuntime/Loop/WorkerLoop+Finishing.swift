@@ -1,9 +1,13 @@
 import Delivery
 import Kafka
 import Observability
+import Outcomes
 import PushModel
 
-/// From the last outcome of a request to its final result.
+/// From the last outcome of a request to its final result, and from there to the outcome of each accepted call.
+///
+/// A poll waits in a lane, never in memory. Its record is written in the transaction of the final result, and the next one, or the
+/// outcome, in a transaction with its own offset. So a worker that dies loses none, and asks again what it had asked.
 extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
@@ -45,8 +49,7 @@ extension WorkerLoop {
     /// Forgets a request without an outcome: the partition's next owner takes it up again.
     func abandon(_ flight: Flight) {
         if flight.epoch == epoch, flight.hasCallInFlight { partitions[flight.slot].hasLostCalls = true }
-        ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
-        abandonCircuitCalls(of: flight)
+        ports[flight.port].abandonCalls(of: flight, now: now, using: &generator, log: log)
         flights.release(flight)
     }
 
@@ -82,8 +85,67 @@ extension WorkerLoop {
             ])
     }
 
-    func fail(_ failure: WorkerFailure) {
-        self.failure = self.failure ?? failure
-        membership.stop()
+    /// Moments are rounded up to this, in milliseconds, so that the polls of a moment come together.
+    private static let grid: Int64 = 100
+
+    /// Follows the calls of a finished request that the hub has accepted.
+    private func track(_ flight: Flight) {
+        guard !flight.request.options.testSend else { return }
+        let port = ports[flight.port]
+        for index in flight.report.calls.indices where flight.report.calls[index].outcome == .success {
+            let hasID = flight.report.calls[index].notificationID != nil
+            if hasID && !port.polls.isRefused && !scheduler.delays.lanes.available.isEmpty {
+                followUp(flight, call: index, at: port)
+            } else {
+                port.notePollAbsence(hasID: hasID, log: log)
+                endUnasked(flight, call: index, at: port)
+            }
+        }
+    }
+
+    private func followUp(_ flight: Flight, call index: Int, at port: HubPort) {
+        guard let (lane, due) = laneAndMoment(after: configuration.outcomes.firstWait) else { return }
+        port.polls.allowance.tracked()
+        delayRecorder.recordPoll(ofCall: index, of: flight, hub: port.name, in: lane, due: due, now: wallClock, into: &outbox)
+    }
+
+    /// Records that nothing can be learnt of a call, in the transaction of its request's final result.
+    private func endUnasked(_ flight: Flight, call index: Int, at port: HubPort) {
+        guard recorder.recordUnasked(index, of: flight, hub: port.name, now: wallClock, into: &outbox) else {
+            log.error(.internalFault, "what was written of a call to follow cannot be read", [.offset: LogValue(flight.offset)])
+            return
+        }
+        port.metrics.outcomeKnown(CallOutcome.unavailable.reason)
+    }
+
+    /// The lane for a wait, and when it is over, or nil when there is no lane.
+    private func laneAndMoment(after wait: Int64) -> (lane: Int, due: Timestamp)? {
+        guard let lane = scheduler.delays.lanes.lane(for: wait) ?? scheduler.delays.lanes.available.first else { return nil }
+        let moment = wallClock.adding(milliseconds: wait.addingSaturated(Self.grid - 1)).milliseconds
+        return (lane, Timestamp(milliseconds: moment - moment % Self.grid))
+    }
+
+    /// Hands a poll on to a lane, in the transaction that finishes its present record.
+    func askLater(_ flight: Flight, poll: OutcomePoll, after wait: Int64) {
+        guard let (lane, due) = laneAndMoment(after: wait) else { return finish(flight, poll: poll, outcome: .unavailable) }
+        delayRecorder.recordPoll(in: lane, due: due, requestID: poll.call.requestID, for: flight.place, into: &outbox) {
+            poll.call.append(to: &$0)
+        }
+        settle(flight)
+    }
+
+    /// Writes the call's one outcome result.
+    func finish(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) {
+        recorder.record(outcome, of: poll.call, for: flight.place, now: wallClock, into: &outbox)
+        ports[flight.port].metrics.outcomeKnown(outcome.reason)
+        if outcome.state != .sent, log.isEnabled(.info) {
+            log.info(
+                .outcomeKnown, "an accepted call did not reach all its devices, or that is unknown",
+                [
+                    .requestID: .string(poll.call.requestText), .outcome: .string(outcome.outcome.rawValue),
+                    .reason: .string(outcome.reason), .count: LogValue(poll.call.tracking.pollCount),
+                ])
+        }
+        settle(flight)
     }
 }

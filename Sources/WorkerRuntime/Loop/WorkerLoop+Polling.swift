@@ -8,8 +8,52 @@ import Observability
 import Outcomes
 import PushModel
 
-/// Telemetry polls: from their turn to the outcome result. They use the connections of the calls, and a share of them.
+/// Telemetry polls: from the lane to the next one, or to the outcome. They use the connections of the calls, and a share of them.
 extension WorkerLoop {
+    /// Starts a poll whose time in its lane is over. Else it waits in the next one.
+    func startPoll(_ flight: Flight, poll: OutcomePoll) {
+        // A hub that is not used any more cannot be asked.
+        guard let port = port(named: poll.call.hubText) else {
+            return routes.isSettling(now)
+                ? askLater(flight, poll: poll, after: DelayPolicy.shortestStay) : finish(flight, poll: poll, outcome: .unavailable)
+        }
+        flight.route(to: port)
+        if port.polls.isRefused {
+            finish(flight, poll: poll, outcome: .unavailable)
+        } else if poll.due > wallClock {
+            askLater(flight, poll: poll, after: poll.due.milliseconds(since: wallClock))
+        } else if port.polls.hasRoom {
+            poll.phase = .ready
+            port.polls.queue.append(CallID(flight: flight.index, call: 0), generation: flight.generation)
+        } else {
+            postpone(flight, poll: poll)
+        }
+    }
+
+    /// Defers a poll for which there is no room: for as long again as the call is followed, so that this is seldom done twice.
+    private func postpone(_ flight: Flight, poll: OutcomePoll) {
+        let elapsed = wallClock.milliseconds(since: poll.call.tracking.acceptedAt)
+        if elapsed > configuration.outcomes.deadline {
+            take(.failed, for: flight, poll: poll)
+        } else {
+            ports[flight.port].metrics.unpolled("put_off")
+            askLater(flight, poll: poll, after: max(elapsed, configuration.outcomes.interval))
+        }
+    }
+
+    /// Once a second: ends what has waited for its turn until long after its deadline, because the hub is out or asked to wait.
+    func expireWaitingPolls() {
+        guard ports.contains(where: { !$0.polls.queue.isEmpty }) else { return }
+        for port in ports { port.polls.queue.removeAll { flights.flight(ofPoll: $0) == nil } }
+        let limit = configuration.outcomes.deadline + configuration.outcomes.interval
+        for flight in flights.flights where flight.isActive {
+            guard let poll = flight.poll, poll.phase == .ready,
+                wallClock.milliseconds(since: poll.call.tracking.acceptedAt) > limit
+            else { continue }
+            take(.failed, for: flight, poll: poll)
+        }
+    }
+
     /// Makes the polls whose turn it is, as far as their share goes, and asks hubs how they are.
     func sendPolls() {
         for port in ports {
@@ -19,18 +63,10 @@ extension WorkerLoop {
     }
 
     private func sendPolls(to port: HubPort) {
-        while !port.polls.queue.isEmpty, mayPoll(port) {
+        while !port.polls.queue.isEmpty, !isCommitOverdue, port.mayPoll(now: now) {
             guard let next = port.polls.queue.popFirst() else { return }
-            let flight = flights[next.call.flight]
-            if isWaitingPoll(next.call, generation: next.generation), let poll = flight.poll { ask(flight, poll: poll, at: port) }
+            if let flight = flights.flight(ofPoll: next), let poll = flight.poll { ask(flight, poll: poll, at: port) }
         }
-    }
-
-    /// True if a poll may be made now. While the hub is out, none is: the circuit's probes are calls of waiting requests.
-    private func mayPoll(_ port: HubPort) -> Bool {
-        !isCommitOverdue && port.limits.mayAsk(now: now, areCallsWaiting: !port.ready.isEmpty)
-            && port.polls.pause.end(now: now) == nil
-            && port.polls.allowance.mayPoll(limit: port.limits.concurrency.limit, now: now)
     }
 
     /// The moment when the loop must turn for the sake of a hub's polls that wait for a moment. Nil when they wait for nothing,
@@ -40,7 +76,7 @@ extension WorkerLoop {
         var moment = port.limits.waitEnd(now: now)
         if let end = port.polls.pause.end(now: now) { moment = max(moment ?? end, end) }
         if let next = port.polls.allowance.nextPoll(now: now) { moment = max(moment ?? next, next) }
-        return moment ?? (mayPoll(port) ? now : nil)
+        return moment ?? (!isCommitOverdue && port.mayPoll(now: now) ? now : nil)
     }
 
     private func ask(_ flight: Flight, poll: OutcomePoll, at port: HubPort) {
@@ -58,11 +94,7 @@ extension WorkerLoop {
         guard let serial else { return finish(flight, poll: poll, outcome: .unavailable) }
         poll.phase = .asking
         poll.tokenSerial = serial
-        port.limits.startedPoll()
-        port.polls.allowance.noteStart()
-        let deadline = now + port.requestNanoseconds
-        port.connections.submit(
-            id: ExchangeID.poll(of: flight), request: buffer.room, byteCount: buffer.count, deadline: deadline)
+        port.submitPoll(buffer, of: flight, now: now)
     }
 
     /// Takes the end of a poll, unless what asked it was given up.
@@ -72,7 +104,10 @@ extension WorkerLoop {
         let poll = id.isPoll(of: flight) ? flight.poll : nil
         switch consume outcome {
         case .answer(let answer):
-            if let poll { answered(flight, poll: poll, answer: answer, from: port) }
+            if let poll {
+                let words = port.read(answer, toPollSignedWith: poll.tokenSerial, at: wallClock, log: log)
+                take(words, for: flight, poll: poll)
+            }
             port.connections.recycle(answer)
         case .failure(let failure):
             port.metrics.unpolled(failure.reason.label)
@@ -80,29 +115,8 @@ extension WorkerLoop {
         }
     }
 
-    private func answered(_ flight: Flight, poll: OutcomePoll, answer: borrowing Answer, from port: HubPort) {
-        let reply = HubAnswer(answer, now: wallClock.milliseconds)
-        port.metrics.polled(status: reply.status)
-        if reply.status == 401 {
-            _ = port.client.rejected(token: poll.tokenSerial)
-        } else {
-            port.client.accepted(token: poll.tokenSerial)
-        }
-        var telemetry: NotificationTelemetry?
-        if reply.status == 200 {
-            do throws(TelemetryFault) {
-                telemetry = try NotificationTelemetry(reading: answer.body)
-            } catch {
-                log.warning(
-                    .hubConnection, "the telemetry of a notification cannot be read",
-                    [.hub: .string(port.name), .reason: .string(error.description)])
-            }
-        }
-        take(PollAnswer(reply.result, retryAfter: reply.retryAfter, telemetry: telemetry), for: flight, poll: poll)
-    }
-
     /// Takes what came of a poll, and does what follows.
-    func take(_ answer: PollAnswer, for flight: Flight, poll: OutcomePoll) {
+    private func take(_ answer: PollAnswer, for flight: Flight, poll: OutcomePoll) {
         let port = ports[flight.port]
         if case .throttled(let wait) = answer { port.polls.pause.asked(for: wait ?? Self.usualPause, now: now) }
         let terms = configuration.outcomes
@@ -111,7 +125,7 @@ extension WorkerLoop {
         case .conclude(let verdict):
             conclude(flight, poll: poll, outcome: CallOutcome(verdict, telemetry: poll.call.tracking.telemetry))
         case .unavailable:
-            noteRefusal(port)
+            port.notePollRefusal(log: log)
             finish(flight, poll: poll, outcome: .unavailable)
         }
     }
@@ -119,34 +133,58 @@ extension WorkerLoop {
     /// The rest for a hub that throttles and does not say for how long, milliseconds.
     private static let usualPause: Int64 = 1000
 
-    private func noteRefusal(_ port: HubPort) {
-        guard !port.polls.isRefused else { return }
-        port.polls.isRefused = true
-        log.warning(
-            .outcomesUnavailable,
-            "outcomes are not followed any more: the hub refuses telemetry (below the Standard tier, or without the right)",
-            [.hub: .string(port.name), .code: LogValue(403)])
-    }
-
     /// Ends a call's following, after the list of refused devices was read if there is a use for it.
     private func conclude(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) {
         if beginDetails(flight, poll: poll, outcome: outcome) { return }
         finish(flight, poll: poll, outcome: outcome)
     }
 
-    /// Writes the call's one outcome result.
-    func finish(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) {
-        let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
-        recorder.record(outcome, of: poll.call, for: place, now: wallClock, into: &outbox)
-        ports[flight.port].metrics.outcomeKnown(outcome.reason)
-        if outcome.state != .sent, log.isEnabled(.info) {
-            log.info(
-                .outcomeKnown, "an accepted call did not reach all its devices, or that is unknown",
-                [
-                    .requestID: .string(poll.call.requestText), .outcome: .string(outcome.outcome.rawValue),
-                    .reason: .string(outcome.reason), .count: LogValue(poll.call.tracking.pollCount),
-                ])
+    /// Begins to read the list of devices that push services refused, to which a notification's telemetry links, if it can hold dead
+    /// handles and there is a topic for them.
+    ///
+    /// - Returns: Whether it is being read; the outcome is recorded afterwards, in one transaction with what it lists.
+    private func beginDetails(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) -> Bool {
+        guard details.isWanted, let telemetry = outcome.telemetry, let link = telemetry.errorDetails,
+            telemetry.counts.contains(where: { $0.count > 0 && $0.outcome.isHandleDead })
+        else { return false }
+        let port = ports[flight.port]
+        let deadline = now + port.requestNanoseconds
+        let id = ExchangeID(flight, call: 0).number
+        guard details.read(link, like: port.settings.connections, id: id, deadline: deadline) else {
+            port.metrics.readDetails("skipped")
+            return false
         }
-        settle(flight)
+        poll.phase = .reading
+        poll.outcome = outcome
+        return true
+    }
+
+    /// Takes the lists that have come.
+    func handleDetails() {
+        while let completion = details.nextCompletion() {
+            let (number, _, end) = completion.parts()
+            let id = ExchangeID(number: number)
+            let flight = flights[id.flight]
+            guard id.isPoll(of: flight), let poll = flight.poll, let outcome = poll.outcome else { continue }
+            switch consume end {
+            case .answer(let answer): readDetails(flight, answer: answer, of: ports[flight.port])
+            case .failure(let failure): ports[flight.port].noteDetailsFailure(failure.reason.label, log: log)
+            }
+            finish(flight, poll: poll, outcome: outcome)
+        }
+    }
+
+    private func readDetails(_ flight: Flight, answer: borrowing Answer, of port: HubPort) {
+        guard answer.status == 200 else { return port.noteDetailsFailure("status \(answer.status)", log: log) }
+        let list = RefusedDeviceList(reading: answer.body)
+        for device in list.devices where device.outcome.isHandleDead {
+            let isThere = outbox.add(device, of: flight.place, hub: port.name, at: wallClock)
+            if !isThere { port.noteDetailsFailure("no digest", log: log) }
+        }
+        if let fault = list.fault {
+            port.noteDetailsFailure(fault.description, log: log)
+        } else {
+            port.metrics.readDetails("read")
+        }
     }
 }

@@ -76,32 +76,6 @@ extension WorkerLoop {
         }
     }
 
-    /// Lets a request whose hub is gone wait for the one that it goes to now. With a call in flight, it does so when that has
-    /// ended.
-    func reroute(_ flight: Flight) {
-        guard flight.poll == nil, !flight.calls.isEmpty, !flight.hasCallInFlight else { return }
-        let waiting = flight.calls.count { $0.phase == .waiting }
-        ports[flight.port].waitingForRetry -= waiting
-        nameTenant(of: flight)
-        findHub(of: flight)
-        ports[flight.port].waitingForRetry += waiting
-        flight.tenant = ports[flight.port].ready.fresh(in: flight.lane).queue(of: flight.tenant)
-        guard flight.routeFault == nil, flight.spread == nil else {
-            flight.spread = nil
-            if flight.routeFault != nil, holdUnrouted(flight) { return }
-            endUnrouted(flight)
-            return
-        }
-        for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, call: index) }
-    }
-
-    /// Ends the calls that wait of a request that has no hub. What an earlier attempt or worker did stays in the result.
-    func endUnrouted(_ flight: Flight) {
-        for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-            end(flight, call: index, as: .permanent, code: .unknownHub, detail: "the settings have no hub for the request")
-        }
-    }
-
     /// Once a second: closes the ports at which nothing is in flight any more.
     func closeRetiredPorts() {
         for port in ports where port.isRetired && !port.isClosed && port.limits.inFlight == 0 { close(port) }

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Outcomes
 import PushModel
@@ -18,6 +19,22 @@ extension ResultRecorder {
             record.addHeader(names.eventTraceParent, from: start) { $0.append(parent.span) }
         }
     }
+
+    /// Adds the outcome result of a call of which nothing can be learnt, in the transaction of its request's final result.
+    ///
+    /// - Returns: Whether it is there. False when the call, as it is written here, cannot be read.
+    mutating func recordUnasked(
+        _ index: Int, of flight: Flight, hub: String, now: Timestamp, into batch: inout OutcomeBatch
+    ) -> Bool {
+        var text = ByteWriter(capacity: 512)
+        let origin = flight.origin
+        lend(&flight.request, and: &flight.report) { request, report in
+            TrackedCall.append(index, of: report, for: request, origin: origin, hub: hub, at: now, to: &text)
+        }
+        guard let call = try? TrackedCall(text.span) else { return false }
+        record(.unavailable, of: call, for: flight.place, now: now, into: &batch)
+        return true
+    }
 }
 
 extension DelayRecorder {
@@ -33,6 +50,19 @@ extension DelayRecorder {
             record.addHeader("pushfan-not-before-ms") { $0.append(decimal: due.milliseconds) }
             record.addHeader("pushfan-group") { $0.append(group) }
             record.addHeader("pushfan-poll") { $0.append("1") }
+        }
+    }
+
+    /// Adds a call that the hub has accepted just now, whose outcome must be polled at `due`.
+    func recordPoll(
+        ofCall index: Int, of flight: Flight, hub: String, in lane: Int, due: Timestamp, now: Timestamp,
+        into batch: inout OutcomeBatch
+    ) {
+        let (place, origin) = (flight.place, flight.origin)
+        lend(&flight.request, and: &flight.report) { request, report in
+            recordPoll(in: lane, due: due, requestID: request.document.span(request.id), for: place, into: &batch) {
+                TrackedCall.append(index, of: report, for: request, origin: origin, hub: hub, at: now, to: &$0)
+            }
         }
     }
 }

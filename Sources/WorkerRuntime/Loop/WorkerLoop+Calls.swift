@@ -1,0 +1,135 @@
+import Basics
+import Delivery
+import FanOut
+import PushModel
+
+/// The life of a request's calls beside sending: they wait, have their turn, are cancelled, change the hub, and end.
+extension WorkerLoop {
+    /// Waits beyond this are taken in steps, one day in milliseconds.
+    static let longestWait: Int64 = 86_400_000
+
+    /// Puts a call into the queue, or lets it wait for the request's `not_before` or for what is left of its own wait.
+    func schedule(_ flight: Flight, call index: Int) {
+        if let start = flight.calls[index].notBefore ?? flight.request.notBefore, start > wallClock {
+            wait(flight, call: index, for: start)
+        } else {
+            queue(flight, call: index)
+        }
+    }
+
+    /// Puts a call that may be made into the queue of its lane.
+    private func queue(_ flight: Flight, call index: Int) {
+        let port = ports[flight.port]
+        if port.isRetired { return reroute(flight) }
+        port.queue(flight, call: index)
+    }
+
+    /// Lets a call wait for a moment of the wall clock.
+    private func wait(_ flight: Flight, call index: Int, for start: Timestamp) {
+        let delay = min(start.milliseconds(since: wallClock), Self.longestWait)
+        wait(flight, call: index, until: now + delay * 1_000_000, notBefore: start)
+    }
+
+    /// Lets a call wait for a moment of the monotonic clock, or for long in a delay lane when nothing else must be done for its
+    /// request.
+    func wait(_ flight: Flight, call index: Int, until due: MonotonicTime, notBefore: Timestamp? = nil) {
+        ports[flight.port].wait(flight, call: index, until: due, notBefore: notBefore)
+        if delayWaiting(flight) { return }
+        timers.add(WaitingCall(call: CallID(flight: flight.index, call: index), generation: flight.generation), at: due)
+    }
+
+    /// Puts calls whose wait is over into the queue. A wait taken in steps goes on.
+    func handleTimers() {
+        while let entry = timers.removeDue(now) {
+            guard let flight = flights.flight(of: entry, in: .waiting) else { continue }
+            if let start = flight.calls[entry.call.call].notBefore, start > wallClock {
+                wait(flight, call: entry.call.call, for: start)
+                continue
+            }
+            ports[flight.port].makeReady(flight, call: entry.call.call)
+            queue(flight, call: entry.call.call)
+        }
+    }
+
+    /// Lets a request whose hub is gone wait for the one that it goes to now. With a call in flight, it does so when that has
+    /// ended.
+    func reroute(_ flight: Flight) {
+        guard flight.poll == nil, !flight.calls.isEmpty, !flight.hasCallInFlight else { return }
+        let former = ports[flight.port]
+        nameTenant(of: flight)
+        findHub(of: flight)
+        let port = ports[flight.port]
+        former.handOver(flight, to: port)
+        guard flight.joinQueue(of: port) else {
+            if flight.routeFault != nil, holdUnrouted(flight) { return }
+            endUnrouted(flight)
+            return
+        }
+        for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, call: index) }
+    }
+
+    /// Ends the calls that wait of a request that has no hub. What an earlier attempt or worker did stays in the result.
+    func endUnrouted(_ flight: Flight) {
+        for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
+            end(flight, call: index, as: .permanent, code: .unknownHub, detail: "the settings have no hub for the request")
+        }
+    }
+
+    /// Ends a request of which attempts were made, because another version, or other settings, would make other calls of it.
+    func giveUp(_ flight: Flight, delayed: DelayedRecord) {
+        flight.replaceCalls(by: delayed.history, report: delayed.report)
+        for index in flight.calls.indices where flight.calls[index].phase != .done {
+            end(
+                flight, call: index, as: .transient, code: .internal,
+                detail: "other settings gave the request other calls while it waited")
+        }
+    }
+
+    /// The cancellation of a request, or nil if nothing cancels it.
+    func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
+        guard !cancellations.isEmpty else { return nil }
+        return lend(&flight.request) { cancellations.cancellation(of: $0, published: flight.origin.timestamp) }
+    }
+
+    /// Ends the calls of a request that wait.
+    func cancel(_ flight: Flight, by cancellation: Cancellations.Cancellation) {
+        flight.cancel(by: cancellation)
+        for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
+            end(flight, call: index, by: cancellation)
+        }
+    }
+
+    /// Ends a call because its request is cancelled. Of one that may have arrived, the attempt's own code says more.
+    func end(_ flight: Flight, call index: Int, by cancellation: Cancellations.Cancellation) {
+        if !flight.calls[index].mayHaveArrived { flight.noteCode(.cancelled, ofCall: index) }
+        flight.noteDetail(cancellation.reason.map { "cancelled: \($0)" } ?? "cancelled", ofCall: index)
+        end(flight, call: index, as: .cancelled)
+    }
+
+    /// Ends a call because its request is of no use any more.
+    func expire(_ flight: Flight, call index: Int) {
+        let detail: StaticString = "the request expired before the hub had taken it"
+        end(flight, call: index, as: .expired, code: .expiredInQueue, detail: detail)
+    }
+
+    /// Ends a call with an outcome that no answer gave.
+    func end(_ flight: Flight, call index: Int, as outcome: Outcome, code: ErrorCode, detail: StaticString) {
+        flight.noteCode(code, ofCall: index)
+        flight.noteDetail("\(detail)", ofCall: index)
+        end(flight, call: index, as: outcome)
+    }
+
+    /// Ends a call. With the last one the request is finished.
+    func end(_ flight: Flight, call index: Int, as outcome: Outcome) {
+        // Once an attempt may have reached devices, only a success makes it certain again.
+        let isDoubtful = outcome != .success && (flight.calls[index].mayHaveArrived || mayHaveBeenBegun(flight))
+        ports[flight.port].end(flight, call: index, as: isDoubtful ? .ambiguous : outcome)
+        if flight.openCalls == 0 {
+            finish(flight)
+        } else if mode != .running && !flight.hasCallInFlight && !flight.mustFinish {
+            leave(flight)
+        } else {
+            _ = delayWaiting(flight)
+        }
+    }
+}
