@@ -70,7 +70,7 @@ extension WorkerLoop {
     /// - Throws: What it repeats; or that repetitions of its key are not looked for, because that must not be ignored.
     func refuseRepetition(_ flight: Flight) throws(RequestFault) {
         guard flight.delayed == nil, flight.request.replay == nil, flight.request.parent == nil, !flight.request.options.dryRun,
-            flight.routeFault == nil || routes.isSettling(now)
+            flight.routeFault == nil || ports.routes.isSettling(now)
         else { return }
         guard let rules = repetitions else {
             guard flight.request.dedupeKey == nil else {

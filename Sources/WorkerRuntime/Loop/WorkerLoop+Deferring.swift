@@ -25,7 +25,9 @@ extension WorkerLoop {
         let port = ports[flight.port]
         let isFull =
             flight.delayed == nil
-            ? isFull(port, for: flight.lane) : port.ready.delayedCount >= Self.maximumDelayed || !hasShare(port, for: flight)
+            ? ports.isFull(port, for: flight.lane, of: memory)
+            : port.ready.delayedCount >= Self.maximumDelayed
+                || !ports.hasShare(port, for: flight, among: flights.byteCounts, of: memory)
         return (isFull || flight.mustDefer) && deferNow(flight)
     }
 
@@ -46,7 +48,7 @@ extension WorkerLoop {
     /// Once a second: moves the first requests of a partition out of the way whose hub does not take them, when what was read behind them
     /// fills half of the partition's window, or memory is full, and another hub has nothing to do. Else nothing could be read for that one.
     func relieveWindows() {
-        guard hasSeveralHubs, canDefer, canProceed, ports.contains(where: isIdle) else { return }
+        guard ports.areSeveral, canDefer, canProceed, ports.contains(where: isIdle) else { return }
         for lane in Lane.allCases {
             for slot in lanes[lane.rawValue].slots {
                 guard hasRoomForOutcomes, let ledger = partitions[slot].ledger else { continue }

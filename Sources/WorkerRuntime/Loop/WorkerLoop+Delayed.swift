@@ -18,7 +18,8 @@ extension WorkerLoop {
     /// True if records of delay lanes may be read: there is room for their calls.
     var canReceiveDelayed: Bool {
         let hubs = ports.count
-        return canReceive && delayedReadyCount < Self.maximumReady * hubs && waitingForRetry < Self.maximumWaiting * hubs
+        return canReceive && ports.delayedReadyCount < Self.maximumReady * hubs
+            && ports.waitingForRetry < Self.maximumWaiting * hubs
     }
 
     /// Takes the records of delay lanes whose time has come, and those that can be handed on.

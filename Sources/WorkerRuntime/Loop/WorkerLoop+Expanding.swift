@@ -46,7 +46,7 @@ extension WorkerLoop {
         let count: Int
         do throws(RequestFault) {
             count = try expansionRecorder.record(
-                flight, body: body, using: planner, over: flight.spread.map { routes.spreads[$0].hubs },
+                flight, body: body, using: planner, over: flight.spread.map { ports.routes.spreads[$0].hubs },
                 partitionCount: parentPartitionCount, room: cycle.roomOfUnit, into: &outbox)
         } catch {
             flight.report.faults.append(error)

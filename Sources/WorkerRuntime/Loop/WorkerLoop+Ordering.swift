@@ -72,7 +72,7 @@ extension WorkerLoop {
     }
 
     private func canStartKeys(of lane: Lane) -> Bool {
-        canProceed && hasRoom(lane) && delayedReadyCount < Self.maximumReady * ports.count
+        canProceed && hasRoom(lane) && ports.delayedReadyCount < Self.maximumReady * ports.count
     }
 
     private func start(_ record: OrderedRecord, of key: RequestIdentity) {

@@ -19,28 +19,11 @@ extension WorkerLoop {
     }
 
     private func sendPolls(to port: HubPort) {
-        while !port.polls.queue.isEmpty, mayPoll(port) {
+        while !port.polls.queue.isEmpty, port.mayPoll(isCommitOverdue: isCommitOverdue, now: now) {
             guard let next = port.polls.queue.popFirst() else { return }
             let flight = flights[next.call.flight]
             if isWaitingPoll(next.call, generation: next.generation), let poll = flight.poll { ask(flight, poll: poll, at: port) }
         }
-    }
-
-    /// True if a poll may be made now. While the hub is out, none is: the circuit's probes are calls of waiting requests.
-    private func mayPoll(_ port: HubPort) -> Bool {
-        !isCommitOverdue && port.limits.mayAsk(now: now, areCallsWaiting: !port.ready.isEmpty)
-            && port.polls.pause.end(now: now) == nil
-            && port.polls.allowance.mayPoll(limit: port.limits.concurrency.limit, now: now)
-    }
-
-    /// The moment when the loop must turn for the sake of a hub's polls that wait for a moment. Nil when they wait for nothing,
-    /// or something else.
-    func nextPollMoment(_ port: HubPort) -> MonotonicTime? {
-        guard !port.polls.queue.isEmpty, port.limits.circuit.state == .closed else { return nil }
-        var moment = port.limits.waitEnd(now: now)
-        if let end = port.polls.pause.end(now: now) { moment = max(moment ?? end, end) }
-        if let next = port.polls.allowance.nextPoll(now: now) { moment = max(moment ?? next, next) }
-        return moment ?? (mayPoll(port) ? now : nil)
     }
 
     private func ask(_ flight: Flight, poll: OutcomePoll, at port: HubPort) {

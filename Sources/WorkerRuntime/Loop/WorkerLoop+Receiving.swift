@@ -221,7 +221,7 @@ extension WorkerLoop {
             cancel(flight, by: cancellation)
             return
         }
-        if hasSeveralHubs, postpone(flight) { return }
+        if ports.areSeveral, postpone(flight) { return }
         for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, call: index) }
     }
 

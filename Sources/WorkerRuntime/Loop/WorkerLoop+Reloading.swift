@@ -1,83 +1,10 @@
 import Delivery
-import Dispatch
 import HubREST
-import Observability
 import PushModel
 
-/// Hubs that change while the worker runs: others are there from one turn to the next, and no request is lost by it.
-///
-/// A hub whose settings are what they were goes on as it is. One that is new, or changed, gets a port of its own. One that is gone, or
-/// was changed, lets the calls in flight finish; what waits for it is routed again, and ends when there is no hub for it.
+// Goes to +Calls and +Delaying.
 extension WorkerLoop {
-    /// Takes in what the settings say of hubs now.
-    func reload(_ new: WorkerConfiguration) {
-        var numbers: [Int] = []
-        var opened: [Int] = []
-        do {
-            for hub in new.hubs {
-                if let port = ports.first(where: { !$0.isRetired && $0.settings == hub }) {
-                    numbers.append(port.number)
-                } else {
-                    numbers.append(try openPort(hub))
-                    opened.append(numbers[numbers.count - 1])
-                }
-            }
-        } catch {
-            for number in opened { close(ports[number]) }
-            log.error(
-                .configurationLoaded, "the hubs of the new settings cannot be used; those from before stay",
-                [.reason: .string("\(error)")])
-            return
-        }
-        let retired = ports.filter { !$0.isRetired && !numbers.contains($0.number) }
-        configuration.hubs = new.hubs
-        configuration.spreads = new.spreads
-        configuration.defaultHub = new.defaultHub
-        configuration.tenantHubs = new.tenantHubs
-        routes = configuration.routes(numbers: numbers, since: now)
-        for number in opened {
-            joinFleet(of: ports[number])
-            ports[number].limits.rate?.owns(partitions.count { $0.role.hasRequests }, now: now)
-        }
-        for port in retired { retire(port) }
-        rerouteWaiting()
-        log.info(
-            .configurationLoaded, "the hubs of the new settings are used",
-            [
-                .count: LogValue(new.hubs.count),
-                .reason: .string("\(opened.count) new or changed, \(retired.count) gone or changed"),
-            ])
-    }
-
-    private func retire(_ port: HubPort) {
-        port.isRetired = true
-        port.health.leave()
-        // Whoever has the hub now gets the share at once; to take leave can take a moment.
-        if let fleet = leaveFleet(of: port) { DispatchQueue.global().async { fleet.close(within: .seconds(1)) } }
-    }
-
-    /// Routes everything that is not in flight by the new names.
-    private func rerouteWaiting() {
-        let active = flights.flights.filter { $0.isActive && $0.deadLetter == nil }.sorted { $0.receivedAt < $1.receivedAt }
-        let aside = ports.filter(\.isRetired).flatMap { port in
-            Lane.allCases.flatMap { lane in port.buffered[lane.rawValue].takeAll().map { (lane, $0) } }
-        }
-        for port in ports where port.isRetired {
-            port.ready.removeAll { _, _ in false }
-            port.polls.queue.removeAll { _, _ in false }
-        }
-        for flight in active where flight.isActive {
-            if let poll = flight.poll {
-                if poll.phase == .ready, ports[flight.port].isRetired { start(flight, poll: poll) }
-            } else if flight.calls.isEmpty {
-                // It was read, and waits for its time or for room.
-                findHub(of: flight)
-            } else if ports[flight.port].isRetired, !flight.hasCallInFlight {
-                reroute(flight)
-            }
-        }
-        for (lane, record) in aside { startOrBuffer(resume(record, in: lane)) }
-    }
+    // hc
 
     /// Lets a request whose hub is gone wait for the one that it goes to now. With a call in flight, it does so when that has
     /// ended.
@@ -98,6 +25,8 @@ extension WorkerLoop {
         for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, call: index) }
     }
 
+    // hh
+
     /// The time that a request that has no hub waits before it is routed again: milliseconds.
     static let unroutedStay = DelayLanes.lengths[0] + DelayLanes.margin
 
@@ -111,12 +40,14 @@ extension WorkerLoop {
         }
         if holdUnrouted(flight) { return }
         guard flight.delayed?.report.attemptCount ?? 0 > 0 || mayHaveBeenBegun(flight), !flight.calls.isEmpty else {
-            if let fault = flight.routeFault { flight.report.faults.append(self.fault(fault)) }
+            if let fault = flight.routeFault { flight.report.faults.append(ports.fault(fault)) }
             reject(flight)
             return
         }
         endUnrouted(flight)
     }
+
+    // hc
 
     /// Ends the calls that wait of a request that has no hub. What an earlier attempt or worker did stays in the result.
     private func endUnrouted(_ flight: Flight) {
@@ -125,27 +56,17 @@ extension WorkerLoop {
         }
     }
 
+    // hh
+
     /// - Returns: Whether the request is in a delay lane, or held, to be routed again.
     private func holdUnrouted(_ flight: Flight) -> Bool {
         let due = wallClock.adding(milliseconds: Self.unroutedStay)
-        guard routes.isSettling(now), !flight.request.options.dryRun, flight.cancellation == nil,
+        guard ports.routes.isSettling(now), !flight.request.options.dryRun, flight.cancellation == nil,
             flight.request.expiresAt.map({ $0 > due }) ?? true
         else { return false }
         for index in flight.calls.indices where flight.calls[index].phase.isWaiting {
             flight.calls[index].notBefore = max(flight.calls[index].notBefore ?? due, due)
         }
         return delay(flight, until: due)
-    }
-
-    /// Once a second: closes the ports at which nothing is in flight any more.
-    func closeRetiredPorts() {
-        for port in ports where port.isRetired && !port.isClosed && port.limits.inFlight == 0 { close(port) }
-    }
-
-    private func close(_ port: HubPort) {
-        port.isRetired = true
-        let isNameInUse = ports.contains { $0 !== port && !$0.isClosed && $0.name == port.name }
-        port.close(keepsMetrics: isNameInUse)
-        noteOnlyPort()
     }
 }

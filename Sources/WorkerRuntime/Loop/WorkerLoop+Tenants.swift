@@ -15,18 +15,18 @@ extension WorkerLoop {
 
     /// True if a lane has requests of tenants, or had some lately, or of several hubs. Then it is read beyond what has places.
     func hasTenants(_ lane: Lane) -> Bool {
-        guard let port = onlyPort else { return true }
+        guard let port = ports.only else { return true }
         return now < lanes[lane.rawValue].readsAheadUntil || !port.buffered[lane.rawValue].isEmpty
     }
 
-    /// Notes whose request a flight carries.
-    func nameTenant(of flight: Flight) {
-        guard let name = flight.request.tenant else {
-            flight.tenant = .none
-            return
-        }
-        flight.tenant = lend(&flight.request) { request in TenantID(request.document.span(name)) }
+    /// True if a lane's records may be read, as far as its own calls go.
+    func hasRoom(_ lane: Lane) -> Bool {
+        guard let port = ports.only else { return canDefer || ports.allSatisfy { !ports.isFull($0, for: lane, of: memory) } }
+        return hasTenants(lane) ? port.buffered[lane.rawValue].byteCount < memory.buffered : port.hasRoom(lane)
     }
+
+    /// Notes whose request a flight carries.
+    func nameTenant(of flight: Flight) { flight.nameTenant() }
 
     /// Starts a new request, or buffers its record while its tenant has enough calls waiting.
     func startOrBuffer(_ flight: Flight) {
@@ -54,7 +54,7 @@ extension WorkerLoop {
             return
         }
         // It is deferred then.
-        if hasSeveralHubs, canDefer, isFull(port, for: lane) {
+        if ports.areSeveral, canDefer, ports.isFull(port, for: lane, of: memory) {
             start(flight)
             return
         }
@@ -96,7 +96,7 @@ extension WorkerLoop {
     private func startBufferedRecords(of port: HubPort, in lane: Lane) {
         var tenants = port.buffered[lane.rawValue].tenants
         // Where a hub's share is short, none of them is always the first.
-        if hasSeveralHubs { tenants.shuffle(using: &generator) }
+        if ports.areSeveral { tenants.shuffle(using: &generator) }
         for tenant in tenants {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, at: port),
                 let record = port.buffered[lane.rawValue].removeFirst(of: tenant)
@@ -111,7 +111,7 @@ extension WorkerLoop {
     private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane, at port: HubPort, flight: Flight? = nil) -> Bool {
         let queues = port.ready.fresh(in: lane)
         let limit = max(1, min(port.settings.maxInFlight, Self.waitingCalls / max(queues.tenantCount, 1)))
-        return queues.count(of: tenant) < limit && hasShare(port, for: flight)
+        return queues.count(of: tenant) < limit && ports.hasShare(port, for: flight, among: flights.byteCounts, of: memory)
     }
 
     private func start(_ record: BufferedRecords.Record, of tenant: TenantID, in lane: Lane) {

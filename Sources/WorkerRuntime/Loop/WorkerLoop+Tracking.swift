@@ -83,8 +83,8 @@ extension WorkerLoop {
             return
         }
         // A hub that is not used any more cannot be asked.
-        guard let port = port(named: poll.call.hubText) else {
-            return routes.isSettling(now)
+        guard let port = ports.port(named: poll.call.hubText) else {
+            return ports.routes.isSettling(now)
                 ? askLater(flight, poll: poll, after: Self.unroutedStay) : finish(flight, poll: poll, outcome: .unavailable)
         }
         flight.port = port.number
