@@ -60,7 +60,8 @@ struct HubPortsTests {
         func open(_ hub: WorkerConfiguration.Hub) throws -> HubPort {
             let port = try HubPort(
                 ports.nextNumber, settings: hub, of: configuration, poller: poller, now: 0,
-                metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.newHub(), generator: &generator)
+                metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.newHub(), generator: &generator
+            )
             ports.add(port)
             return port
         }
@@ -212,7 +213,9 @@ struct HubPortsTests {
     @Test func theHubsCountTogether() throws {
         let stage = try Stage("a")
         func add(_ calls: Int, to port: HubPort) {
-            for call in 0..<calls { port.ready.append(CallID(flight: call, call: 0), generation: 0, to: .normal, isDelayed: true) }
+            for call in 0..<calls {
+                port.ready.append(CallID(flight: call, call: 0), generation: 0, to: .normal, isDelayed: true)
+            }
         }
         add(2, to: stage.ports[0])
         #expect(stage.ports.delayedReadyCount == 2 && stage.ports.waitingForRetry == 0)
