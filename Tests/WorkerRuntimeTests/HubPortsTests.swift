@@ -16,7 +16,7 @@ import Testing
 
 /// The ports of a loop, without its requests.
 struct HubPortsTests {
-    /// Ports that a loop could have, to hubs that nobody calls.
+    /// Ports that a loop could have, to hubs that nobody calls. The first hub's rate may have a limit.
     private final class Stage {
         var ports: HubPorts
         private var configuration: WorkerConfiguration
@@ -29,11 +29,8 @@ struct HubPortsTests {
             configuration = WorkerConfiguration(
                 workerID: "w", version: "test", kafka: KafkaConfiguration(bootstrapServers: "127.0.0.1:1"),
                 hub: try Self.hub("unused").hub, connections: try Self.hub("unused").connections)
-            configuration.hubs = try names.map {
-                var hub = try Self.hub($0)
-                hub.rateLimit = rate
-                return hub
-            }
+            configuration.hubs = try names.map { try Self.hub($0) }
+            configuration.hubs[0].rateLimit = rate
             configuration.spreads = spreads.map { WorkerConfiguration.Spread(name: $0, hubs: $1) }
             configuration.defaultHub = defaultHub
             configuration.tenantHubs = ["acme": names.last ?? "", "lost": "nowhere"]
@@ -142,15 +139,15 @@ struct HubPortsTests {
     /// A request's members, its tenant, and its destination.
     @Test(
         arguments: [
-            (#""audience":{"all":true},"hub":"a""#, nil, .init(port: 0)),
-            (#""audience":{"all":true},"hub":"b""#, "acme", .init(port: 1)),
-            (#""audience":{"all":true}"#, "acme", .init(port: 2)),
-            (#""audience":{"all":true}"#, "other", .init(port: 0)),
-            (#""audience":{"all":true}"#, nil, .init(port: 0)),
+            (#""audience":{"broadcast":true},"hub":"a""#, nil, .init(port: 0)),
+            (#""audience":{"broadcast":true},"hub":"b""#, "acme", .init(port: 1)),
+            (#""audience":{"broadcast":true}"#, "acme", .init(port: 2)),
+            (#""audience":{"broadcast":true}"#, "other", .init(port: 0)),
+            (#""audience":{"broadcast":true}"#, nil, .init(port: 0)),
             // To all hubs of a spread, in parts, of which the first counts it.
-            (#""audience":{"all":true},"hub":"both""#, nil, .init(port: 1, spread: 0)),
-            (#""audience":{"all":true},"hub":"none""#, nil, .init(port: 0, fault: .unknown)),
-            (#""audience":{"all":true}"#, "lost", .init(port: 0, fault: .unknown)),
+            (#""audience":{"broadcast":true},"hub":"both""#, nil, .init(port: 1, spread: 0)),
+            (#""audience":{"broadcast":true},"hub":"none""#, nil, .init(port: 0, fault: .unknown)),
+            (#""audience":{"broadcast":true}"#, "lost", .init(port: 0, fault: .unknown)),
         ] as [(String, String?, HubPorts.Destination)])
     func aRequestGoesToTheHubItNamesOrToThatOfItsTenant(
         members: String, tenant: String?, destination: HubPorts.Destination
@@ -161,11 +158,11 @@ struct HubPortsTests {
 
     @Test func aRequestWithoutARouteCountsForSomeHubInUse() throws {
         let stage = try Stage("a", "b")
-        #expect(try stage.destination(#""audience":{"all":true}"#) == .init(port: 0, fault: .unnamed))
+        #expect(try stage.destination(#""audience":{"broadcast":true}"#) == .init(port: 0, fault: .unnamed))
         stage.ports[0].isRetired = true
-        #expect(try stage.destination(#""audience":{"all":true}"#) == .init(port: 1, fault: .unnamed))
+        #expect(try stage.destination(#""audience":{"broadcast":true}"#) == .init(port: 1, fault: .unnamed))
         stage.ports[1].isRetired = true
-        #expect(try stage.destination(#""audience":{"all":true}"#) == .init(port: 0, fault: .unnamed))
+        #expect(try stage.destination(#""audience":{"broadcast":true}"#) == .init(port: 0, fault: .unnamed))
     }
 
     @Test func aRequestHearsWhichHubsThereAre() throws {
@@ -190,7 +187,7 @@ struct HubPortsTests {
     @Test func aResultNamesTheHubTheSpreadOrWhatWasAskedFor() throws {
         let stage = try Stage("a", "b", spreads: ["both": ["a", "b"]])
         func member(_ hub: String?) throws -> String {
-            let flight = try stage.flight(#""audience":{"all":true}"# + (hub.map { #","hub":"\#($0)""# } ?? ""))
+            let flight = try stage.flight(#""audience":{"broadcast":true}"# + (hub.map { #","hub":"\#($0)""# } ?? ""))
             flight.findHub(among: stage.ports)
             return stage.ports.hubMember(of: flight).text
         }
@@ -262,7 +259,7 @@ struct HubPortsTests {
     }
 
     @Test func theLoopTurnsForAHubThatCanTakeACall() throws {
-        let now = MonotonicTime.past + 5_000_000_000
+        let now = MonotonicTime(nanoseconds: 5_000_000_000)
         let stage = try Stage("a", "b", rate: 10)
         func wake(isCommitOverdue: Bool = false) -> MonotonicTime {
             stage.ports.wakeTime(isCommitOverdue: isCommitOverdue, now: now)
@@ -281,7 +278,7 @@ struct HubPortsTests {
     }
 
     @Test func aPollWaitsForTheHubAndNotWhileACommitIsOverdue() throws {
-        let now = MonotonicTime.past + 5_000_000_000
+        let now = MonotonicTime(nanoseconds: 5_000_000_000)
         let port = try Stage("a").ports[0]
         func moment(isCommitOverdue: Bool = false) -> MonotonicTime? {
             port.nextPollMoment(isCommitOverdue: isCommitOverdue, now: now)
