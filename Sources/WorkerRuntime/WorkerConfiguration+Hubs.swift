@@ -2,6 +2,7 @@ import Basics
 public import CurlHTTP
 import HubAuth
 public import HubREST
+import PushModel
 
 extension WorkerConfiguration {
     /// One hub, and how it is used.
@@ -55,6 +56,21 @@ extension WorkerConfiguration {
         routes.settledAt = start.advanced(by: settlingTime)
         return routes
     }
+
+    /// Takes over what other settings say of hubs.
+    mutating func takeHubs(of new: WorkerConfiguration) {
+        hubs = new.hubs
+        spreads = new.spreads
+        defaultHub = new.defaultHub
+        tenantHubs = new.tenantHubs
+    }
+
+    /// The name of the hub, or the spread, that a request went to which was sent in parts. Nil when it has none.
+    func hubName(of parent: ParentRecord) -> String? { parent.hub ?? parent.tenant.flatMap { tenantHubs[$0] } ?? defaultHub }
+
+    /// The interval at which the worker hears of rebalances. Whoever heard of one does nothing until all have, and in that time a
+    /// fleet with a rate would not use it. Without one, it is not worth four requests a second of an idle worker.
+    var heartbeatInterval: Duration { hubs.contains { $0.rateLimit > 0 } ? .milliseconds(250) : .seconds(3) }
 
     /// The first hub.
     public var hub: HubConfiguration {

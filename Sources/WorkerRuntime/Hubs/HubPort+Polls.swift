@@ -9,12 +9,6 @@ import PushModel
 
 /// The port's part in telemetry polls: what it allows, and what their answers say.
 extension HubPort {
-    /// True if a poll may be made now. While the hub is out, none is: the circuit's probes are calls of waiting requests.
-    func mayPoll(now: MonotonicTime) -> Bool {
-        limits.mayAsk(now: now, areCallsWaiting: !ready.isEmpty) && polls.pause.end(now: now) == nil
-            && polls.allowance.mayPoll(limit: limits.concurrency.limit, now: now)
-    }
-
     /// Sends a poll that is written.
     func submitPoll(_ request: ByteWriter, of flight: Flight, now: MonotonicTime) {
         limits.startedPoll()

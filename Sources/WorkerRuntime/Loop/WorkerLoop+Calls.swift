@@ -56,8 +56,9 @@ extension WorkerLoop {
     func reroute(_ flight: Flight) {
         guard flight.poll == nil, !flight.calls.isEmpty, !flight.hasCallInFlight else { return }
         let former = ports[flight.port]
-        nameTenant(of: flight)
-        findHub(of: flight)
+        flight.nameTenant()
+        flight.findHub(among: ports)
+        flights.moved(flight)
         let port = ports[flight.port]
         former.handOver(flight, to: port)
         guard flight.joinQueue(of: port) else {

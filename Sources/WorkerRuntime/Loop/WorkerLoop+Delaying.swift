@@ -33,6 +33,19 @@ extension WorkerLoop {
         return true
     }
 
+    /// True if there are lanes for deferred requests.
+    var canDefer: Bool { scheduler.delays.hasLanes }
+
+    /// True if as many records of a lane are buffered for a hub as its part of the memory holds.
+    func isFull(_ port: HubPort, for lane: Lane) -> Bool {
+        scheduler.bufferedByteCount(at: port.number, in: lane) >= memory.buffered / ports.count
+    }
+
+    /// True if a hub has memory for `flight`, or for another request.
+    func hasShare(_ port: HubPort, for flight: Flight? = nil) -> Bool {
+        ports.hasShare(port, for: flight, among: flights.byteCounts, of: memory)
+    }
+
     /// Defers a request that was planned, if its hub has no room for its calls while those of other hubs have some. So a hub that is out, or
     /// that gets more than it takes, does not cause head-of-line blocking for other hubs.
     ///
@@ -55,7 +68,7 @@ extension WorkerLoop {
     /// - Returns: Whether a request that has no hub is in a delay lane, or held, to be routed again.
     func holdUnrouted(_ flight: Flight) -> Bool {
         let due = wallClock.adding(milliseconds: DelayPolicy.shortestStay)
-        guard routes.isSettling(now), !flight.request.options.dryRun, flight.cancellation == nil,
+        guard ports.routes.isSettling(now), !flight.request.options.dryRun, flight.cancellation == nil,
             flight.request.expiresAt.map({ $0 > due }) ?? true
         else { return false }
         flight.postponeWaiting(until: due)

@@ -12,7 +12,7 @@ extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         facts.finishedCount += 1
-        let conclusion = recorder.record(flight, hub: hubMember(of: flight), now: wallClock, into: &outbox)
+        let conclusion = recorder.record(flight, hub: ports.hubMember(of: flight), now: wallClock, into: &outbox)
         if flight.request.parent != nil { expansionRecorder.record(conclusion, of: flight, into: &outbox) }
         if flight.request.options.trackOutcome ?? ports[flight.port].settings.tracksOutcomes { track(flight) }
         ports[flight.port].metrics.finished(

@@ -90,12 +90,13 @@ extension WorkerLoop {
             ?? RecordOrigin(
                 topic: id.topic, partition: id.partition, offset: parent.offset, timestamp: parent.timestamp)
         let source = OutcomeBatch.Origin(slot: slot, offset: offset)
+        let hub = configuration.hubName(of: record)
+        let member = hub.map(ResultWriter.hub) ?? ByteWriter()
         let conclusion = recorder.record(
-            record, totals: parent.totals, hub: hubMember(of: record), origin: origin, from: source, now: wallClock, into: &outbox
-        )
+            record, totals: parent.totals, hub: member, origin: origin, from: source, now: wallClock, into: &outbox)
         expansionRecorder.close(parent, partition: id.partition, from: source, into: &outbox)
         partitions[slot].isDirty = true
-        port(of: record).metrics.finished(
+        ports.countingPort(named: hub).metrics.finished(
             conclusion, nanoseconds: wallClock.nanoseconds(since: origin.timestamp))
         log.info(
             .requestFinished, "a request has its final result",

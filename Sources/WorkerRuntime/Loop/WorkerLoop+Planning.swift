@@ -52,16 +52,10 @@ extension WorkerLoop {
         flight.read(byteCount: value.count)
         let reader = partitions[flight.slot].role.isOpen ? openReader : ownReader
         let reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
-        nameTenant(of: flight)
-        findHub(of: flight)
+        flight.nameTenant()
+        flight.findHub(among: ports)
         flights.account(for: flight)
         return reading
-    }
-
-    /// Notes whose request a flight carries.
-    func nameTenant(of flight: Flight) {
-        guard let name = flight.request.tenant else { return flight.join(.none) }
-        flight.join(lend(&flight.request) { request in TenantID(request.document.span(name)) })
     }
 
     /// The identity that a request's key is known by, or nil when it has none.
@@ -190,7 +184,7 @@ extension WorkerLoop {
     /// - Throws: A fault that names what it repeats, or says that repetitions of its key are not looked for: that must not be ignored.
     func refuseRepetition(_ flight: Flight) throws(RequestFault) {
         guard flight.delayed == nil, flight.request.replay == nil, flight.request.parent == nil, !flight.request.options.dryRun,
-            flight.routeFault == nil || routes.isSettling(now)
+            flight.routeFault == nil || ports.routes.isSettling(now)
         else { return }
         guard let rules = repetitions else {
             guard flight.request.dedupeKey == nil else {

@@ -13,8 +13,8 @@ extension WorkerLoop {
     /// Starts a poll whose time in its lane is over. Else it waits in the next one.
     func startPoll(_ flight: Flight, poll: OutcomePoll) {
         // A hub that is not used any more cannot be asked.
-        guard let port = port(named: poll.call.hubText) else {
-            return routes.isSettling(now)
+        guard let port = ports.port(named: poll.call.hubText) else {
+            return ports.routes.isSettling(now)
                 ? askLater(flight, poll: poll, after: DelayPolicy.shortestStay) : finish(flight, poll: poll, outcome: .unavailable)
         }
         flight.route(to: port)
@@ -63,20 +63,10 @@ extension WorkerLoop {
     }
 
     private func sendPolls(to port: HubPort) {
-        while !port.polls.queue.isEmpty, !isCommitOverdue, port.mayPoll(now: now) {
+        while !port.polls.queue.isEmpty, port.mayPoll(isCommitOverdue: isCommitOverdue, now: now) {
             guard let next = port.polls.queue.popFirst() else { return }
             if let flight = flights.flight(ofPoll: next), let poll = flight.poll { ask(flight, poll: poll, at: port) }
         }
-    }
-
-    /// The moment when the loop must turn for the sake of a hub's polls that wait for a moment. Nil when they wait for nothing,
-    /// or something else.
-    func nextPollMoment(_ port: HubPort) -> MonotonicTime? {
-        guard !port.polls.queue.isEmpty, port.limits.circuit.state == .closed else { return nil }
-        var moment = port.limits.waitEnd(now: now)
-        if let end = port.polls.pause.end(now: now) { moment = max(moment ?? end, end) }
-        if let next = port.polls.allowance.nextPoll(now: now) { moment = max(moment ?? next, next) }
-        return moment ?? (!isCommitOverdue && port.mayPoll(now: now) ? now : nil)
     }
 
     private func ask(_ flight: Flight, poll: OutcomePoll, at port: HubPort) {

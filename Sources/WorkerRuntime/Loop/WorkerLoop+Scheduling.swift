@@ -47,7 +47,7 @@ extension WorkerLoop {
     }
 
     private func canStartKeys(of lane: Lane) -> Bool {
-        canProceed && hasRoom(lane) && delayedReadyCount < Self.maximumReady * ports.count
+        canProceed && hasRoom(lane) && ports.delayedReadyCount < Self.maximumReady * ports.count
     }
 
     /// Moves what lies behind requests that wait for their moment, where a partition cannot be read on.
@@ -113,8 +113,15 @@ extension WorkerLoop {
 extension WorkerLoop {
     /// True if a lane has requests of tenants, or had some lately, or of several hubs. Then it is read beyond what has places.
     func hasTenants(_ lane: Lane) -> Bool {
-        guard let port = onlyPort else { return true }
+        guard let port = ports.only else { return true }
         return scheduler.readsAhead(lane, of: port.number, now: now)
+    }
+
+    /// True if a lane's records may be read, as far as its own calls go.
+    func hasRoom(_ lane: Lane) -> Bool {
+        guard let port = ports.only else { return canDefer || ports.allSatisfy { !isFull($0, for: lane) } }
+        guard hasTenants(lane) else { return port.hasRoom(lane) }
+        return scheduler.bufferedByteCount(at: port.number, in: lane) < memory.buffered
     }
 
     /// Looks at the calls of a request's tenant.
@@ -128,7 +135,7 @@ extension WorkerLoop {
             scheduler.hasRecords(of: flight.tenant, at: port.number, in: lane)
             || !mayHaveMoreCalls(flight.tenant, in: lane, at: port, flight: flight)
         // It is deferred if as much is buffered as may be.
-        let isDeferred = hasSeveralHubs && canDefer && isFull(port, for: lane)
+        let isDeferred = ports.areSeveral && canDefer && isFull(port, for: lane)
         return isCrowded && !isDeferred ? [.isSeated, .isCrowded] : .isSeated
     }
 
@@ -151,7 +158,7 @@ extension WorkerLoop {
     private func takeBuffered(of port: HubPort, in lane: Lane, startingBy body: (Flight, StartFacts) -> Void) {
         var tenants = scheduler.tenants(at: port.number, in: lane)
         // None of them is always the first, because a hub's share can be short.
-        if hasSeveralHubs { tenants.shuffle(using: &generator) }
+        if ports.areSeveral { tenants.shuffle(using: &generator) }
         for tenant in tenants {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, at: port),
                 let record = scheduler.nextOfTenant(tenant, at: port.number, in: lane)
@@ -171,9 +178,6 @@ extension WorkerLoop {
         return hasPlace && hasShare(port, for: flight)
     }
 
-    /// True if there are lanes for deferred requests.
-    var canDefer: Bool { scheduler.delays.hasLanes }
-
     /// The least time that a request must have waited to be moved out of the way: 2 s in nanoseconds.
     private static let reliefPatience: Int64 = 2_000_000_000
 
@@ -181,7 +185,7 @@ extension WorkerLoop {
     /// fills half of the partition's window, or memory is full, and another hub has nothing to do. Else nothing could be read for that one.
     /// Calls `body` with those that were put aside, to be deferred.
     func relieveWindows(_ body: (Flight, StartFacts) -> Void) {
-        guard hasSeveralHubs, canDefer, canProceed, ports.contains(where: isIdle) else { return }
+        guard ports.areSeveral, canDefer, canProceed, ports.contains(where: isIdle) else { return }
         for lane in Lane.allCases {
             for slot in lanes[lane.rawValue].slots {
                 guard hasRoomForOutcomes, let ledger = partitions[slot].ledger else { continue }

@@ -47,7 +47,7 @@ extension WorkerLoop {
         if flight.request.orderingKey != nil, role.hasRequests, !Sabotage.isOn(.ignoreKeys) { facts.insert(.wantsTurn) }
         if flight.tenant == .none, !hasTenants(flight.lane) { facts.insert(.isSeated) }
         if flight.offset < knownEnd { facts.insert(.mayBeKnown) }
-        if !hasSeveralHubs { facts.insert(.hasRoom) }
+        if !ports.areSeveral { facts.insert(.hasRoom) }
         flight.note(cancellation(of: flight))
         if flight.cancellation != nil { facts.insert(.isCancelled) }
         return facts
@@ -198,7 +198,7 @@ extension WorkerLoop {
         if flight.delayed?.report.attemptCount ?? 0 > 0 || mayHaveBeenBegun(flight), !flight.calls.isEmpty {
             endUnrouted(flight)
         } else {
-            if let fault = flight.routeFault { flight.note([self.fault(fault)]) }
+            if let fault = flight.routeFault { flight.note([ports.fault(fault)]) }
             reject(flight)
         }
     }
@@ -226,7 +226,7 @@ extension WorkerLoop {
         let count: Int
         do throws(RequestFault) {
             count = try expansionRecorder.record(
-                flight, body: body, using: planner, over: flight.spread.map { routes.spreads[$0].hubs },
+                flight, body: body, using: planner, over: flight.spread.map { ports.routes.spreads[$0].hubs },
                 partitionCount: parentPartitionCount, room: cycle.roomOfUnit, into: &outbox)
         } catch {
             flight.note([error])

@@ -16,7 +16,8 @@ extension WorkerLoop {
     /// True if records of delay lanes may be read: there is room for their calls.
     var canReceiveDelayed: Bool {
         let hubs = ports.count
-        return canReceive && delayedReadyCount < Self.maximumReady * hubs && waitingForRetry < Self.maximumWaiting * hubs
+        return canReceive && ports.delayedReadyCount < Self.maximumReady * hubs
+            && ports.waitingForRetry < Self.maximumWaiting * hubs
     }
 
     /// Notes that records have arrived in partitions that the reader of delay lanes reads.

@@ -36,12 +36,8 @@ final class WorkerLoop {
     let delayReader: PartitionReader
     /// Replaced when one of its calls never ends.
     var committer: Committer
-    /// The loop's port to each hub, by number.
-    var ports: [HubPort] = []
-    /// The only hub, or nil while there are several.
-    var onlyPort: HubPort?
-    /// The destinations of the names of hubs. The numbers are those of `ports`.
-    var routes: HubRoutes
+    /// The loop's ports to its hubs, by number, and the routes to them.
+    var ports: HubPorts
 
     /// The loop's knowledge of its partitions' lives, and of its own.
     var membership: Membership
@@ -135,7 +131,7 @@ final class WorkerLoop {
         consumer = try Consumer(
             configuration.memberKafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.instanceID : nil,
-            sessionTimeout: configuration.sessionTimeout, heartbeatInterval: Self.heartbeatInterval(configuration),
+            sessionTimeout: configuration.sessionTimeout, heartbeatInterval: configuration.heartbeatInterval,
             room: memory.requestQueues(of: counts), reportsPartitionEnd: true, wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
         delayReader = try PartitionReader(
             configuration.kafka, room: memory.otherQueues(of: counts), wakeUpFileDescriptor: delayWakeUp.fileDescriptor)
@@ -150,14 +146,14 @@ final class WorkerLoop {
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
         committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: wakeUp)
-        routes = configuration.routes(since: services.clock.monotonic)
+        ports = HubPorts(routes: configuration.routes(since: services.clock.monotonic))
         for hub in configuration.hubs { try openPort(hub) }
     }
 
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
-        for port in ports { joinFleet(of: port) }
+        for port in ports { port.joinFleet(configuration, wakeUp: wakeUp) }
         while mode != .stopped {
             readClocks()
             health.noteTurn(at: now)
@@ -170,7 +166,7 @@ final class WorkerLoop {
             everySecond()
             handleFleet()
             handleCompletions()
-            if membership.joins(isWanted: hasUsefulHub) { try consumer.subscribe(configuration.topics.shared) }
+            if membership.joins(isWanted: ports.hasUseful) { try consumer.subscribe(configuration.topics.shared) }
             handleDetails()
             handleTimers()
             readControl()
@@ -186,7 +182,7 @@ final class WorkerLoop {
             sayNotices()
             tickMembership()
             offerCommit()
-            endTurnOfPorts()
+            ports.endTurn(isCommitOverdue: isCommitOverdue, now: now)
         }
     }
 
@@ -213,7 +209,7 @@ final class WorkerLoop {
             measureLag()
             watchHeld()
             watchReserves()
-            closeRetiredPorts()
+            ports.closeRetired()
             for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
                 port.noteLimits(oldestWaiting: seconds(since: oldest))
             }
@@ -267,7 +263,7 @@ final class WorkerLoop {
         if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
         if delayedPartitions.group.mayHaveRecords && canReceiveDelayed { return now }
         if controlReading.cursor.mayHaveRecords || parents.mayHaveRecords && canReadParents { return now }
-        let portWake = wakeTimeOfPorts()
+        let portWake = ports.wakeTime(isCommitOverdue: isCommitOverdue, now: now)
         if portWake <= now { return now }
         let keyed = momentOfKeys()
         if keyed <= now { return now }

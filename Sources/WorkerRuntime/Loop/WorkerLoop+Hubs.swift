@@ -4,18 +4,45 @@ import HubREST
 import Observability
 import PushModel
 
-/// Hubs that change while the worker runs: others are there from one turn to the next, and no request is lost by it.
+/// The loop's hubs: how they are opened, share a rate with the fleet, change while the worker runs, and are closed.
 ///
 /// A hub whose settings are what they were goes on as it is. One that is new, or changed, gets a port of its own. One that is gone, or
-/// was changed, lets the calls in flight finish; what waits for it is routed again, and ends when there is no hub for it.
+/// was changed, lets the calls in flight finish. Its other requests are routed again, and end when there is no hub for them. So other hubs
+/// are there from one turn to the next, and no request is lost by it.
 extension WorkerLoop {
+    /// Opens a port, in the place of one that is closed if there is one.
+    ///
+    /// - Returns: Its number.
+    @discardableResult
+    func openPort(_ hub: WorkerConfiguration.Hub) throws -> Int {
+        let port = try HubPort(
+            ports.nextNumber, settings: hub, of: configuration, poller: poller, now: clock.monotonic,
+            metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.newHub(),
+            generator: &generator)
+        ports.add(port)
+        scheduler.addHub(port.number)
+        return port.number
+    }
+
+    /// Takes what the other workers have announced, and announces what they are to know.
+    func handleFleet() { for port in ports { port.handleFleet(configuration.topics.shares, now: now, log: log) } }
+
+    /// Takes in how many partitions of requests this worker has now.
+    func noteOwnership(_ requestCount: Int) {
+        for port in ports { port.limits.rate?.owns(requestCount, now: now) }
+    }
+
+    /// Lends this worker's share until it has partitions again. Others may be at work still, or again before it is, because a transaction
+    /// that a killed worker left open holds its positions back.
+    func lendShares() { for port in ports { port.limits.rate?.rests(now: now) } }
+
     /// Takes in what the settings say of hubs now.
     func reload(_ new: WorkerConfiguration) {
         var numbers: [Int] = []
         var opened: [Int] = []
         do {
             for hub in new.hubs {
-                if let port = ports.first(where: { !$0.isRetired && $0.settings == hub }) {
+                if let port = ports.port(with: hub) {
                     numbers.append(port.number)
                 } else {
                     numbers.append(try openPort(hub))
@@ -23,20 +50,17 @@ extension WorkerLoop {
                 }
             }
         } catch {
-            for number in opened { close(ports[number]) }
+            for number in opened { ports.close(ports[number]) }
             log.error(
                 .configurationLoaded, "the hubs of the new settings cannot be used; those from before stay",
                 [.reason: .string("\(error)")])
             return
         }
         let retired = ports.filter { !$0.isRetired && !numbers.contains($0.number) }
-        configuration.hubs = new.hubs
-        configuration.spreads = new.spreads
-        configuration.defaultHub = new.defaultHub
-        configuration.tenantHubs = new.tenantHubs
-        routes = configuration.routes(numbers: numbers, since: now)
+        configuration.takeHubs(of: new)
+        ports.routes = configuration.routes(numbers: numbers, since: now)
         for number in opened {
-            joinFleet(of: ports[number])
+            ports[number].joinFleet(configuration, wakeUp: wakeUp)
             ports[number].limits.rate?.owns(partitions.count { $0.role.hasRequests }, now: now)
         }
         for port in retired { retire(port) }
@@ -52,8 +76,8 @@ extension WorkerLoop {
     private func retire(_ port: HubPort) {
         port.isRetired = true
         port.health.leave()
-        // Whoever has the hub now gets the share at once; to take leave can take a moment.
-        if let fleet = leaveFleet(of: port) { DispatchQueue.global().async { fleet.close(within: .seconds(1)) } }
+        // Whoever has the hub now gets the share at once, and to take leave can take a moment.
+        if let fleet = port.leaveFleet(now: now) { DispatchQueue.global().async { fleet.close(within: .seconds(1)) } }
     }
 
     /// Routes everything that is not in flight by the new names.
@@ -69,22 +93,18 @@ extension WorkerLoop {
                 if poll.phase == .ready, ports[flight.port].isRetired { startPoll(flight, poll: poll) }
             } else if flight.calls.isEmpty {
                 // It was read, and waits for its time or for room.
-                findHub(of: flight)
+                flight.findHub(among: ports)
+                flights.moved(flight)
             } else if ports[flight.port].isRetired, !flight.hasCallInFlight {
                 reroute(flight)
             }
         }
     }
 
-    /// Once a second: closes the ports at which nothing is in flight any more.
-    func closeRetiredPorts() {
-        for port in ports where port.isRetired && !port.isClosed && port.limits.inFlight == 0 { close(port) }
-    }
-
-    private func close(_ port: HubPort) {
-        port.isRetired = true
-        let isNameInUse = ports.contains { $0 !== port && !$0.isClosed && $0.name == port.name }
-        port.close(keepsMetrics: isNameInUse)
-        noteOnlyPort()
+    /// Leaves this worker's shares to the others, and closes everything.
+    func closePorts() {
+        let fleets = ports.compactMap { $0.leaveFleet(now: now) }
+        for fleet in fleets { fleet.close(within: .seconds(1)) }
+        for port in ports { port.close(keepsMetrics: false) }
     }
 }

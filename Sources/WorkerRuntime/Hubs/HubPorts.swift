@@ -1,0 +1,164 @@
+import Basics
+import Delivery
+import HubREST
+import Observability
+import PushModel
+
+/// The loop's ports to its hubs, each at the place of its number, and the destinations of the names of hubs.
+///
+/// The place of a closed port is used again, so that numbers stay few. While one port alone is open, nothing has to be looked up.
+struct HubPorts: RandomAccessCollection {
+    /// Routes.
+    struct Destination: Equatable {
+        /// The hub's number: of several hubs the first one's. Of none, that of some hub in use.
+        var port: Int
+        /// The spread to whose hubs its parts go, by number, when it goes to several.
+        var spread: Int?
+        /// The reason that it goes to no hub, if it does not.
+        var fault: HubRouter.Fault?
+    }
+
+    private var ports: [HubPort] = []
+    /// The only open port, or nil while there are several.
+    private(set) var only: HubPort?
+    /// The destinations of the names of hubs. The numbers are those of the ports.
+    var routes: HubRoutes
+
+    /// No ports yet.
+    init(routes: HubRoutes) { self.routes = routes }
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { ports.count }
+    subscript(number: Int) -> HubPort { ports[number] }
+
+    /// Iterates over the ports alone, without a copy of the routes.
+    func makeIterator() -> IndexingIterator<[HubPort]> { ports.makeIterator() }
+}
+
+// Opening and closing.
+extension HubPorts {
+    /// The number of the port that is opened next: the place of a closed one, if there is one.
+    var nextNumber: Int { ports.firstIndex(where: \.isClosed) ?? ports.count }
+
+    /// Adds a port, whose number is `nextNumber`.
+    mutating func add(_ port: HubPort) {
+        if port.number < ports.count { ports[port.number] = port } else { ports.append(port) }
+        noteOnly()
+    }
+
+    /// Closes a port. Its metrics are kept if another open port has its name.
+    mutating func close(_ port: HubPort) {
+        port.isRetired = true
+        port.close(keepsMetrics: ports.contains { $0 !== port && !$0.isClosed && $0.name == port.name })
+        noteOnly()
+    }
+
+    /// Closes the ports at which nothing is in flight any more.
+    mutating func closeRetired() {
+        for port in ports where port.isRetired && !port.isClosed && port.limits.inFlight == 0 { close(port) }
+    }
+
+    private mutating func noteOnly() {
+        let open = ports.filter { !$0.isClosed }
+        only = open.count == 1 ? open[0] : nil
+    }
+}
+
+// Routes.
+extension HubPorts {
+    /// The destination of a request, of which the tenant is known.
+    @inline(__always)
+    func route(of request: borrowing PushRequest, tenant: TenantID) -> Destination {
+        do throws(HubRouter.Fault) {
+            switch try routes.route(of: request, tenant: tenant) {
+            case .hub(let number): return Destination(port: number)
+            case .parts(let spread): return Destination(port: routes.spreads[spread].numbers[0], spread: spread)
+            }
+        } catch {
+            return Destination(port: ports.firstIndex { !$0.isRetired } ?? 0, fault: error)
+        }
+    }
+
+    /// The fault of a request that has no hub.
+    func fault(_ fault: HubRouter.Fault) -> RequestFault {
+        guard fault == .unknown else {
+            return RequestFault(.unknownHub, at: "/hub", message: "The request names no hub, and this worker has no default.")
+        }
+        let names = ports.filter { !$0.isRetired }.map(\.name) + routes.spreads.map(\.name)
+        guard names.count > 1 else {
+            return RequestFault(.unknownHub, at: "/hub", message: "This worker knows the hub \(names.first ?? "") only.")
+        }
+        let shown = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : "")
+        return RequestFault(.unknownHub, at: "/hub", message: "This worker knows the hubs \(shown) only.")
+    }
+
+    /// The member of a request's result that names the hub it went to, the spread whose hubs its parts go to, or else the hub it asks for.
+    func hubMember(of flight: Flight) -> ByteWriter {
+        if flight.routeFault == nil && flight.spread == nil { return ports[flight.port].resultMember }
+        if let spread = flight.spread { return ResultWriter.hub(routes.spreads[spread].name) }
+        return flight.request.hub.map { ResultWriter.hub(flight.request.document.string($0)) } ?? ByteWriter()
+    }
+
+    /// The port that counts a large request whose parts went to the hub, or the spread, of that name: of a spread, the first hub's.
+    func countingPort(named name: String?) -> HubPort {
+        switch name.flatMap({ routes.router.route(named: $0) }) {
+        case .hub(let number): return ports[number]
+        case .spread(let number): return ports[routes.spreads[number].numbers[0]]
+        case nil: return ports.first { !$0.isRetired } ?? ports[0]
+        }
+    }
+
+    /// The port of the hub of that name, or nil when there is none.
+    func port(named name: String) -> HubPort? { ports.first { !$0.isRetired && $0.name == name } }
+
+    /// The port of a hub whose settings are exactly these, or nil when there is none.
+    func port(with settings: WorkerConfiguration.Hub) -> HubPort? { ports.first { !$0.isRetired && $0.settings == settings } }
+}
+
+// The room of hubs.
+extension HubPorts {
+    /// True if the worker can take requests: for a hub that takes its key, or is away. Until then others in the group have them.
+    var hasUseful: Bool { ports.contains { !$0.isRetired && $0.standing.hold?.allowsJoining ?? true } }
+
+    /// True if requests of several hubs come together, so that those of one must not keep those of another from being read.
+    var areSeveral: Bool { only == nil }
+
+    /// True if a hub may have another request in work beside its own. Among several, each has its share of the memory.
+    ///
+    /// - Parameters:
+    ///   - port: The hub.
+    ///   - flight: The request, if it is counted already.
+    ///   - byteCounts: The memory that requests in work take, by the hubs' numbers.
+    ///   - memory: The memory that there is.
+    /// - Returns: Whether it has room.
+    func hasShare(_ port: HubPort, for flight: Flight? = nil, among byteCounts: [Int], of memory: MemoryBudget) -> Bool {
+        guard areSeveral else { return true }
+        let shares = memory.hubs(ports.count)
+        return shares.hasRoom(for: port.number, among: byteCounts, besides: flight?.counted.byteCount ?? 0)
+    }
+
+    /// The calls from delay lanes that wait for their turn.
+    var delayedReadyCount: Int { only?.ready.delayedCount ?? ports.reduce(0) { $0 + $1.ready.delayedCount } }
+
+    /// The calls that wait for a timer.
+    var waitingForRetry: Int { only?.waitingForRetry ?? ports.reduce(0) { $0 + $1.waitingForRetry } }
+}
+
+// Turns of the loop.
+extension HubPorts {
+    /// The moment when the loop must turn for the sake of hubs. Not after `now` for at once. No call is begun while a commit is overdue.
+    func wakeTime(isCommitOverdue: Bool, now: MonotonicTime) -> MonotonicTime {
+        var wake = MonotonicTime.never
+        for port in ports where !port.isClosed {
+            let moment = port.wakeTime(isCommitOverdue: isCommitOverdue, now: now)
+            if moment <= now { return now }
+            if moment < wake { wake = moment }
+        }
+        return wake
+    }
+
+    /// Takes down at the end of a turn what the turn has left.
+    func endTurn(isCommitOverdue: Bool, now: MonotonicTime) {
+        for port in ports { port.endTurn(isCommitOverdue: isCommitOverdue, now: now) }
+    }
+}
