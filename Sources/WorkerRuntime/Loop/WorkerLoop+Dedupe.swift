@@ -56,12 +56,6 @@ extension WorkerLoop {
         return outcome
     }
 
-    /// Begins the assignment again if a partition ends before the group's position: then it is found out where to read it.
-    func examinePartitionsBehindCommit() {
-        guard !membership.behindCommit.isEmpty, membership.ownsPartitions else { return }
-        beginAssignmentAgain(because: "a partition ends before the group's position")
-    }
-
     /// Takes in a request that could be sent, and refuses it if it comes again.
     ///
     /// One at fault does not count, so that it can be corrected and sent again under its id; one that failed or came too late does. A dry
