@@ -220,7 +220,7 @@ struct PartitionCommitTests {
         }
         let units = batch.units(in: [Self.partition(), Self.partition(.parents)])
         #expect(units.map(\.id.offset) == [99, 100, 3])
-        #expect(units.map(\.isNext) == [true, false, false] && units.map(\.isWhole) == [false, false, true])
+        #expect(units.map(\.isNext) == [true, false, true] && units.map(\.isWhole) == [false, false, true])
     }
 
     @Test func whatIsMissingIsSaidOfThePartitionThatItIsMissingOf() {
