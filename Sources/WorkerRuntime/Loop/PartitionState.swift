@@ -141,13 +141,6 @@ struct PartitionState {
         self.consumed = consumed
     }
 
-    /// True if the mark has moved over offsets that hold no record, which nothing else would commit.
-    var hasUncommittedGap: Bool {
-        guard let ledger else { return false }
-        // Where it begins without a position is committed too, so that it is not decided again.
-        return ledger.lowWaterMark > committed?.offset ?? -1
-    }
-
     /// True if the group's position should say, at the end of the work, how far requests were begun.
     var isToBeClosed: Bool {
         guard !isClosed, role != .parents, let end = endOfBegun else { return false }

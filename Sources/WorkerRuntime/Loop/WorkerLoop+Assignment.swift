@@ -19,11 +19,7 @@ extension WorkerLoop {
         for action in actions {
             switch action {
             case .prepare: committer.submit(.prepare)
-            case .ask(let list, let behindCommit, let epoch):
-                let behind = Set(behindCommit.map { TopicPartition($0) })
-                committer.submit(
-                    .positions(
-                        list.map { TopicPartition($0) }, partitionsBehindCommit: behind, progress: startProgress, epoch: epoch))
+            case .ask(let list, let behindCommit, let epoch): askForPositions(of: list, behindCommit: behindCommit, epoch: epoch)
             case .reportUnreadablePositions: reportUnreadablePositions()
             case .begin: begin(known.positions, ends: known.ends)
             case .drain: drain()
@@ -36,10 +32,17 @@ extension WorkerLoop {
             case .survey: committer.submit(.survey(awaiting: partitions.filter { $0.left == .leaderAway }.map(\.id)))
             case .rejoin(let unread): rejoin(because: unread)
             case .stop(let isCommitted):
-                let left = outbox.records.count + (offered.job?.batch.records.count ?? 0)
+                let left = outbox.records.count + offered.recordCount
                 if !isCommitted && left > 0 { failure = failure ?? .uncommitted(left) }
             }
         }
+    }
+
+    private func askForPositions(of list: [Membership.Partition], behindCommit: Set<Membership.Partition>, epoch: Int) {
+        committer.submit(
+            .positions(
+                list.map { TopicPartition($0) }, partitionsBehindCommit: Set(behindCommit.map { TopicPartition($0) }),
+                progress: laterStarts.progress, epoch: epoch))
     }
 
     /// Takes the events of the consumer.
@@ -76,14 +79,6 @@ extension WorkerLoop {
         do throws(KafkaError) { try consumer.subscribe(configuration.topics.shared) } catch { noteKafkaError(error) }
     }
 
-    func noteKafkaError(_ error: KafkaError) {
-        // Of a start without any broker the watch speaks, once and in plain words.
-        let isSaid = (error.isUnreachable || error.brokerFailure != nil) && configuration.kafka.watch?.isWaiting == true
-        if !isSaid { log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)]) }
-        if error.isUnreachable || error.isAllBrokersDown || error.isAuthorization { health.brokerFailed(error.description) }
-        if error.isFatal { fail(WorkerFailure(fatal: error)) }
-    }
-
     /// A new assignment begins where the group's committed positions say, and nowhere else.
     private func assigned(_ list: [TopicPartition]) {
         facts.lastRebalance = wallClock
@@ -114,7 +109,7 @@ extension WorkerLoop {
         let states = plan.partitions.map {
             partitionState($0, of: positions[$0.index].partition, at: LedgerCommit(positions[$0.index]))
         }
-        for message in plan.messages { note(message, of: positions.map(\.partition)) }
+        for message in plan.messages { log.error(.kafkaError, message.meaning, message.fields(of: positions.map(\.partition))) }
         guard startReading(plan, states: states, controlEnd: ends.control) else { return }
         partitions = states
         noteKnown(offered.begin(&partitions))
@@ -170,18 +165,18 @@ extension WorkerLoop {
             movesPositions: plan.movesPositions, now: now)
     }
 
-    /// Says what is missing of a partition.
-    func note(_ message: AssignmentPlan.Message, of assigned: [TopicPartition]) {
-        switch message {
-        case .endsBeforePosition(let index, let committed, let end, let cause):
-            let partition = assigned[index]
-            log.error(
-                .kafkaError, cause.meaning,
-                [
-                    .topic: .string(partition.topic), .partition: LogValue(partition.partition), .offset: LogValue(committed),
-                    .count: LogValue(max(0, committed - end)), .reason: .string("the partition ended at \(end)"),
-                ])
-        }
+    /// Has the records read in the background that say where the rest of the partitions begin.
+    private func probeOn(_ probes: [PartitionProbe]) {
+        laterStarts.begin(probes, configuration: configuration, clock: clock, wakeUp: wakeUp)
+        guard !probes.isEmpty else { return }
+        log.info(
+            .rebalanced, "records are read that say where partitions begin; the others go on", [.count: LogValue(probes.count)])
+    }
+
+    /// Says which partitions are left, and how far the records are read that say where some of those begin.
+    func noteLeft() {
+        let left = LeftPartitions(of: partitions)
+        health.left(left, progress: left == nil ? nil : laterStarts.progressText(of: partitions))
     }
 
     /// Says which partitions are not read because no one has said where they begin, and how to say it, and that the group is
@@ -200,14 +195,11 @@ extension WorkerLoop {
 
     private func role(of partition: TopicPartition) -> PartitionRole { PartitionRole(of: partition, in: configuration.topics) }
 
-    func partitionState(
-        _ partition: AssignmentPlan.Partition, of id: TopicPartition, at position: LedgerCommit?
-    ) -> PartitionState {
+    /// A partition as it is planned. Its first record is to wait for no commit of its own.
+    func partitionState(_ plan: AssignmentPlan.Partition, of id: TopicPartition, at position: LedgerCommit?) -> PartitionState {
         var state = PartitionState(
-            id, role: role(of: id), plan: partition, committed: position, lag: metrics.lag(of: id),
-            consumed: metrics.consumed(from: id.topic)
-        )
-        // Its first record is to wait for no commit of its own.
+            id, role: role(of: id), plan: plan, committed: position, lag: metrics.lag(of: id),
+            consumed: metrics.consumed(from: id.topic))
         state.reserve.read(at: now)
         return state
     }
@@ -218,6 +210,12 @@ extension WorkerLoop {
             .rebalanced, "resetting to the group's committed offsets",
             [.count: LogValue(partitions.count), .reason: .string(reason)])
         perform(membership.positionsMoved(now: now))
+    }
+
+    /// Begins the assignment again if a partition ends before the group's position: then it is found out where to read it.
+    func examinePartitionsBehindCommit() {
+        guard !membership.behindCommit.isEmpty, membership.ownsPartitions else { return }
+        beginAssignmentAgain(because: "a partition ends before the group's position")
     }
 
     /// Notes that a rebalance begins, which counts where it ends (`assigned`).
@@ -240,23 +238,12 @@ extension WorkerLoop {
 
     /// Stops reading and starting. Requests that no device can have heard of are left to the partition's next owner.
     private func drain() {
-        endStartProbing()
+        laterStarts.end()
         if mode == .stopping {
             log.info(.draining, control.request == .none ? "draining for new Kafka clients" : "stopping; what is in flight first")
         }
         for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !flight.mustFinish { leave(flight) }
         if mode == .revoking { lendShares() }
-    }
-
-    /// Lets time pass for the membership. While partitions are given up, says how far that is.
-    func tickMembership() {
-        let isOutOfGroup = cycle.isOutOfGroup
-        perform(membership.tick(isOutOfGroup: isOutOfGroup, now: now))
-        guard membership.isDraining else { return }
-        let work = Membership.Work(
-            isIdle: flights.activeCount == 0, isCommitted: cycle.isOnlyClosing && !hasSomethingToCommit,
-            isOutOfGroup: isOutOfGroup, canClose: partitions.contains(where: \.isToBeClosed))
-        perform(membership.noteWork(work, now: now))
     }
 
     /// Time is up: what devices may have heard of gets its result, the rest is left to the next owner.
@@ -283,7 +270,7 @@ extension WorkerLoop {
 
     /// Forgets the assignment and everything that belongs to it, but for outcomes that count if it comes back as it was.
     private func forgetAssignment() {
-        endStartProbing()
+        laterStarts.end()
         offered.keep(outbox, of: partitions)
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }
@@ -297,7 +284,7 @@ extension WorkerLoop {
         controlReading.stop()
         lendShares()
         outbox.removeAll()
-        perform(cycle.assignmentEnded())
+        if cycle.assignmentEnded() == .forget { offered.job = nil }
         metrics.assignedPartitions.set(0)
     }
 }

@@ -19,14 +19,12 @@ extension WorkerLoop {
     /// - Parameters:
     ///   - action: What to do.
     ///   - error: What went wrong, if something did.
-    func perform(_ action: CommitCycle.Action, after error: KafkaError? = nil) {
+    private func perform(_ action: CommitCycle.Action, after error: KafkaError? = nil) {
         switch action {
         case .wait: break
         case .check: checkForResults()
         case .offer(let selection): offer(selection)
-        case .offerAgain(let standing):
-            offered.job?.standing = standing
-            handOver()
+        case .offerAgain(let standing): handOver(as: standing)
         case .settle(let closes): settle(closes: closes)
         case .putBack: putBack()
         case .putBackInOrder:
@@ -40,10 +38,7 @@ extension WorkerLoop {
             putBack()
         case .forget: offered.job = nil
         case .reset(let reason):
-            switch reason {
-            case .overtaken: beginAssignmentAgain(because: "another member or tool has moved the group's positions")
-            case .misplaced: beginAssignmentAgain(because: "the topic of held requests has fewer partitions than it had")
-            }
+            beginAssignmentAgain(because: reason.text)
             offered.job = nil
         case .stop: fail(.fenced(text(of: error)))
         }
@@ -58,94 +53,58 @@ extension WorkerLoop {
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.records.count, byteCount: outbox.byteCount,
             isDrained: mode != .running && flights.activeCount == 0, hasPositions: isReserveShort)
-        perform(cycle.noteHoldings(holdings, now: now) { units(of: outbox) })
-    }
-
-    /// The units of a batch, with what is known of their partitions.
-    private func units(of batch: borrowing OutcomeBatch) -> [CommitUnit] {
-        var units = batch.units()
-        for index in units.indices {
-            let id = units[index].id
-            if parents.slots.contains(id.slot) {
-                // What parents come to has no place in an order.
-                units[index].isWhole = true
-            } else {
-                units[index].isNext = partitions[id.slot].begins(after: id.offset)
-            }
-        }
-        return units
+        perform(cycle.noteHoldings(holdings, now: now) { outbox.units(in: partitions) })
     }
 
     private func offer(_ selection: CommitSelection) {
-        var job = CommitJob(batch: takeBatch(selection), offsets: [], before: [])
-        offered.slots = []
-        for slot in partitions.indices where isToBeCommitted(slot, closes: selection.closes) {
+        offered.take(selection, from: &outbox)
+        let facts = OfferFacts(
+            closes: selection.closes, isRunning: mode == .running, isDoubtful: membership.isDoubtful, isInOrder: cycle.isInOrder,
+            now: now)
+        for slot in partitions.indices where partitions[slot].isToBeCommitted(facts, parentsMark: parents.mark(of: slot)) {
             let left = selection.left[slot]
-            let end = reserveEnd(of: slot, isWhole: left == nil, closes: selection.closes)
+            let end = partitions[slot].reserveEnd(facts, isWhole: left == nil)
             guard let position = position(of: slot, leavingOut: left ?? [], begunBefore: end) else { continue }
             // What leaves everything out says nothing.
-            if left != nil && LedgerCommit(position) == partitions[slot].committed { continue }
-            job.offsets.append(position)
-            job.before.append(partitions[slot].committed)
-            offered.slots.append(slot)
-            partitions[slot].reserve.offer(end)
-            partitions[slot].isDirty = left != nil
-            if parents.slots.contains(slot) { parents[slot].offered(leavingOut: left ?? []) }
+            if left != nil && position == partitions[slot].committed { continue }
+            offered.add(position, of: slot, partition: partitions[slot].id, before: partitions[slot].committed)
+            partitions[slot].noteOffer(reserveEnd: end, isWhole: left == nil)
+            parents.noteOffer(of: slot, leavingOut: left ?? [])
         }
         scheduler.isRefreshDue = false
-        offered.job = job
-        handOver()
-    }
-
-    private func takeBatch(_ selection: CommitSelection) -> OutcomeBatch {
-        guard selection.isAll else { return outbox.remove(selection.places) }
-        let batch = outbox
-        outbox = offered.spare
-        offered.spare = OutcomeBatch()
-        return batch
-    }
-
-    private func isToBeCommitted(_ slot: Int, closes: Bool) -> Bool {
-        if partitions[slot].isDirty || hasUncommittedGap(slot) { return true }
-        if closes { return partitions[slot].isToBeClosed }
-        let isWanted = partitions[slot].isClosed || membership.isDoubtful && partitions[slot].ledger != nil
-        return mode == .running && (isWanted || partitions[slot].isReserveShort || partitions[slot].isRestDue(now: now))
-    }
-
-    /// The offset behind which nothing is begun at a position that is offered now, or nil if it does not say that.
-    private func reserveEnd(of slot: Int, isWhole: Bool, closes: Bool) -> Int64? {
-        if closes { return partitions[slot].endOfBegun }
-        return isWhole && !cycle.isInOrder ? partitions[slot].nextReserve(now: now) : nil
+        handOver(as: .unpublished)
     }
 
     /// The position to commit for a partition, or nil when it has none yet.
-    private func position(of slot: Int, leavingOut left: [Int64], begunBefore: Int64?) -> OffsetCommit? {
-        if parents.slots.contains(slot) {
-            let position = parents[slot].commit(leavingOut: left, marks: partitions[slot].marks)
-            return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
-        }
-        guard let ledger = partitions[slot].ledger else { return nil }
-        let marks = partitions[slot].marks
-        var position =
-            left.isEmpty
-            ? ledger.commit(marks: marks, begunBefore: begunBefore) : ledger.commit(leavingOut: left, marks: marks)
-        if cycle.isInOrder { position = position.inOrder(after: partitions[slot].recorded) }
-        return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
-    }
-
-    /// True if a partition's mark has moved over records without a result, which nothing else would commit.
-    private func hasUncommittedGap(_ slot: Int) -> Bool {
-        guard parents.slots.contains(slot) else { return partitions[slot].hasUncommittedGap }
-        return parents[slot].lowWaterMark > partitions[slot].committed?.offset ?? 0
+    private func position(of slot: Int, leavingOut left: [Int64], begunBefore: Int64?) -> LedgerCommit? {
+        parents.commit(of: slot, leavingOut: left, marks: partitions[slot].marks)
+            ?? partitions[slot].commit(leavingOut: left, begunBefore: begunBefore, isInOrder: cycle.isInOrder)
     }
 
     /// True if a commit would record anything.
-    var hasSomethingToCommit: Bool {
+    private var hasSomethingToCommit: Bool {
         if scheduler.isRefreshDue || membership.isOpening || isReserveShort { return true }
-        if cycle.isInOrder ? !outbox.isEmpty && partitions.indices.contains(where: mayPublishInOrder) : !outbox.isEmpty {
-            return true
-        }
+        if !outbox.isEmpty, !cycle.isInOrder || partitions.indices.contains(where: mayPublishInOrder) { return true }
         return (mode != .running || cycle.isGapDue(now: now)) && partitions.indices.contains(where: hasUncommittedGap)
+    }
+
+    private func hasUncommittedGap(_ slot: Int) -> Bool {
+        partitions[slot].hasUncommittedGap(parentsMark: parents.mark(of: slot))
+    }
+
+    private func mayPublishInOrder(_ slot: Int) -> Bool {
+        partitions[slot].mayPublishInOrder(parentsMark: parents.mark(of: slot))
+    }
+
+    /// Lets time pass for the membership. While partitions are given up, says how far that is.
+    func tickMembership() {
+        let isOutOfGroup = cycle.isOutOfGroup
+        perform(membership.tick(isOutOfGroup: isOutOfGroup, now: now))
+        guard membership.isDraining else { return }
+        let work = Membership.Work(
+            isIdle: flights.activeCount == 0, isCommitted: cycle.isOnlyClosing && !hasSomethingToCommit,
+            isOutOfGroup: isOutOfGroup, canClose: partitions.contains(where: \.isToBeClosed))
+        perform(membership.noteWork(work, now: now))
     }
 
     /// True if a record waits for a commit that lets it be begun.
@@ -159,14 +118,9 @@ extension WorkerLoop {
         if partitions.contains(where: { $0.isRestDue(now: now) }) { scheduler.isRefreshDue = true }
     }
 
-    /// Whether results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn, would
-    /// take as long as there are many.
-    private func mayPublishInOrder(_ slot: Int) -> Bool {
-        parents.slots.contains(slot) ? partitions[slot].isDirty : hasUncommittedGap(slot)
-    }
-
     /// Gives the offered batch to the committer, fenced by the worker's present place in the group.
-    private func handOver() {
+    private func handOver(as standing: CommitJob.Standing) {
+        offered.job?.standing = standing
         guard var job = offered.job else { return }
         do throws(KafkaError) {
             job.group = configuration.guarantee == .exactlyOnce ? try consumer.group.metadata() : nil
@@ -182,32 +136,39 @@ extension WorkerLoop {
     func handleReplies() {
         while let reply = committer.nextReply() {
             switch reply {
-            case .prepared(let lanes, let parents, let hasHandles):
-                membership.producerPrepared()
-                scheduler.delays.lanes = lanes
-                parentPartitionCount = parents
-                details.isWanted = hasHandles
-                health.producerReady()
-            case .failed(let error):
-                noteKafkaError(error)
-                if error.isConfiguration { fail(.configuration(error.description)) }
-                health.producerFailed(error.description)
-                membership.producerFailed(now: now)
+            case .prepared(let lanes, let parents, let hasHandles): prepared(lanes, parents: parents, hasHandles: hasHandles)
+            case .failed(let error): preparationFailed(error)
             case .positions(let positions, let ends, let epoch):
                 perform(membership.positionsKnown(epoch: epoch), with: (positions, ends))
             case .positionsFailed(let error, let epoch): positionsFailed(error, epoch: epoch)
             case .probed(let error): probed(error)
-            case .surveyed(let unread):
-                perform(membership.surveyed(unread.map { Membership.Partition($0) }, now: now))
+            case .surveyed(let unread): perform(membership.surveyed(unread.map { Membership.Partition($0) }, now: now))
             case .committed(let lanes): committed(lanes)
-            case .impossible(let reason): commitIsImpossible(reason)
+            case .impossible(let reason) where cycle.isOffering:
+                metrics.commitFailures.increment()
+                perform(cycle.impossible(reason))
             case .commitFailed(let error, let standing): commitFailed(error, standing: standing)
             case .fenced(let error):
                 log.error(.fenced, "the brokers take this worker for an outdated one", [.reason: .string(error.description)])
                 perform(cycle.takenOver(), after: error)
-            case .stopped: break
+            case .impossible, .stopped: break
             }
         }
+    }
+
+    private func prepared(_ lanes: DelayLanes, parents: Int32, hasHandles: Bool) {
+        membership.producerPrepared()
+        scheduler.delays.lanes = lanes
+        parentPartitionCount = parents
+        details.isWanted = hasHandles
+        health.producerReady()
+    }
+
+    private func preparationFailed(_ error: KafkaError) {
+        noteKafkaError(error)
+        if error.isConfiguration { fail(.configuration(error.description)) }
+        health.producerFailed(error.description)
+        membership.producerFailed(now: now)
     }
 
     private func committed(_ lanes: DelayLanes) {
@@ -224,22 +185,13 @@ extension WorkerLoop {
 
     /// The group stands where the offered batch says, whose memory is kept for the batch after the next.
     private func settle(closes: Bool) {
-        for (slot, offset) in zip(offered.slots, offered.job?.offsets ?? []) {
-            partitions[slot].committed = LedgerCommit(offset)
-            partitions[slot].recorded = partitions[slot].committed
-            partitions[slot].isClosed = closes
-            partitions[slot].reserve.noteCommit()
-            if parents.slots.contains(slot) { parents[slot].recorded() }
+        for (slot, position) in offered.positions {
+            partitions[slot].noteCommit(of: LedgerCommit(position), closes: closes)
+            parents.noteCommit(of: slot)
         }
         for lane in lanes.indices { lanes[lane].windowMoved() }
         membership.noteCommit(hasClosed: partitions.contains(where: \.isClosed))
         offered.recycle()
-    }
-
-    private func commitIsImpossible(_ reason: CommitCycle.ResetCause) {
-        guard cycle.isOffering else { return }
-        metrics.commitFailures.increment()
-        perform(cycle.impossible(reason))
     }
 
     private func commitFailed(_ error: KafkaError, standing: CommitJob.Standing) {
@@ -249,19 +201,16 @@ extension WorkerLoop {
         metrics.commitFailures.increment()
         metrics.resultsFailed.increment(by: UInt64(job.batch.resultCount))
         log.warning(.commitFailed, "results could not be committed and are offered again", [.reason: .string(error.description)])
-        perform(cycle.noteFailure(CommitCycle.Cause(error), standing: standing, now: now) { units(of: job.batch) }, after: error)
+        perform(
+            cycle.noteFailure(CommitCycle.Cause(error), standing: standing, now: now) { job.batch.units(in: partitions) },
+            after: error)
         // Where others are taken, a rejected record says nothing against the brokers.
         if !error.refusesRecords || cycle.isOverdue(now: now) { health.producerFailed(error.description) }
     }
 
     /// Puts a batch of which nothing is published back, to be offered again and perhaps otherwise.
     private func putBack() {
-        guard let job = offered.job else { return }
-        offered.job = nil
-        var batch = job.batch
-        batch.append(contentsOf: outbox)
-        outbox = batch
-        for slot in offered.slots { partitions[slot].putBack() }
+        for slot in offered.putBack(into: &outbox) { partitions[slot].putBack() }
     }
 
     /// Replaces a committer whose job does not end. The next one is offered the same batch.

@@ -53,6 +53,14 @@ extension WorkerLoop {
         flights.release(flight)
     }
 
+    /// True if a device may have heard of the request: then its result is ours to write.
+    func mustFinish(_ flight: Flight) -> Bool {
+        // Of one from a delay lane that was not sent since, its record says what was.
+        guard flight.wasSent else { return false }
+        return flight.calls.contains(where: \.mayHaveArrived)
+            || flight.report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous }
+    }
+
     /// True if a worker before this one may have begun a request, so that devices may have heard of it.
     func mayHaveBeenBegun(_ flight: Flight) -> Bool {
         guard flight.epoch == epoch, flight.offset < partitions[flight.slot].begun.end, !flight.request.options.dryRun else {

@@ -5,29 +5,10 @@ import Observability
 
 /// Partitions that begin later than the others of their assignment, because records have to be read first that say where.
 extension WorkerLoop {
-    /// Reads on in the background until the probes have their answers. What was read before an assignment ended is not read again.
-    func probeOn(_ probes: [PartitionProbe]) {
-        startProgress = [:]
-        guard !probes.isEmpty else { return }
-        startProbe = StartProbe(probes, configuration: configuration, clock: clock, wakeUp: wakeUp)
-        log.info(
-            .rebalanced, "records are read that say where partitions begin; the others go on",
-            [.count: LogValue(probes.count)])
-    }
-
-    /// Ends that: the partitions are given up.
-    func endStartProbing() {
-        guard let probe = startProbe else { return }
-        startProbe = nil
-        probe.cancel()
-        for (partition, open) in probe.open where open.position.offset == nil { startProgress[partition] = open.next }
-    }
-
     /// Begins the partitions of which it is known where.
     func beginAnswered() {
-        guard mode == .running, let probe = startProbe else { return }
-        while startProbe === probe, let finding = probe.nextFinding() { begin(finding) }
-        if startProbe === probe, probe.isDone { startProbe = nil }
+        guard mode == .running else { return }
+        while let finding = laterStarts.nextFinding() { begin(finding) }
     }
 
     private func begin(_ finding: StartProbe.Finding) {
@@ -42,7 +23,7 @@ extension WorkerLoop {
             noteKafkaError(error)
             return beginAssignmentAgain(because: "a partition cannot be read from where it begins")
         }
-        for message in plan.messages { note(message, of: [finding.partition]) }
+        for message in plan.messages { log.error(.kafkaError, message.meaning, message.fields(of: [finding.partition])) }
         partitions[slot] = partitionState(planned, of: finding.partition, at: committed)
         noteKnown(offered.begin(&partitions[slot]))
         membership.beganLater(isOpening: partitions[slot].isClosed)
@@ -70,18 +51,5 @@ extension WorkerLoop {
         case .held: held.noteArrivals()
         }
         if planned.isDirty { scheduler.isRefreshDue = true }
-    }
-
-    /// Says which partitions are left, and how far the records are read that say where some of those begin.
-    func noteLeft() {
-        let left = LeftPartitions(of: partitions)
-        health.left(left, progress: left == nil ? nil : startProgressText)
-    }
-
-    /// The progress of that, of the first partition that holds requests up.
-    private var startProgressText: String? {
-        guard let open = startProbe?.open else { return nil }
-        let first = partitions.first { $0.left == .unanswered && $0.role.kind != .delayed }
-        return first.flatMap { open[$0.id] }.map { "\($0.partition): \(LoopStatus.Reading($0).text)" }
     }
 }

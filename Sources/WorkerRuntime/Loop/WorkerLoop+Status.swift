@@ -114,7 +114,7 @@ extension WorkerLoop {
             if flight.offset < oldest[flight.slot]?.offset ?? .max { oldest[flight.slot] = flight }
         }
         let held = oldest.compactMap { flight in flight.map { ($0.index, $0.generation) } }
-        let open = startProbe?.open ?? [:]
+        let open = laterStarts.open
         let due = timers.firstDue(of: Dictionary(held) { first, _ in first })
         return partitions.indices.map { slot in
             LoopStatus.Partition(

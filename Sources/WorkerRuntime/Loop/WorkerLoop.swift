@@ -62,10 +62,8 @@ final class WorkerLoop {
     /// The partitions of the topic of parents, which is there when the producer is ready.
     var parentPartitionCount: Int32 = 0
 
-    /// Reads in the background what says where partitions begin. Nil while that is known of all.
-    var startProbe: StartProbe?
-    /// The progress of reading partitions without a position when that was ended.
-    var startProgress: [TopicPartition: Int64] = [:]
+    /// The partitions of which it is not known yet where they begin.
+    var laterStarts = LaterStarts()
 
     // Requests in work.
     var flights = FlightPool()
@@ -189,7 +187,7 @@ final class WorkerLoop {
     /// Ends what the loop has outside of its memory, in the order in which one part needs another: the committer has its last say to the
     /// group before the consumer leaves it. To be called once, when `run()` has returned or thrown.
     func close() {
-        endStartProbing()
+        laterStarts.end()
         committer.stop(within: .seconds(10))
         consumer.close(timeout: .seconds(5))
         // Before its descriptor is closed: the library would write to whatever has the number next, a connection of another loop.
@@ -296,6 +294,14 @@ final class WorkerLoop {
     /// True if results cannot be recorded at present, as far as is known. Then nothing may be begun, because its calls would be
     /// made again if the worker died, or lost its partitions, before they are.
     var isCommitOverdue: Bool { membership.isDoubtful || cycle.isOverdue(now: now) }
+
+    func noteKafkaError(_ error: KafkaError) {
+        // Of a start without any broker the watch speaks, once and in plain words.
+        let isSaid = (error.isUnreachable || error.brokerFailure != nil) && configuration.kafka.watch?.isWaiting == true
+        if !isSaid { log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)]) }
+        if error.isUnreachable || error.isAllBrokersDown || error.isAuthorization { health.brokerFailed(error.description) }
+        if error.isFatal { fail(WorkerFailure(fatal: error)) }
+    }
 
     /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
     static let maximumFlights = 65_536
