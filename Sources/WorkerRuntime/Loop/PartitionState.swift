@@ -103,6 +103,9 @@ struct PartitionState {
     /// The first record of a delay lane, when it is not yet to be looked at, or there is no room for it. All behind it stay
     /// unread.
     var head: Flight?
+    /// True if `head` is cancelled. It ends when the delay lanes are read next, even if there is no room for delayed calls: the control
+    /// topic is read before them in each turn.
+    var isHeadCancelled = false
     /// The same when that record is too large to be kept: it is unread again.
     var unread: DeferredHead?
     /// True if the buffered records of its keys take as much memory as they may.
@@ -227,6 +230,12 @@ struct PartitionState {
         if reception == .beyondWindow { return nil }
         parked = nil
         return (flight, reception != .process)
+    }
+
+    /// Takes the first record of a delay lane, which is started again, or nil.
+    mutating func takeHead() -> Flight? {
+        defer { (head, isHeadCancelled) = (nil, false) }
+        return head
     }
 
     /// Of the record of a delay lane that is the next to go on, when to check it again, and since when it waits, or nil when none

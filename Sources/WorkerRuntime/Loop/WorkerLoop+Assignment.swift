@@ -76,14 +76,6 @@ extension WorkerLoop {
         do throws(KafkaError) { try consumer.subscribe(configuration.topics.shared) } catch { noteKafkaError(error) }
     }
 
-    func noteKafkaError(_ error: KafkaError) {
-        // Of a start without any broker the watch speaks, once and in plain words.
-        let isSaid = (error.isUnreachable || error.brokerFailure != nil) && configuration.kafka.watch?.isWaiting == true
-        if !isSaid { log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)]) }
-        if error.isUnreachable || error.isAllBrokersDown || error.isAuthorization { health.brokerFailed(error.description) }
-        if error.isFatal { fail(WorkerFailure(fatal: error)) }
-    }
-
     /// A new assignment begins where the group's committed positions say, and nowhere else.
     private func assigned(_ list: [TopicPartition]) {
         facts.lastRebalance = wallClock
@@ -146,9 +138,9 @@ extension WorkerLoop {
         }
         do throws(KafkaError) {
             try consumer.assign(Array(starts[plan.requests])) { partition in
-                if case .requests(let lane) = role(of: partition) { laneWakeUps[lane.rawValue].fileDescriptor } else { nil }
+                if case .requests(let lane) = role(of: partition) { sources.lanes[lane.rawValue].fileDescriptor } else { nil }
             }
-            let control = controlReading.starts(in: configuration.topics, end: controlEnd)
+            let control = controlTopic.starts(in: configuration.topics, end: controlEnd)
             try delayReader.start(Array(starts[plan.requests.upperBound...]) + control)
             return true
         } catch {
@@ -305,7 +297,7 @@ extension WorkerLoop {
         ordered = OrderedPartitions()
         for port in ports { for lane in port.buffered.indices { port.buffered[lane].removeAll() } }
         delayReader.stop()
-        controlReading.stop()
+        controlTopic.stop()
         lendShares()
         outbox.removeAll()
         perform(cycle.assignmentEnded())

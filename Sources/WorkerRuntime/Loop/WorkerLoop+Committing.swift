@@ -185,7 +185,7 @@ extension WorkerLoop {
             case .prepared(let lanes, let parents, let hasHandles):
                 membership.producerPrepared()
                 delayLanes = lanes
-                parentPartitionCount = parents
+                recorders.expansions.partitionCount = parents
                 details.isWanted = hasHandles
                 health.producerReady()
             case .failed(let error):
@@ -274,7 +274,7 @@ extension WorkerLoop {
             [.durationMilliseconds: LogValue(duration / 1_000_000)])
         metrics.commitFailures.increment()
         committer.abandon()
-        committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: wakeUp)
+        committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: control.wakeUp)
         health.producerFailed("a Kafka call timed out")
         perform(membership.committerReplaced(now: now))
         perform(cycle.committerReplaced(now: now))

@@ -23,7 +23,9 @@ extension WorkerLoop {
 
     /// Takes the records of delay lanes whose time has come, and those that can be handed on.
     func receiveDelayed() {
-        guard delayedPartitions.isWorthACheck(now), canReceiveDelayed else { return }
+        guard delayedPartitions.isWorthACheck(now) else { return }
+        for slot in delayedPartitions.slots where partitions[slot].isHeadCancelled { startHead(of: slot) }
+        guard canReceiveDelayed else { return }
         delayedPartitions.mayHaveRecords = false
         delayedPartitions.isBlocked = false
         delayedPartitions.nextCheck = .never
@@ -39,13 +41,12 @@ extension WorkerLoop {
         }
     }
 
+    private func startHead(of slot: Int) { if let head = partitions[slot].takeHead() { start(head) } }
+
     private func receiveDelayed(_ slot: Int) {
-        if let head = partitions[slot].head {
-            partitions[slot].head = nil
-            start(head)
-        }
+        startHead(of: slot)
         startParked(slot)
-        if canReceiveDelayed, partitions[slot].unread?.mayGoOn(cancellations, now: wallClock) ?? false {
+        if canReceiveDelayed, partitions[slot].unread?.mayGoOn(controlTopic.cancellations, now: wallClock) ?? false {
             partitions[slot].unread?.isWanted = true
         }
         var budget = Self.recordsPerTurn

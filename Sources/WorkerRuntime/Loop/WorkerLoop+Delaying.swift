@@ -48,7 +48,7 @@ extension WorkerLoop {
     }
 
     private func write(_ flight: Flight, to lane: Int, until due: Timestamp, history: borrowing ByteWriter) {
-        delayRecorder.record(flight, to: .delay(lane), due: due, history: history, into: &outbox)
+        recorders.delays.record(flight, to: .delay(lane), due: due, history: history, into: &outbox)
         metrics.delayed(in: lane)
         log.debug(
             .requestDelayed, "a request waits in a delay lane",

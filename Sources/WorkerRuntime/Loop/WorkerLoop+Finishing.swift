@@ -8,8 +8,7 @@ extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         facts.finishedCount += 1
-        let conclusion = recorder.record(flight, hub: hubMember(of: flight), now: wallClock, into: &outbox)
-        if flight.request.parent != nil { expansionRecorder.record(conclusion, of: flight, into: &outbox) }
+        let conclusion = recorders.finish(flight, hub: hubMember(of: flight), now: wallClock, into: &outbox)
         if flight.request.options.trackOutcome ?? ports[flight.port].settings.tracksOutcomes { track(flight) }
         ports[flight.port].metrics.finished(
             conclusion, nanoseconds: wallClock.nanoseconds(since: flight.origin.timestamp))
@@ -79,7 +78,7 @@ extension WorkerLoop {
             && rejected.records.contains { if case .held = $0.destination { true } else { false } }
         var batch = OutcomeBatch()
         let failure = UnreadableRecord.notTaken(error.name)
-        deadLetters.record(place, slot: unit.slot, failure: failure, into: &batch)
+        recorders.deadLetters.record(place, slot: unit.slot, failure: failure, into: &batch)
         offered.job?.batch = batch
         if wasMoving { ordered.queues[unit.slot].neverArrives(publishedAt: unit.offset) }
         metrics.deadLettered(failure.reason, topic: id.topic)
@@ -89,10 +88,5 @@ extension WorkerLoop {
                 .topic: .string(id.topic), .partition: LogValue(id.partition), .offset: LogValue(unit.offset),
                 .reason: .string(error.description),
             ])
-    }
-
-    func fail(_ failure: WorkerFailure) {
-        self.failure = self.failure ?? failure
-        membership.stop()
     }
 }

@@ -101,7 +101,7 @@ extension WorkerLoop {
     }
 
     private func write(_ flight: Flight, to partition: Int32, due: Timestamp, history: borrowing ByteWriter) {
-        delayRecorder.record(flight, to: .held(partition), due: due, history: history, into: &outbox)
+        recorders.delays.record(flight, to: .held(partition), due: due, history: history, into: &outbox)
         metrics.held()
     }
 
@@ -206,7 +206,7 @@ extension WorkerLoop {
         for slot in ordered.queues.indices where ordered.queues[slot].count > 0 {
             ordered.queues[slot].hurry { record in
                 guard let name = record.name else { return false }
-                return cancellations.cancellation(of: name, published: record.origin.timestamp) != nil
+                return controlTopic.cancellations.cancellation(of: name, published: record.origin.timestamp) != nil
             }
         }
     }

@@ -15,7 +15,7 @@ extension WorkerLoop {
     /// Begins to agree with the other workers on shares of a hub's rate, if it has a limit.
     func joinFleet(of port: HubPort) {
         guard port.limits.rate != nil else { return }
-        let wakeUp = wakeUp
+        let wakeUp = control.wakeUp
         port.fleet = FleetChannel(
             FleetChannel.Configuration(
                 kafka: configuration.kafka, topic: configuration.topics.shares,

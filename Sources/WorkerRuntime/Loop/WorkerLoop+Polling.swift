@@ -137,7 +137,7 @@ extension WorkerLoop {
     /// Writes the call's one outcome result.
     func finish(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) {
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
-        recorder.record(outcome, of: poll.call, for: place, now: wallClock, into: &outbox)
+        recorders.results.record(outcome, of: poll.call, for: place, now: wallClock, into: &outbox)
         ports[flight.port].metrics.outcomeKnown(outcome.reason)
         if outcome.state != .sent, log.isEnabled(.info) {
             log.info(

@@ -14,7 +14,7 @@ extension WorkerLoop {
     func openPort(_ hub: WorkerConfiguration.Hub) throws -> Int {
         let number = ports.firstIndex(where: \.isClosed) ?? ports.count
         let port = try HubPort(
-            number, settings: hub, of: configuration, poller: poller, now: clock.monotonic,
+            number, settings: hub, of: configuration, poller: sources.poller, now: clock.monotonic,
             metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.newHub(),
             generator: &generator)
         if number < ports.count { ports[number] = port } else { ports.append(port) }

@@ -49,7 +49,6 @@ extension WorkerLoop {
 
     /// Notes that records have arrived in partitions of a lane.
     func noteArrivals(inLane lane: Int) {
-        laneWakeUps[lane].drain()
         lanes[lane].mayHaveRecords = true
         for slot in lanes[lane].slots { partitions[slot].mayHaveRecords = true }
     }
@@ -159,7 +158,7 @@ extension WorkerLoop {
             place.offset = flight.offset
         }
         var letter = OutcomeBatch()
-        deadLetters.record(record, slot: flight.slot, origin: place, failure: failure, into: &letter)
+        recorders.deadLetters.record(record, slot: flight.slot, origin: place, failure: failure, into: &letter)
         flight.deadLetter = letter
         flights.account(for: flight)
         noteDeadLetter(place, failure: failure)

@@ -9,7 +9,7 @@ extension WorkerLoop {
     func probeOn(_ probes: [PartitionProbe]) {
         startProgress = [:]
         guard !probes.isEmpty else { return }
-        startProbe = StartProbe(probes, configuration: configuration, clock: clock, wakeUp: wakeUp)
+        startProbe = StartProbe(probes, configuration: configuration, clock: clock, wakeUp: control.wakeUp)
         log.info(
             .rebalanced, "records are read that say where partitions begin; the others go on",
             [.count: LogValue(probes.count)])

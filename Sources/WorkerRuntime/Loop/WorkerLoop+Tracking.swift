@@ -34,7 +34,7 @@ extension WorkerLoop {
         let origin = flight.origin
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
         lend(&flight.request, and: &flight.report) { request, report in
-            delayRecorder.recordPoll(
+            recorders.delays.recordPoll(
                 in: lane, due: due, requestID: request.document.span(request.id), for: place, into: &outbox
             ) {
                 TrackedCall.append(index, of: report, for: request, origin: origin, hub: port.name, at: wallClock, to: &$0)
@@ -54,7 +54,7 @@ extension WorkerLoop {
             return
         }
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
-        recorder.record(.unavailable, of: call, for: place, now: wallClock, into: &outbox)
+        recorders.results.record(.unavailable, of: call, for: place, now: wallClock, into: &outbox)
         port.metrics.outcomeKnown(CallOutcome.unavailable.reason)
     }
 
@@ -115,7 +115,7 @@ extension WorkerLoop {
     func askLater(_ flight: Flight, poll: OutcomePoll, after wait: Int64) {
         guard let (lane, due) = laneAndMoment(after: wait) else { return finish(flight, poll: poll, outcome: .unavailable) }
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
-        delayRecorder.recordPoll(in: lane, due: due, requestID: poll.call.requestID, for: place, into: &outbox) {
+        recorders.delays.recordPoll(in: lane, due: due, requestID: poll.call.requestID, for: place, into: &outbox) {
             poll.call.append(to: &$0)
         }
         settle(flight)
