@@ -248,7 +248,8 @@ let package = Package(
         tests(
             "WorkerRuntimeTests",
             [
-                "Basics", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
+                "Basics", "EventLoop", "GroupPositions", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth",
+                "HubREST", "CurlHTTP", "Observability",
                 "Delivery", "Outcomes", "FanOut",
             ]),
         tests(

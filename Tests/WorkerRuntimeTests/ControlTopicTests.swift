@@ -10,7 +10,7 @@ import Testing
 /// When requests may begin, by what was read of the control topic, and what it cancels.
 @Suite struct ControlTopicTests {
     private static let now = Timestamp(milliseconds: 1_795_262_400_000)
-    private static let topics = WorkerConfiguration.Topics()
+    private static let topics = Topics()
 
     /// Takes a record that cancels `id`, or one without key and value.
     @discardableResult

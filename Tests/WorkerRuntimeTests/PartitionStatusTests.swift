@@ -32,7 +32,8 @@ import Testing
     }
 
     /// Each row: the position, whether records are read that say where it begins, and the lag between the offsets 20 and 50.
-    @Test(arguments: [(nil, false, 30), (30, false, 20), (50, false, 0), (60, false, 0), (30, true, 20)] as [(Int64?, Bool, Int)])
+    @Test(
+        arguments: [(nil, false, 30), (30, false, 20), (50, false, 0), (60, false, 0), (30, true, 20)] as [(Int64?, Bool, Int)])
     func theLagCountsWhatIsBehindThePosition(_ committed: Int64?, _ isUnanswered: Bool, _ lag: Int) throws {
         var partition = try Self.partition(committed: committed, isUnanswered: isUnanswered)
         #expect((partition.left == .unanswered) == isUnanswered)
@@ -84,7 +85,8 @@ import Testing
     /// Each row: the phases of two calls, and what the request waits for.
     @Test(
         arguments: [
-            ([.ready, .ready], "turn"), ([.done, .waiting], "timer"), ([.waiting, .inFlight], "hub"), ([.done, .done], "turn"), ([], "turn"),
+            ([.ready, .ready], "turn"), ([.done, .waiting], "timer"), ([.waiting, .inFlight], "hub"), ([.done, .done], "turn"),
+            ([], "turn"),
         ] as [([Flight.Phase], String)])
     func aRequestWaitsForWhatItsCallsWaitFor(_ phases: [Flight.Phase], _ waitsFor: String) {
         var pool = FlightPool()
@@ -97,8 +99,8 @@ import Testing
         let due = Self.now.adding(milliseconds: 500)
         let expected = LoopStatus.Oldest(
             offset: 7, publishedAt: Self.now, attempt: max(0, phases.count - 1), waitsFor: waitsFor, nextDue: due)
-        #expect(flight.status(isHead: false, due: due, now: Self.now) == expected)
-        #expect(flight.status(isHead: true, due: due, now: Self.now) == expected, "it comes from no delay lane")
+        #expect(flight.status(isHead: false, timer: due, now: Self.now) == expected)
+        #expect(flight.status(isHead: true, timer: due, now: Self.now) == expected, "it comes from no delay lane")
     }
 
     @Test func theOldestRequestOfEachPartitionIsFound() {

@@ -8,9 +8,10 @@ extension Flight {
     ///
     /// - Parameters:
     ///   - isHead: Whether it is the first record of a delay lane, which waits there.
-    ///   - due: When the first of its timers is due, or nil.
+    ///   - timer: When the first timer of its calls is due, or nil.
     ///   - now: The present moment.
-    func status(isHead: Bool, due timer: Timestamp?, now: Timestamp) -> LoopStatus.Oldest {
+    /// - Returns: The entry.
+    func status(isHead: Bool, timer: Timestamp?, now: Timestamp) -> LoopStatus.Oldest {
         if isHead, let recheckTime {
             return LoopStatus.Oldest(
                 offset: offset, publishedAt: origin.timestamp, attempt: delayed?.report.attemptCount ?? 0,

@@ -46,6 +46,7 @@ extension PartitionState {
     ///   - oldest: The entry of the oldest of them.
     ///   - reading: The probe that reads where it begins, or nil.
     ///   - now: The present moment.
+    /// - Returns: The entry.
     func status(
         inWork: Int, oldest: LoopStatus.Oldest?, reading: PartitionProbe?, now: Timestamp
     ) -> LoopStatus.Partition {

@@ -89,7 +89,7 @@ extension WorkerLoop {
         return partitions.enumerated().map { slot, partition in
             let oldest = work.oldest[slot].map { flight in
                 let moment = due[flight.index].map { wallClock.adding(milliseconds: ($0 - now) / 1_000_000) }
-                return flight.status(isHead: partition.head === flight, due: moment, now: wallClock)
+                return flight.status(isHead: partition.head === flight, timer: moment, now: wallClock)
             }
             let probe = startProbe?.open[partition.id]
             return partition.status(inWork: work.counts[slot], oldest: oldest, reading: probe, now: wallClock)

@@ -25,7 +25,7 @@ struct Recorders {
         return conclusion
     }
 
-    /// Adds the final result of a request that was sent in parts, and what deletes its records. Returns how it ended.
+    /// Adds the final result of a request that was sent in parts, and what deletes its records.
     ///
     /// - Parameters:
     ///   - parent: The request, whose parts have all ended.
@@ -35,7 +35,8 @@ struct Recorders {
     ///   - partition: The partition of the topic of parents that has its records.
     ///   - source: The record with which its last part ended.
     ///   - now: The present moment.
-    ///   - batch: The batch.
+    ///   - batch: The batch that gets the records.
+    /// - Returns: The state and the outcome that it ended with.
     mutating func finish(
         _ parent: OpenParents.Finished, record: ParentRecord, hub: ByteWriter, origin: RecordOrigin, partition: Int32,
         from source: OutcomeBatch.Origin, now: Timestamp, into batch: inout OutcomeBatch

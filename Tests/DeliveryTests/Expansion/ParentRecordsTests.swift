@@ -42,7 +42,8 @@ struct ParentRecordsTests {
             ("t:0:1", nil, "none"), ("t:0:1", "{}", "unreadable"), ("t:0:1", "?", "unreadable"),
             ("t:0:1/0", nil, "none"), ("t:0:1/0", "{}", "unreadable"), ("t:0:1/2", tally(2), "delete t:0:1 2"),
             ("t:0:2/0", tally(0), "delete t:0:2 0"), ("t:0:1/progress", "{}", "none"), ("t:0:1/progress", nil, "none"),
-            ("t:0:1/claim", "?", "none"), ("t:0:1/x", "{}", "unreadable"), ("", opening, "unreadable"), (nil, opening, "unreadable"),
+            ("t:0:1/claim", "?", "none"), ("t:0:1/x", "{}", "unreadable"), ("", opening, "unreadable"),
+            (nil, opening, "unreadable"),
         ] as [(String?, String?, String)])
     func anyRecordMovesThePosition(_ key: String?, _ value: String?, _ consequence: String) {
         var parents = OpenParents()
