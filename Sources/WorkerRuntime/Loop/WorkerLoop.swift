@@ -290,23 +290,14 @@ final class WorkerLoop {
     ///
     /// Where results wait for all before them, what these wait for must begin however many there are.
     var canProceed: Bool {
-        guard mode == .running, !partitions.isEmpty, membership.isProducerReady, !membership.isOpening,
-            controlTopic.allowsRequests
-        else { return false }
-        guard !isCommitOverdue, hasRoomForOutcomes || cycle.isInOrder else { return false }
-        return flights.activeCount < Self.maximumFlights
+        mode == .running && !partitions.isEmpty && membership.isProducerReady && !membership.isOpening
+            && controlTopic.allowsRequests && !isCommitOverdue && (hasRoomForOutcomes || cycle.isInOrder) && flights.hasRoom
     }
 
     /// True if there is room for more results.
-    var hasRoomForOutcomes: Bool { outbox.records.count < Self.maximumUncommitted && outbox.byteCount < memory.outcomes }
+    var hasRoomForOutcomes: Bool { outbox.hasRoom(mostBytes: memory.outcomes) }
 
     /// True if results cannot be recorded at present, as far as is known. Then nothing may be begun, because its calls would be
     /// made again if the worker died, or lost its partitions, before they are.
     var isCommitOverdue: Bool { membership.isDoubtful || cycle.isOverdue(now: now) }
-
-    /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
-    static let maximumFlights = 65_536
-
-    /// Finished records that may wait for the commit before them.
-    static let maximumUncommitted = 16_384
 }
