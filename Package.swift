@@ -248,8 +248,8 @@ let package = Package(
         tests(
             "WorkerRuntimeTests",
             [
-                "Basics", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
-                "Delivery", "Outcomes", "FanOut", "EventLoop", "HTTP1",
+                "Basics", "EventLoop", "GroupPositions", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth",
+                "HubREST", "CurlHTTP", "HTTP1", "Observability", "Delivery", "Outcomes", "FanOut",
             ]),
         tests(
             "HubEmulatorTests",

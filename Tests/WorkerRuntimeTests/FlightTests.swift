@@ -53,6 +53,20 @@ struct FlightTests {
         #expect(!id.belongs(to: flight))
     }
 
+    @Test func thePoolHasRoomUntilAsManyRequestsAreInWorkAsMayBe() {
+        var pool = FlightPool()
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+        for _ in 1..<FlightPool.maximumCount {
+            pool.take().begin(epoch: 1, slot: 0, origin: origin, now: origin.timestamp, monotonic: 0)
+        }
+        #expect(pool.hasRoom)
+        let last = pool.take()
+        last.begin(epoch: 1, slot: 0, origin: origin, now: origin.timestamp, monotonic: 0)
+        #expect(!pool.hasRoom)
+        pool.release(last)
+        #expect(pool.hasRoom)
+    }
+
     @Test func thePoolCountsWhatItsFlightsHoldAndLargeOnesGiveItBack() {
         var pool = FlightPool()
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))

@@ -194,8 +194,14 @@ struct FlightPool {
     /// A flight that carried more gives its room back, and does not wait in memory for its time in a delay lane: 64 KiB.
     static let longestKept = 64 << 10
 
+    /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
+    static let maximumCount = 65_536
+
     /// The flights that carry a request.
     var activeCount: Int { flights.count - free.count }
+
+    /// True if another request may be in work.
+    var hasRoom: Bool { activeCount < Self.maximumCount }
 
     /// A flight that carries nothing.
     mutating func take() -> Flight {

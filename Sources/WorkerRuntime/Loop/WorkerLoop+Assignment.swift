@@ -141,9 +141,9 @@ extension WorkerLoop {
         }
         do throws(KafkaError) {
             try consumer.assign(Array(starts[plan.requests])) { partition in
-                if case .requests(let lane) = role(of: partition) { laneWakeUps[lane.rawValue].fileDescriptor } else { nil }
+                if case .requests(let lane) = role(of: partition) { sources.lanes[lane.rawValue].fileDescriptor } else { nil }
             }
-            let control = controlReading.starts(in: configuration.topics, end: controlEnd)
+            let control = controlTopic.starts(in: configuration.topics, end: controlEnd)
             try delayReader.start(Array(starts[plan.requests.upperBound...]) + control)
             return true
         } catch {
@@ -281,7 +281,7 @@ extension WorkerLoop {
         held = CursorGroup()
         scheduler.end()
         delayReader.stop()
-        controlReading.stop()
+        controlTopic.stop()
         lendShares()
         outbox.removeAll()
         if cycle.assignmentEnded() == .forget { offered.job = nil }

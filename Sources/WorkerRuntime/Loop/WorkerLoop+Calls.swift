@@ -88,8 +88,8 @@ extension WorkerLoop {
 
     /// The cancellation of a request, or nil if nothing cancels it.
     func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
-        guard !cancellations.isEmpty else { return nil }
-        return lend(&flight.request) { cancellations.cancellation(of: $0, published: flight.origin.timestamp) }
+        guard !controlTopic.cancellations.isEmpty else { return nil }
+        return lend(&flight.request) { controlTopic.cancellations.cancellation(of: $0, published: flight.origin.timestamp) }
     }
 
     /// Ends the calls of a request that wait.

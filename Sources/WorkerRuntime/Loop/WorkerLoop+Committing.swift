@@ -159,7 +159,7 @@ extension WorkerLoop {
     private func prepared(_ lanes: DelayLanes, parents: Int32, hasHandles: Bool) {
         membership.producerPrepared()
         scheduler.delays.lanes = lanes
-        parentPartitionCount = parents
+        recorders.expansions.partitionCount = parents
         details.isWanted = hasHandles
         health.producerReady()
     }
@@ -223,7 +223,7 @@ extension WorkerLoop {
             [.durationMilliseconds: LogValue(duration / 1_000_000)])
         metrics.commitFailures.increment()
         committer.abandon()
-        committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: wakeUp)
+        committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: control.wakeUp)
         health.producerFailed("a Kafka call timed out")
         perform(membership.committerReplaced(now: now))
         perform(cycle.committerReplaced(now: now))

@@ -115,7 +115,7 @@ extension WorkerLoop {
     private func write(
         _ flight: Flight, to destination: OutcomeBatch.Destination, until due: Timestamp, history: borrowing ByteWriter
     ) {
-        delayRecorder.record(flight, to: destination, due: due, history: history, into: &outbox)
+        recorders.delays.record(flight, to: destination, due: due, history: history, into: &outbox)
         noteDelay(of: flight, to: destination, until: due)
         ports[flight.port].endWaits(of: flight)
         settle(flight)

@@ -12,8 +12,7 @@ extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         facts.finishedCount += 1
-        let conclusion = recorder.record(flight, hub: ports.hubMember(of: flight), now: wallClock, into: &outbox)
-        if flight.request.parent != nil { expansionRecorder.record(conclusion, of: flight, into: &outbox) }
+        let conclusion = recorders.finish(flight, hub: ports.hubMember(of: flight), now: wallClock, into: &outbox)
         if flight.request.options.trackOutcome ?? ports[flight.port].settings.tracksOutcomes { track(flight) }
         ports[flight.port].metrics.finished(
             conclusion, nanoseconds: wallClock.nanoseconds(since: flight.origin.timestamp))
@@ -53,14 +52,6 @@ extension WorkerLoop {
         flights.release(flight)
     }
 
-    /// True if a device may have heard of the request: then its result is ours to write.
-    func mustFinish(_ flight: Flight) -> Bool {
-        // Of one from a delay lane that was not sent since, its record says what was.
-        guard flight.wasSent else { return false }
-        return flight.calls.contains(where: \.mayHaveArrived)
-            || flight.report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous }
-    }
-
     /// True if a worker before this one may have begun a request, so that devices may have heard of it.
     func mayHaveBeenBegun(_ flight: Flight) -> Bool {
         guard flight.epoch == epoch, flight.offset < partitions[flight.slot].begun.end, !flight.request.options.dryRun else {
@@ -81,7 +72,7 @@ extension WorkerLoop {
             && rejected.records.contains { if case .held = $0.destination { true } else { false } }
         var batch = OutcomeBatch()
         let failure = UnreadableRecord.notTaken(error.name)
-        deadLetters.record(place, slot: unit.slot, failure: failure, into: &batch)
+        recorders.deadLetters.record(place, slot: unit.slot, failure: failure, into: &batch)
         offered.job?.batch = batch
         if wasMoving { scheduler.neverArrives(publishedAt: unit.offset, in: unit.slot) }
         metrics.deadLettered(failure.reason, topic: id.topic)
@@ -114,12 +105,12 @@ extension WorkerLoop {
     private func followUp(_ flight: Flight, call index: Int, at port: HubPort) {
         guard let (lane, due) = laneAndMoment(after: configuration.outcomes.firstWait) else { return }
         port.polls.allowance.tracked()
-        delayRecorder.recordPoll(ofCall: index, of: flight, hub: port.name, in: lane, due: due, now: wallClock, into: &outbox)
+        recorders.delays.recordPoll(ofCall: index, of: flight, hub: port.name, in: lane, due: due, now: wallClock, into: &outbox)
     }
 
     /// Records that nothing can be learnt of a call, in the transaction of its request's final result.
     private func endUnasked(_ flight: Flight, call index: Int, at port: HubPort) {
-        guard recorder.recordUnasked(index, of: flight, hub: port.name, now: wallClock, into: &outbox) else {
+        guard recorders.results.recordUnasked(index, of: flight, hub: port.name, now: wallClock, into: &outbox) else {
             log.error(.internalFault, "what was written of a call to follow cannot be read", [.offset: LogValue(flight.offset)])
             return
         }
@@ -136,7 +127,7 @@ extension WorkerLoop {
     /// Hands a poll on to a lane, in the transaction that finishes its present record.
     func askLater(_ flight: Flight, poll: OutcomePoll, after wait: Int64) {
         guard let (lane, due) = laneAndMoment(after: wait) else { return finish(flight, poll: poll, outcome: .unavailable) }
-        delayRecorder.recordPoll(in: lane, due: due, requestID: poll.call.requestID, for: flight.place, into: &outbox) {
+        recorders.delays.recordPoll(in: lane, due: due, requestID: poll.call.requestID, for: flight.place, into: &outbox) {
             poll.call.append(to: &$0)
         }
         settle(flight)
@@ -144,7 +135,7 @@ extension WorkerLoop {
 
     /// Writes the call's one outcome result.
     func finish(_ flight: Flight, poll: OutcomePoll, outcome: CallOutcome) {
-        recorder.record(outcome, of: poll.call, for: flight.place, now: wallClock, into: &outbox)
+        recorders.results.record(outcome, of: poll.call, for: flight.place, now: wallClock, into: &outbox)
         ports[flight.port].metrics.outcomeKnown(outcome.reason)
         if outcome.state != .sent, log.isEnabled(.info) {
             log.info(

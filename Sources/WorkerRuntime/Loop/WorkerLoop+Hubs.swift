@@ -16,7 +16,7 @@ extension WorkerLoop {
     @discardableResult
     func openPort(_ hub: WorkerConfiguration.Hub) throws -> Int {
         let port = try HubPort(
-            ports.nextNumber, settings: hub, of: configuration, poller: poller, now: clock.monotonic,
+            ports.nextNumber, settings: hub, of: configuration, poller: sources.poller, now: clock.monotonic,
             metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.newHub(),
             generator: &generator)
         ports.add(port)

@@ -91,7 +91,7 @@ extension WorkerLoop {
             place.offset = flight.offset
         }
         var letter = OutcomeBatch()
-        deadLetters.record(record, slot: flight.slot, origin: place, failure: failure, into: &letter)
+        recorders.deadLetters.record(record, slot: flight.slot, origin: place, failure: failure, into: &letter)
         flight.conclude(as: letter)
         flights.account(for: flight)
         metrics.deadLettered(failure.reason, topic: place.topic)

@@ -43,7 +43,6 @@ extension WorkerLoop {
 
     /// Notes that records have arrived in partitions of a lane.
     func noteArrivals(inLane lane: Int) {
-        laneWakeUps[lane].drain()
         lanes[lane].noteArrivals()
         for slot in lanes[lane].slots { partitions[slot].cursor.noteArrivals() }
     }

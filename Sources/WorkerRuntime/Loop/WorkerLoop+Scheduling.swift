@@ -70,7 +70,7 @@ extension WorkerLoop {
             // A record that was not held before waits for nothing but its turn.
             let published = Timestamp(milliseconds: min(max(record.origin.timestamp.milliseconds, 0), wallClock.milliseconds))
             let due = record.delayed?.due ?? published
-            delayRecorder.record(flight, to: .held(partition), due: due, history: history, into: &outbox)
+            recorders.delays.record(flight, to: .held(partition), due: due, history: history, into: &outbox)
             metrics.held()
             settle(flight)
         }
@@ -88,7 +88,7 @@ extension WorkerLoop {
     func hurryCancelledKeys() {
         scheduler.hurry { record in
             guard let name = record.name else { return false }
-            return cancellations.cancellation(of: name, published: record.origin.timestamp) != nil
+            return controlTopic.cancellations.cancellation(of: name, published: record.origin.timestamp) != nil
         }
     }
 

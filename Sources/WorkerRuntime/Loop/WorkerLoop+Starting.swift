@@ -225,9 +225,9 @@ extension WorkerLoop {
         }
         let count: Int
         do throws(RequestFault) {
-            count = try expansionRecorder.record(
+            count = try recorders.expansions.record(
                 flight, body: body, using: planner, over: flight.spread.map { ports.routes.spreads[$0].hubs },
-                partitionCount: parentPartitionCount, room: cycle.roomOfUnit, into: &outbox)
+                room: cycle.roomOfUnit, into: &outbox)
         } catch {
             flight.note([error])
             return reject(flight)

@@ -50,7 +50,7 @@ extension WorkerLoop {
     private func readDelayed(_ slot: Int, startingBy body: (Flight) -> Void) {
         if let head = partitions[slot].takeHead() { body(head) }
         if let parked = takeParked(slot) { body(parked) }
-        if canReceiveDelayed, partitions[slot].unread?.mayGoOn(cancellations, now: wallClock) ?? false {
+        if canReceiveDelayed, partitions[slot].unread?.mayGoOn(controlTopic.cancellations, now: wallClock) ?? false {
             partitions[slot].unread?.isWanted = true
         }
         var budget = Self.recordsPerTurn

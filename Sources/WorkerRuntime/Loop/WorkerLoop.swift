@@ -21,16 +21,10 @@ final class WorkerLoop {
     let log: Log
     let health: WorkerHealth
     let control: WorkerControl
-    let statusBoard: StatusBoard
     let clock: WorkerClock
     let memory: MemoryBudget
 
-    let poller: Poller
-    let wakeUp: WakeUp
-    let kafkaWakeUp: WakeUp
-    /// Those of the partitions of requests, by lane.
-    let laneWakeUps: [WakeUp]
-    let delayWakeUp: WakeUp
+    let sources: EventSources
     let consumer: Consumer
     /// Reads the partitions of delay lanes that the consumer's group assigned, and the control topic.
     let delayReader: PartitionReader
@@ -57,10 +51,7 @@ final class WorkerLoop {
     var held = CursorGroup()
     /// The requests that wait in memory, and whose turn it is.
     var scheduler: Scheduler
-    var controlReading = ControlReading()
-    var cancellations = Cancellations()
-    /// The partitions of the topic of parents, which is there when the producer is ready.
-    var parentPartitionCount: Int32 = 0
+    var controlTopic = ControlTopic()
 
     /// The partitions of which it is not known yet where they begin.
     var laterStarts = LaterStarts()
@@ -85,10 +76,7 @@ final class WorkerLoop {
     let repetitions: RepetitionRules?
 
     // Results.
-    var recorder: ResultRecorder
-    let deadLetters: DeadLetterRecorder
-    let delayRecorder: DelayRecorder
-    let expansionRecorder = ExpansionRecorder()
+    var recorders: Recorders
     /// The batch of what is finished and not yet offered to the committer.
     var outbox = OutcomeBatch()
     /// The batch that was offered and is not confirmed.
@@ -97,7 +85,7 @@ final class WorkerLoop {
     var cycle: CommitCycle
 
     // For its status.
-    var facts = LoopFacts()
+    var facts: LoopFacts
 
     /// The moment at which the turn began: monotonic, and by the wall clock.
     var now = MonotonicTime.past
@@ -112,76 +100,72 @@ final class WorkerLoop {
         log = services.log
         self.health = health
         self.control = control
-        statusBoard = services.status
+        facts = LoopFacts(board: services.status)
         clock = services.clock
         memory = MemoryBudget(configuration.memoryBudget)
-        poller = try Poller()
-        wakeUp = control.wakeUp
-        kafkaWakeUp = try WakeUp()
-        laneWakeUps = try Lane.allCases.map { _ in try WakeUp() }
-        delayWakeUp = try WakeUp()
-        try poller.add(wakeUp.fileDescriptor, token: LoopToken.wakeUp, interest: .readable)
-        try poller.add(kafkaWakeUp.fileDescriptor, token: LoopToken.kafka, interest: .readable)
-        try poller.add(delayWakeUp.fileDescriptor, token: LoopToken.delayed, interest: .readable)
-        for lane in Lane.allCases {
-            try poller.add(laneWakeUps[lane.rawValue].fileDescriptor, token: LoopToken.of(lane), interest: .readable)
-        }
+        sources = try EventSources(wakeUp: control.wakeUp)
         consumer = try Consumer(
-            configuration.memberKafka, groupID: configuration.groupID,
-            instanceID: configuration.guarantee == .exactlyOnce ? configuration.instanceID : nil,
-            sessionTimeout: configuration.sessionTimeout, heartbeatInterval: configuration.heartbeatInterval,
-            room: memory.requestQueues(of: counts), reportsPartitionEnd: true, wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
+            configuration, heartbeatInterval: configuration.heartbeatInterval, room: memory.requestQueues(of: counts),
+            wakeUpFileDescriptor: sources.consumer.fileDescriptor)
         delayReader = try PartitionReader(
-            configuration.kafka, room: memory.otherQueues(of: counts), wakeUpFileDescriptor: delayWakeUp.fileDescriptor)
+            configuration.kafka, room: memory.otherQueues(of: counts), wakeUpFileDescriptor: sources.reader.fileDescriptor)
         planner = FanOutPlanner(configuration.planning)
         formatter = PayloadFormatter(configuration: configuration.formatting)
         repetitions = configuration.dedupe.map { RepetitionRules($0) }
-        recorder = ResultRecorder(workerID: configuration.workerID, version: configuration.version)
+        recorders = Recorders(configuration)
         cycle = CommitCycle(configuration.commitTerms)
-        scheduler = Scheduler(heldWindow: configuration.heldWindow)
         membership = Membership(configuration.membershipTerms)
-        details = ErrorDetails(configuration, poller: poller, tokenBase: LoopToken.details)
-        deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
-        delayRecorder = DelayRecorder(group: configuration.groupID)
-        committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: wakeUp)
+        details = ErrorDetails(configuration, poller: sources.poller, tokenBase: LoopToken.details)
+        committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: control.wakeUp)
         ports = HubPorts(routes: configuration.routes(since: services.clock.monotonic))
+        scheduler = Scheduler(heldWindow: configuration.heldWindow)
         for hub in configuration.hubs { try openPort(hub) }
     }
 
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
-        for port in ports { port.joinFleet(configuration, wakeUp: wakeUp) }
+        for port in ports { port.joinFleet(configuration, wakeUp: control.wakeUp) }
         while mode != .stopped {
             readClocks()
             health.noteTurn(at: now)
-            try handleEvents()
-            handleReplies()
-            beginAnswered()
-            watchCommitter()
-            handleControl()
-            handleKafka()
-            everySecond()
-            handleFleet()
-            handleCompletions()
-            if membership.joins(isWanted: ports.hasUseful) { try consumer.subscribe(configuration.topics.shared) }
-            handleDetails()
-            handleTimers()
-            readControl()
-            startHeld()
-            startKeys()
-            startRead()
-            examinePartitionsBehindCommit()
-            startDelayed()
-            readParents()
-            sendPolls()
-            sendCalls()
-            startBuffered()
-            sayNotices()
-            tickMembership()
-            offerCommit()
-            ports.endTurn(isCommitOverdue: isCommitOverdue, now: now)
+            try takeEvents()
+            readAndSend()
         }
+    }
+
+    /// Takes what has happened: events, replies, answers and timers.
+    private func takeEvents() throws {
+        try handleEvents()
+        handleReplies()
+        beginAnswered()
+        watchCommitter()
+        handleControl()
+        handleKafka()
+        everySecond()
+        handleFleet()
+        handleCompletions()
+        if membership.joins(isWanted: ports.hasUseful) { try consumer.subscribe(configuration.topics.shared) }
+        handleDetails()
+        handleTimers()
+    }
+
+    /// Reads records while there is room, hands calls to connections, and what is finished to the committer.
+    private func readAndSend() {
+        readControl()
+        startHeld()
+        startKeys()
+        startRead()
+        examinePartitionsBehindCommit()
+        startDelayed()
+        readParents()
+        sendPolls()
+        sendCalls()
+        startBuffered()
+        sayNotices()
+        tickMembership()
+        offerCommit()
+        ports.endTurn(isCommitOverdue: isCommitOverdue, now: now)
     }
 
     /// Ends what the loop has outside of its memory, in the order in which one part needs another: the committer has its last say to the
@@ -209,7 +193,7 @@ final class WorkerLoop {
             watchReserves()
             ports.closeRetired()
             for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
-                port.noteLimits(oldestWaiting: seconds(since: oldest))
+                port.noteLimits(oldestWaiting: wallClock.seconds(since: oldest))
             }
             perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
             noteLeft()
@@ -233,45 +217,65 @@ final class WorkerLoop {
 
     /// Waits for the next event or timer, and lets connections work.
     private func handleEvents() throws {
-        let events = try poller.wait(until: clock.systemTime(at: wakeTime()))
+        let events = try sources.wait(until: clock.systemTime(at: wakeTime()))
         readClocks()
         for index in events {
-            let event = poller[index]
-            switch event.token {
-            case LoopToken.wakeUp: wakeUp.drain()
-            case LoopToken.kafka: kafkaWakeUp.drain()
-            case LoopToken.firstLane...LoopToken.lastLane: noteArrivals(inLane: Int(event.token - LoopToken.firstLane))
-            case LoopToken.delayed:
-                delayWakeUp.drain()
-                noteDelayedArrivals()
-                parents.noteArrivals()
-                controlReading.cursor.noteArrivals()
-            case LoopToken.details..<LoopToken.wakeUp: details.handle(event)
-            default:
+            switch sources.takeEvent(at: index) {
+            case .wakeUp, .consumer: break
+            case .lane(let lane): noteArrivals(inLane: lane)
+            case .reader: noteReaderArrivals()
+            case .details(let event): details.handle(event)
+            case .hub(let number, let event):
                 Failpoint.pass(.answerUnread)
-                ports[Int(event.token >> 32)].connections.handle(event)
+                ports[number].connections.handle(event)
             }
         }
         for port in ports { port.connections.handleTimers(now) }
         details.handleTimers(now)
     }
 
+    /// Notes that records have arrived in partitions that the reader of delay lanes has.
+    private func noteReaderArrivals() {
+        noteDelayedArrivals()
+        parents.noteArrivals()
+        controlTopic.noteArrivals()
+    }
+
     /// The moment when the loop must turn again, whatever happens.
     private func wakeTime() -> MonotonicTime {
-        if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
-        if delayedPartitions.group.mayHaveRecords && canReceiveDelayed { return now }
-        if controlReading.cursor.mayHaveRecords || parents.mayHaveRecords && canReadParents { return now }
+        if canReadAtOnce { return now }
         let portWake = ports.wakeTime(isCommitOverdue: isCommitOverdue, now: now)
-        if portWake <= now { return now }
-        let keyed = momentOfKeys()
-        if keyed <= now { return now }
+        let needed = portWake > now ? min(portWake, momentOfKeys()) : now
+        if needed <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
-        var wake = min(now + 200_000_000, portWake, keyed)
+        var wake = min(now + 200_000_000, needed)
         if let due = timers.first { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextCheck) }
         wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, isHurried: isReserveShort, now: now))
         if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake
+    }
+
+    /// True if a read that is allowed may find a record.
+    private var canReadAtOnce: Bool {
+        canReceive && Lane.allCases.contains { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }
+            || delayedPartitions.group.mayHaveRecords && canReceiveDelayed || controlTopic.mayHaveRecords
+            || parents.mayHaveRecords && canReadParents
+    }
+
+    /// Says what Kafka reports. The loop ends if it is fatal.
+    func noteKafkaError(_ error: KafkaError) {
+        // Of a start without any broker the watch speaks, once and in plain words.
+        let isSaid = (error.isUnreachable || error.brokerFailure != nil) && configuration.kafka.watch?.isWaiting == true
+        if !isSaid { log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)]) }
+        if error.isUnreachable || error.isAllBrokersDown || error.isAuthorization { health.brokerFailed(error.description) }
+        if error.isFatal { fail(WorkerFailure(fatal: error)) }
+    }
+
+    /// Ends the loop because it cannot go on. The first reason counts.
+    func fail(_ failure: WorkerFailure) {
+        self.failure = self.failure ?? failure
+        membership.stop()
     }
 
     /// True if records may be read: not while more is finished than could be committed.
@@ -281,31 +285,14 @@ final class WorkerLoop {
     ///
     /// Where results wait for all before them, what these wait for must begin however many there are.
     var canProceed: Bool {
-        guard mode == .running, !partitions.isEmpty, membership.isProducerReady, !membership.isOpening,
-            controlReading.allowsRequests
-        else { return false }
-        guard !isCommitOverdue, hasRoomForOutcomes || cycle.isInOrder else { return false }
-        return flights.activeCount < Self.maximumFlights
+        mode == .running && !partitions.isEmpty && membership.isProducerReady && !membership.isOpening
+            && controlTopic.allowsRequests && !isCommitOverdue && (hasRoomForOutcomes || cycle.isInOrder) && flights.hasRoom
     }
 
     /// True if there is room for more results.
-    var hasRoomForOutcomes: Bool { outbox.records.count < Self.maximumUncommitted && outbox.byteCount < memory.outcomes }
+    var hasRoomForOutcomes: Bool { outbox.hasRoom(mostBytes: memory.outcomes) }
 
     /// True if results cannot be recorded at present, as far as is known. Then nothing may be begun, because its calls would be
     /// made again if the worker died, or lost its partitions, before they are.
     var isCommitOverdue: Bool { membership.isDoubtful || cycle.isOverdue(now: now) }
-
-    func noteKafkaError(_ error: KafkaError) {
-        // Of a start without any broker the watch speaks, once and in plain words.
-        let isSaid = (error.isUnreachable || error.brokerFailure != nil) && configuration.kafka.watch?.isWaiting == true
-        if !isSaid { log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)]) }
-        if error.isUnreachable || error.isAllBrokersDown || error.isAuthorization { health.brokerFailed(error.description) }
-        if error.isFatal { fail(WorkerFailure(fatal: error)) }
-    }
-
-    /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
-    static let maximumFlights = 65_536
-
-    /// Finished records that may wait for the commit before them.
-    static let maximumUncommitted = 16_384
 }

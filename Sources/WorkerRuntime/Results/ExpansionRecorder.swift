@@ -5,12 +5,15 @@ import PushModel
 
 /// Puts large requests into a batch: their parts step by step, the record by which these are counted, and what became of each of them.
 struct ExpansionRecorder {
+    /// The partitions of the topic of parents, which is there when the producer is ready.
+    var partitionCount: Int32 = 0
+
     /// Adds parts of a request, and its record in the topic of parents if they are the first: one step of `RemainingParts`, in
     /// about `room` bytes. Returns the number of parts of the whole. Throws `recordTooLarge`, with nothing added, when too much
     /// would stand in every part.
     func record(
-        _ flight: Flight, body: JSONDocument.Node, using planner: FanOutPlanner, over spread: HubSpread?, partitionCount: Int32,
-        room: Int, into batch: inout OutcomeBatch
+        _ flight: Flight, body: JSONDocument.Node, using planner: FanOutPlanner, over spread: HubSpread?, room: Int,
+        into batch: inout OutcomeBatch
     ) throws(RequestFault) -> Int {
         let request = flight.request
         if request.remaining != nil {

@@ -99,6 +99,12 @@ struct OutcomeBatch: Sendable {
     /// The bytes of all records.
     var byteCount: Int { earlierByteCount + pieces[current].count }
 
+    /// Finished records that may wait for the commit before them.
+    private static let maximumCount = 16_384
+
+    /// True if there is room for more, in a batch of `mostBytes`.
+    func hasRoom(mostBytes: Int) -> Bool { records.count < Self.maximumCount && byteCount < mostBytes }
+
     var isEmpty: Bool { records.isEmpty }
 
     /// The final results and dead letters among the records.

@@ -46,3 +46,9 @@ enum WaitingSince {
         due ?? max(published, notBefore ?? published)
     }
 }
+
+extension Timestamp {
+    /// The seconds from `earlier` to this moment, or 0 when it is later. It may come from a record, where anybody can write any number, so
+    /// that whole ones could overflow.
+    func seconds(since earlier: Timestamp) -> Double { max(0, Double(milliseconds) - Double(earlier.milliseconds)) / 1000 }
+}

@@ -1,4 +1,3 @@
-import Basics
 import Delivery
 import Kafka
 import Observability
@@ -15,7 +14,7 @@ extension WorkerLoop {
 
     /// Begins to read the control topic where it was left, in a slot of the reader of delay lanes.
     func beginControl(slot: Int, end: ControlEnd) {
-        controlReading.begin(slot: slot, end: end, now: now)
+        controlTopic.begin(slot: slot, end: end, now: now)
         guard end == .missing, !partitions.isEmpty else { return }
         log.warning(
             .requestCancelled,
@@ -25,33 +24,23 @@ extension WorkerLoop {
 
     /// Takes what has come on the control topic.
     func readControl() {
-        guard controlReading.cursor.mayHaveRecords, let slot = controlReading.slot else {
-            controlReading.cursor.wasEmpty()
-            return
-        }
+        guard controlTopic.mayHaveRecords, let slot = controlTopic.slot else { return }
         var isNews = false
-        for _ in 0..<Self.controlRecordsPerTurn where controlReading.cursor.mayHaveRecords {
+        for _ in 0..<Self.controlRecordsPerTurn where controlTopic.mayHaveRecords {
             let result = delayReader.read(slot: slot) { record in
-                controlReading.took(record.offset)
-                isNews = takeCancellation(record) || isNews
+                let moment = record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock
+                let concerns = controlTopic.take(
+                    key: record.key, value: record.value, at: record.offset, moment: moment, now: wallClock)
+                isNews = concerns || isNews
             }
             switch result {
             case .record: break
-            case .empty: controlReading.cursor.wasEmpty()
-            case .endOfPartition(let offset): controlReading.reached(offset)
+            case .empty: controlTopic.wasEmpty()
+            case .endOfPartition(let offset): controlTopic.reached(offset)
             case .error(let error): noteControlError(error)
             }
         }
         if isNews { cancelWaiting() }
-    }
-
-    /// - Returns: Whether it can concern a request.
-    private func takeCancellation(_ record: borrowing ConsumedRecord) -> Bool {
-        guard let key = record.key, let value = record.value, let cancel = CancelRecord(key: key, value: value) else {
-            return false
-        }
-        let moment = record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock
-        return cancellations.add(cancel, at: moment, now: wallClock)
     }
 
     private func noteControlError(_ error: KafkaError) {
@@ -61,7 +50,7 @@ extension WorkerLoop {
         log.error(
             .requestCancelled, "the control topic cannot be read, so no request can be cancelled",
             [.topic: .string(configuration.topics.control), .reason: .string(error.description)])
-        controlReading.stop()
+        controlTopic.stop()
     }
 
     /// Ends what waits of the requests that are cancelled by now.
@@ -81,17 +70,15 @@ extension WorkerLoop {
 
     /// Once a second: forgets what has expired, and says what is amiss.
     func watchControl() {
-        cancellations.removeExpired(now: wallClock)
-        metrics.cancellations.set(cancellations.count)
-        let forgotten = cancellations.forgottenCount - controlReading.forgottenCount
+        let forgotten = controlTopic.removeExpired(now: wallClock)
+        metrics.cancellations.set(controlTopic.cancellations.count)
         if forgotten > 0 {
-            controlReading.forgottenCount = cancellations.forgottenCount
             metrics.cancellationsForgotten.increment(by: UInt64(forgotten))
             log.warning(
                 .requestCancelled, "more requests were cancelled than can be remembered; the first of them are forgotten",
                 [.count: LogValue(forgotten)])
         }
         health.control(
-            controlReading.advance(now: now, isBrokerDoubtful: health.isBrokerDoubtful, topic: configuration.topics.control))
+            controlTopic.advance(now: now, isBrokerDoubtful: health.isBrokerDoubtful, topic: configuration.topics.control))
     }
 }

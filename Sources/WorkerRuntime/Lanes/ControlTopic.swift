@@ -13,19 +13,24 @@ enum ControlEnd: Sendable, Equatable {
     case at(Int64)
 }
 
-/// The progress of reading the control topic. The position outlives assignments, so that nothing is read twice.
-struct ControlReading {
+/// The control topic: the progress of reading it, and the cancellations that it has. Both outlive assignments, so that nothing is read
+/// twice.
+struct ControlTopic {
+    /// The cancellations that were read and are not expired.
+    private(set) var cancellations = Cancellations()
     /// Its slot in the reader, or nil when it is not read.
     private(set) var slot: Int?
     /// The next offset to read, or nil before the first record.
     private(set) var position: Int64?
-    /// What is known of its queue in the library.
-    var cursor = PartitionCursor(mayHaveRecords: false)
-    /// The number of forgotten cancellations that were counted.
-    var forgottenCount = 0
+    private var cursor = PartitionCursor(mayHaveRecords: false)
 
     private var end = ControlEnd.missing
     private var gate = ControlGate()
+    /// The number of forgotten cancellations that were reported.
+    private var reportedCount = 0
+
+    /// True if a read may find a record.
+    var mayHaveRecords: Bool { cursor.mayHaveRecords }
 
     /// True if requests may begin: all was read that stood there when the partitions were assigned, or it cannot be read.
     var allowsRequests: Bool { gate.allowsRequests }
@@ -37,6 +42,7 @@ struct ControlReading {
         return [(partition, position.map { StartOffset.offset($0) } ?? .beginning)]
     }
 
+    /// Begins to read it where it was left.
     mutating func begin(slot: Int, end: ControlEnd, now: MonotonicTime) {
         stop()
         guard end != .missing else { return }
@@ -46,11 +52,19 @@ struct ControlReading {
         gate.noteStart(hasReachedEnd: hasReached(position ?? 0), now: now)
     }
 
-    /// Notes that the record at `offset` was read.
-    mutating func took(_ offset: Int64) {
+    /// Notes that records may have arrived.
+    mutating func noteArrivals() { if slot != nil { cursor.noteArrivals() } }
+
+    /// Notes that a read found none.
+    mutating func wasEmpty() { cursor.wasEmpty() }
+
+    /// Takes in the record at `offset`, whose time is `moment`. Returns whether it can concern a request.
+    mutating func take(key: Span<UInt8>?, value: Span<UInt8>?, at offset: Int64, moment: Timestamp, now: Timestamp) -> Bool {
         position = offset + 1
         gate.progressed()
         if hasReached(offset + 1) { gate.reachedEnd() }
+        guard let key, let value, let cancel = CancelRecord(key: key, value: value) else { return false }
+        return cancellations.add(cancel, at: moment, now: now)
     }
 
     /// Notes that there is nothing more before `offset`.
@@ -59,6 +73,7 @@ struct ControlReading {
         gate.reachedEnd()
     }
 
+    /// Ends its reading.
     mutating func stop() {
         slot = nil
         cursor.wasEmpty()
@@ -66,18 +81,24 @@ struct ControlReading {
         gate.reachedEnd()
     }
 
+    /// Forgets what has expired. Returns the number of cancellations that were forgotten before their time since the last call. To be
+    /// called once a second.
+    mutating func removeExpired(now: Timestamp) -> Int {
+        cancellations.removeExpired(now: now)
+        defer { reportedCount = cancellations.forgottenCount }
+        return cancellations.forgottenCount - reportedCount
+    }
+
     /// Lets time pass, once a second. Returns what is in the way, in words, or nil if nothing is, or not for long.
     mutating func advance(now: MonotonicTime, isBrokerDoubtful: Bool, topic: String) -> String? {
         gate.advance(now: now, isBrokerDoubtful: isBrokerDoubtful)
-        switch gate.failure {
-        case nil: return nil
+        return switch gate.failure {
+        case nil: nil
         case .late:
-            return
-                "the control topic \(topic) is not read to its end yet; no request begins before it is known which are cancelled"
+            "the control topic \(topic) is not read to its end yet; no request begins before it is known which are cancelled"
         case .lapsed:
-            let what =
-                end == .unknown ? "no leader of the control topic \(topic) answers" : "the control topic \(topic) cannot be read"
-            return "\(what); requests go on, and cancellations are not seen"
+            (end == .unknown ? "no leader of the control topic \(topic) answers" : "the control topic \(topic) cannot be read")
+                + "; requests go on, and cancellations are not seen"
         }
     }
 

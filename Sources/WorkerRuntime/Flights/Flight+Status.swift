@@ -1,0 +1,51 @@
+import Basics
+import Delivery
+import PushModel
+
+/// The entry of a request in the status.
+extension Flight {
+    /// The entry of the oldest request of its partition.
+    ///
+    /// - Parameters:
+    ///   - isHead: Whether it is the first record of a delay lane, which waits there.
+    ///   - timer: When the first timer of its calls is due, or nil.
+    ///   - now: The present moment.
+    /// - Returns: The entry.
+    func status(isHead: Bool, timer: Timestamp?, now: Timestamp) -> LoopStatus.Oldest {
+        if isHead, let recheckTime {
+            return LoopStatus.Oldest(
+                offset: offset, publishedAt: origin.timestamp, attempt: delayed?.report.attemptCount ?? 0,
+                waitsFor: recheckTime > now ? "timer" : "turn", nextDue: due)
+        }
+        let waitsFor = hasCallInFlight ? "hub" : calls.contains { $0.phase == .waiting } ? "timer" : "turn"
+        return LoopStatus.Oldest(
+            offset: offset, publishedAt: origin.timestamp, attempt: calls.map(\.attempt).max() ?? 0, waitsFor: waitsFor,
+            nextDue: timer)
+    }
+}
+
+/// The requests in work of each partition of an assignment, by slot.
+struct PartitionWork {
+    fileprivate(set) var counts: [Int]
+    /// The requests with the lowest offsets.
+    fileprivate(set) var oldest: [Flight?]
+
+    /// The generations of the oldest, by their indices in the pool.
+    var generations: [Int: UInt32] {
+        let pairs = oldest.compactMap { flight in flight.map { ($0.index, $0.generation) } }
+        return Dictionary(pairs) { first, _ in first }
+    }
+}
+
+extension FlightPool {
+    /// The requests in work of the assignment `epoch`, which has `partitionCount` partitions.
+    func work(in epoch: Int, partitionCount: Int) -> PartitionWork {
+        var work = PartitionWork(
+            counts: Array(repeating: 0, count: partitionCount), oldest: Array(repeating: nil, count: partitionCount))
+        for flight in flights where flight.isActive && flight.epoch == epoch && (0..<partitionCount).contains(flight.slot) {
+            work.counts[flight.slot] += 1
+            if flight.offset < work.oldest[flight.slot]?.offset ?? .max { work.oldest[flight.slot] = flight }
+        }
+        return work
+    }
+}

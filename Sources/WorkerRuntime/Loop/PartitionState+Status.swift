@@ -1,0 +1,57 @@
+import Delivery
+import GroupPositions
+import Kafka
+import Observability
+import PushModel
+
+/// The lag of a partition, and its line in the status.
+extension PartitionState {
+    /// Measures the lag of a partition of requests.
+    ///
+    /// - Parameters:
+    ///   - marks: The oldest and the next offset of the partition.
+    ///   - now: The present moment.
+    /// - Returns: Since when the oldest unread record waits, or nil when nothing is unread, and the open transactions that hold it up.
+    mutating func measureRequests(_ marks: Watermarks, now: Timestamp) -> (since: Timestamp?, open: [OpenTransaction]) {
+        let unreadCount = measureLag(marks, from: ledger?.position ?? (left == .unanswered ? firstOffset : marks.low))
+        let since = backlog.oldest(unreadCount: unreadCount, lastTaken: lastTimestamp, now: now)
+        return (since, openTransaction(high: marks.high, since: since, now: now))
+    }
+
+    /// Measures the lag of a partition of a delay lane. Without `marks` nothing is known of what lies behind its first record.
+    ///
+    /// - Parameters:
+    ///   - marks: The oldest and the next offset of the partition.
+    ///   - now: The present moment.
+    /// - Returns: Since when the oldest record waits, which is in the future, or nil, when nothing does.
+    func measureDelayed(_ marks: Watermarks?, now: Timestamp) -> Timestamp? {
+        let unreadCount = marks.map { measureLag($0, from: lookedUpTo ?? $0.low) } ?? 0
+        // Behind what can be read, a transaction's marker is no record that waits.
+        return DelayedBacklog.oldest(
+            next: nextDelayed, lastLook: isBlocked ? lastCheck : nil, unreadCount: unreadCount, now: now)
+    }
+
+    /// Measures the lag from `position`. Returns the number of offsets behind it.
+    @discardableResult
+    func measureLag(_ marks: Watermarks, from position: Int64) -> Int64 {
+        let count = max(0, marks.high - position)
+        lag.set(Int(count))
+        return count
+    }
+
+    /// The entry in the status.
+    ///
+    /// - Parameters:
+    ///   - inWork: The requests in work.
+    ///   - oldest: The entry of the oldest of them.
+    ///   - reading: The probe that reads where it begins, or nil.
+    ///   - now: The present moment.
+    /// - Returns: The entry.
+    func status(
+        inWork: Int, oldest: LoopStatus.Oldest?, reading: PartitionProbe?, now: Timestamp
+    ) -> LoopStatus.Partition {
+        LoopStatus.Partition(
+            topic: id.topic, partition: id.partition, position: ledger?.position, committed: committed?.offset, inWork: inWork,
+            oldest: oldest ?? unread?.status(at: now), left: left, reading: reading.map { LoopStatus.Reading($0) })
+    }
+}

@@ -1,0 +1,35 @@
+import Basics
+import Delivery
+import PushModel
+
+/// The facts that the loop remembers for its status alone, and the board that shows it.
+struct LoopFacts {
+    let board: StatusBoard
+    /// Requests finished since the start.
+    var finishedCount = 0
+    private(set) var finishRate = FinishRate()
+    /// The time when partitions were last assigned or taken away.
+    var lastRebalance: Timestamp?
+    /// The time when a commit was last confirmed.
+    var lastCommit: Timestamp?
+    /// The time since which the oldest unread request waits, as far as that is known. Nil when nothing is unread.
+    var oldestUnread: Timestamp?
+
+    /// No facts yet.
+    init(board: StatusBoard) { self.board = board }
+
+    /// Counts what was finished since the last call. To be called once a second.
+    mutating func measureRate(now: MonotonicTime) { finishRate.add(finishedCount, at: now) }
+}
+
+extension Membership.Mode {
+    /// Its name in the status.
+    var name: String {
+        switch self {
+        case .running: "running"
+        case .revoking: "revoking"
+        case .stopping: "stopping"
+        case .stopped: "stopped"
+        }
+    }
+}
