@@ -78,6 +78,16 @@ extension Flight {
     /// Has another payload rendered.
     func addPayload() { payloadCount += 1 }
 
+    /// The identity that its key is known by, or nil when it has none.
+    var orderingKey: RequestIdentity? {
+        guard let key = request.orderingKey else { return nil }
+        return lend(&request) { request in
+            var identity = RequestIdentity(seed: 0)
+            identity.add(request.document.span(key))
+            return identity
+        }
+    }
+
     /// Takes its key's turn.
     func takeTurn(_ key: RequestIdentity?) { self.key = key }
 

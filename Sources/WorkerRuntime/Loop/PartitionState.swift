@@ -232,6 +232,22 @@ struct PartitionState {
         return unread.flatMap { $0.offset == offset ? $0.readAt : nil }
     }
 
+    /// The place of the record that a flight has from here: that of its publication in a partition of requests.
+    func place(of flight: Flight) -> RecordOrigin {
+        if role.hasRequests { return flight.origin }
+        return RecordOrigin(
+            topic: id.topic, partition: id.partition, offset: flight.offset, timestamp: flight.origin.timestamp)
+    }
+
+    /// The offset before which requests move out of the way whose hub does not take them: the middle of its window, when that is half full,
+    /// or the end of what was read, when memory is full. Nil while there is no need.
+    func reliefEnd(isMemoryFull: Bool) -> Int64? {
+        guard let ledger else { return nil }
+        if isMemoryFull { return ledger.position }
+        let length = ledger.position - ledger.lowWaterMark
+        return length >= Int64(ledger.window / 2) ? ledger.lowWaterMark + length / 2 : nil
+    }
+
     /// Records that there is nothing before `offset`, where the partition ends.
     mutating func reachedEnd(_ offset: Int64) {
         unread = nil

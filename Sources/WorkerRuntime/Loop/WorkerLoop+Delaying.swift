@@ -55,7 +55,7 @@ extension WorkerLoop {
         let port = ports[flight.port]
         let isFull =
             flight.delayed == nil
-            ? isFull(port, for: flight.lane) : port.ready.delayedCount >= Self.maximumReady || !hasShare(port, for: flight)
+            ? isFull(port, for: flight.lane) : port.ready.delayedCount >= ReadyCalls.mostDelayed || !hasShare(port, for: flight)
         return (isFull || flight.mustDefer) && deferNow(flight)
     }
 

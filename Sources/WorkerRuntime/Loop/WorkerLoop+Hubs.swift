@@ -60,7 +60,7 @@ extension WorkerLoop {
         configuration.takeHubs(of: new)
         ports.routes = configuration.routes(numbers: numbers, since: now)
         for number in opened {
-            ports[number].joinFleet(configuration, wakeUp: wakeUp)
+            ports[number].joinFleet(configuration, wakeUp: control.wakeUp)
             ports[number].limits.rate?.owns(partitions.count { $0.role.hasRequests }, now: now)
         }
         for port in retired { retire(port) }

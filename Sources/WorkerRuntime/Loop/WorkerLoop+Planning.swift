@@ -58,16 +58,6 @@ extension WorkerLoop {
         return reading
     }
 
-    /// The identity that a request's key is known by, or nil when it has none.
-    func orderingKey(of flight: Flight) -> RequestIdentity? {
-        guard let key = flight.request.orderingKey else { return nil }
-        return lend(&flight.request) { request in
-            var identity = RequestIdentity(seed: 0)
-            identity.add(request.document.span(key))
-            return identity
-        }
-    }
-
     /// Makes a flight of a record that was put aside.
     func resume(_ record: BufferedRecord) -> Flight {
         let flight = flights.take()
@@ -84,12 +74,7 @@ extension WorkerLoop {
 
     /// Makes a dead letter of a record that cannot be understood.
     func noteUnreadable(_ record: borrowing ConsumedRecord, of flight: Flight, failure: UnreadableRecord) {
-        var place = flight.origin
-        if !partitions[flight.slot].role.hasRequests {
-            place.topic = partitions[flight.slot].id.topic
-            place.partition = partitions[flight.slot].id.partition
-            place.offset = flight.offset
-        }
+        let place = partitions[flight.slot].place(of: flight)
         var letter = OutcomeBatch()
         recorders.deadLetters.record(record, slot: flight.slot, origin: place, failure: failure, into: &letter)
         flight.conclude(as: letter)

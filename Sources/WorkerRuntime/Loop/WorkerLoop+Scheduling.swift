@@ -13,7 +13,7 @@ import PushModel
 extension WorkerLoop {
     /// Asks for the turn of a request's key.
     func takeTurn(for flight: Flight) -> StartFacts {
-        guard let key = orderingKey(of: flight), scheduler.takeTurn(of: key, in: flight.slot, origin: flight.origin) else {
+        guard let key = flight.orderingKey, scheduler.takeTurn(of: key, in: flight.slot, origin: flight.origin) else {
             return .isBehindKey
         }
         flight.takeTurn(key)
@@ -22,7 +22,7 @@ extension WorkerLoop {
 
     /// Puts a request behind those of its key, or ends it as the copy of one that is there.
     func waitForKey(_ flight: Flight, due: Timestamp = .past, writtenAt: Timestamp = .never) {
-        guard let key = orderingKey(of: flight) else { return abandon(flight) }
+        guard let key = flight.orderingKey else { return abandon(flight) }
         let isAdded = scheduler.offer(flight.buffered(writtenAt: writtenAt), of: key, due: due)
         if let slot = scheduler.requests(of: flight.slot) { noteRoomForKeys(slot) }
         // A copy waits already, with what has happened to it.
@@ -47,7 +47,7 @@ extension WorkerLoop {
     }
 
     private func canStartKeys(of lane: Lane) -> Bool {
-        canProceed && hasRoom(lane) && ports.delayedReadyCount < Self.maximumReady * ports.count
+        canProceed && hasRoom(lane) && ports.delayedReadyCount < ReadyCalls.mostDelayed * ports.count
     }
 
     /// Moves what lies behind requests that wait for their moment, where a partition cannot be read on.
@@ -187,13 +187,9 @@ extension WorkerLoop {
     func relieveWindows(_ body: (Flight, StartFacts) -> Void) {
         guard ports.areSeveral, canDefer, canProceed, ports.contains(where: isIdle) else { return }
         for lane in Lane.allCases {
-            for slot in lanes[lane.rawValue].slots {
-                guard hasRoomForOutcomes, let ledger = partitions[slot].ledger else { continue }
-                let length = ledger.position - ledger.lowWaterMark
-                let isFull = flights.byteCount >= memory.flights
-                guard isFull || length >= Int64(ledger.window / 2) else { continue }
-                let end = isFull ? ledger.position : ledger.lowWaterMark + length / 2
-                relieve(slot, lane: lane, before: end, startingBy: body)
+            for slot in lanes[lane.rawValue].slots where hasRoomForOutcomes {
+                let end = partitions[slot].reliefEnd(isMemoryFull: flights.byteCount >= memory.flights)
+                if let end { relieve(slot, lane: lane, before: end, startingBy: body) }
             }
         }
     }
@@ -230,27 +226,7 @@ extension WorkerLoop {
     /// Logs what is said once for each assignment.
     func sayNotices() {
         for notice in scheduler.takeNotices() {
-            let (message, members): (StaticString, KeyValuePairs<LogKey, LogValue>)
-            switch notice {
-            case .heldMissing(let number):
-                message =
-                    "the topic of held requests lacks a partition; keyed requests wait in memory and may cause head-of-line blocking"
-                members = [.topic: .string(configuration.topics.held), .partition: LogValue(number)]
-            case .heldFull(let slot, let count):
-                message =
-                    "no more requests can be held; others with ordering keys wait in memory and may cause head-of-line blocking"
-                let id = partitions[slot].id
-                members = [.topic: .string(id.topic), .partition: LogValue(id.partition), .count: LogValue(count)]
-            case .heldLate(let number):
-                message = "requests with ordering keys wait until the held requests before them are restored"
-                members = [.topic: .string(configuration.topics.held), .partition: LogValue(number)]
-            case .foreign(let slot, let group):
-                message = "the topic holds records of another consumer group; skipping them"
-                let reason =
-                    "they belong to the group '\(group)', and are left to it; if it is no more, `pushfan group adopt` takes them over"
-                members = [.topic: .string(partitions[slot].id.topic), .reason: .string(reason)]
-            }
-            log.warning(.requestDelayed, message, members)
+            log.warning(.requestDelayed, notice.message, notice.fields(heldTopic: configuration.topics.held, partitions: partitions))
         }
     }
 }

@@ -85,13 +85,13 @@ extension WorkerLoop {
     private func partitionStatuses() -> [LoopStatus.Partition] {
         let work = flights.work(in: epoch, partitionCount: partitions.count)
         let due = timers.firstDue(of: work.generations)
+        let open = laterStarts.open
         return partitions.enumerated().map { slot, partition in
             let oldest = work.oldest[slot].map { flight in
                 let moment = due[flight.index].map { wallClock.adding(milliseconds: ($0 - now) / 1_000_000) }
                 return flight.status(isHead: partition.head === flight, timer: moment, now: wallClock)
             }
-            let probe = startProbe?.open[partition.id]
-            return partition.status(inWork: work.counts[slot], oldest: oldest, reading: probe, now: wallClock)
+            return partition.status(inWork: work.counts[slot], oldest: oldest, reading: open[partition.id], now: wallClock)
         }
     }
 }

@@ -8,15 +8,13 @@ import PushModel
 extension WorkerLoop {
     /// Records that are taken from a partition in a row before the next one has its turn.
     private static let recordsPerTurn = 64
-    /// The number of calls from delay lanes that may wait for their turn. More would only lie in memory.
-    static let maximumReady = 1024
     /// Calls that may wait for a timer before delay lanes are left alone for a while: what is due is due in a lane as well.
     private static let maximumWaiting = 4096
 
     /// True if records of delay lanes may be read: there is room for their calls.
     var canReceiveDelayed: Bool {
         let hubs = ports.count
-        return canReceive && ports.delayedReadyCount < Self.maximumReady * hubs
+        return canReceive && ports.delayedReadyCount < ReadyCalls.mostDelayed * hubs
             && ports.waitingForRetry < Self.maximumWaiting * hubs
     }
 

@@ -3,6 +3,9 @@ import Delivery
 /// Calls that wait to be sent: of each lane those of new requests and those that come from a delay lane, each in queues by tenant.
 /// The lanes have turns by weight, the two kinds of a lane take turns, and the tenants of a kind have turns by weight.
 struct ReadyCalls {
+    /// The number of calls from delay lanes that may wait for their turn at a hub. More would only lie in memory.
+    static let mostDelayed = 1024
+
     private struct LaneQueue {
         var fresh: TenantQueues
         var delayed: TenantQueues

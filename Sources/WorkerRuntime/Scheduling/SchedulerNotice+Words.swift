@@ -1,0 +1,31 @@
+import Delivery
+import Kafka
+import Observability
+
+/// The words of what the scheduler has to say.
+extension Scheduler.Notice {
+    var message: StaticString {
+        switch self {
+        case .heldMissing:
+            "the topic of held requests lacks a partition; keyed requests wait in memory and may cause head-of-line blocking"
+        case .heldFull:
+            "no more requests can be held; others with ordering keys wait in memory and may cause head-of-line blocking"
+        case .heldLate: "requests with ordering keys wait until the held requests before them are restored"
+        case .foreign: "the topic holds records of another consumer group; skipping them"
+        }
+    }
+
+    /// The fields of the log's line.
+    func fields(heldTopic: String, partitions: [PartitionState]) -> KeyValuePairs<LogKey, LogValue> {
+        switch self {
+        case .heldMissing(let number), .heldLate(let number): return [.topic: .string(heldTopic), .partition: LogValue(number)]
+        case .heldFull(let slot, let count):
+            let id = partitions[slot].id
+            return [.topic: .string(id.topic), .partition: LogValue(id.partition), .count: LogValue(count)]
+        case .foreign(let slot, let group):
+            let reason =
+                "they belong to the group '\(group)', and are left to it; if it is no more, `pushfan group adopt` takes them over"
+            return [.topic: .string(partitions[slot].id.topic), .reason: .string(reason)]
+        }
+    }
+}
