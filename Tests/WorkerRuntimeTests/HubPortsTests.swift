@@ -18,7 +18,7 @@ import Testing
 struct HubPortsTests {
     /// Ports that a loop could have, to hubs that nobody calls. The first hub's rate may have a limit.
     private final class Stage {
-        var ports: HubPorts
+        let ports: HubPorts
         private var configuration: WorkerConfiguration
         private let poller: Poller
         private let metrics: WorkerMetrics
@@ -67,8 +67,7 @@ struct HubPortsTests {
         func destination(_ members: String, tenant: String? = nil) throws -> HubPorts.Destination {
             let flight = try flight(members + (tenant.map { #","tenant":"\#($0)""# } ?? ""))
             flight.nameTenant()
-            flight.findHub(among: ports)
-            return .init(port: flight.port, spread: flight.spread, fault: flight.routeFault)
+            return lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) }
         }
 
         func flight(_ members: String) throws -> Flight {
@@ -188,7 +187,7 @@ struct HubPortsTests {
         let stage = try Stage("a", "b", spreads: ["both": ["a", "b"]])
         func member(_ hub: String?) throws -> String {
             let flight = try stage.flight(#""audience":{"broadcast":true}"# + (hub.map { #","hub":"\#($0)""# } ?? ""))
-            flight.findHub(among: stage.ports)
+            flight.go(to: lend(&flight.request) { stage.ports.route(of: $0, tenant: .none) })
             return stage.ports.hubMember(of: flight).text
         }
         func expected(_ name: String) -> String { ResultWriter.hub(name).text }

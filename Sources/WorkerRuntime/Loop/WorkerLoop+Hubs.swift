@@ -111,7 +111,7 @@ extension WorkerLoop {
 
     /// Decides which hub a request goes to that was read just now. A request without a route goes to none, and `plan` refuses it.
     func findHub(of flight: Flight) {
-        flight.findHub(among: ports)
+        flight.go(to: lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) })
         flights.moved(flight)
     }
 
