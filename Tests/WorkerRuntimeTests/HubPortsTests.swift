@@ -18,7 +18,7 @@ import Testing
 struct HubPortsTests {
     /// Ports that a loop could have, to hubs that nobody calls. The first hub's rate may have a limit.
     private final class Stage {
-        var ports: HubPorts
+        let ports: HubPorts
         private var configuration: WorkerConfiguration
         private let poller: Poller
         private let metrics: WorkerMetrics
@@ -67,8 +67,7 @@ struct HubPortsTests {
         func destination(_ members: String, tenant: String? = nil) throws -> HubPorts.Destination {
             let flight = try flight(members + (tenant.map { #","tenant":"\#($0)""# } ?? ""))
             flight.nameTenant()
-            flight.findHub(among: ports)
-            return .init(port: flight.port, spread: flight.spread, fault: flight.routeFault)
+            return lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) }
         }
 
         func flight(_ members: String) throws -> Flight {
@@ -188,7 +187,7 @@ struct HubPortsTests {
         let stage = try Stage("a", "b", spreads: ["both": ["a", "b"]])
         func member(_ hub: String?) throws -> String {
             let flight = try stage.flight(#""audience":{"broadcast":true}"# + (hub.map { #","hub":"\#($0)""# } ?? ""))
-            flight.findHub(among: stage.ports)
+            flight.go(to: lend(&flight.request) { stage.ports.route(of: $0, tenant: .none) })
             return stage.ports.hubMember(of: flight).text
         }
         func expected(_ name: String) -> String { ResultWriter.hub(name).text }
@@ -240,22 +239,6 @@ struct HubPortsTests {
         pool.account(for: flight)
         #expect(flight.counted.byteCount > 0)
         #expect(stage.ports.hasShare(stage.ports[0], for: flight, among: full, of: memory))
-    }
-
-    @Test func aLaneIsFullWhenAHubHasBufferedItsPart() throws {
-        let memory = MemoryBudget(16 << 20)
-        let stage = try Stage("a", "b")
-        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
-        var value = ByteWriter()
-        for _ in 0..<memory.buffered / 2 { value.append(UInt8(0x20)) }
-        #expect(!stage.ports.isFull(stage.ports[0], for: .bulk, of: memory))
-        stage.ports[0].buffered[Lane.bulk.rawValue].append(
-            .init(
-                slot: 0, origin: origin, receivedAt: 0, waitingSince: Timestamp(milliseconds: 0), key: nil,
-                envelope: RecordEnvelope(), value: value), of: .none)
-        #expect(stage.ports.isFull(stage.ports[0], for: .bulk, of: memory))
-        #expect(!stage.ports.isFull(stage.ports[0], for: .normal, of: memory))
-        #expect(!stage.ports.isFull(stage.ports[1], for: .bulk, of: memory))
     }
 
     @Test func theLoopTurnsForAHubThatCanTakeACall() throws {

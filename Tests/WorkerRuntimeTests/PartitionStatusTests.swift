@@ -54,7 +54,7 @@ import Testing
     @Test func anOpenTransactionIsReportedWhereReadingEnds() throws {
         var partition = try Self.partition(committed: 30)
         partition.reachedEnd(30)
-        partition.mayHaveRecords = false
+        partition.cursor.wasEmpty()
         partition.lastTimestamp = Self.now.adding(milliseconds: -60_000)
         let open = partition.measureRequests(Watermarks(low: 0, high: 33), now: Self.now).open
         #expect(open.map(\.offset) == [30] && open.map(\.recordCount) == [3])
@@ -71,15 +71,14 @@ import Testing
         #expect(partition.measureDelayed(Watermarks(low: 0, high: 30), now: Self.now) == Self.now)
     }
 
-    @Test func theFirstRecordIsTakenOnceWithItsMark() throws {
+    @Test func theFirstRecordIsTakenOnce() throws {
         var partition = try Self.partition(.delayed)
         #expect(partition.takeHead() == nil)
         var pool = FlightPool()
         partition.head = Self.flight(&pool)
-        partition.isHeadCancelled = true
         #expect(!partition.canRead)
         #expect(partition.takeHead() === pool.flights[0])
-        #expect(partition.head == nil && !partition.isHeadCancelled && partition.takeHead() == nil)
+        #expect(partition.head == nil && partition.takeHead() == nil)
     }
 
     /// Each row: the phases of two calls, and what the request waits for.
@@ -93,7 +92,8 @@ import Testing
         let flight = Self.flight(&pool)
         flight.calls = phases.enumerated().map { index, phase in
             var call = Flight.Call()
-            (call.phase, call.attempt) = (phase, index)
+            _ = call.enter(phase)
+            call.attempt = index
             return call
         }
         let due = Self.now.adding(milliseconds: 500)

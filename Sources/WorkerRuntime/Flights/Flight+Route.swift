@@ -12,11 +12,8 @@ extension Flight {
         tenant = lend(&request) { TenantID($0.document.span(name)) }
     }
 
-    /// Finds the hub that the request goes to, of which the tenant is named. A request without a route goes to none, and planning refuses
-    /// it. The pool must hear of it (`FlightPool.moved`).
-    @inline(__always)
-    func findHub(among ports: borrowing HubPorts) {
-        let destination = lend(&request) { ports.route(of: $0, tenant: tenant) }
+    /// Notes the destination of the request. The pool must hear of it (`FlightPool.moved`).
+    func go(to destination: HubPorts.Destination) {
         port = destination.port
         spread = destination.spread
         routeFault = destination.fault

@@ -7,7 +7,10 @@ import PushModel
 /// The loop's ports to its hubs, each at the place of its number, and the destinations of the names of hubs.
 ///
 /// The place of a closed port is used again, so that numbers stay few. While one port alone is open, nothing has to be looked up.
-struct HubPorts: RandomAccessCollection {
+///
+/// Belongs to the loop's thread. A class, so that a call with it copies nothing: a value would be copied for each request, with a count of
+/// references for each array in it.
+final class HubPorts: RandomAccessCollection {
     /// Routes.
     struct Destination: Equatable {
         /// The hub's number: of several hubs the first one's. Of none, that of some hub in use.
@@ -41,24 +44,24 @@ extension HubPorts {
     var nextNumber: Int { ports.firstIndex(where: \.isClosed) ?? ports.count }
 
     /// Adds a port, whose number is `nextNumber`.
-    mutating func add(_ port: HubPort) {
+    func add(_ port: HubPort) {
         if port.number < ports.count { ports[port.number] = port } else { ports.append(port) }
         noteOnly()
     }
 
     /// Closes a port. Its metrics are kept if another open port has its name.
-    mutating func close(_ port: HubPort) {
+    func close(_ port: HubPort) {
         port.isRetired = true
         port.close(keepsMetrics: ports.contains { $0 !== port && !$0.isClosed && $0.name == port.name })
         noteOnly()
     }
 
     /// Closes the ports at which nothing is in flight any more.
-    mutating func closeRetired() {
+    func closeRetired() {
         for port in ports where port.isRetired && !port.isClosed && port.limits.inFlight == 0 { close(port) }
     }
 
-    private mutating func noteOnly() {
+    private func noteOnly() {
         let open = ports.filter { !$0.isClosed }
         only = open.count == 1 ? open[0] : nil
     }
@@ -67,7 +70,6 @@ extension HubPorts {
 // Routes.
 extension HubPorts {
     /// The destination of a request, of which the tenant is known.
-    @inline(__always)
     func route(of request: borrowing PushRequest, tenant: TenantID) -> Destination {
         do throws(HubRouter.Fault) {
             switch try routes.route(of: request, tenant: tenant) {

@@ -56,9 +56,7 @@ extension WorkerLoop {
     func reroute(_ flight: Flight) {
         guard flight.poll == nil, !flight.calls.isEmpty, !flight.hasCallInFlight else { return }
         let former = ports[flight.port]
-        flight.nameTenant()
-        flight.findHub(among: ports)
-        flights.moved(flight)
+        findHub(of: flight)
         let port = ports[flight.port]
         former.handOver(flight, to: port)
         guard flight.joinQueue(of: port) else {

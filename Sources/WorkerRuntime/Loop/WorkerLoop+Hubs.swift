@@ -93,8 +93,7 @@ extension WorkerLoop {
                 if poll.phase == .ready, ports[flight.port].isRetired { startPoll(flight, poll: poll) }
             } else if flight.calls.isEmpty {
                 // It was read, and waits for its time or for room.
-                flight.findHub(among: ports)
-                flights.moved(flight)
+                findHub(of: flight)
             } else if ports[flight.port].isRetired, !flight.hasCallInFlight {
                 reroute(flight)
             }

@@ -52,10 +52,16 @@ extension WorkerLoop {
         flight.read(byteCount: value.count)
         let reader = partitions[flight.slot].role.isOpen ? openReader : ownReader
         let reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
-        flight.nameTenant()
-        flight.findHub(among: ports)
+        findHub(of: flight)
         flights.account(for: flight)
         return reading
+    }
+
+    /// Decides whose a request is, and which hub it goes to. One without a route goes to none, and the gate refuses it.
+    func findHub(of flight: Flight) {
+        flight.nameTenant()
+        flight.go(to: lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) })
+        flights.moved(flight)
     }
 
     /// Makes a flight of a record that was put aside.

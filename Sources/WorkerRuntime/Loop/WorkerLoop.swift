@@ -31,7 +31,7 @@ final class WorkerLoop {
     /// Replaced when one of its calls never ends.
     var committer: Committer
     /// The loop's ports to its hubs, by number, and the routes to them.
-    var ports: HubPorts
+    let ports: HubPorts
 
     /// The loop's knowledge of its partitions' lives, and of its own.
     var membership: Membership
