@@ -1,28 +1,21 @@
 import Basics
-import Delivery
 import PushModel
 
 /// Buffered records of one lane: read although their tenants have enough calls waiting, so that they cause no head-of-line blocking.
 ///
 /// They are kept as they came, which takes a small part of what a flight does, and are read again when their tenant's turn has come. They
 /// are to everything else what the records are that Kafka still has.
-struct BufferedRecords {
-    /// One record.
-    struct Record {
-        let slot: Int
-        let origin: RecordOrigin
-        /// The moment when it was read, monotonic nanoseconds.
-        let receivedAt: MonotonicTime
-        /// Since when its request waits for something other than its time.
-        let waitingSince: Timestamp
-        /// The ordering key whose turn it is, if it has one.
-        var key: RequestIdentity?
-        let envelope: RecordEnvelope
-        let value: ByteWriter
+struct TenantBuffers {
+    /// About how many calls of a lane's tenants wait for their turn at most, when they are many.
+    private static let waitingCalls = 1024
 
-        /// The memory that it takes, about.
-        var byteCount: Int { value.count + envelope.byteCount + 256 }
-    }
+    /// The calls of one tenant that may wait for their turn: fewer than it is sure to need until more can be started, and at least one.
+    ///
+    /// - Parameters:
+    ///   - most: The calls that the hub may have in flight.
+    ///   - tenantCount: The tenants that have calls waiting.
+    /// - Returns: That number.
+    static func limit(most: Int, tenantCount: Int) -> Int { max(1, min(most, waitingCalls / max(tenantCount, 1))) }
 
     /// The most memory that the records of a lane may take: 32 MiB, some 60,000 small ones.
     static let maximumBytes = 32 << 20
@@ -41,14 +34,14 @@ struct BufferedRecords {
 
     func hasRecords(of tenant: TenantID) -> Bool { count > 0 && queues[tenant] != nil }
 
-    mutating func append(_ record: Record, of tenant: TenantID) {
+    mutating func append(_ record: BufferedRecord, of tenant: TenantID) {
         queues[tenant, default: Queue()].append(record)
         count += 1
         byteCount += record.byteCount
     }
 
     /// Takes out the first record of a tenant.
-    mutating func removeFirst(of tenant: TenantID) -> Record? {
+    mutating func removeFirst(of tenant: TenantID) -> BufferedRecord? {
         guard let record = queues[tenant]?.popFirst() else { return nil }
         if queues[tenant]?.isEmpty ?? false { queues[tenant] = nil }
         count -= 1
@@ -57,8 +50,8 @@ struct BufferedRecords {
     }
 
     /// Takes out the records of a partition that stand before `end` and were read before `moment`, each tenant's in their order.
-    mutating func removeAll(of slot: Int, before end: Int64, readBefore moment: MonotonicTime) -> [Record] {
-        var removed: [Record] = []
+    mutating func removeAll(of slot: Int, before end: Int64, readBefore moment: MonotonicTime) -> [BufferedRecord] {
+        var removed: [BufferedRecord] = []
         for tenant in tenants {
             var kept = Queue()
             while let record = removeFirst(of: tenant) {
@@ -71,18 +64,18 @@ struct BufferedRecords {
     }
 
     /// Takes out all records, each tenant's in their order.
-    mutating func takeAll() -> [Record] {
-        var removed: [Record] = []
+    mutating func takeAll() -> [BufferedRecord] {
+        var removed: [BufferedRecord] = []
         for tenant in tenants { while let record = removeFirst(of: tenant) { removed.append(record) } }
         return removed
     }
 
     /// Removes all records.
-    mutating func removeAll() { self = BufferedRecords() }
+    mutating func removeAll() { self = TenantBuffers() }
 
     /// The records of one tenant, first come first served.
     private struct Queue {
-        private var records = FIFO<Record>()
+        private var records = FIFO<BufferedRecord>()
         /// The moments since when records wait that no later record has waited as long as: the first is the earliest of all. So tens of
         /// thousands of records need not be searched, each second, for the one that waits longest.
         private var moments = FIFO<Timestamp>()
@@ -91,13 +84,13 @@ struct BufferedRecords {
 
         var waitingSince: Timestamp? { moments.first }
 
-        mutating func append(_ record: Record) {
+        mutating func append(_ record: BufferedRecord) {
             records.append(record)
             while let last = moments.last, last > record.waitingSince { _ = moments.popLast() }
             moments.append(record.waitingSince)
         }
 
-        mutating func popFirst() -> Record? {
+        mutating func popFirst() -> BufferedRecord? {
             guard let record = records.popFirst() else { return nil }
             if record.waitingSince == waitingSince { _ = moments.popFirst() }
             return record

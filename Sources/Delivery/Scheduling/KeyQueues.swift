@@ -1,5 +1,4 @@
 import Basics
-import Delivery
 import PushModel
 
 /// The requests of one partition that share ordering keys: of each key at most one is in work, and it is the one that was published first.

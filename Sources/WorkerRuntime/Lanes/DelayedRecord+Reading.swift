@@ -3,37 +3,8 @@ import GroupPositions
 import Kafka
 import PushModel
 
-/// The content of a record of a delay lane beside the request: what `DelayRecorder` wrote.
-///
-/// A class, so that a flight that does not come from a delay lane has no more than an empty reference.
-final class DelayedRecord {
-    /// The time when the request is to go on.
-    let due: Timestamp
-    /// The lane that the request came by.
-    let lane: Lane
-    /// The record that the request came with.
-    let origin: RecordOrigin
-    /// The history of its calls, and of it as a whole.
-    let history: DeliveryHistory
-    let report: DeliveryReport
-    /// The history as it was written.
-    let text: ByteWriter
-    /// The time to check the record again.
-    let recheckTime: Timestamp
-
-    private init(
-        due: Timestamp, lane: Lane, origin: RecordOrigin, history: DeliveryHistory, report: DeliveryReport, text: ByteWriter,
-        recheckTime: Timestamp
-    ) {
-        self.due = due
-        self.lane = lane
-        self.origin = origin
-        self.history = history
-        self.report = report
-        self.text = text
-        self.recheckTime = recheckTime
-    }
-
+/// How a record of a delay lane is read: what `DelayRecorder` wrote.
+extension DelayedRecord {
     /// The meaning of a record of a delay lane for this worker.
     enum Reading {
         /// A request that waits.

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import Delivery
-@testable import WorkerRuntime
 
 /// The order of keys, as a value: a model of a partition, of what is held of it, and of workers that die.
 @Suite struct KeyQueuesTests {
@@ -178,10 +177,10 @@ struct OrderModel {
         default: now += tick
         }
         if !ledger.hasRoom {
-            let room = OrderedPartitions.maximumHeld(window: Self.heldWindow) - queues.heldCount
+            let room = HeldRules.maximumHeld(window: Self.heldWindow) - queues.heldCount
             for (_, request) in queues.removeFollowers(now: .at(now), limit: (max(0, room), .max)) { move(request.record) }
         }
-        if let start = OrderedPartitions.relocationStart(
+        if let start = HeldRules.relocationStart(
             lowWaterMark: heldLedger.lowWaterMark, position: heldLedger.position, window: Self.heldWindow)
         {
             let old = queues.removeHeld(limit: .max) { place, _ in place < start }
@@ -253,7 +252,7 @@ struct OrderModel {
         let one = work[index]
         if one.key > 0, isChosen(longWaitsIn100, of: 100) {
             let due = now + Int64.random(in: 0..<3000, using: &generator) * (one.key == 1 ? slowness : 1)
-            guard one.place != nil || queues.heldCount < OrderedPartitions.maximumHeld(window: Self.heldWindow) else {
+            guard one.place != nil || queues.heldCount < HeldRules.maximumHeld(window: Self.heldWindow) else {
                 // There is no room: it waits in memory.
                 work[index].due = due
                 return

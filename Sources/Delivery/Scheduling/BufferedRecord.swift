@@ -1,0 +1,50 @@
+public import Basics
+public import PushModel
+
+/// A request that waits in memory as it was read: for the turn of its ordering key, or of its tenant. That takes a small part of what a
+/// flight does. To everything else it is what the records are that Kafka still has.
+public final class BufferedRecord: Sendable {
+    /// The partition of the record, and the record's offset there.
+    public let slot: Int
+    public let offset: Int64
+    public let lane: Lane
+    /// The record that the request was published with.
+    public let origin: RecordOrigin
+    /// The moment when it was read, monotonic nanoseconds.
+    public let receivedAt: MonotonicTime
+    /// Since when the request waits for something other than its time.
+    public let waitingSince: Timestamp
+    /// The ordering key whose turn it is, if it has one.
+    public let key: RequestIdentity?
+    public let envelope: RecordEnvelope
+    public let value: ByteWriter
+    /// The content of a held record beside the request.
+    public let delayed: DelayedRecord?
+    /// The time when a held record was written, or `never` for one that is not held.
+    public let writtenAt: Timestamp
+    /// The request's name, by which a held one is cancelled that waits for its moment, or nil for one that is not held.
+    public let name: RequestName?
+
+    /// A request as it was read.
+    public init(
+        slot: Int, offset: Int64, lane: Lane, origin: RecordOrigin, receivedAt: MonotonicTime, waitingSince: Timestamp,
+        key: RequestIdentity? = nil, envelope: RecordEnvelope, value: ByteWriter, delayed: DelayedRecord? = nil,
+        writtenAt: Timestamp = .never, name: RequestName? = nil
+    ) {
+        self.slot = slot
+        self.offset = offset
+        self.lane = lane
+        self.origin = origin
+        self.receivedAt = receivedAt
+        self.waitingSince = waitingSince
+        self.key = key
+        self.envelope = envelope
+        self.value = value
+        self.delayed = delayed
+        self.writtenAt = writtenAt
+        self.name = name
+    }
+
+    /// The memory that it takes, about.
+    public var byteCount: Int { value.count + envelope.byteCount + 384 + (delayed.map { $0.text.count + 1024 } ?? 0) }
+}

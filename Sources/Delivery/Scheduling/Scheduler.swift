@@ -1,0 +1,417 @@
+public import Basics
+public import PushModel
+
+/// The requests of a loop that wait in memory, and whose turn it is: those with ordering keys, those whose tenants have enough calls
+/// waiting, and those whose hub is gone.
+///
+/// It knows the partitions of an assignment by their slots. A partition of held requests belongs to one of requests: only the owner of that
+/// one reads and writes it. Whoever begins to own them reads what is held to its end before any request of a key is started.
+public struct Scheduler {
+    /// What is said once for each assignment.
+    public enum Notice: Sendable, Hashable {
+        /// The topic of held requests lacks the partition of that number.
+        case heldMissing(Int32)
+        /// No more requests of the partition at that slot can be held; so many are.
+        case heldFull(slot: Int, count: Int)
+        /// The held requests of a partition are not read to their end yet, while requests wait for that.
+        case heldLate(Int32)
+        /// The partition at that slot has records of another group.
+        case foreign(slot: Int, group: String)
+    }
+
+    /// A partition as the scheduler knows it.
+    public struct Partition: Sendable {
+        let number: Int32
+        let lane: Lane?
+
+        /// A partition of requests of a lane, or of something else, with its number.
+        public init(number: Int32, lane: Lane?) {
+            self.number = number
+            self.lane = lane
+        }
+    }
+
+    /// A record that is to be written to the topic of held requests, to the partition of that number.
+    public typealias Move = (record: BufferedRecord, partition: Int32)
+
+    /// The most that is written again, or moves, in one turn.
+    private static let movesPerTurn = 1024
+    /// The interval at which partitions without room are looked at: 20 ms in nanoseconds.
+    private static let reliefInterval: Int64 = 20_000_000
+    /// The time that a lane is read ahead after a request that names its tenant: 10 s in nanoseconds.
+    private static let readAheadTime: Int64 = 10_000_000_000
+    /// The longest time that a held record lies before it is written again, so that the topic's retention does not reach it: 12 h in
+    /// milliseconds.
+    private static let longestStay: Int64 = 43_200_000
+    /// The interval at which positions are committed that have not moved: 1 h in nanoseconds. The group forgets positions of topics that it
+    /// has not subscribed to some days after they were committed.
+    private static let refreshInterval: Int64 = 3_600_000_000_000
+    /// The time after which that is done first, so that an assignment that others who join end at once has nothing to commit: 1 min in
+    /// nanoseconds.
+    private static let firstRefresh: Int64 = 60_000_000_000
+    /// The time that the held requests may take to be read before that is said: 10 s in nanoseconds.
+    private static let heldPatience: Int64 = 10_000_000_000
+
+    /// The delay lanes, and who waits there.
+    public var delays = DelayPolicy(DelayLanes([]))
+    /// True if positions are to be committed although nothing has moved.
+    public var isRefreshDue = false
+    /// The slots of the partitions of held requests, behind those of all others.
+    public private(set) var heldSlots = 0..<0
+    /// True if any request with a key was seen in this assignment.
+    public private(set) var isUsed = false
+
+    private let heldWindow: Int
+    /// The keys of each partition of requests, by its slot.
+    private var keys: [KeyQueues<BufferedRecord>] = []
+    /// The numbers and lanes of the partitions, by slot.
+    private var partitions: [Partition] = []
+    /// For each partition of requests the slot of that of its held requests, or nil where there is none.
+    private var heldOfRequests: [Int?] = []
+    /// For each partition of held requests the slot of that of requests, or nil where that is not assigned.
+    private var requestsOfHeld: [Int?] = []
+    /// The records of tenants, by the number of their hub and by lane.
+    private var buffers: [[TenantBuffers]] = []
+    /// The moment until which each lane is read beyond what has places, because requests name tenants.
+    private var readsAheadUntil = Lane.allCases.map { _ in MonotonicTime.past }
+    /// The records that wait for no turn: their hub is gone, and they go where they are sent now.
+    private var displaced = FIFO<BufferedRecord>()
+    private var nextRelief = MonotonicTime.past
+    private var nextRefresh = MonotonicTime.past
+    private var said: Set<String> = []
+    private var notices: [Notice] = []
+
+    /// A scheduler without partitions. The window is that of the partitions of held requests.
+    public init(heldWindow: Int) { self.heldWindow = heldWindow }
+
+    /// Begins an assignment, of which nothing is known yet.
+    ///
+    /// - Parameters:
+    ///   - partitions: All its partitions, by slot.
+    ///   - held: The slots of those of held requests.
+    ///   - movesPositions: Whether positions are to be committed at once.
+    ///   - now: The present moment.
+    public mutating func begin(_ partitions: [Partition], held: Range<Int>, movesPositions: Bool, now: MonotonicTime) {
+        end()
+        self.partitions = partitions
+        heldSlots = held
+        requestsOfHeld = held.map { _ in nil }
+        heldOfRequests = partitions.map { _ in nil }
+        for (slot, partition) in partitions.enumerated() {
+            guard let lane = partition.lane else { continue }
+            let number = HeldRules.heldPartition(of: partition.number, in: lane)
+            let found = number.flatMap { number in held.first { partitions[$0].number == number } }
+            heldOfRequests[slot] = found
+            if let found { requestsOfHeld[found - held.lowerBound] = slot }
+            while keys.count <= slot { keys.append(KeyQueues(isComplete: true)) }
+            keys[slot] = KeyQueues(isComplete: found == nil)
+        }
+        nextRefresh = now + Self.firstRefresh
+        isRefreshDue = movesPositions
+    }
+
+    /// Forgets the assignment and all records: their next owner has them.
+    public mutating func end() {
+        let empty = Scheduler(heldWindow: heldWindow)
+        let (delays, hubCount) = (delays, buffers.count)
+        self = empty
+        self.delays = delays
+        buffers = Array(repeating: Lane.allCases.map { _ in TenantBuffers() }, count: hubCount)
+    }
+
+    /// What is to be said now.
+    public mutating func takeNotices() -> [Notice] {
+        if notices.isEmpty { return [] }
+        defer { notices.removeAll() }
+        return notices
+    }
+
+    /// Has something said, once for each assignment.
+    public mutating func say(_ notice: Notice) {
+        if said.insert(notice.kind).inserted { notices.append(notice) }
+    }
+}
+
+// Ordering keys.
+extension Scheduler {
+    /// The slot of the partition of requests that a record's key belongs to, by the slot of the record. Nil where that is not assigned.
+    public func requests(of slot: Int) -> Int? {
+        if heldSlots.contains(slot) { return requestsOfHeld[slot - heldSlots.lowerBound] }
+        return keys.indices.contains(slot) ? slot : nil
+    }
+
+    /// Asks for the turn of a request that was published just now. Of each key one request is in work, and it is the one that was
+    /// published first.
+    ///
+    /// - Parameters:
+    ///   - key: Its key.
+    ///   - slot: Its partition.
+    ///   - origin: The record that it was published with.
+    /// - Returns: Whether it has its turn, until `completed` or `hold`; else it is to be put behind the others by `offer`.
+    public mutating func takeTurn(of key: RequestIdentity, in slot: Int, origin: RecordOrigin) -> Bool {
+        isUsed = true
+        guard keys[slot].isFree(key) else { return false }
+        keys[slot].begin(key, origin: .init(origin), at: origin.offset)
+        return true
+    }
+
+    /// Puts a request behind those of its key.
+    ///
+    /// - Parameters:
+    ///   - record: It, as it was read.
+    ///   - key: Its key.
+    ///   - due: Before which it must not go on if it was held; `past` for at once.
+    /// - Returns: Whether it waits here now; false for a copy of one that does, or if its partition of requests is not assigned.
+    public mutating func offer(_ record: BufferedRecord, of key: RequestIdentity, due: Timestamp = .past) -> Bool {
+        guard let slot = requests(of: record.slot) else { return false }
+        isUsed = true
+        let place: KeyQueues<BufferedRecord>.Place = slot == record.slot ? .published(record.offset) : .held(record.offset)
+        return keys[slot].add(
+            key,
+            request: .init(origin: .init(record.origin), place: place, record: record, due: due, byteCount: record.byteCount))
+    }
+
+    /// The request of a key has its end, so that the next one has its turn.
+    public mutating func completed(_ key: RequestIdentity, in slot: Int) {
+        if let slot = requests(of: slot) { keys[slot].finish(key) }
+    }
+
+    /// Decides whether a request of a key, which is in work, is held. Then its key waits for it there.
+    ///
+    /// - Parameters:
+    ///   - key: Its key.
+    ///   - slot: The partition of its record.
+    ///   - due: When it may go on.
+    ///   - byteCount: The bytes that it will take there.
+    ///   - isLeft: Whether it is left to the partition's next owner, however short its wait is.
+    ///   - now: The present moment.
+    /// - Returns: The number of the partition to write it to; nil when the wait is short, or there is no room or no topic.
+    public mutating func hold(
+        _ key: RequestIdentity, in slot: Int, until due: Timestamp, byteCount: Int, isLeft: Bool, now: Timestamp
+    ) -> Int32? {
+        guard isLeft || DelayPolicy.isLong(until: due, now: now), let requests = requests(of: slot),
+            let held = heldPartition(of: requests)
+        else { return nil }
+        // What comes from there leaves room for itself.
+        guard held == slot || hasRoomForHeld(requests, byteCount: byteCount) else { return nil }
+        keys[requests].moved(key, byteCount: byteCount)
+        return partitions[held].number
+    }
+
+    /// A request that moves will not be read where it went.
+    public mutating func neverArrives(publishedAt offset: Int64, in slot: Int) { keys[slot].neverArrives(publishedAt: offset) }
+
+    /// The request of a partition whose key has its turn. It is in work from then on. Nil when none has.
+    public mutating func nextOfKeys(in slot: Int, now: Timestamp) -> (record: BufferedRecord, key: RequestIdentity)? {
+        while let (key, request) = keys[slot].next(now: now) {
+            if let record = request.record { return (record, key) }
+        }
+        return nil
+    }
+
+    /// The time when `nextOfKeys` can have something: `past` for at once, nil while all wait for something else than time.
+    public func nextMoment(in slot: Int) -> Timestamp? { keys[slot].nextMoment }
+
+    /// True if the records that wait for keys of a partition take as many bytes.
+    public func isFull(_ slot: Int, limit: (_ partitions: Int) -> Int) -> Bool { keys[slot].byteCount >= limit(keys.count) }
+
+    /// Lets cancelled requests go on that wait for their moments.
+    public mutating func hurry(_ isCancelled: (BufferedRecord) -> Bool) {
+        guard isUsed else { return }
+        for slot in keys.indices where keys[slot].count > 0 { keys[slot].hurry(isCancelled) }
+    }
+
+    /// The earliest moment since which a request waits whose key has its turn. Nil when none does.
+    public func oldestOfKeys(at now: Timestamp) -> Timestamp? {
+        var oldest: Timestamp?
+        for queues in keys where queues.count > 0 {
+            queues.forEachDue(at: now) { oldest = min(oldest ?? $0.waitingSince, $0.waitingSince) }
+        }
+        return oldest
+    }
+}
+
+// Held requests.
+extension Scheduler {
+    /// All is known that is held of a partition, by the slot of its held requests.
+    public mutating func heldIsRead(_ held: Int) {
+        if let slot = requests(of: held) { keys[slot].complete() }
+    }
+
+    /// True while that is not known, and the partition of requests is assigned.
+    public func isReadingHeld(_ held: Int) -> Bool { requests(of: held).map { !keys[$0].isComplete } ?? false }
+
+    /// The followers of requests that wait for their moment, where a partition cannot be read on: they are to be held.
+    ///
+    /// - Parameters:
+    ///   - isBlocked: Whether the partition of requests at a slot cannot be read on.
+    ///   - now: The present moment, and the same by the wall clock.
+    /// - Returns: What moves; and the slots that were looked at.
+    public mutating func relieve(
+        where isBlocked: (Int) -> Bool, now: (monotonic: MonotonicTime, wall: Timestamp)
+    ) -> (moves: [Move], slots: [Int]) {
+        guard now.monotonic >= nextRelief else { return ([], []) }
+        nextRelief = now.monotonic + Self.reliefInterval
+        var moves: [Move] = []
+        var slots: [Int] = []
+        for slot in keys.indices where keys[slot].count > 0 && isBlocked(slot) {
+            let bytes = HeldRules.maximumHeldBytes - keys[slot].heldByteCount
+            guard let held = heldPartition(of: slot), hasRoomForHeld(slot, byteCount: 1) else { continue }
+            let room = HeldRules.maximumHeld(window: heldWindow) - keys[slot].heldCount
+            let found = keys[slot].removeFollowers(now: now.wall, limit: (min(room, Self.movesPerTurn), bytes))
+            moves += found.compactMap { $0.request.record.map { ($0, partitions[held].number) } }
+            slots.append(slot)
+        }
+        return (moves, slots)
+    }
+
+    /// What waits in the older half of a partition of held requests, when it fills too much of the window: it is written again.
+    public mutating func relocate(in held: Int, lowWaterMark: Int64, position: Int64) -> [Move] {
+        guard let slot = requests(of: held),
+            let start = HeldRules.relocationStart(lowWaterMark: lowWaterMark, position: position, window: heldWindow)
+        else { return [] }
+        return moves(keys[slot].removeHeld(limit: Self.movesPerTurn) { place, _ in place < start }, to: held)
+    }
+
+    /// True if positions of held requests are to be committed again, which the group would forget otherwise. Once for each interval.
+    public mutating func refreshes(now: MonotonicTime) -> Bool {
+        guard now >= nextRefresh else { return false }
+        nextRefresh = now + Self.refreshInterval
+        return true
+    }
+
+    /// What was held for so long that the topic's retention could reach it: it is written again.
+    public mutating func renew(in held: Int, now: Timestamp) -> [Move] {
+        isRefreshDue = true
+        guard let slot = requests(of: held) else { return [] }
+        let end = now.adding(milliseconds: -Self.longestStay)
+        return moves(keys[slot].removeHeld(limit: .max) { _, record in record.writtenAt < end }, to: held)
+    }
+
+    /// Has it said when requests wait because held ones take long to be read.
+    ///
+    /// - Parameters:
+    ///   - assignedAt: When the assignment began.
+    ///   - now: The present moment.
+    public mutating func watchHeld(assignedAt: MonotonicTime, now: MonotonicTime) {
+        guard now - assignedAt > Self.heldPatience,
+            let slot = keys.indices.first(where: { !keys[$0].isComplete && keys[$0].count > 0 }),
+            let number = heldNumber(of: slot)
+        else { return }
+        say(.heldLate(number))
+    }
+
+    private func heldNumber(of slot: Int) -> Int32? {
+        HeldRules.heldPartition(of: partitions[slot].number, in: partitions[slot].lane ?? .normal)
+    }
+
+    /// The slot of the partition of held requests that belongs to a partition of requests.
+    private mutating func heldPartition(of slot: Int) -> Int? {
+        if let held = heldOfRequests[slot] { return held }
+        if let number = heldNumber(of: slot) { say(.heldMissing(number)) }
+        return nil
+    }
+
+    private mutating func hasRoomForHeld(_ slot: Int, byteCount: Int) -> Bool {
+        let (count, bytes) = (keys[slot].heldCount, keys[slot].heldByteCount + byteCount)
+        if HeldRules.hasRoom(count: count, bytes: bytes, window: heldWindow) { return true }
+        say(.heldFull(slot: slot, count: count))
+        return false
+    }
+
+    private func moves(_ found: [(key: RequestIdentity, request: KeyQueues<BufferedRecord>.Request)], to held: Int) -> [Move] {
+        found.compactMap { $0.request.record.map { ($0, partitions[held].number) } }
+    }
+}
+
+// Tenants.
+extension Scheduler {
+    /// Makes room for the records of a hub.
+    public mutating func addHub(_ number: Int) {
+        while buffers.count <= number { buffers.append(Lane.allCases.map { _ in TenantBuffers() }) }
+    }
+
+    /// Notes a request of a tenant: its lane is read ahead for a while.
+    public mutating func noteTenant(in lane: Lane, now: MonotonicTime) { readsAheadUntil[lane.rawValue] = now + Self.readAheadTime }
+
+    /// True if a lane has requests of tenants, or had some lately. Then it is read beyond what has places.
+    public func readsAhead(_ lane: Lane, of hub: Int, now: MonotonicTime) -> Bool {
+        now < readsAheadUntil[lane.rawValue] || !buffers[hub][lane.rawValue].isEmpty
+    }
+
+    /// True if a tenant may have another call waiting at a hub.
+    ///
+    /// - Parameters:
+    ///   - waiting: The calls that it has waiting there.
+    ///   - tenantCount: The tenants that have some.
+    ///   - most: The calls that the hub may have in flight.
+    /// - Returns: Whether it may.
+    public static func hasPlace(waiting: Int, tenantCount: Int, most: Int) -> Bool {
+        waiting < TenantBuffers.limit(most: most, tenantCount: tenantCount)
+    }
+
+    /// True if records of a tenant are buffered: those that come later wait behind them.
+    public func hasRecords(of tenant: TenantID, at hub: Int, in lane: Lane) -> Bool {
+        buffers[hub][lane.rawValue].hasRecords(of: tenant)
+    }
+
+    /// Buffers a record until its tenant has a place.
+    public mutating func buffer(_ record: BufferedRecord, of tenant: TenantID, at hub: Int) {
+        buffers[hub][record.lane.rawValue].append(record, of: tenant)
+    }
+
+    /// The tenants that have records buffered.
+    public func tenants(at hub: Int, in lane: Lane) -> [TenantID] { buffers[hub][lane.rawValue].tenants }
+
+    /// Takes out the first buffered record of a tenant.
+    public mutating func nextOfTenant(_ tenant: TenantID, at hub: Int, in lane: Lane) -> BufferedRecord? {
+        buffers[hub][lane.rawValue].removeFirst(of: tenant)
+    }
+
+    /// Takes out the buffered records of a partition that stand before `end` and were read before `moment`.
+    public mutating func removeBuffered(of slot: Int, in lane: Lane, at hub: Int, before end: Int64, readBefore moment: MonotonicTime)
+        -> [BufferedRecord]
+    {
+        buffers[hub][lane.rawValue].removeAll(of: slot, before: end, readBefore: moment)
+    }
+
+    /// A hub is gone: its buffered records wait for nothing any more.
+    public mutating func displace(hub: Int) {
+        for lane in buffers[hub].indices { for record in buffers[hub][lane].takeAll() { displaced.append(record) } }
+    }
+
+    /// The next record whose hub is gone.
+    public mutating func nextDisplaced() -> BufferedRecord? { displaced.popFirst() }
+
+    /// True if a hub has no buffered records of a lane.
+    public func hasNoneBuffered(at hub: Int, in lane: Lane) -> Bool { buffers[hub][lane.rawValue].isEmpty }
+
+    /// The bytes that are buffered for a hub of a lane.
+    public func bufferedByteCount(at hub: Int, in lane: Lane) -> Int { buffers[hub][lane.rawValue].byteCount }
+
+    /// The records that are buffered for a hub.
+    public func bufferedCount(at hub: Int) -> Int { buffers[hub].reduce(0) { $0 + $1.count } }
+
+    /// The earliest moment since which a buffered record of a hub waits. Nil when there is none.
+    public func oldestBuffered(at hub: Int) -> Timestamp? { buffers[hub].lazy.compactMap(\.waitingSince).min() }
+
+    /// The most memory that the buffered records of a lane may take, and that the records of a partition's keys may take.
+    public static let mostBuffered = TenantBuffers.maximumBytes
+    public static let mostOfKeys = HeldRules.maximumBytes
+}
+
+extension Scheduler.Notice {
+    /// What is said once, whatever its numbers are.
+    fileprivate var kind: String {
+        switch self {
+        case .heldMissing: "missing"
+        case .heldFull: "full"
+        case .heldLate: "late"
+        case .foreign: "foreign"
+        }
+    }
+}
+
+extension KeyQueues.Origin {
+    fileprivate init(_ origin: RecordOrigin) { self.init(offset: origin.offset, timestamp: origin.timestamp) }
+}
