@@ -52,14 +52,21 @@ public struct CursorGroup: Sendable, Equatable {
     /// The slots in the order of the next round.
     public func slot(ofStep step: Int) -> Int { slots[(first + step) % slots.count] }
 
-    /// Notes the end of a round.
+    /// Begins a round. What is marked from now on, by a signal or by a window that moves, stays for the next one. The order of this round is
+    /// that of `slot(ofStep:)` before.
+    public mutating func beginRound() {
+        first = slots.isEmpty ? 0 : (first + 1) % slots.count
+        mayHaveRecords = false
+        isBlocked = false
+    }
+
+    /// Notes how a partition was left in the round.
     ///
     /// - Parameters:
-    ///   - canRead: Whether one of its partitions can be read still.
-    ///   - isBlocked: Whether one of them waits for its window.
-    public mutating func roundEnded(canRead: Bool, isBlocked: Bool) {
-        first = slots.isEmpty ? 0 : (first + 1) % slots.count
-        mayHaveRecords = canRead
-        self.isBlocked = isBlocked
+    ///   - canRead: Whether it can be read still.
+    ///   - isBlocked: Whether it waits for its window.
+    public mutating func noteRead(canRead: Bool, isBlocked: Bool) {
+        if canRead { mayHaveRecords = true }
+        if isBlocked { self.isBlocked = true }
     }
 }
