@@ -44,7 +44,7 @@ public struct StartFacts: OptionSet, Sendable, Hashable {
     public static let isSpread = StartFacts(bit: 16)
     /// It needs more calls than one request may make.
     public static let isLarge = StartFacts(bit: 17)
-    /// Nothing of it is to be sent.
+    /// Nothing of it is sent.
     public static let isDryRun = StartFacts(bit: 18)
     /// It has expired.
     public static let isTooLate = StartFacts(bit: 19)
@@ -72,7 +72,7 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     case takeTurn
     /// Its tenant's calls are looked at. Finds `isSeated`, and perhaps `isCrowded`.
     case seat
-    /// It is found out before it is put aside that it repeats none. Finds `isNew` or `hasFaults`.
+    /// It is found out that it repeats none, before it waits. Finds `isNew` or `hasFaults`.
     case examine
     /// A known outcome is looked up. Finds `isRecalled`, and perhaps `isConcluded`.
     case recall
@@ -133,7 +133,7 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     private static func buffering(_ facts: StartFacts) -> StartGate? {
         if facts.contains(.hasFaults) { return nil }
         if facts.contains(.continues) { return .expand }
-        guard facts.isDisjoint(with: [.isDelayed, .isConcluded]) else { return nil }
+        guard facts.isDisjoint(with: [.isDelayed, .isConcluded, .isPoll]) else { return nil }
         let putAside: StartGate?
         if facts.contains(.wantsTurn), !facts.contains(.hasTurn) {
             guard facts.contains(.isBehindKey) else { return .takeTurn }

@@ -14,8 +14,8 @@ extension WorkerLoop {
     func startPoll(_ flight: Flight, poll: OutcomePoll) {
         // A hub that is not used any more cannot be asked.
         guard let port = ports.port(named: poll.call.hubText) else {
-            return ports.routes.isSettling(now)
-                ? askLater(flight, poll: poll, after: DelayPolicy.shortestStay) : finish(flight, poll: poll, outcome: .unavailable)
+            guard ports.routes.isSettling(now) else { return finish(flight, poll: poll, outcome: .unavailable) }
+            return askLater(flight, poll: poll, after: DelayPolicy.shortestStay)
         }
         flight.route(to: port)
         if port.polls.isRefused {

@@ -226,7 +226,8 @@ extension WorkerLoop {
     /// Logs what is said once for each assignment.
     func sayNotices() {
         for notice in scheduler.takeNotices() {
-            log.warning(.requestDelayed, notice.message, notice.fields(heldTopic: configuration.topics.held, partitions: partitions))
+            let fields = notice.fields(heldTopic: configuration.topics.held, partitions: partitions)
+            log.warning(.requestDelayed, notice.message, fields)
         }
     }
 }

@@ -19,11 +19,13 @@ extension WorkerLoop {
     }
 
     /// Notes that records have arrived in partitions that the reader of delay lanes reads.
-    func noteDelayedArrivals() {
+    func noteReaderArrivals() {
         for slot in delayedPartitions.slots { partitions[slot].cursor.noteArrivals() }
         delayedPartitions.group.noteArrivals()
         for slot in held.slots { partitions[slot].cursor.noteArrivals() }
         held.noteArrivals()
+        parents.noteArrivals()
+        controlTopic.noteArrivals()
     }
 
     /// Takes the records of delay lanes whose time has come, and those that can be handed on. Calls `body` with those that are to start.

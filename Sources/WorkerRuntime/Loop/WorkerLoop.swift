@@ -234,13 +234,6 @@ final class WorkerLoop {
         details.handleTimers(now)
     }
 
-    /// Notes that records have arrived in partitions that the reader of delay lanes has.
-    private func noteReaderArrivals() {
-        noteDelayedArrivals()
-        parents.noteArrivals()
-        controlTopic.noteArrivals()
-    }
-
     /// The moment when the loop must turn again, whatever happens.
     private func wakeTime() -> MonotonicTime {
         if canReadAtOnce { return now }

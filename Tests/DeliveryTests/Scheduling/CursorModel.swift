@@ -1,0 +1,191 @@
+import Delivery
+import TestSupport
+
+/// Queues of a client library, which signals them as `PartitionCursor` says, and a loop that reads groups of them by its rules.
+struct CursorModel {
+    /// A rule that the loop can leave out, to see that records are left lying then.
+    enum Rule: CaseIterable {
+        /// 1: a mark ends with a read that found nothing. Without: when there is no room, too; or when the window is full.
+        case roomEndsNoMark, windowEndsNoMark
+        /// 2: who takes a signal marks all partitions that it may be for. Without: the first of the group; or that of another group.
+        case signalsMarkAll, signalsAreOfOneGroup
+        /// 3: a group is read while a partition can be. Without: once for each signal; or it does not hear of its windows.
+        case leftoversAreNoted, windowsAreNoted
+        /// 4: an assignment begins with all marks set.
+        case assignmentsBeginMarked
+    }
+
+    struct Step: ShrinkableStep, CustomStringConvertible {
+        enum Kind: CaseIterable { case append, finish, turn, takeRoom, giveRoom, assign }
+        var kind: Kind
+        var value: Int
+        var description: String { "\(kind) \(value)" }
+        var simpler: [Step] { [0, 1, 2, 3, 5, 8].filter { $0 < value }.map { Step(kind: kind, value: $0) } }
+    }
+
+    private struct Partition {
+        /// The records in the library's queue.
+        var queued = 0
+        /// True if the library signals the next record: the queue was read until it was empty.
+        var isArmed = false
+        var cursor = PartitionCursor()
+        /// The records that are not finished; a window has `CursorModel.window` of them.
+        var inWork = 0
+    }
+
+    private static let window = 3
+    private static let partitionCount = 4
+
+    private let omitted: Rule?
+    private var partitions = Array(repeating: Partition(), count: partitionCount)
+    private var groups = [CursorGroup([0, 1]), CursorGroup([2, 3])]
+    /// The groups whose descriptors have a signal.
+    private var signals: Set<Int> = []
+    private var hasRoom = true
+    /// The groups that have a reason for a round in which nothing can be read: a signal, or a window that moved.
+    private var excused: Set<Int> = [0, 1]
+    /// The groups of which a partition waited for its window in the last round.
+    private var waiting: Set<Int> = []
+    private var fault: String?
+
+    private init(without rule: Rule?) { omitted = rule }
+
+    /// Some histories have more records than their reader finishes, and in some queues are empty most of the time.
+    static func steps(_ count: Int, using random: inout SeededRandom) -> [Step] {
+        let weights: [(Step.Kind, Int)] = [
+            (.append, [2, 6, 12][random.below(3)]), (.finish, 12), (.turn, 12), (.takeRoom, random.below(3)), (.giveRoom, 3),
+            (.assign, random.below(2)),
+        ]
+        let kinds = weights.flatMap { Array(repeating: $0.0, count: $0.1) }
+        return (0..<count).map { _ in Step(kind: kinds[random.below(kinds.count)], value: random.below(1 << 20)) }
+    }
+
+    /// Plays steps, and then what is left until nothing more happens.
+    ///
+    /// - Returns: What is wrong, or nil.
+    static func fault(of steps: [Step], without rule: Rule? = nil) -> String? {
+        var model = CursorModel(without: rule)
+        for step in steps {
+            model.take(step)
+            if let fault = model.fault { return fault }
+        }
+        return model.rest()
+    }
+
+    private mutating func take(_ step: Step) {
+        let slot = step.value % Self.partitionCount
+        switch step.kind {
+        case .append: append(1 + step.value / 4 % 3, to: slot)
+        case .finish: finish(slot)
+        case .turn: turn(step.value)
+        case .takeRoom: hasRoom = false
+        case .giveRoom: hasRoom = true
+        case .assign: assign(step.value)
+        }
+    }
+
+    private func group(of slot: Int) -> Int? { groups.firstIndex { $0.slots.contains(slot) } }
+
+    private mutating func append(_ count: Int, to slot: Int) {
+        partitions[slot].queued += count
+        guard partitions[slot].isArmed, let group = group(of: slot) else { return }
+        partitions[slot].isArmed = false
+        signals.insert(group)
+    }
+
+    private mutating func finish(_ slot: Int) {
+        guard partitions[slot].inWork > 0, let group = group(of: slot) else { return }
+        partitions[slot].inWork -= 1
+        if waiting.contains(group) { excused.insert(group) }
+        if omitted != .windowsAreNoted { groups[group].windowMoved() }
+    }
+
+    /// Other groups are made. What was in work is read again, and no signal was asked for yet.
+    private mutating func assign(_ value: Int) {
+        let isMarked = omitted != .assignmentsBeginMarked
+        for slot in partitions.indices {
+            let queued = partitions[slot].queued + partitions[slot].inWork
+            partitions[slot] = Partition(queued: queued, cursor: PartitionCursor(mayHaveRecords: isMarked))
+        }
+        let border = value % (Self.partitionCount + 1)
+        groups = [CursorGroup(0..<border), CursorGroup(border..<Self.partitionCount)]
+        signals = []
+        excused = [0, 1]
+        waiting = []
+    }
+
+    /// Takes signals, and reads a round of each group. What happens in the middle of it is up to `value`.
+    private mutating func turn(_ value: Int) {
+        for group in signals.sorted().prefix(omitted == .signalsAreOfOneGroup ? 1 : .max) {
+            for slot in groups[group].slots.prefix(omitted == .signalsMarkAll ? 1 : .max) {
+                partitions[slot].cursor.noteArrivals()
+            }
+            groups[group].noteArrivals()
+            excused.insert(group)
+        }
+        signals = []
+        for group in groups.indices where groups[group].mayHaveRecords && hasRoom { round(of: group, value: value) }
+    }
+
+    private mutating func round(of group: Int, value: Int) {
+        let order = groups[group].slots.indices.map { groups[group].slot(ofStep: $0) }
+        if !order.contains(where: canRead), excused.remove(group) == nil { fault = "a group is read of which nothing can be" }
+        excused.remove(group)
+        waiting.remove(group)
+        groups[group].beginRound()
+        var reads = 0
+        for slot in order {
+            var budget = 1 + value % 3
+            while budget > 0 && hasRoom && canRead(slot) {
+                read(slot)
+                budget -= 1
+                reads += 1
+                if reads == value / 4 % 8 { disturb(value / 32) }
+            }
+            if omitted == .roomEndsNoMark && !hasRoom { partitions[slot].cursor.wasEmpty() }
+            if omitted == .windowEndsNoMark && isBlocked(slot) { partitions[slot].cursor.wasEmpty() }
+            if isBlocked(slot) { waiting.insert(group) }
+            groups[group].noteRead(canRead: omitted != .leftoversAreNoted && canRead(slot), isBlocked: isBlocked(slot))
+        }
+    }
+
+    /// A record comes, a request is finished, or room ends, while a round is read.
+    private mutating func disturb(_ value: Int) {
+        let slot = value % Self.partitionCount
+        switch value / 4 % 3 {
+        case 0: append(1, to: slot)
+        case 1: finish(slot)
+        default: hasRoom = false
+        }
+    }
+
+    private func isBlocked(_ slot: Int) -> Bool { partitions[slot].inWork >= Self.window }
+
+    private func canRead(_ slot: Int) -> Bool { partitions[slot].cursor.mayHaveRecords && !isBlocked(slot) }
+
+    private mutating func read(_ slot: Int) {
+        if partitions[slot].queued > 0 {
+            partitions[slot].queued -= 1
+            partitions[slot].inWork += 1
+        } else {
+            partitions[slot].isArmed = true
+            partitions[slot].cursor.wasEmpty()
+        }
+    }
+
+    /// Lets everything be finished, until nobody has a reason to read.
+    private mutating func rest() -> String? {
+        let most = 10 * (partitions.reduce(Self.partitionCount) { $0 + $1.queued + $1.inWork })
+        hasRoom = true
+        for _ in 0..<most {
+            for slot in partitions.indices { finish(slot) }
+            turn(0)
+            if let fault { return fault }
+            let isResting =
+                signals.isEmpty && !groups.contains(where: \.mayHaveRecords) && partitions.allSatisfy { $0.inWork == 0 }
+            guard isResting else { continue }
+            return partitions.firstIndex { $0.queued > 0 }.map { "\(partitions[$0].queued) records lie in partition \($0)" }
+        }
+        return "the loop does not come to rest"
+    }
+}

@@ -1,0 +1,83 @@
+import Delivery
+import Testing
+
+struct StartGateTests {
+    /// One request after the other, as far as it is known, and what is done next.
+    @Test(
+        arguments: [
+            // The shortest way: a request of one hub, without key or tenant.
+            ([], .seat), ([.isSeated], .plan), ([.isSeated, .isPlanned], .seekRoom), ([.isSeated, .hasRoom, .isPlanned], .send),
+            // Keys come first, in the order of the records, and each is examined before it waits.
+            ([.wantsTurn], .takeTurn), ([.wantsTurn, .isBehindKey], .examine), ([.wantsTurn, .isBehindKey, .isNew], .waitForKey),
+            ([.wantsTurn, .isBehindKey, .hasFaults], .refuse), ([.wantsTurn, .hasTurn], .seat),
+            ([.wantsTurn, .hasTurn, .isNew], .seat),
+            // Tenants are next; what has no hub, or several, takes nobody's place.
+            ([.isSeated, .isCrowded], .examine), ([.isSeated, .isCrowded, .isNew], .buffer), ([.isSeated, .isNew], .plan),
+            ([.isSeated, .isCrowded, .hasFaults], .refuse), ([.isUnrouted], .plan), ([.isSpread], .plan),
+            ([.wantsTurn, .isUnrouted], .takeTurn), ([.wantsTurn, .hasTurn, .isSpread], .plan),
+            // What is known needs no call.
+            ([.isConcluded], .record), ([.isConcluded, .hasFaults], .record), ([.isConcluded, .wantsTurn], .record),
+            ([.isSeated, .mayBeKnown], .recall), ([.isSeated, .mayBeKnown, .isRecalled], .plan),
+            ([.mayBeKnown, .hasFaults], .refuse),
+            ([.mayBeKnown, .isRecalled, .isConcluded], .record),
+            // Polls are no requests.
+            ([.isPoll], .poll), ([.isPoll, .mayBeKnown], .recall), ([.isPoll, .isConcluded], .record),
+            // What continues a division is divided, even if it is cancelled.
+            ([.continues], .expand), ([.continues, .wantsTurn, .isCancelled, .isTooLate], .expand),
+            ([.continues, .hasFaults], .refuse),
+            // From a lane: its time, its plan, and what happened before. It does not wait again for a time of its own, nor expires here.
+            ([.isDelayed], .awaitTime), ([.isDelayed, .hasFaults], .awaitTime), ([.isDelayed, .isDue, .hasFaults], .refuse),
+            ([.isDelayed, .isGone], .done), ([.isDelayed, .isDue], .plan), ([.isDelayed, .isDue, .isPlanned], .restore),
+            ([.isDelayed, .isDue, .isPlanned, .isTooEarly, .isTooLate, .isRestored], .seekRoom),
+            ([.isDelayed, .isCancelled], .plan),
+            ([.isDelayed, .isCancelled, .isPlanned], .restore), ([.isDelayed, .isCancelled, .isPlanned, .isRestored], .cancel),
+            ([.isDelayed, .mayBeKnown], .awaitTime),
+            // What is planned ends, or waits.
+            ([.isSeated, .isPlanned, .isDryRun], .endDryRun), ([.isSeated, .isPlanned, .isDryRun, .isTooLate], .endDryRun),
+            ([.isSeated, .isPlanned, .isTooLate], .expire), ([.isSeated, .isPlanned, .isTooLate, .isTooEarly], .expire),
+            ([.isSeated, .isPlanned, .isTooLate, .isCancelled], .expire), ([.isSeated, .isPlanned, .isCancelled], .cancel),
+            ([.isSeated, .isPlanned, .isCancelled, .isTooEarly], .cancel), ([.isSeated, .isPlanned, .isTooEarly], .delay),
+            ([.isSeated, .isPlanned, .isTooEarly, .isGone], .done),
+            ([.isSeated, .isPlanned, .isTooEarly, .waitsHere], .seekRoom),
+            ([.isSeated, .isPlanned, .isGone], .done),
+            // A hub that is not there: cancelled requests need none.
+            ([.isUnrouted, .isPlanned], .unrouted), ([.isUnrouted, .isPlanned, .isDryRun], .unrouted),
+            ([.isUnrouted, .isPlanned, .isCancelled], .cancel),
+            // Large requests wait, and end, as a whole.
+            ([.isSeated, .isPlanned, .isLarge], .expand), ([.isSeated, .isPlanned, .isLarge, .isTooEarly], .delay),
+            ([.isSeated, .isPlanned, .isLarge, .isTooEarly, .waitsHere], .expand),
+            ([.isSeated, .isPlanned, .isLarge, .isTooLate], .expand),
+            ([.isSeated, .isPlanned, .isLarge, .isCancelled], .endWhole),
+            ([.isSeated, .isPlanned, .isLarge, .isDryRun], .endWhole),
+            ([.isDelayed, .isDue, .isPlanned, .isLarge, .isTooEarly], .expand), ([.isSpread, .isPlanned, .isLarge], .expand),
+        ] as [(StartFacts, StartGate)])
+    func whatIsKnownDecidesWhatIsNext(facts: StartFacts, gate: StartGate) { #expect(StartGate.next(facts) == gate) }
+
+    /// Of all requests that can come up, and whatever is found on their way: what is done to them, in order, and what becomes of them.
+    @Test func everyRequestGoesTheWayThatItWentBefore() {
+        var (count, ends) = (0, Set<StartGate>())
+        for bits in 0..<1 << StartRequest.fields.count {
+            let request = StartRequest(bits: bits)
+            guard request.isPossible else { continue }
+            var lookUps = StartLookUps()
+            repeat {
+                let before = StartOrderToday.effects(of: request, with: &lookUps)
+                let now = StartGate.effects(of: request, with: &lookUps)
+                guard before == now else {
+                    Issue.record("\(request), \(lookUps): \(now), and it was \(before)")
+                    return
+                }
+                if case .ended(let gate) = now.last { ends.insert(gate) }
+                count += 1
+            } while lookUps.next()
+        }
+        #expect(count > 100_000)
+        #expect(ends == Set(StartGate.allCases.filter { !$0.isStep }))
+    }
+
+    /// A step finds something, and the gate is asked again. All else is the last word.
+    @Test func theGateIsAskedAgainAfterAStepAlone() {
+        let steps: Set<StartGate> = [.takeTurn, .seat, .examine, .recall, .awaitTime, .plan, .restore, .delay, .seekRoom]
+        #expect(Set(StartGate.allCases.filter(\.isStep)) == steps)
+    }
+}

@@ -1,0 +1,83 @@
+import Delivery
+
+/// A request that is to start, as plain truths.
+struct StartRequest: CustomStringConvertible {
+    var remaining = false
+    var orderingKey = false
+    var key = false
+    var deadLetter = false
+    var poll = false
+    var delayed = false
+    var faults = false
+    var routeFault = false
+    var spread = false
+    var isKnownAsNew = false
+    /// It comes from where it was put aside for its tenant, or from a lane: today it enters by `start`, else by `startOrBuffer`.
+    var isSeated = false
+    var isBeforeKnownEnd = false
+    var isCancelled = false
+    var dryRun = false
+    var isTooLate = false
+    var isTooEarly = false
+    /// There is one hub, or no lane.
+    var cannotBeDeferred = false
+
+    static let fields: [any WritableKeyPath<StartRequest, Bool> & Sendable] = [
+        \.remaining, \.orderingKey, \.key, \.deadLetter, \.poll, \.delayed, \.faults, \.routeFault, \.spread, \.isKnownAsNew,
+        \.isSeated,
+        \.isBeforeKnownEnd, \.isCancelled, \.dryRun, \.isTooLate, \.isTooEarly, \.cannotBeDeferred,
+    ]
+
+    init() {}
+
+    init(bits: Int) { for (bit, field) in Self.fields.enumerated() { self[keyPath: field] = bits >> bit & 1 == 1 } }
+
+    /// True for what can come up.
+    var isPossible: Bool {
+        // A poll's record holds no request.
+        if poll && (remaining || orderingKey) { return false }
+        // What continues a division is divided when it is read, so it has no seat.
+        if remaining && isSeated { return false }
+        // Who had a seat, or was examined, had its turn before.
+        return !orderingKey || key || delayed || deadLetter || faults || !isSeated && !isKnownAsNew
+    }
+
+    /// The same for `StartGate`.
+    var facts: StartFacts {
+        var facts: StartFacts = []
+        if remaining { facts.insert(.continues) }
+        if orderingKey && !delayed { facts.insert(.wantsTurn) }
+        if key { facts.insert(.hasTurn) }
+        if deadLetter { facts.insert(.isConcluded) }
+        if poll { facts.insert(.isPoll) }
+        if delayed { facts.insert(.isDelayed) }
+        if faults { facts.insert(.hasFaults) }
+        if routeFault { facts.insert(.isUnrouted) }
+        if spread { facts.insert(.isSpread) }
+        if isKnownAsNew { facts.insert(.isNew) }
+        if isSeated { facts.insert(.isSeated) }
+        if isBeforeKnownEnd { facts.insert(.mayBeKnown) }
+        if isCancelled { facts.insert(.isCancelled) }
+        if dryRun { facts.insert(.isDryRun) }
+        if isTooLate { facts.insert(.isTooLate) }
+        if isTooEarly { facts.insert(.isTooEarly) }
+        if cannotBeDeferred { facts.insert(.hasRoom) }
+        return facts
+    }
+
+    var description: String {
+        "\(Mirror(reflecting: self).children.filter { $0.value as? Bool == true }.compactMap(\.label))"
+    }
+}
+
+/// What is done to a request on its way, in order.
+enum StartEffect: Equatable {
+    case turnAsked, tenantSeated, examined
+    /// A request that was not examined before is taken in when its outcome is known.
+    case recalled(takesIn: Bool)
+    case timeAwaited
+    /// Repetitions are looked for, unless that was done before.
+    case planned(looksForRepetition: Bool)
+    case restored, delaySought, roomSought
+    case ended(StartGate)
+}
