@@ -71,7 +71,7 @@ struct StartGateTests {
                 count += 1
             } while lookUps.next()
         }
-        #expect(count > 100_000)
+        #expect(count > 80_000)
         #expect(ends == Set(StartGate.allCases.filter { !$0.isStep }))
     }
 
