@@ -260,7 +260,10 @@ struct SchedulingWorker {
         let request = broker.requests[flight.request]
         let tenant = tenant(of: request)
         let mustWait = sabotage != .overtakesTenants && scheduler.hasRecords(of: tenant, at: 0, in: .normal)
-        guard mustWait || !hasPlace(request.tenant) else { return start(flight, at: broker) }
+        guard mustWait || !hasPlace(request.tenant) else {
+            if buffered[request.tenant]?.isEmpty == false { fault = "\(request) overtakes its tenant's others" }
+            return start(flight, at: broker)
+        }
         counts.buffered += 1
         scheduler.noteTenant(in: .normal, now: broker.monotonic)
         scheduler.buffer(record(flight, at: broker), of: tenant, at: 0)
