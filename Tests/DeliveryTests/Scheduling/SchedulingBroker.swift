@@ -1,0 +1,91 @@
+import PushModel
+
+/// What is durable of requests that wait: their topics and results. A commit is atomic here, because how it comes about is what
+/// `ProtocolModel` is for.
+struct SchedulingBroker {
+    /// A topic's partition. Held requests have one for each of requests.
+    enum Place: Hashable {
+        case requests(Int), delay(Int), held(Int)
+
+        var isHeld: Bool { if case .held = self { true } else { false } }
+    }
+
+    /// A record of a request.
+    struct Copy {
+        let request: Int
+        var due = Timestamp.past
+        var attempts = 0
+        var writtenAt: Timestamp
+    }
+
+    struct Log {
+        var end: Int64 = 0
+        /// The records that are not finished; all others are, or there were none.
+        var records: [Int64: Copy] = [:]
+        /// The offset of the first record that is not finished.
+        var start: Int64 { records.keys.min() ?? end }
+    }
+
+    struct Request: CustomStringConvertible {
+        let partition: Int
+        let offset: Int64
+        let publishedAt: Timestamp
+        let key: Int?
+        let tenant: Int
+        let notBefore: Timestamp
+        /// The attempts that fail before one succeeds, and the time until the next one, milliseconds.
+        let failures: Int
+        let wait: Int64
+        var isCancelled = false
+        var hasDeadLetter = false
+        var results = 0
+        /// The attempts, and those among them that nobody knows of any more.
+        var attempts = 0
+        var forgotten = 0
+        var description: String { "\(partition)/\(offset) key \(key ?? -1) tenant \(tenant) attempts \(attempts)" }
+    }
+
+    struct Write {
+        let place: Place
+        let copy: Copy
+    }
+
+    var now = Timestamp(milliseconds: 1_000_000)
+    var logs: [Place: Log] = [:]
+    var requests: [Request] = []
+
+    func records(at place: Place) -> Log { logs[place] ?? Log() }
+
+    mutating func publish(_ request: Request) {
+        requests.append(request)
+        append(Write(place: .requests(request.partition), copy: Copy(request: requests.count - 1, writtenAt: now)))
+    }
+
+    private mutating func append(_ write: Write) {
+        let end = records(at: write.place).end
+        logs[write.place, default: Log()].records[end] = write.copy
+        logs[write.place]?.end += 1
+    }
+
+    /// Commits what became of records, in one transaction, whose markers have offsets too.
+    ///
+    /// - Returns: What is wrong, or nil.
+    mutating func commit(_ writes: [Write], results: [Int], finished: [(place: Place, offset: Int64)]) -> String? {
+        for write in writes { append(Write(place: write.place, copy: copy(write.copy))) }
+        for place in Set(writes.map(\.place)) { logs[place]?.end += 1 }
+        for request in results {
+            requests[request].results += 1
+            if requests[request].results > 1 { return "request \(requests[request]) has two results" }
+        }
+        for (place, offset) in finished where logs[place]?.records.removeValue(forKey: offset) == nil {
+            return "record \(offset) of \(place) is finished twice"
+        }
+        return nil
+    }
+
+    private func copy(_ copy: Copy) -> Copy {
+        var copy = copy
+        copy.writtenAt = now
+        return copy
+    }
+}
