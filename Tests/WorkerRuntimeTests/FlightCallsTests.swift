@@ -49,6 +49,24 @@ struct FlightCallsTests {
         }
     }
 
+    /// A large request, before it ends or is divided as a whole.
+    @Test func aRequestThatWaitedCountsAsReadFirstAndADryRunAsReadNow() {
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 7, timestamp: Timestamp(milliseconds: 0))
+        var report = DeliveryReport()
+        report.consumedAt = Timestamp(milliseconds: 1000)
+        let delayed = DelayedRecord(
+            due: Timestamp(milliseconds: 2000), lane: .normal, origin: origin, history: DeliveryHistory(plan: 0, calls: []),
+            report: report, text: ByteWriter(), recheckTime: Timestamp(milliseconds: 2000))
+        let flight = Flight(index: 0)
+        for isDryRun in [true, false] {
+            flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 5000), monotonic: 0)
+            flight.takeOver(delayed, at: 9)
+            flight.request.options.dryRun = isDryRun
+            flight.keepReception()
+            #expect(flight.report.consumedAt.milliseconds == (isDryRun ? 5000 : 1000))
+        }
+    }
+
     /// A flight of a request with calls to the first hub.
     private func begin(_ flight: Flight, callCount: Int) {
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 7, timestamp: Timestamp(milliseconds: 0))

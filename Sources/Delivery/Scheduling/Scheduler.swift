@@ -35,6 +35,8 @@ public struct Scheduler {
     public typealias Move = (record: BufferedRecord, partition: Int32)
     private typealias Keys = KeyQueues<BufferedRecord>
 
+    /// The memory that a place among the requests of a key takes, about.
+    private static let placeByteCount = 128
     /// The most that is written again, or moves, in one turn.
     private static let movesPerTurn = 1024
     /// The interval at which partitions without room are looked at: 20 ms in nanoseconds.
@@ -168,7 +170,8 @@ extension Scheduler {
         isUsed = true
         let place: Keys.Place = slot == record.slot ? .published(record.offset) : .held(record.offset)
         let request = Keys.Request(
-            origin: .init(record.origin), place: place, record: record, due: due, byteCount: record.byteCount)
+            origin: .init(record.origin), place: place, record: record, due: due,
+            byteCount: record.byteCount + Self.placeByteCount)
         return keys[slot].add(key, request: request)
     }
 

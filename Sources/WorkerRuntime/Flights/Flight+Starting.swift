@@ -61,9 +61,9 @@ extension Flight {
     /// Goes on at a moment, after it has waited.
     func goOn(at now: MonotonicTime) { receivedAt = now }
 
-    /// Counts as read when its first record was.
+    /// Counts as read when its first record was. A dry run counts when this one was, whatever its size is.
     func keepReception() {
-        if let delayed { report.consumedAt = delayed.report.consumedAt }
+        if let delayed, !request.options.dryRun { report.consumedAt = delayed.report.consumedAt }
     }
 
     /// Has it make room for what was read behind it.
@@ -74,6 +74,9 @@ extension Flight {
 
     /// Has its value read.
     func read(byteCount: Int) { valueByteCount = byteCount }
+
+    /// Forgets the envelope, and gives its room back.
+    func dropEnvelope() { envelope = RecordEnvelope() }
 
     /// Has another payload rendered.
     func addPayload() { payloadCount += 1 }

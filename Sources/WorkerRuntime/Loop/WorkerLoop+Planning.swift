@@ -37,8 +37,8 @@ extension WorkerLoop {
             if size <= most { flight.envelope.addHeader(name, value: value) }
             if let value { headers.add(name: name, value: value) }
         }
-        // Nobody needs the envelope of a record that is too large to be written again.
-        if size > most { flight.envelope.removeAll() }
+        // Nobody needs the envelope of a record that is too large to be written again. Its room is counted nowhere.
+        if size > most { flight.dropEnvelope() }
         guard let value = record.value else {
             let nothing: [UInt8] = []
             return (read(nothing.span, into: flight), size)
