@@ -10,7 +10,7 @@ public import PushModel
 /// A class, so that a call of another module copies nothing: a value would be copied for each request, with a count of references for each
 /// array in it.
 public final class Scheduler {
-    /// A message of which there is one for each assignment.
+    /// A warning, of each kind one for each assignment.
     public enum Notice: Sendable, Hashable {
         /// The topic of held requests lacks the partition of that number.
         case heldMissing(Int32)
@@ -34,7 +34,7 @@ public final class Scheduler {
         }
     }
 
-    /// A record that is to be written to the topic of held requests, to the partition of that number.
+    /// A record that must be written to the topic of held requests, to the partition of that number.
     public typealias Move = (record: BufferedRecord, partition: Int32)
     private typealias Keys = KeyQueues<BufferedRecord>
 
@@ -53,12 +53,12 @@ public final class Scheduler {
     /// The time after which that is done first, so that an assignment that others who join end at once has nothing to commit: 1 min in
     /// nanoseconds.
     private static let firstRefresh: Int64 = 60_000_000_000
-    /// The time that the held requests may take to be read before that is said: 10 s in nanoseconds.
+    /// The time that the held requests may take to be read before a notice says so: 10 s in nanoseconds.
     private static let heldPatience: Int64 = 10_000_000_000
 
     /// The delay lanes, and who waits there.
     public var delays = DelayPolicy(DelayLanes([]))
-    /// True if positions are to be committed although nothing has moved.
+    /// True if positions must be committed although nothing has moved.
     public var isRefreshDue = false
     /// The slots of the partitions of held requests, behind those of all others.
     public private(set) var heldSlots = 0..<0
@@ -82,7 +82,8 @@ public final class Scheduler {
     private var displaced = FIFO<BufferedRecord>()
     private var nextRelief = MonotonicTime.past
     private var nextRefresh = MonotonicTime.past
-    private var said: Set<String> = []
+    /// The kinds of the notices of this assignment.
+    private var known: Set<String> = []
     private var notices: [Notice] = []
 
     /// A scheduler without partitions. The window is that of the partitions of held requests.
@@ -93,7 +94,7 @@ public final class Scheduler {
     /// - Parameters:
     ///   - partitions: All its partitions, by slot.
     ///   - held: The slots of those of held requests.
-    ///   - movesPositions: Whether positions are to be committed at once.
+    ///   - movesPositions: Whether positions must be committed at once.
     ///   - now: The present moment.
     public func begin(_ partitions: [Partition], held: Range<Int>, movesPositions: Bool, now: MonotonicTime) {
         end()
@@ -122,19 +123,19 @@ public final class Scheduler {
         readsAheadUntil = Lane.allCases.map { _ in MonotonicTime.past }
         displaced = FIFO()
         (nextRelief, nextRefresh) = (.past, .past)
-        (said, notices) = ([], [])
+        (known, notices) = ([], [])
     }
 
-    /// The messages that are due now.
+    /// Takes out the notices that were added.
     public func takeNotices() -> [Notice] {
         if notices.isEmpty { return [] }
         defer { notices.removeAll() }
         return notices
     }
 
-    /// Has something said, once for each assignment.
-    public func say(_ notice: Notice) {
-        if said.insert(notice.kind).inserted { notices.append(notice) }
+    /// Adds a notice, once for each assignment and kind.
+    public func add(_ notice: Notice) {
+        if known.insert(notice.kind).inserted { notices.append(notice) }
     }
 }
 
@@ -247,7 +248,7 @@ extension Scheduler {
     /// True while that is not known, and the partition of requests is assigned.
     public func isReadingHeld(_ held: Int) -> Bool { requests(of: held).map { !keys[$0].isComplete } ?? false }
 
-    /// The followers of requests that wait for their moment, where a partition cannot be read on: they are to be held.
+    /// The followers of requests that wait for their moment, where a partition cannot be read on: they must be held.
     ///
     /// - Parameters:
     ///   - isBlocked: Whether the partition of requests at a slot cannot be read on.
@@ -279,8 +280,8 @@ extension Scheduler {
         return moves(keys[slot].removeHeld(limit: Self.movesPerTurn) { place, _ in place < start }, to: held)
     }
 
-    /// True if positions of held requests are to be committed again, which the group would forget otherwise. Once for each interval.
-    public func refreshes(now: MonotonicTime) -> Bool {
+    /// True if positions of held requests must be committed again, which the group would forget otherwise. Once for each interval.
+    public func startsRefresh(now: MonotonicTime) -> Bool {
         guard now >= nextRefresh else { return false }
         nextRefresh = now + Self.refreshInterval
         return true
@@ -294,7 +295,7 @@ extension Scheduler {
         return moves(keys[slot].removeHeld(limit: .max) { _, record in record.writtenAt < end }, to: held)
     }
 
-    /// Has it said when requests wait because held ones take long to be read.
+    /// Adds a notice if requests wait because held ones take long to be read.
     ///
     /// - Parameters:
     ///   - assignedAt: When the assignment began.
@@ -304,7 +305,7 @@ extension Scheduler {
             let slot = keys.indices.first(where: { !keys[$0].isComplete && keys[$0].count > 0 }),
             let number = heldNumber(of: slot)
         else { return }
-        say(.heldLate(number))
+        add(.heldLate(number))
     }
 
     private func heldNumber(of slot: Int) -> Int32? {
@@ -314,14 +315,14 @@ extension Scheduler {
     /// The slot of the partition of held requests that belongs to a partition of requests.
     private func heldPartition(of slot: Int) -> Int? {
         if let held = heldOfRequests[slot] { return held }
-        if let number = heldNumber(of: slot) { say(.heldMissing(number)) }
+        if let number = heldNumber(of: slot) { add(.heldMissing(number)) }
         return nil
     }
 
     private func hasRoomForHeld(_ slot: Int, byteCount: Int) -> Bool {
         let (count, bytes) = (keys[slot].heldCount, keys[slot].heldByteCount + byteCount)
         if HeldRules.hasRoom(count: count, bytes: bytes, window: heldWindow) { return true }
-        say(.heldFull(slot: slot, count: count))
+        add(.heldFull(slot: slot, count: count))
         return false
     }
 

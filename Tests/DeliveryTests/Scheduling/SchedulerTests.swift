@@ -34,7 +34,7 @@ struct SchedulerTests {
         for number in 0..<2 { scheduler.buffer(record(3), of: tenant, at: number) }
         scheduler.displace(hub: 1)
         scheduler.isRefreshDue = true
-        scheduler.say(.heldMissing(1))
+        scheduler.add(.heldMissing(1))
         _ = scheduler.relieve(where: { _ in false }, now: (0, Timestamp(milliseconds: 0)))
 
         scheduler.end()
@@ -49,9 +49,9 @@ struct SchedulerTests {
         #expect(scheduler.isReadingHeld(1), "held requests are read again")
         scheduler.heldIsRead(1)
         #expect(scheduler.takeTurn(of: key(1), in: 0, origin: record(1).origin), "its key is free again")
-        scheduler.say(.heldMissing(1))
+        scheduler.add(.heldMissing(1))
         #expect(scheduler.takeNotices() == [.heldMissing(1)], "a notice is due once for each assignment")
-        scheduler.say(.heldMissing(2))
+        scheduler.add(.heldMissing(2))
         #expect(scheduler.takeNotices().isEmpty)
     }
 }
