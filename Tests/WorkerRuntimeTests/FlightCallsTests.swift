@@ -62,7 +62,7 @@ struct FlightCallsTests {
             flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 5000), monotonic: 0)
             flight.takeOver(delayed, at: 9)
             flight.request.options.dryRun = isDryRun
-            flight.keepReception()
+            flight.restoreReception()
             #expect(flight.report.consumedAt.milliseconds == (isDryRun ? 5000 : 1000))
         }
     }

@@ -187,7 +187,7 @@ struct HubPortsTests {
         let stage = try Stage("a", "b", spreads: ["both": ["a", "b"]])
         func member(_ hub: String?) throws -> String {
             let flight = try stage.flight(#""audience":{"broadcast":true}"# + (hub.map { #","hub":"\#($0)""# } ?? ""))
-            flight.go(to: lend(&flight.request) { stage.ports.route(of: $0, tenant: .none) })
+            flight.setDestination(lend(&flight.request) { stage.ports.route(of: $0, tenant: .none) })
             return stage.ports.hubMember(of: flight).text
         }
         func expected(_ name: String) -> String { ResultWriter.hub(name).text }

@@ -14,9 +14,9 @@ public import PushModel
 /// From each of them a stop leads to stopping, and that to stopped.
 public struct Membership: Sendable {
     /// The present state, which holds what belongs to it.
-    private(set) var state = State.nothing
-    /// The mode of the worker.
-    public var mode: Mode { state.mode }
+    private(set) var state = State.nothing { didSet { mode = state.mode } }
+    /// The mode of the worker. Stored beside the state, because a loop asks for it at each record.
+    public private(set) var mode = Mode.running
     /// The number of the assignment.
     public private(set) var epoch = 0
     /// True if positions of the group say that no worker is at work. They are committed again before anything is begun: if this

@@ -35,7 +35,7 @@ public enum HeldRules {
     ///
     /// - Parameters:
     ///   - count: How many of the partition are.
-    ///   - bytes: Their bytes, with those of the one that is to be.
+    ///   - bytes: Their bytes, with those of the next one.
     ///   - window: The window of the partition that holds them.
     /// - Returns: Whether it may.
     static func hasRoom(count: Int, bytes: Int, window: Int) -> Bool {

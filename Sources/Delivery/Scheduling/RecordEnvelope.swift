@@ -6,9 +6,6 @@ public struct RecordEnvelope: Sendable {
     /// An envelope without anything.
     public init() {}
 
-    /// The bytes of a header that is read of a record that is too large: its attributes are shorter.
-    public static let longestKnownHeader = 1024
-
     private var bytes = ByteWriter()
     private var keyRange: Range<Int>?
     private var headers: [(name: Range<Int>, value: Range<Int>?)] = []

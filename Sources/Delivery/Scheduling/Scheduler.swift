@@ -6,8 +6,11 @@ public import PushModel
 ///
 /// It knows the partitions of an assignment by their slots. A partition of held requests belongs to one of requests: only the owner of that
 /// one reads and writes it. Whoever begins to own them reads what is held to its end before any request of a key is started.
-public struct Scheduler {
-    /// A message of which there is one for each assignment.
+///
+/// A class, so that a call of another module copies nothing: a value would be copied for each request, with a count of references for each
+/// array in it.
+public final class Scheduler {
+    /// A warning, of each kind one for each assignment.
     public enum Notice: Sendable, Hashable {
         /// The topic of held requests lacks the partition of that number.
         case heldMissing(Int32)
@@ -31,7 +34,7 @@ public struct Scheduler {
         }
     }
 
-    /// A record that is to be written to the topic of held requests, to the partition of that number.
+    /// A record that must be written to the topic of held requests, to the partition of that number.
     public typealias Move = (record: BufferedRecord, partition: Int32)
     private typealias Keys = KeyQueues<BufferedRecord>
 
@@ -52,12 +55,12 @@ public struct Scheduler {
     /// The time after which that is done first, so that an assignment that others who join end at once has nothing to commit: 1 min in
     /// nanoseconds.
     private static let firstRefresh: Int64 = 60_000_000_000
-    /// The time that the held requests may take to be read before that is said: 10 s in nanoseconds.
+    /// The time that the held requests may take to be read before a notice says so: 10 s in nanoseconds.
     private static let heldPatience: Int64 = 10_000_000_000
 
     /// The delay lanes, and who waits there.
     public var delays = DelayPolicy(DelayLanes([]))
-    /// True if positions are to be committed although nothing has moved.
+    /// True if positions must be committed although nothing has moved.
     public var isRefreshDue = false
     /// The slots of the partitions of held requests, behind those of all others.
     public private(set) var heldSlots = 0..<0
@@ -81,7 +84,8 @@ public struct Scheduler {
     private var displaced = FIFO<BufferedRecord>()
     private var nextRelief = MonotonicTime.past
     private var nextRefresh = MonotonicTime.past
-    private var said: Set<String> = []
+    /// The kinds of the notices of this assignment.
+    private var known: Set<String> = []
     private var notices: [Notice] = []
 
     /// A scheduler without partitions. The window is that of the partitions of held requests.
@@ -92,9 +96,9 @@ public struct Scheduler {
     /// - Parameters:
     ///   - partitions: All its partitions, by slot.
     ///   - held: The slots of those of held requests.
-    ///   - movesPositions: Whether positions are to be committed at once.
+    ///   - movesPositions: Whether positions must be committed at once.
     ///   - now: The present moment.
-    public mutating func begin(_ partitions: [Partition], held: Range<Int>, movesPositions: Bool, now: MonotonicTime) {
+    public func begin(_ partitions: [Partition], held: Range<Int>, movesPositions: Bool, now: MonotonicTime) {
         end()
         self.partitions = partitions
         heldSlots = held
@@ -114,24 +118,26 @@ public struct Scheduler {
     }
 
     /// Forgets the assignment and all records: their next owner has them.
-    public mutating func end() {
-        let empty = Scheduler(heldWindow: heldWindow)
-        let (delays, hubCount) = (delays, buffers.count)
-        self = empty
-        self.delays = delays
-        buffers = Array(repeating: Lane.allCases.map { _ in TenantBuffers() }, count: hubCount)
+    public func end() {
+        (isRefreshDue, isUsed, heldSlots) = (false, false, 0..<0)
+        (keys, partitions, heldOfRequests, requestsOfHeld) = ([], [], [], [])
+        buffers = buffers.map { _ in Lane.allCases.map { _ in TenantBuffers() } }
+        readsAheadUntil = Lane.allCases.map { _ in MonotonicTime.past }
+        displaced = FIFO()
+        (nextRelief, nextRefresh) = (.past, .past)
+        (known, notices) = ([], [])
     }
 
-    /// The messages that are due now.
-    public mutating func takeNotices() -> [Notice] {
+    /// Takes out the notices that were added.
+    public func takeNotices() -> [Notice] {
         if notices.isEmpty { return [] }
         defer { notices.removeAll() }
         return notices
     }
 
-    /// Has something said, once for each assignment.
-    public mutating func say(_ notice: Notice) {
-        if said.insert(notice.kind).inserted { notices.append(notice) }
+    /// Adds a notice, once for each assignment and kind.
+    public func add(_ notice: Notice) {
+        if known.insert(notice.kind).inserted { notices.append(notice) }
     }
 }
 
@@ -151,7 +157,7 @@ extension Scheduler {
     ///   - slot: Its partition.
     ///   - origin: The record that it was published with.
     /// - Returns: Whether it has its turn, until `completed` or `hold`. Else `offer` puts it behind the others.
-    public mutating func takeTurn(of key: RequestIdentity, in slot: Int, origin: RecordOrigin) -> Bool {
+    public func takeTurn(of key: RequestIdentity, in slot: Int, origin: RecordOrigin) -> Bool {
         isUsed = true
         guard keys[slot].isFree(key) else { return false }
         keys[slot].begin(key, origin: .init(origin), at: origin.offset)
@@ -165,7 +171,7 @@ extension Scheduler {
     ///   - key: Its key.
     ///   - due: The moment before which a held one must not go on. `past` for at once.
     /// - Returns: True if it waits here now. False for a copy of one that does, or if its partition of requests is not assigned.
-    public mutating func offer(_ record: BufferedRecord, of key: RequestIdentity, due: Timestamp = .past) -> Bool {
+    public func offer(_ record: BufferedRecord, of key: RequestIdentity, due: Timestamp = .past) -> Bool {
         guard let slot = requests(of: record.slot) else { return false }
         isUsed = true
         let place: Keys.Place = slot == record.slot ? .published(record.offset) : .held(record.offset)
@@ -176,7 +182,7 @@ extension Scheduler {
     }
 
     /// The request of a key has its end, so that the next one has its turn.
-    public mutating func completed(_ key: RequestIdentity, in slot: Int) {
+    public func completed(_ key: RequestIdentity, in slot: Int) {
         if let slot = requests(of: slot) { keys[slot].finish(key) }
     }
 
@@ -190,7 +196,7 @@ extension Scheduler {
     ///   - isLeft: Whether it is left to the partition's next owner, however short its wait is.
     ///   - now: The present moment.
     /// - Returns: The number of the partition to write it to, or nil if the wait is short, or there is no room or no topic.
-    public mutating func hold(
+    public func hold(
         _ key: RequestIdentity, in slot: Int, until due: Timestamp, byteCount: Int, isLeft: Bool, now: Timestamp
     ) -> Int32? {
         guard isLeft || DelayPolicy.isLong(until: due, now: now), let requests = requests(of: slot),
@@ -203,10 +209,10 @@ extension Scheduler {
     }
 
     /// A request that moves will not be read where it went.
-    public mutating func neverArrives(publishedAt offset: Int64, in slot: Int) { keys[slot].neverArrives(publishedAt: offset) }
+    public func neverArrives(publishedAt offset: Int64, in slot: Int) { keys[slot].neverArrives(publishedAt: offset) }
 
     /// The request of a partition whose key has its turn. It is in work from then on. Nil when none has.
-    public mutating func nextOfKeys(in slot: Int, now: Timestamp) -> (record: BufferedRecord, key: RequestIdentity)? {
+    public func nextOfKeys(in slot: Int, now: Timestamp) -> (record: BufferedRecord, key: RequestIdentity)? {
         while let (key, request) = keys[slot].next(now: now) {
             if let record = request.record { return (record, key) }
         }
@@ -220,7 +226,7 @@ extension Scheduler {
     public func isFull(_ slot: Int, limit: (_ partitions: Int) -> Int) -> Bool { keys[slot].byteCount >= limit(keys.count) }
 
     /// Lets cancelled requests go on that wait for their moments.
-    public mutating func hurry(_ isCancelled: (BufferedRecord) -> Bool) {
+    public func hurry(_ isCancelled: (BufferedRecord) -> Bool) {
         guard isUsed else { return }
         for slot in keys.indices where keys[slot].count > 0 { keys[slot].hurry(isCancelled) }
     }
@@ -238,20 +244,20 @@ extension Scheduler {
 // Held requests.
 extension Scheduler {
     /// All is known that is held of a partition, by the slot of its held requests.
-    public mutating func heldIsRead(_ held: Int) {
+    public func heldIsRead(_ held: Int) {
         if let slot = requests(of: held) { keys[slot].complete() }
     }
 
     /// True while that is not known, and the partition of requests is assigned.
     public func isReadingHeld(_ held: Int) -> Bool { requests(of: held).map { !keys[$0].isComplete } ?? false }
 
-    /// The followers of requests that wait for their moment, where a partition cannot be read on: they are to be held.
+    /// The followers of requests that wait for their moment, where a partition cannot be read on: they must be held.
     ///
     /// - Parameters:
     ///   - isBlocked: Whether the partition of requests at a slot cannot be read on.
     ///   - now: The present moment, and the same by the wall clock.
     /// - Returns: The records that move, and the slots that were looked at.
-    public mutating func relieve(
+    public func relieve(
         where isBlocked: (Int) -> Bool, now: (monotonic: MonotonicTime, wall: Timestamp)
     ) -> (moves: [Move], slots: [Int]) {
         guard now.monotonic >= nextRelief else { return ([], []) }
@@ -270,39 +276,39 @@ extension Scheduler {
     }
 
     /// The records that wait in the older half of a partition of held requests, when it fills too much of the window: they are written again.
-    public mutating func relocate(in held: Int, lowWaterMark: Int64, position: Int64) -> [Move] {
+    public func relocate(in held: Int, lowWaterMark: Int64, position: Int64) -> [Move] {
         guard let slot = requests(of: held),
             let start = HeldRules.relocationStart(lowWaterMark: lowWaterMark, position: position, window: heldWindow)
         else { return [] }
         return moves(keys[slot].removeHeld(limit: Self.movesPerTurn) { place, _ in place < start }, to: held)
     }
 
-    /// True if positions of held requests are to be committed again, which the group would forget otherwise. Once for each interval.
-    public mutating func refreshes(now: MonotonicTime) -> Bool {
+    /// True if positions of held requests must be committed again, which the group would forget otherwise. Once for each interval.
+    public func startsRefresh(now: MonotonicTime) -> Bool {
         guard now >= nextRefresh else { return false }
         nextRefresh = now + Self.refreshInterval
         return true
     }
 
     /// The records that were held for so long that the topic's retention could reach them: they are written again.
-    public mutating func renew(in held: Int, now: Timestamp) -> [Move] {
+    public func renew(in held: Int, now: Timestamp) -> [Move] {
         isRefreshDue = true
         guard let slot = requests(of: held) else { return [] }
         let end = now.adding(milliseconds: -Self.longestStay)
         return moves(keys[slot].removeHeld(limit: .max) { _, record in record.writtenAt < end }, to: held)
     }
 
-    /// Has it said when requests wait because held ones take long to be read.
+    /// Adds a notice if requests wait because held ones take long to be read.
     ///
     /// - Parameters:
     ///   - assignedAt: When the assignment began.
     ///   - now: The present moment.
-    public mutating func watchHeld(assignedAt: MonotonicTime, now: MonotonicTime) {
+    public func watchHeld(assignedAt: MonotonicTime, now: MonotonicTime) {
         guard now - assignedAt > Self.heldPatience,
             let slot = keys.indices.first(where: { !keys[$0].isComplete && keys[$0].count > 0 }),
             let number = heldNumber(of: slot)
         else { return }
-        say(.heldLate(number))
+        add(.heldLate(number))
     }
 
     private func heldNumber(of slot: Int) -> Int32? {
@@ -310,16 +316,16 @@ extension Scheduler {
     }
 
     /// The slot of the partition of held requests that belongs to a partition of requests.
-    private mutating func heldPartition(of slot: Int) -> Int? {
+    private func heldPartition(of slot: Int) -> Int? {
         if let held = heldOfRequests[slot] { return held }
-        if let number = heldNumber(of: slot) { say(.heldMissing(number)) }
+        if let number = heldNumber(of: slot) { add(.heldMissing(number)) }
         return nil
     }
 
-    private mutating func hasRoomForHeld(_ slot: Int, byteCount: Int) -> Bool {
+    private func hasRoomForHeld(_ slot: Int, byteCount: Int) -> Bool {
         let (count, bytes) = (keys[slot].heldCount, keys[slot].heldByteCount + byteCount)
         if HeldRules.hasRoom(count: count, bytes: bytes, window: heldWindow) { return true }
-        say(.heldFull(slot: slot, count: count))
+        add(.heldFull(slot: slot, count: count))
         return false
     }
 
@@ -331,12 +337,12 @@ extension Scheduler {
 // Tenants.
 extension Scheduler {
     /// Makes room for the records of a hub.
-    public mutating func addHub(_ number: Int) {
+    public func addHub(_ number: Int) {
         while buffers.count <= number { buffers.append(Lane.allCases.map { _ in TenantBuffers() }) }
     }
 
     /// Notes a request of a tenant: its lane is read ahead for a while.
-    public mutating func noteTenant(in lane: Lane, now: MonotonicTime) {
+    public func noteTenant(in lane: Lane, now: MonotonicTime) {
         readsAheadUntil[lane.rawValue] = now + Self.readAheadTime
     }
 
@@ -362,7 +368,7 @@ extension Scheduler {
     }
 
     /// Buffers a record until its tenant has a place.
-    public mutating func buffer(_ record: BufferedRecord, of tenant: TenantID, at hub: Int) {
+    public func buffer(_ record: BufferedRecord, of tenant: TenantID, at hub: Int) {
         buffers[hub][record.lane.rawValue].append(record, of: tenant)
     }
 
@@ -370,24 +376,24 @@ extension Scheduler {
     public func tenants(at hub: Int, in lane: Lane) -> [TenantID] { buffers[hub][lane.rawValue].tenants }
 
     /// Takes out the first buffered record of a tenant.
-    public mutating func nextOfTenant(_ tenant: TenantID, at hub: Int, in lane: Lane) -> BufferedRecord? {
+    public func nextOfTenant(_ tenant: TenantID, at hub: Int, in lane: Lane) -> BufferedRecord? {
         buffers[hub][lane.rawValue].removeFirst(of: tenant)
     }
 
     /// Takes out the buffered records of a partition that stand before `end` and were read before `moment`.
-    public mutating func removeBuffered(
+    public func removeBuffered(
         of slot: Int, in lane: Lane, at hub: Int, before end: Int64, readBefore moment: MonotonicTime
     ) -> [BufferedRecord] {
         buffers[hub][lane.rawValue].removeAll(of: slot, before: end, readBefore: moment)
     }
 
     /// A hub is gone: its buffered records wait for nothing any more.
-    public mutating func displace(hub: Int) {
+    public func displace(hub: Int) {
         for lane in buffers[hub].indices { for record in buffers[hub][lane].takeAll() { displaced.append(record) } }
     }
 
     /// The next record whose hub is gone.
-    public mutating func nextDisplaced() -> BufferedRecord? { displaced.popFirst() }
+    public func nextDisplaced() -> BufferedRecord? { displaced.popFirst() }
 
     /// True if a hub has no buffered records of a lane.
     public func hasNoneBuffered(at hub: Int, in lane: Lane) -> Bool { buffers[hub][lane.rawValue].isEmpty }

@@ -16,18 +16,18 @@ public struct StartFacts: OptionSet, Sendable, Hashable {
     public static let hasTurn = StartFacts(bit: 2)
     /// Another request of its key comes first.
     public static let isBehindKey = StartFacts(bit: 3)
-    /// Its tenant was looked at, or has no need to be.
-    public static let isSeated = StartFacts(bit: 4)
+    /// Its tenant was checked, or has no need to be.
+    public static let isTenantChecked = StartFacts(bit: 4)
     /// Its tenant has enough calls waiting.
-    public static let isCrowded = StartFacts(bit: 5)
-    /// It was found to repeat none.
+    public static let isTenantFull = StartFacts(bit: 5)
+    /// It repeats none.
     public static let isNew = StartFacts(bit: 6)
     /// Its result is known, and no call is made.
     public static let isConcluded = StartFacts(bit: 7)
     /// Its outcome may be known from before its partition was lost.
     public static let mayBeKnown = StartFacts(bit: 8)
-    /// That was looked up.
-    public static let isRecalled = StartFacts(bit: 9)
+    /// It was looked up whether its outcome is known.
+    public static let isLookedUp = StartFacts(bit: 9)
     /// It is a call whose outcome is polled.
     public static let isPoll = StartFacts(bit: 10)
     /// It comes from a delay lane, or was held.
@@ -58,7 +58,7 @@ public struct StartFacts: OptionSet, Sendable, Hashable {
     public static let waitsHere = StartFacts(bit: 23)
     /// Its hub has room for it, or it cannot be deferred.
     public static let hasRoom = StartFacts(bit: 24)
-    /// It is in another's care: written elsewhere, kept for later, or finished.
+    /// Nothing is left to do for it here: it was written elsewhere, waits in its lane, or is finished.
     public static let isGone = StartFacts(bit: 25)
 }
 
@@ -70,14 +70,14 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     // Steps.
     /// The turn of its key is asked for. Finds `hasTurn` or `isBehindKey`.
     case takeTurn
-    /// Its tenant's calls are looked at. Finds `isSeated`, and perhaps `isCrowded`.
-    case seat
-    /// It is found out that it repeats none, before it waits. Finds `isNew` or `hasFaults`.
-    case examine
-    /// A known outcome is looked up. Finds `isRecalled`, and perhaps `isConcluded`.
-    case recall
-    /// The time that it waited for is looked at. Finds `isDue`, or it `isGone` to wait on.
-    case awaitTime
+    /// The calls of its tenant that wait are counted. Finds `isTenantChecked`, and perhaps `isTenantFull`.
+    case checkTenant
+    /// Duplicates of it are sought before it waits. Finds `isNew` or `hasFaults`.
+    case deduplicate
+    /// A known outcome is looked up. Finds `isLookedUp`, and perhaps `isConcluded`.
+    case findOutcome
+    /// The time that it waited for is checked. Finds `isDue`, or it `isGone` to wait on.
+    case checkTime
     /// Its calls are planned and formatted. Finds `isPlanned`, and perhaps `hasFaults` or `isLarge`.
     case plan
     /// Its calls get what happened to them before. Finds `isRestored`, or it `isGone`.
@@ -85,7 +85,7 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     /// A delay lane, or the topic of held requests, is sought for its wait. Finds `isGone` or `waitsHere`.
     case delay
     /// Room at its hub is sought. Finds `hasRoom`, or it is deferred and `isGone`.
-    case seekRoom
+    case checkRoom
 
     // The last word.
     /// Its known result is recorded.
@@ -118,7 +118,7 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     /// True for a step: the gate is asked again with what it found.
     public var isStep: Bool {
         switch self {
-        case .takeTurn, .seat, .examine, .recall, .awaitTime, .plan, .restore, .delay, .seekRoom: true
+        case .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom: true
         default: false
         }
     }
@@ -126,7 +126,7 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     /// The answer to what is known.
     public static func next(_ facts: StartFacts) -> StartGate {
         if facts.contains(.isGone) { return .done }
-        return buffering(facts) ?? waiting(facts) ?? ending(facts) ?? .send
+        return buffering(facts) ?? planning(facts) ?? ending(facts) ?? .send
     }
 
     /// The gates of what was published: keys and tenants, in the order of the records.
@@ -134,25 +134,25 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
         if facts.contains(.hasFaults) { return nil }
         if facts.contains(.continues) { return .expand }
         guard facts.isDisjoint(with: [.isDelayed, .isConcluded, .isPoll]) else { return nil }
-        let putAside: StartGate?
+        let gate: StartGate?
         if facts.contains(.wantsTurn), !facts.contains(.hasTurn) {
             guard facts.contains(.isBehindKey) else { return .takeTurn }
-            putAside = .waitForKey
+            gate = .waitForKey
         } else if facts.isDisjoint(with: [.isUnrouted, .isSpread]) {
-            guard facts.contains(.isSeated) else { return .seat }
-            putAside = facts.contains(.isCrowded) ? .buffer : nil
+            guard facts.contains(.isTenantChecked) else { return .checkTenant }
+            gate = facts.contains(.isTenantFull) ? .buffer : nil
         } else {
-            putAside = nil
+            gate = nil
         }
-        return putAside == nil || facts.contains(.isNew) ? putAside : .examine
+        return gate == nil || facts.contains(.isNew) ? gate : .deduplicate
     }
 
     /// The gates that need no plan, and the plan.
-    private static func waiting(_ facts: StartFacts) -> StartGate? {
+    private static func planning(_ facts: StartFacts) -> StartGate? {
         if facts.contains(.isConcluded) { return .record }
-        if facts.contains(.mayBeKnown), facts.isDisjoint(with: [.isRecalled, .hasFaults, .isDelayed]) { return .recall }
+        if facts.contains(.mayBeKnown), facts.isDisjoint(with: [.isLookedUp, .hasFaults, .isDelayed]) { return .findOutcome }
         if facts.contains(.isPoll) { return .poll }
-        if facts.contains(.isDelayed), facts.isDisjoint(with: [.isCancelled, .isDue]) { return .awaitTime }
+        if facts.contains(.isDelayed), facts.isDisjoint(with: [.isCancelled, .isDue]) { return .checkTime }
         return facts.isDisjoint(with: [.isPlanned, .hasFaults]) ? .plan : nil
     }
 
@@ -166,7 +166,7 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
         if facts.contains(.isTooLate), !facts.contains(.isDelayed) { return .expire }
         if let gate = delaying(facts) { return gate }
         if facts.contains(.isCancelled) { return .cancel }
-        return facts.contains(.hasRoom) ? nil : .seekRoom
+        return facts.contains(.hasRoom) ? nil : .checkRoom
     }
 
     /// The gate of what must not be sent yet. What comes from a lane has waited.

@@ -13,7 +13,7 @@ extension Flight {
     }
 
     /// Notes the destination of the request. The pool must hear of it (`FlightPool.moved`).
-    func go(to destination: HubPorts.Destination) {
+    func setDestination(_ destination: HubPorts.Destination) {
         port = destination.port
         spread = destination.spread
         routeFault = destination.fault

@@ -41,44 +41,44 @@ extension Flight {
             && calls.allSatisfy { $0.phase == .ready || $0.phase == .done }
     }
 
-    /// Takes over what a record holds beside its request that waited in memory.
-    func takeOver(_ record: BufferedRecord) {
+    /// Loads what a buffered record holds beside its request.
+    func load(_ record: BufferedRecord) {
         offset = record.offset
         envelope = record.envelope
         delayed = record.delayed
         key = record.key
     }
 
-    /// Takes over what a record of a delay lane, or a held one, says beside its request.
-    func takeOver(_ delayed: DelayedRecord, at offset: Int64) {
+    /// Loads what a record of a delay lane, or a held one, holds beside its request.
+    func load(_ delayed: DelayedRecord, at offset: Int64) {
         self.offset = offset
         self.delayed = delayed
     }
 
-    /// Becomes the poll of a call's outcome.
-    func become(_ poll: OutcomePoll) { self.poll = poll }
+    /// Notes that its record holds the poll of a call's outcome.
+    func setPoll(_ poll: OutcomePoll) { self.poll = poll }
 
-    /// Goes on at a moment, after it has waited.
-    func goOn(at now: MonotonicTime) { receivedAt = now }
+    /// Counts as read at a moment, until which it has waited.
+    func noteReception(at now: MonotonicTime) { receivedAt = now }
 
-    /// Counts as read when its first record was. A dry run counts when this one was, whatever its size is.
-    func keepReception() {
+    /// Restores the time when its first record was read. A dry run counts from this one, whatever its size is.
+    func restoreReception() {
         if let delayed, !request.options.dryRun { report.consumedAt = delayed.report.consumedAt }
     }
 
-    /// Has it make room for what was read behind it.
-    func makeRoom() { mustDefer = true }
+    /// Marks it for deferral, so that there is room for what was read behind it.
+    func markForDeferral() { mustDefer = true }
 
-    /// Is cancelled, or is not.
+    /// Notes its cancellation, or that there is none.
     func note(_ cancellation: Cancellations.Cancellation?) { self.cancellation = cancellation }
 
-    /// Has its value read.
-    func read(byteCount: Int) { valueByteCount = byteCount }
+    /// Notes the size of its value.
+    func noteValue(byteCount: Int) { valueByteCount = byteCount }
 
     /// Forgets the envelope, and gives its room back.
     func dropEnvelope() { envelope = RecordEnvelope() }
 
-    /// Has another payload rendered.
+    /// Counts another rendered payload.
     func addPayload() { payloadCount += 1 }
 
     /// The identity that its key is known by, or nil when it has none.
@@ -91,22 +91,22 @@ extension Flight {
         }
     }
 
-    /// Takes its key's turn.
+    /// Notes that its key's turn is its own.
     func takeTurn(_ key: RequestIdentity?) { self.key = key }
 
-    /// Leaves its key's turn to its record.
-    func passTurn() { key = nil }
+    /// Releases its key's turn: its record waits for it now.
+    func releaseTurn() { key = nil }
 
-    /// Joins the queue of a tenant, or of those that share one.
+    /// Notes the queue that its calls wait in: a tenant's own, or a shared one.
     func join(_ tenant: TenantID) { self.tenant = tenant }
 
-    /// Takes in what is wrong with it.
+    /// Adds faults that were found.
     func note(_ faults: [RequestFault]) { report.faults += faults }
 
-    /// Ends as what is recorded of it, without a call.
+    /// Notes its records, which are written without a call.
     func conclude(as outcome: OutcomeBatch) { deadLetter = outcome }
 
-    /// Goes on where it was: its calls have what happened to them before.
+    /// Restores what happened to its calls before.
     ///
     /// - Returns: Whether its plan is the former one. Else its calls are as new.
     func restore(from delayed: DelayedRecord) -> Bool {

@@ -102,7 +102,7 @@ extension WorkerLoop {
         let size = flight.valueByteCount + flight.envelope.byteCount + history.count
         let partition = scheduler.hold(key, in: flight.slot, until: due, byteCount: size, isLeft: isLeft, now: wallClock)
         guard let partition else { return false }
-        flight.passTurn()
+        flight.releaseTurn()
         write(flight, to: .held(partition), until: due, history: history)
         return true
     }

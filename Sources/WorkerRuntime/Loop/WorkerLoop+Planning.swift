@@ -7,7 +7,7 @@ import Observability
 import Payloads
 import PushModel
 
-/// From a record to a request with planned and formatted calls, or to what is wrong with it. Nothing is sent or put aside here.
+/// From a record to a request with planned and formatted calls, or to what is wrong with it. Nothing is sent or buffered here.
 extension WorkerLoop {
     /// Reads the request that a record holds, and takes in what is wrong with it.
     func read(_ record: borrowing ConsumedRecord, into flight: Flight) {
@@ -49,7 +49,7 @@ extension WorkerLoop {
     /// Reads the request that `value` and `headers` hold.
     func read(_ value: Span<UInt8>, into flight: Flight) -> RequestReader.Reading {
         let origin = flight.origin
-        flight.read(byteCount: value.count)
+        flight.noteValue(byteCount: value.count)
         let reader = partitions[flight.slot].role.isOpen ? openReader : ownReader
         let reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
         findHub(of: flight)
@@ -60,17 +60,17 @@ extension WorkerLoop {
     /// Decides whose a request is, and which hub it goes to. One without a route goes to none, and the gate refuses it.
     func findHub(of flight: Flight) {
         flight.nameTenant()
-        flight.go(to: lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) })
+        flight.setDestination(lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) })
         flights.moved(flight)
     }
 
-    /// Makes a flight of a record that was put aside.
+    /// Makes a flight of a buffered record.
     func resume(_ record: BufferedRecord) -> Flight {
         let flight = flights.take()
         flight.begin(
             epoch: epoch, slot: record.slot, lane: record.lane, origin: record.origin, now: wallClock,
             monotonic: record.receivedAt)
-        flight.takeOver(record)
+        flight.load(record)
         headers.removeAll()
         record.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         let value = record.value

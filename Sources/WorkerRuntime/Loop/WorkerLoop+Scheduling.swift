@@ -125,27 +125,27 @@ extension WorkerLoop {
     }
 
     /// Looks at the calls of a request's tenant.
-    func seat(_ flight: Flight) -> StartFacts {
+    func checkTenant(of flight: Flight) -> StartFacts {
         let lane = flight.lane
         if flight.tenant != .none { scheduler.noteTenant(in: lane, now: now) }
-        guard hasTenants(lane) else { return .isSeated }
+        guard hasTenants(lane) else { return .isTenantChecked }
         let port = ports[flight.port]
         flight.join(port.ready.fresh(in: lane).queue(of: flight.tenant))
-        let isCrowded =
+        let isTenantFull =
             scheduler.hasRecords(of: flight.tenant, at: port.number, in: lane)
             || !mayHaveMoreCalls(flight.tenant, in: lane, at: port, flight: flight)
         // It is deferred if as much is buffered as may be.
         let isDeferred = ports.areSeveral && canDefer && isFull(port, for: lane)
-        return isCrowded && !isDeferred ? [.isSeated, .isCrowded] : .isSeated
+        return isTenantFull && !isDeferred ? [.isTenantChecked, .isTenantFull] : .isTenantChecked
     }
 
-    /// Puts a request aside until its tenant has fewer calls waiting.
+    /// Buffers a request until its tenant has fewer calls waiting.
     func buffer(_ flight: Flight) {
         scheduler.buffer(flight.buffered(), of: flight.tenant, at: flight.port)
         flights.release(flight)
     }
 
-    /// Calls `body` with requests whose records were put aside: all whose hub is gone, and the others as far as their tenants have had turns.
+    /// Calls `body` with buffered requests: all whose hub is gone, and the others as far as their tenants have had turns.
     func forEachBuffered(_ body: (Flight, StartFacts) -> Void) {
         while canProceed, let record = scheduler.nextDisplaced() { body(resume(record), .isNew) }
         for port in ports {
@@ -165,7 +165,7 @@ extension WorkerLoop {
             {
                 let flight = resume(record)
                 flight.join(tenant)
-                body(flight, [.isNew, .isSeated])
+                body(flight, [.isNew, .isTenantChecked])
             }
         }
     }
@@ -183,7 +183,7 @@ extension WorkerLoop {
 
     /// Once a second: moves the first requests of a partition out of the way whose hub does not take them, when what was read behind them
     /// fills half of the partition's window, or memory is full, and another hub has nothing to do. Else nothing could be read for that one.
-    /// Calls `body` with those that were put aside, to be deferred.
+    /// Calls `body` with those that were buffered, which it defers.
     func relieveWindows(_ body: (Flight, StartFacts) -> Void) {
         guard ports.areSeveral, canDefer, canProceed, ports.contains(where: isIdle) else { return }
         for lane in Lane.allCases {
@@ -212,8 +212,8 @@ extension WorkerLoop {
             let removed = scheduler.removeBuffered(of: slot, in: lane, at: port.number, before: end, readBefore: moment)
             for record in removed {
                 let flight = resume(record)
-                flight.makeRoom()
-                body(flight, [.isNew, .isSeated])
+                flight.markForDeferral()
+                body(flight, [.isNew, .isTenantChecked])
             }
         }
     }

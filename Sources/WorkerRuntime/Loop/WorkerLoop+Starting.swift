@@ -5,7 +5,7 @@ import HubREST
 import Observability
 import PushModel
 
-/// The start of requests: what was read, and what waited, passes `StartGate` and is sent, put aside, or has its end. Nothing else starts a
+/// The start of requests: what was read, and what waited, passes `StartGate` and is sent, waits, or has its end. Nothing else starts a
 /// request.
 extension WorkerLoop {
     /// Starts what was held and waits for its turn no more than others.
@@ -20,7 +20,7 @@ extension WorkerLoop {
     /// Starts what has waited in delay lanes.
     func startDelayed() { forEachDelayed { start($0) } }
 
-    /// Starts what was put aside.
+    /// Starts what was buffered.
     func startBuffered() { forEachBuffered { start($0, knowing: $1) } }
 
     /// Once a second: starts what makes room for what was read behind it, and of delay lanes what holds no calls.
@@ -45,7 +45,7 @@ extension WorkerLoop {
         if facts.contains(.isConcluded) || flight.poll != nil { return facts }
         let (role, knownEnd) = (partitions[flight.slot].role, partitions[flight.slot].knownEnd)
         if flight.request.orderingKey != nil, role.hasRequests, !Sabotage.isOn(.ignoreKeys) { facts.insert(.wantsTurn) }
-        if flight.tenant == .none, !hasTenants(flight.lane) { facts.insert(.isSeated) }
+        if flight.tenant == .none, !hasTenants(flight.lane) { facts.insert(.isTenantChecked) }
         if flight.offset < knownEnd { facts.insert(.mayBeKnown) }
         if !ports.areSeveral { facts.insert(.hasRoom) }
         flight.note(cancellation(of: flight))
@@ -57,14 +57,14 @@ extension WorkerLoop {
     private func take(_ step: StartGate, with flight: Flight, knowing facts: StartFacts) -> StartFacts {
         switch step {
         case .takeTurn: takeTurn(for: flight)
-        case .seat: seat(flight)
-        case .examine: examine(flight)
-        case .recall: recall(flight, isNew: facts.contains(.isNew))
-        case .awaitTime: awaitTime(of: flight)
+        case .checkTenant: checkTenant(of: flight)
+        case .deduplicate: deduplicate(flight)
+        case .findOutcome: findOutcome(of: flight, isNew: facts.contains(.isNew))
+        case .checkTime: checkTime(of: flight)
         case .plan: prepare(flight, isNew: facts.contains(.isNew))
         case .restore: flight.delayed.map { restore(flight, from: $0) } ?? true ? .isRestored : .isGone
         case .delay: delayStart(flight) ? .isGone : .waitsHere
-        case .seekRoom: deferIfFull(flight) ? .isGone : .hasRoom
+        case .checkRoom: deferIfFull(flight) ? .isGone : .hasRoom
         default: .isGone
         }
     }
@@ -92,9 +92,9 @@ extension WorkerLoop {
 
 // The steps.
 extension WorkerLoop {
-    /// Finds out that a request can be sent and repeats none: that is detected in the order of the records, so before it is put aside. If not,
+    /// Finds out that a request can be sent and repeats none: that is detected in the order of the records, so before it waits. If not,
     /// notes why.
-    private func examine(_ flight: Flight) -> StartFacts {
+    private func deduplicate(_ flight: Flight) -> StartFacts {
         guard repetitions != nil || flight.request.dedupeKey != nil else { return .isNew }
         do throws(RequestFault) {
             try plan(flight)
@@ -107,18 +107,18 @@ extension WorkerLoop {
     }
 
     /// Looks up the outcome of a request from before its partition was lost.
-    private func recall(_ flight: Flight, isNew: Bool) -> StartFacts {
+    private func findOutcome(of flight: Flight, isNew: Bool) -> StartFacts {
         guard var outcome = offered.known.take(KnownRequest(flight), of: Membership.Partition(partitions[flight.slot].id)) else {
-            return .isRecalled
+            return .isLookedUp
         }
         outcome.move(to: flight.slot)
         if !isNew { remember(flight) }
         flight.conclude(as: outcome)
-        return [.isRecalled, .isConcluded]
+        return [.isLookedUp, .isConcluded]
     }
 
     /// Looks if a request that comes from a delay lane may go on now. Else it waits there, or in the next one.
-    private func awaitTime(of flight: Flight) -> StartFacts {
+    private func checkTime(of flight: Flight) -> StartFacts {
         guard let delayed = flight.delayed else { return .isDue }
         if partitions[flight.slot].role != .held {
             if delayed.recheckTime > wallClock {
@@ -127,7 +127,7 @@ extension WorkerLoop {
             }
             if delayFurther(flight, delayed: delayed) { return .isGone }
         }
-        flight.goOn(at: now)
+        flight.noteReception(at: now)
         return .isDue
     }
 
@@ -207,7 +207,7 @@ extension WorkerLoop {
     private func endWhole(_ flight: Flight) {
         let reason = flight.cancellation?.reason.map { "cancelled: \($0)" } ?? "cancelled"
         let message = flight.request.options.dryRun ? "dry run: nothing was sent" : reason
-        flight.keepReception()
+        flight.restoreReception()
         flight.note([RequestFault(.cancelled, at: "", message: message)])
         finish(flight)
     }
@@ -216,7 +216,7 @@ extension WorkerLoop {
     /// are more. They become requests of their own in our own lane, in the transaction that counts it as read. It has its result when the last
     /// of these has ended. A continuation is divided even if it is cancelled or comes too late: each of its parts has an end of its own.
     private func expand(_ flight: Flight) {
-        flight.keepReception()
+        flight.restoreReception()
         headers.removeAll()
         flight.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         guard let body = ownReader.body(of: flight.request.document, headers: headers) else {

@@ -135,7 +135,7 @@ extension WorkerLoop {
         }
         let moment = delay == nil ? now : .never
         flight.begin(epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: readAt, monotonic: moment)
-        flight.takeOver(delayed, at: record.offset)
+        flight.load(delayed, at: record.offset)
         read(record, into: flight)
         return flight
     }
@@ -144,9 +144,9 @@ extension WorkerLoop {
         _ reading: DelayedRecord.Reading, of record: borrowing ConsumedRecord, into flight: Flight, isHeld: Bool
     ) {
         switch reading {
-        case .poll(let poll) where !isHeld: flight.become(poll)
+        case .poll(let poll) where !isHeld: flight.setPoll(poll)
         case .foreign(let owner):
-            if let owner { scheduler.say(.foreign(slot: flight.slot, group: owner)) }
+            if let owner { scheduler.add(.foreign(slot: flight.slot, group: owner)) }
             // Its own group sees to it, and here nothing is recorded of it.
             flight.conclude(as: OutcomeBatch())
         default: noteUnreadable(record, of: flight, failure: .notDelayed)
@@ -237,7 +237,7 @@ extension WorkerLoop {
     /// Once a second: commits positions again that the group would forget, and says what is amiss.
     func watchHeld() {
         guard !held.slots.isEmpty else { return }
-        if mode == .running, scheduler.refreshes(now: now) {
+        if mode == .running, scheduler.startsRefresh(now: now) {
             for slot in held.slots where partitions[slot].ledger != nil {
                 partitions[slot].isDirty = true
                 move(scheduler.renew(in: slot, now: wallClock))

@@ -50,7 +50,7 @@ final class WorkerLoop {
     /// The partitions of held requests.
     var held = CursorGroup()
     /// The requests that wait in memory, and whose turn it is.
-    var scheduler: Scheduler
+    let scheduler: Scheduler
     var controlTopic = ControlTopic()
 
     /// The partitions of which it is not known yet where they begin.

@@ -19,18 +19,18 @@ extension StartGate {
         case .takeTurn:
             facts.insert(lookUps.ask(.isKeyFree) ? .hasTurn : .isBehindKey)
             return .turnAsked
-        case .seat:
-            facts.insert(lookUps.ask(.isCrowded) ? [.isSeated, .isCrowded] : .isSeated)
-            return .tenantSeated
-        case .examine:
+        case .checkTenant:
+            facts.insert(lookUps.ask(.isTenantFull) ? [.isTenantChecked, .isTenantFull] : .isTenantChecked)
+            return .tenantChecked
+        case .deduplicate:
             facts.insert(lookUps.ask(.isNew) ? .isNew : .hasFaults)
-            return .examined
-        case .recall:
-            facts.insert(lookUps.ask(.isKnown) ? [.isRecalled, .isConcluded] : .isRecalled)
-            return .recalled(takesIn: !facts.contains(.isNew))
-        case .awaitTime:
+            return .deduplicated
+        case .findOutcome:
+            facts.insert(lookUps.ask(.isKnown) ? [.isLookedUp, .isConcluded] : .isLookedUp)
+            return .lookedUp(takesIn: !facts.contains(.isNew))
+        case .checkTime:
             facts.insert(lookUps.ask(.isDue) ? .isDue : .isGone)
-            return .timeAwaited
+            return .timeChecked
         case .plan:
             facts.insert(lookUps.ask(.isSendable) ? .isPlanned : .hasFaults)
             if facts.contains(.isPlanned), isSpread || lookUps.ask(.isLarge) { facts.insert(.isLarge) }
@@ -41,9 +41,9 @@ extension StartGate {
         case .delay:
             facts.insert(lookUps.ask(.isDelayed) ? .isGone : .waitsHere)
             return .delaySought
-        case .seekRoom:
+        case .checkRoom:
             facts.insert(lookUps.ask(.hasRoom) ? .hasRoom : .isGone)
-            return .roomSought
+            return .roomChecked
         default: return .ended(self)
         }
     }

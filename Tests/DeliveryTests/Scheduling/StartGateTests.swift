@@ -6,49 +6,56 @@ struct StartGateTests {
     @Test(
         arguments: [
             // The shortest way: a request of one hub, without key or tenant.
-            ([], .seat), ([.isSeated], .plan), ([.isSeated, .isPlanned], .seekRoom), ([.isSeated, .hasRoom, .isPlanned], .send),
+            ([], .checkTenant), ([.isTenantChecked], .plan), ([.isTenantChecked, .isPlanned], .checkRoom),
+            ([.isTenantChecked, .hasRoom, .isPlanned], .send),
             // Keys come first, in the order of the records, and each is examined before it waits.
-            ([.wantsTurn], .takeTurn), ([.wantsTurn, .isBehindKey], .examine), ([.wantsTurn, .isBehindKey, .isNew], .waitForKey),
-            ([.wantsTurn, .isBehindKey, .hasFaults], .refuse), ([.wantsTurn, .hasTurn], .seat),
-            ([.wantsTurn, .hasTurn, .isNew], .seat),
+            ([.wantsTurn], .takeTurn), ([.wantsTurn, .isBehindKey], .deduplicate),
+            ([.wantsTurn, .isBehindKey, .isNew], .waitForKey),
+            ([.wantsTurn, .isBehindKey, .hasFaults], .refuse), ([.wantsTurn, .hasTurn], .checkTenant),
+            ([.wantsTurn, .hasTurn, .isNew], .checkTenant),
             // Tenants are next; what has no hub, or several, takes nobody's place.
-            ([.isSeated, .isCrowded], .examine), ([.isSeated, .isCrowded, .isNew], .buffer), ([.isSeated, .isNew], .plan),
-            ([.isSeated, .isCrowded, .hasFaults], .refuse), ([.isUnrouted], .plan), ([.isSpread], .plan),
+            ([.isTenantChecked, .isTenantFull], .deduplicate), ([.isTenantChecked, .isTenantFull, .isNew], .buffer),
+            ([.isTenantChecked, .isNew], .plan),
+            ([.isTenantChecked, .isTenantFull, .hasFaults], .refuse), ([.isUnrouted], .plan), ([.isSpread], .plan),
             ([.wantsTurn, .isUnrouted], .takeTurn), ([.wantsTurn, .hasTurn, .isSpread], .plan),
             // What is known needs no call.
             ([.isConcluded], .record), ([.isConcluded, .hasFaults], .record), ([.isConcluded, .wantsTurn], .record),
-            ([.isSeated, .mayBeKnown], .recall), ([.isSeated, .mayBeKnown, .isRecalled], .plan),
+            ([.isTenantChecked, .mayBeKnown], .findOutcome), ([.isTenantChecked, .mayBeKnown, .isLookedUp], .plan),
             ([.mayBeKnown, .hasFaults], .refuse),
-            ([.mayBeKnown, .isRecalled, .isConcluded], .record),
+            ([.mayBeKnown, .isLookedUp, .isConcluded], .record),
             // Polls are no requests.
-            ([.isPoll], .poll), ([.isPoll, .mayBeKnown], .recall), ([.isPoll, .isConcluded], .record),
+            ([.isPoll], .poll), ([.isPoll, .mayBeKnown], .findOutcome), ([.isPoll, .isConcluded], .record),
             // What continues a division is divided, even if it is cancelled.
             ([.continues], .expand), ([.continues, .wantsTurn, .isCancelled, .isTooLate], .expand),
             ([.continues, .hasFaults], .refuse),
             // From a lane: its time, its plan, and what happened before. It does not wait again for a time of its own, nor expires here.
-            ([.isDelayed], .awaitTime), ([.isDelayed, .hasFaults], .awaitTime), ([.isDelayed, .isDue, .hasFaults], .refuse),
+            ([.isDelayed], .checkTime), ([.isDelayed, .hasFaults], .checkTime), ([.isDelayed, .isDue, .hasFaults], .refuse),
             ([.isDelayed, .isGone], .done), ([.isDelayed, .isDue], .plan), ([.isDelayed, .isDue, .isPlanned], .restore),
-            ([.isDelayed, .isDue, .isPlanned, .isTooEarly, .isTooLate, .isRestored], .seekRoom),
+            ([.isDelayed, .isDue, .isPlanned, .isTooEarly, .isTooLate, .isRestored], .checkRoom),
             ([.isDelayed, .isCancelled], .plan),
             ([.isDelayed, .isCancelled, .isPlanned], .restore), ([.isDelayed, .isCancelled, .isPlanned, .isRestored], .cancel),
-            ([.isDelayed, .mayBeKnown], .awaitTime),
+            ([.isDelayed, .mayBeKnown], .checkTime),
             // What is planned ends, or waits.
-            ([.isSeated, .isPlanned, .isDryRun], .endDryRun), ([.isSeated, .isPlanned, .isDryRun, .isTooLate], .endDryRun),
-            ([.isSeated, .isPlanned, .isTooLate], .expire), ([.isSeated, .isPlanned, .isTooLate, .isTooEarly], .expire),
-            ([.isSeated, .isPlanned, .isTooLate, .isCancelled], .expire), ([.isSeated, .isPlanned, .isCancelled], .cancel),
-            ([.isSeated, .isPlanned, .isCancelled, .isTooEarly], .cancel), ([.isSeated, .isPlanned, .isTooEarly], .delay),
-            ([.isSeated, .isPlanned, .isTooEarly, .isGone], .done),
-            ([.isSeated, .isPlanned, .isTooEarly, .waitsHere], .seekRoom),
-            ([.isSeated, .isPlanned, .isGone], .done),
+            ([.isTenantChecked, .isPlanned, .isDryRun], .endDryRun),
+            ([.isTenantChecked, .isPlanned, .isDryRun, .isTooLate], .endDryRun),
+            ([.isTenantChecked, .isPlanned, .isTooLate], .expire),
+            ([.isTenantChecked, .isPlanned, .isTooLate, .isTooEarly], .expire),
+            ([.isTenantChecked, .isPlanned, .isTooLate, .isCancelled], .expire),
+            ([.isTenantChecked, .isPlanned, .isCancelled], .cancel),
+            ([.isTenantChecked, .isPlanned, .isCancelled, .isTooEarly], .cancel),
+            ([.isTenantChecked, .isPlanned, .isTooEarly], .delay),
+            ([.isTenantChecked, .isPlanned, .isTooEarly, .isGone], .done),
+            ([.isTenantChecked, .isPlanned, .isTooEarly, .waitsHere], .checkRoom),
+            ([.isTenantChecked, .isPlanned, .isGone], .done),
             // A hub that is not there: cancelled requests need none.
             ([.isUnrouted, .isPlanned], .unrouted), ([.isUnrouted, .isPlanned, .isDryRun], .unrouted),
             ([.isUnrouted, .isPlanned, .isCancelled], .cancel),
             // Large requests wait, and end, as a whole.
-            ([.isSeated, .isPlanned, .isLarge], .expand), ([.isSeated, .isPlanned, .isLarge, .isTooEarly], .delay),
-            ([.isSeated, .isPlanned, .isLarge, .isTooEarly, .waitsHere], .expand),
-            ([.isSeated, .isPlanned, .isLarge, .isTooLate], .expand),
-            ([.isSeated, .isPlanned, .isLarge, .isCancelled], .endWhole),
-            ([.isSeated, .isPlanned, .isLarge, .isDryRun], .endWhole),
+            ([.isTenantChecked, .isPlanned, .isLarge], .expand), ([.isTenantChecked, .isPlanned, .isLarge, .isTooEarly], .delay),
+            ([.isTenantChecked, .isPlanned, .isLarge, .isTooEarly, .waitsHere], .expand),
+            ([.isTenantChecked, .isPlanned, .isLarge, .isTooLate], .expand),
+            ([.isTenantChecked, .isPlanned, .isLarge, .isCancelled], .endWhole),
+            ([.isTenantChecked, .isPlanned, .isLarge, .isDryRun], .endWhole),
             ([.isDelayed, .isDue, .isPlanned, .isLarge, .isTooEarly], .expand), ([.isSpread, .isPlanned, .isLarge], .expand),
         ] as [(StartFacts, StartGate)])
     func whatIsKnownDecidesWhatIsNext(facts: StartFacts, gate: StartGate) { #expect(StartGate.next(facts) == gate) }
@@ -61,7 +68,7 @@ struct StartGateTests {
             guard request.isPossible else { continue }
             var lookUps = StartLookUps()
             repeat {
-                let before = StartOrderToday.effects(of: request, with: &lookUps)
+                let before = StartOrderBefore.effects(of: request, with: &lookUps)
                 let now = StartGate.effects(of: request, with: &lookUps)
                 guard before == now else {
                     Issue.record("\(request), \(lookUps): \(now), and it was \(before)")
@@ -77,7 +84,9 @@ struct StartGateTests {
 
     /// A step finds something, and the gate is asked again. All else is the last word.
     @Test func theGateIsAskedAgainAfterAStepAlone() {
-        let steps: Set<StartGate> = [.takeTurn, .seat, .examine, .recall, .awaitTime, .plan, .restore, .delay, .seekRoom]
+        let steps: Set<StartGate> = [
+            .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom,
+        ]
         #expect(Set(StartGate.allCases.filter(\.isStep)) == steps)
     }
 }

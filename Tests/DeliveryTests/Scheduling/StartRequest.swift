@@ -13,7 +13,7 @@ struct StartRequest: CustomStringConvertible {
     var spread = false
     var isKnownAsNew = false
     /// It comes from where it was put aside for its tenant, or from a lane: today it enters by `start`, else by `startOrBuffer`.
-    var isSeated = false
+    var isTenantChecked = false
     var isBeforeKnownEnd = false
     var isCancelled = false
     var dryRun = false
@@ -24,7 +24,7 @@ struct StartRequest: CustomStringConvertible {
 
     static let fields: [any WritableKeyPath<StartRequest, Bool> & Sendable] = [
         \.remaining, \.orderingKey, \.key, \.deadLetter, \.poll, \.delayed, \.faults, \.routeFault, \.spread, \.isKnownAsNew,
-        \.isSeated,
+        \.isTenantChecked,
         \.isBeforeKnownEnd, \.isCancelled, \.dryRun, \.isTooLate, \.isTooEarly, \.cannotBeDeferred,
     ]
 
@@ -36,10 +36,10 @@ struct StartRequest: CustomStringConvertible {
     var isPossible: Bool {
         // A poll's record holds no request.
         if poll && (remaining || orderingKey) { return false }
-        // What continues a division is divided when it is read, so it has no seat.
-        if remaining && isSeated { return false }
-        // Who had a seat, or was examined, had its turn before.
-        return !orderingKey || key || delayed || deadLetter || faults || !isSeated && !isKnownAsNew
+        // What continues a division is divided when it is read, so it has no tenant to check.
+        if remaining && isTenantChecked { return false }
+        // Who was checked for its tenant, or deduplicated, had its turn before.
+        return !orderingKey || key || delayed || deadLetter || faults || !isTenantChecked && !isKnownAsNew
     }
 
     /// The same for `StartGate`.
@@ -55,7 +55,7 @@ struct StartRequest: CustomStringConvertible {
         if routeFault { facts.insert(.isUnrouted) }
         if spread { facts.insert(.isSpread) }
         if isKnownAsNew { facts.insert(.isNew) }
-        if isSeated { facts.insert(.isSeated) }
+        if isTenantChecked { facts.insert(.isTenantChecked) }
         if isBeforeKnownEnd { facts.insert(.mayBeKnown) }
         if isCancelled { facts.insert(.isCancelled) }
         if dryRun { facts.insert(.isDryRun) }
@@ -72,12 +72,12 @@ struct StartRequest: CustomStringConvertible {
 
 /// What is done to a request on its way, in order.
 enum StartEffect: Equatable {
-    case turnAsked, tenantSeated, examined
+    case turnAsked, tenantChecked, deduplicated
     /// A request that was not examined before is taken in when its outcome is known.
-    case recalled(takesIn: Bool)
-    case timeAwaited
+    case lookedUp(takesIn: Bool)
+    case timeChecked
     /// Repetitions are looked for, unless that was done before.
     case planned(looksForRepetition: Bool)
-    case restored, delaySought, roomSought
+    case restored, delaySought, roomChecked
     case ended(StartGate)
 }

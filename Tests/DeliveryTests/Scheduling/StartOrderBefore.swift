@@ -1,7 +1,7 @@
 import Delivery
 
 /// The order in which requests started before `StartGate` decided it: two functions with many ways out, here over plain truths.
-struct StartOrderToday {
+struct StartOrderBefore {
     private var flight: StartRequest
     private var lookUps: StartLookUps
     private var calls = true
@@ -9,8 +9,8 @@ struct StartOrderToday {
 
     /// What happens to a request.
     static func effects(of request: StartRequest, with lookUps: inout StartLookUps) -> [StartEffect] {
-        var order = StartOrderToday(flight: request, lookUps: lookUps)
-        if request.isSeated { order.start() } else { order.startOrBuffer() }
+        var order = StartOrderBefore(flight: request, lookUps: lookUps)
+        if request.isTenantChecked { order.start() } else { order.startOrBuffer() }
         lookUps = order.lookUps
         return order.effects
     }
@@ -27,8 +27,8 @@ struct StartOrderToday {
         guard !flight.delayed, !flight.deadLetter, !flight.faults, !flight.routeFault, !flight.spread, !flight.poll else {
             return start()
         }
-        effects.append(.tenantSeated)
-        guard lookUps.ask(.isCrowded), flight.isKnownAsNew || isNew() else { return start() }
+        effects.append(.tenantChecked)
+        guard lookUps.ask(.isTenantFull), flight.isKnownAsNew || isNew() else { return start() }
         effects.append(.ended(.buffer))
     }
 
@@ -48,7 +48,7 @@ struct StartOrderToday {
     }
 
     private mutating func isNew() -> Bool {
-        effects.append(.examined)
+        effects.append(.deduplicated)
         if lookUps.ask(.isNew) { return true }
         flight.faults = true
         return false
@@ -78,12 +78,12 @@ struct StartOrderToday {
 
     private mutating func isKnown() -> Bool {
         guard flight.isBeforeKnownEnd, !flight.delayed, !flight.faults else { return false }
-        effects.append(.recalled(takesIn: !flight.isKnownAsNew))
+        effects.append(.lookedUp(takesIn: !flight.isKnownAsNew))
         return lookUps.ask(.isKnown)
     }
 
     private mutating func isDue() -> Bool {
-        effects.append(.timeAwaited)
+        effects.append(.timeChecked)
         return lookUps.ask(.isDue)
     }
 
@@ -106,7 +106,7 @@ struct StartOrderToday {
     }
 
     private mutating func postpone() -> Bool {
-        effects.append(.roomSought)
+        effects.append(.roomChecked)
         return !lookUps.ask(.hasRoom)
     }
 }
