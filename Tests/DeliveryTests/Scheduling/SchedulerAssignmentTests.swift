@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// One scheduler serves all assignments of a loop.
-struct SchedulerTests {
+struct SchedulerAssignmentTests {
     /// A record of the partition at slot 0, with its own offset.
     private func record(_ offset: Int64) -> BufferedRecord {
         let origin = RecordOrigin(topic: "t", partition: 0, offset: offset, timestamp: Timestamp(milliseconds: 1))
