@@ -17,7 +17,8 @@ struct SchedulerAssignmentTests {
     private func key(_ seed: UInt64) -> RequestIdentity { RequestIdentity(seed: seed) }
 
     private func begin(_ scheduler: Scheduler) {
-        let partitions = [Scheduler.Partition(number: 0, lane: .normal), Scheduler.Partition(number: 0, lane: nil)]
+        let held = HeldRules.heldPartition(of: 0, in: .normal) ?? 0
+        let partitions = [Scheduler.Partition(number: 0, lane: .normal), Scheduler.Partition(number: held, lane: nil)]
         scheduler.begin(partitions, held: 1..<2, movesPositions: false, now: 0)
     }
 
@@ -26,6 +27,7 @@ struct SchedulerAssignmentTests {
         for number in 0..<2 { scheduler.addHub(number) }
         scheduler.delays.lanes = DelayLanes()
         begin(scheduler)
+        #expect(scheduler.isReadingHeld(1))
         scheduler.heldIsRead(1)
         #expect(scheduler.takeTurn(of: key(1), in: 0, origin: record(1).origin))
         #expect(!scheduler.takeTurn(of: key(1), in: 0, origin: record(2).origin))
