@@ -10,7 +10,7 @@ import Testing
     private let key = RequestIdentity(seed: 1)
 
     private func scheduler() -> Scheduler {
-        var scheduler = Scheduler(heldWindow: 64)
+        let scheduler = Scheduler(heldWindow: 64)
         scheduler.addHub(0)
         scheduler.begin([.init(number: 0, lane: .normal)], held: 1..<1, movesPositions: false, now: 0)
         return scheduler
@@ -25,7 +25,7 @@ import Testing
 
     /// What is said of memory on page Scheduling, some 60,000 records of a lane, counts a record of 300 bytes at 556.
     @Test func aRecordTakesAsMuchMemoryWhereverItWaitsAndItsPlaceBehindAKeySomeMore() {
-        var scheduler = scheduler()
+        let scheduler = scheduler()
         scheduler.buffer(record(0), of: TenantID("a"), at: 0)
         #expect(scheduler.bufferedByteCount(at: 0, in: .normal) == 256)
         let hasTurn = scheduler.takeTurn(of: key, in: 0, origin: record(1).origin)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func recordsOfAHubThatIsGoneWaitForNoTurnAndEndWithTheAssignment() {
-        var scheduler = scheduler()
+        let scheduler = scheduler()
         scheduler.buffer(record(0), of: TenantID("a"), at: 0)
         scheduler.buffer(record(1), of: TenantID("b"), at: 0)
         scheduler.displace(hub: 0)

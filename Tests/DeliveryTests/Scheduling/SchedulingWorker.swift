@@ -352,7 +352,7 @@ struct SchedulingWorker {
     }
 
     private mutating func watch(_ broker: SchedulingBroker) {
-        if scheduler.refreshes(now: broker.monotonic) {
+        if scheduler.startsRefresh(now: broker.monotonic) {
             for slot in scheduler.heldSlots {
                 for move in scheduler.renew(in: slot, now: broker.now) {
                     counts.renewed += 1
