@@ -60,7 +60,7 @@ struct FlightCallsTests {
         let flight = Flight(index: 0)
         for isDryRun in [true, false] {
             flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 5000), monotonic: 0)
-            flight.takeOver(delayed, at: 9)
+            flight.load(delayed, at: 9)
             flight.request.options.dryRun = isDryRun
             flight.restoreReception()
             #expect(flight.report.consumedAt.milliseconds == (isDryRun ? 5000 : 1000))
