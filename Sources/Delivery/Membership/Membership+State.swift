@@ -13,7 +13,7 @@ extension Membership {
         case asked(Question)
         /// The partitions have begun.
         ///
-        /// May become: revoking, nothing (lost), asked (positions moved, another assignment), stopping, stopped.
+        /// May become: revoking, nothing (lost, or revoked without partitions), asked (positions moved, another assignment), stopping, stopped.
         case begun(Share)
         /// Partitions are taken away, and calls may finish. The share is empty once the assignment has ended on the way.
         ///

@@ -119,7 +119,9 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     public var isStep: Bool {
         switch self {
         case .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom: true
-        default: false
+        case .record, .poll, .expand, .waitForKey, .buffer, .refuse, .unrouted, .endWhole, .endDryRun, .expire, .cancel, .send,
+            .done:
+            false
         }
     }
 

@@ -57,7 +57,7 @@ extension WorkerLoop {
         return reading
     }
 
-    /// Decides whose a request is, and which hub it goes to. One without a route goes to none, and the gate refuses it.
+    /// Decides whose a request is, and which hub it goes to. One without a route goes to none, and the gate finds it unrouted.
     func findHub(of flight: Flight) {
         flight.nameTenant()
         flight.setDestination(lend(&flight.request) { ports.route(of: $0, tenant: flight.tenant) })

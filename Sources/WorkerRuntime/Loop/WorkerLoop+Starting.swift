@@ -34,7 +34,7 @@ extension WorkerLoop {
         var facts = facts(of: flight).union(known)
         var gate = StartGate.next(facts)
         while gate.isStep {
-            facts.formUnion(take(gate, with: flight, knowing: facts))
+            facts.formUnion(perform(gate, with: flight, knowing: facts))
             gate = StartGate.next(facts)
         }
         conclude(flight, at: gate)
@@ -43,10 +43,10 @@ extension WorkerLoop {
     private func facts(of flight: Flight) -> StartFacts {
         var facts = flight.facts(at: wallClock)
         if facts.contains(.isConcluded) || flight.poll != nil { return facts }
-        let (role, knownEnd) = (partitions[flight.slot].role, partitions[flight.slot].knownEnd)
-        if flight.request.orderingKey != nil, role.hasRequests, !Sabotage.isOn(.ignoreKeys) { facts.insert(.wantsTurn) }
+        let hasKey = flight.request.orderingKey != nil && partitions[flight.slot].role.hasRequests
+        if hasKey, !Sabotage.isOn(.ignoreKeys) { facts.insert(.wantsTurn) }
         if flight.tenant == .none, !hasTenants(flight.lane) { facts.insert(.isTenantChecked) }
-        if flight.offset < knownEnd { facts.insert(.mayBeKnown) }
+        if flight.offset < partitions[flight.slot].knownEnd { facts.insert(.mayBeKnown) }
         if !ports.areSeveral { facts.insert(.hasRoom) }
         flight.note(cancellation(of: flight))
         if flight.cancellation != nil { facts.insert(.isCancelled) }
@@ -54,7 +54,7 @@ extension WorkerLoop {
     }
 
     /// Takes a step, and returns what it has found.
-    private func take(_ step: StartGate, with flight: Flight, knowing facts: StartFacts) -> StartFacts {
+    private func perform(_ step: StartGate, with flight: Flight, knowing facts: StartFacts) -> StartFacts {
         switch step {
         case .takeTurn: takeTurn(for: flight)
         case .checkTenant: checkTenant(of: flight)
@@ -65,7 +65,9 @@ extension WorkerLoop {
         case .restore: flight.delayed.map { restore(flight, from: $0) } ?? true ? .isRestored : .isGone
         case .delay: delayStart(flight) ? .isGone : .waitsHere
         case .checkRoom: deferIfFull(flight) ? .isGone : .hasRoom
-        default: .isGone
+        case .record, .poll, .expand, .waitForKey, .buffer, .refuse, .unrouted, .endWhole, .endDryRun, .expire, .cancel, .send,
+            .done:
+            .isGone
         }
     }
 
@@ -85,7 +87,7 @@ extension WorkerLoop {
                 flight, as: .expired, code: .expiredInQueue, detail: "the request expired; a worker that died may have sent it")
         case .cancel: if let cancellation = flight.cancellation { cancel(flight, by: cancellation) }
         case .send: for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, call: index) }
-        default: break
+        case .done, .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom: break
         }
     }
 }
@@ -152,8 +154,7 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether its calls must be made. Else it is finished.
     private func restore(_ flight: Flight, from delayed: DelayedRecord) -> Bool {
-        if flight.restore(from: delayed) { return true }
-        guard delayed.report.attemptCount > 0 else { return true }
+        if flight.restore(from: delayed) || delayed.report.attemptCount == 0 { return true }
         giveUp(flight, delayed: delayed)
         return false
     }
@@ -167,8 +168,7 @@ extension WorkerLoop {
     }
 
     private func takePoll(_ flight: Flight) {
-        guard let poll = flight.poll else { return }
-        if poll.recheckTime > wallClock { keepFirst(flight) } else { startPoll(flight, poll: poll) }
+        if let poll = flight.poll { poll.recheckTime > wallClock ? keepFirst(flight) : startPoll(flight, poll: poll) }
     }
 
     private func reject(_ flight: Flight) {

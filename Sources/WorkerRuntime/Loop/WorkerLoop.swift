@@ -12,8 +12,8 @@ import PushModel
 /// One thread's worth of worker: it owns its consumer, connections, ledgers and flights outright, and never blocks but to
 /// wait for the next event.
 ///
-/// A turn takes what is there, in this order: replies of the committer, Kafka's events, the hub's answers, timers. Then it reads records
-/// while there is room, hands calls to connections, and offers what is finished to the committer.
+/// A turn takes what is there, in this order: replies of the committer, Kafka's events, the hub's answers, timers. Then it reads and starts
+/// requests while there is room, hands calls to connections, and offers what is finished to the committer.
 final class WorkerLoop {
     /// Its hubs are those of `ports`.
     var configuration: WorkerConfiguration
