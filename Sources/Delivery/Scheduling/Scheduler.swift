@@ -44,8 +44,6 @@ public final class Scheduler {
     private static let movesPerTurn = 1024
     /// The interval at which partitions without room are looked at: 20 ms in nanoseconds.
     private static let reliefInterval: Int64 = 20_000_000
-    /// The time that a lane is read ahead after a request that names its tenant: 10 s in nanoseconds.
-    private static let readAheadTime: Int64 = 10_000_000_000
     /// The longest time that a held record lies before it is written again, so that the topic's retention does not reach it: 12 h in
     /// milliseconds.
     private static let longestStay: Int64 = 43_200_000
@@ -60,6 +58,8 @@ public final class Scheduler {
 
     /// The delay lanes, and who waits there.
     public var delays = DelayPolicy(DelayLanes([]))
+    /// The records whose tenants have enough calls waiting, and those whose hub is gone.
+    public let buffers = HubBuffers()
     /// True if positions must be committed although nothing has moved.
     public var isRefreshDue = false
     /// The slots of the partitions of held requests, behind those of all others.
@@ -76,12 +76,6 @@ public final class Scheduler {
     private var heldOfRequests: [Int?] = []
     /// For each partition of held requests the slot of that of requests, or nil where that is not assigned.
     private var requestsOfHeld: [Int?] = []
-    /// The records of tenants, by the number of their hub and by lane.
-    private var buffers: [[TenantBuffers]] = []
-    /// The moment until which each lane is read beyond what has places, because requests name tenants.
-    private var readsAheadUntil = Lane.allCases.map { _ in MonotonicTime.past }
-    /// The records that wait for no turn: their hub is gone, and they go where they are sent now.
-    private var displaced = FIFO<BufferedRecord>()
     private var nextRelief = MonotonicTime.past
     private var nextRefresh = MonotonicTime.past
     /// The kinds of the notices of this assignment.
@@ -121,9 +115,7 @@ public final class Scheduler {
     public func end() {
         (isRefreshDue, isUsed, heldSlots) = (false, false, 0..<0)
         (keys, partitions, heldOfRequests, requestsOfHeld) = ([], [], [], [])
-        buffers = buffers.map { _ in Lane.allCases.map { _ in TenantBuffers() } }
-        readsAheadUntil = Lane.allCases.map { _ in MonotonicTime.past }
-        displaced = FIFO()
+        buffers.removeAll()
         (nextRelief, nextRefresh) = (.past, .past)
         (known, notices) = ([], [])
     }
@@ -334,81 +326,7 @@ extension Scheduler {
     }
 }
 
-// Tenants.
 extension Scheduler {
-    /// Makes room for the records of a hub.
-    public func addHub(_ number: Int) {
-        while buffers.count <= number { buffers.append(Lane.allCases.map { _ in TenantBuffers() }) }
-    }
-
-    /// Notes a request of a tenant: its lane is read ahead for a while.
-    public func noteTenant(in lane: Lane, now: MonotonicTime) {
-        readsAheadUntil[lane.rawValue] = now + Self.readAheadTime
-    }
-
-    /// True if a lane has requests of tenants, or had some lately. Then it is read beyond what has places.
-    public func readsAhead(_ lane: Lane, of hub: Int, now: MonotonicTime) -> Bool {
-        now < readsAheadUntil[lane.rawValue] || !buffers[hub][lane.rawValue].isEmpty
-    }
-
-    /// True if a tenant may have another call waiting at a hub.
-    ///
-    /// - Parameters:
-    ///   - waiting: The calls that it has waiting there.
-    ///   - tenantCount: The tenants that have some.
-    ///   - most: The calls that the hub may have in flight.
-    /// - Returns: Whether it may.
-    public static func hasPlace(waiting: Int, tenantCount: Int, most: Int) -> Bool {
-        waiting < TenantBuffers.limit(most: most, tenantCount: tenantCount)
-    }
-
-    /// True if records of a tenant are buffered: those that come later wait behind them.
-    public func hasRecords(of tenant: TenantID, at hub: Int, in lane: Lane) -> Bool {
-        buffers[hub][lane.rawValue].hasRecords(of: tenant)
-    }
-
-    /// Buffers a record until its tenant has a place.
-    public func buffer(_ record: BufferedRecord, of tenant: TenantID, at hub: Int) {
-        buffers[hub][record.lane.rawValue].append(record, of: tenant)
-    }
-
-    /// The tenants that have records buffered.
-    public func tenants(at hub: Int, in lane: Lane) -> [TenantID] { buffers[hub][lane.rawValue].tenants }
-
-    /// Takes out the first buffered record of a tenant.
-    public func nextOfTenant(_ tenant: TenantID, at hub: Int, in lane: Lane) -> BufferedRecord? {
-        buffers[hub][lane.rawValue].removeFirst(of: tenant)
-    }
-
-    /// Takes out the buffered records of a partition that stand before `end` and were read before `moment`.
-    public func removeBuffered(
-        of slot: Int, in lane: Lane, at hub: Int, before end: Int64, readBefore moment: MonotonicTime
-    ) -> [BufferedRecord] {
-        buffers[hub][lane.rawValue].removeAll(of: slot, before: end, readBefore: moment)
-    }
-
-    /// A hub is gone: its buffered records wait for nothing any more.
-    public func displace(hub: Int) {
-        for lane in buffers[hub].indices { for record in buffers[hub][lane].takeAll() { displaced.append(record) } }
-    }
-
-    /// The next record whose hub is gone.
-    public func nextDisplaced() -> BufferedRecord? { displaced.popFirst() }
-
-    /// True if a hub has no buffered records of a lane.
-    public func hasNoneBuffered(at hub: Int, in lane: Lane) -> Bool { buffers[hub][lane.rawValue].isEmpty }
-
-    /// The bytes that are buffered for a hub of a lane.
-    public func bufferedByteCount(at hub: Int, in lane: Lane) -> Int { buffers[hub][lane.rawValue].byteCount }
-
-    /// The records that are buffered for a hub.
-    public func bufferedCount(at hub: Int) -> Int { buffers[hub].reduce(0) { $0 + $1.count } }
-
-    /// The earliest moment since which a buffered record of a hub waits. Nil when there is none.
-    public func oldestBuffered(at hub: Int) -> Timestamp? { buffers[hub].lazy.compactMap(\.waitingSince).min() }
-
-    /// The most memory that the buffered records of a lane may take.
-    public static let mostBuffered = TenantBuffers.maximumBytes
     /// The most memory that the records of a partition's keys may take.
     public static let mostOfKeys = HeldRules.maximumBytes
 }

@@ -38,7 +38,7 @@ extension WorkerLoop {
 
     /// True if as many records of a lane are buffered for a hub as its part of the memory holds.
     func isFull(_ port: HubPort, for lane: Lane) -> Bool {
-        scheduler.bufferedByteCount(at: port.number, in: lane) >= memory.buffered / ports.count
+        scheduler.buffers.byteCount(at: port.number, in: lane) >= memory.buffered / ports.count
     }
 
     /// True if a hub has memory for `flight`, or for another request.

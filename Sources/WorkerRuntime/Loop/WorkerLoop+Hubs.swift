@@ -20,7 +20,7 @@ extension WorkerLoop {
             metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.newHub(),
             generator: &generator)
         ports.add(port)
-        scheduler.addHub(port.number)
+        scheduler.buffers.addHub(port.number)
         return port.number
     }
 
@@ -84,7 +84,7 @@ extension WorkerLoop {
     private func rerouteWaiting() {
         let active = flights.flights.filter { $0.isActive && $0.deadLetter == nil }.sorted { $0.receivedAt < $1.receivedAt }
         for port in ports where port.isRetired {
-            scheduler.displace(hub: port.number)
+            scheduler.buffers.displace(hub: port.number)
             port.ready.removeAll { _, _ in false }
             port.polls.queue.removeAll { _, _ in false }
         }

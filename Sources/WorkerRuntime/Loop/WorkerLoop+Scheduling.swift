@@ -114,25 +114,25 @@ extension WorkerLoop {
     /// True if a lane has requests of tenants, or had some lately, or of several hubs. Then it is read beyond what has places.
     func hasTenants(_ lane: Lane) -> Bool {
         guard let port = ports.only else { return true }
-        return scheduler.readsAhead(lane, of: port.number, now: now)
+        return scheduler.buffers.readsAhead(lane, of: port.number, now: now)
     }
 
     /// True if a lane's records may be read, as far as its own calls go.
     func hasRoom(_ lane: Lane) -> Bool {
         guard let port = ports.only else { return canDefer || ports.allSatisfy { !isFull($0, for: lane) } }
         guard hasTenants(lane) else { return port.hasRoom(lane) }
-        return scheduler.bufferedByteCount(at: port.number, in: lane) < memory.buffered
+        return scheduler.buffers.byteCount(at: port.number, in: lane) < memory.buffered
     }
 
     /// Looks at the calls of a request's tenant.
     func checkTenant(of flight: Flight) -> StartFacts {
         let lane = flight.lane
-        if flight.tenant != .none { scheduler.noteTenant(in: lane, now: now) }
+        if flight.tenant != .none { scheduler.buffers.noteTenant(in: lane, now: now) }
         guard hasTenants(lane) else { return .isTenantChecked }
         let port = ports[flight.port]
         flight.join(port.ready.fresh(in: lane).queue(of: flight.tenant))
         let isTenantFull =
-            scheduler.hasRecords(of: flight.tenant, at: port.number, in: lane)
+            scheduler.buffers.hasRecords(of: flight.tenant, at: port.number, in: lane)
             || !mayHaveMoreCalls(flight.tenant, in: lane, at: port, flight: flight)
         // It is deferred if as much is buffered as may be.
         let isDeferred = ports.areSeveral && canDefer && isFull(port, for: lane)
@@ -141,27 +141,27 @@ extension WorkerLoop {
 
     /// Buffers a request until its tenant has fewer calls waiting.
     func buffer(_ flight: Flight) {
-        scheduler.buffer(flight.buffered(), of: flight.tenant, at: flight.port)
+        scheduler.buffers.append(flight.buffered(), of: flight.tenant, at: flight.port)
         flights.release(flight)
     }
 
     /// Calls `body` with buffered requests: all whose hub is gone, and the others as far as their tenants have had turns.
     func forEachBuffered(_ body: (Flight, StartFacts) -> Void) {
-        while canProceed, let record = scheduler.nextDisplaced() { body(resume(record), .isNew) }
+        while canProceed, let record = scheduler.buffers.nextDisplaced() { body(resume(record), .isNew) }
         for port in ports {
-            for lane in Lane.allCases where !scheduler.hasNoneBuffered(at: port.number, in: lane) {
+            for lane in Lane.allCases where !scheduler.buffers.isEmpty(at: port.number, in: lane) {
                 takeBuffered(of: port, in: lane, startingBy: body)
             }
         }
     }
 
     private func takeBuffered(of port: HubPort, in lane: Lane, startingBy body: (Flight, StartFacts) -> Void) {
-        var tenants = scheduler.tenants(at: port.number, in: lane)
+        var tenants = scheduler.buffers.tenants(at: port.number, in: lane)
         // None of them is always the first, because a hub's share can be short.
         if ports.areSeveral { tenants.shuffle(using: &generator) }
         for tenant in tenants {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, at: port),
-                let record = scheduler.nextOfTenant(tenant, at: port.number, in: lane)
+                let record = scheduler.buffers.nextOfTenant(tenant, at: port.number, in: lane)
             {
                 let flight = resume(record)
                 flight.join(tenant)
@@ -173,7 +173,7 @@ extension WorkerLoop {
     /// True if a tenant may have another call waiting, and its hub has memory for `flight`, or another one.
     private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane, at port: HubPort, flight: Flight? = nil) -> Bool {
         let queues = port.ready.fresh(in: lane)
-        let hasPlace = Scheduler.hasPlace(
+        let hasPlace = HubBuffers.hasPlace(
             waiting: queues.count(of: tenant), tenantCount: queues.tenantCount, most: port.settings.maxInFlight)
         return hasPlace && hasShare(port, for: flight)
     }
@@ -196,7 +196,7 @@ extension WorkerLoop {
 
     /// True if the hub could take calls at once but has none.
     private func isIdle(_ port: HubPort) -> Bool {
-        !port.isRetired && port.ready.isEmpty && scheduler.bufferedCount(at: port.number) == 0
+        !port.isRetired && port.ready.isEmpty && scheduler.buffers.count(at: port.number) == 0
             && port.limits.waitEnd(now: now) == nil
     }
 
@@ -209,7 +209,7 @@ extension WorkerLoop {
             _ = deferNow(flight)
         }
         for port in ports where hasRoomForOutcomes {
-            let removed = scheduler.removeBuffered(of: slot, in: lane, at: port.number, before: end, readBefore: moment)
+            let removed = scheduler.buffers.removeAll(of: slot, in: lane, at: port.number, before: end, readBefore: moment)
             for record in removed {
                 let flight = resume(record)
                 flight.markForDeferral()

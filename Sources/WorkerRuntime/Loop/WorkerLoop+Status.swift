@@ -14,7 +14,7 @@ extension WorkerLoop {
         var first = min(wallClock, facts.oldestUnread ?? wallClock)
         first = min(first, scheduler.oldestOfKeys(at: wallClock) ?? first)
         for slot in delayedPartitions.slots { first = min(first, partitions[slot].unread?.waitingSince ?? first) }
-        var oldest = ports.map { min(wallClock, scheduler.oldestBuffered(at: $0.number) ?? wallClock) }
+        var oldest = ports.map { min(wallClock, scheduler.buffers.oldest(at: $0.number) ?? wallClock) }
         for flight in flights.flights where flight.isActive {
             oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
         }
@@ -74,7 +74,7 @@ extension WorkerLoop {
         let status = LoopStatus(
             worker: configuration.workerID, mode: mode.name, at: wallClock,
             hubs: ports.filter { !$0.isClosed }.map {
-                $0.status(bufferedCount: scheduler.bufferedCount(at: $0.number), now: now, wallClock: wallClock)
+                $0.status(bufferedCount: scheduler.buffers.count(at: $0.number), now: now, wallClock: wallClock)
             },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,

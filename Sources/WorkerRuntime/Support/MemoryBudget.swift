@@ -20,7 +20,7 @@ struct MemoryBudget: Sendable {
     /// Results that wait for a commit. As much again is being committed.
     var outcomes: Int { min(total / 16, 64 << 20) }
     /// The part that is buffered of one lane, because its tenants or hubs have no room.
-    var buffered: Int { min(total / 32 * 3, Scheduler.mostBuffered) }
+    var buffered: Int { min(total / 32 * 3, HubBuffers.mostBytes) }
 
     /// The share of each partition of requests in the room of the library: all that the loop has to read when it is alone have a
     /// quarter of the budget, beside it.

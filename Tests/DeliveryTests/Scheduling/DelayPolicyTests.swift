@@ -62,7 +62,7 @@ import Testing
             (0, 5000, 64, true), (1, 5000, 64, false),
         ])
     func aTenantHasAPlaceWhileFewOfItsCallsWait(_ waiting: Int, _ tenants: Int, _ most: Int, _ hasPlace: Bool) {
-        #expect(Scheduler.hasPlace(waiting: waiting, tenantCount: tenants, most: most) == hasPlace)
+        #expect(HubBuffers.hasPlace(waiting: waiting, tenantCount: tenants, most: most) == hasPlace)
     }
 
     /// Each row: the reach of a partition of held requests in a window of 1,000, and the offset before which what waits is written again.

@@ -24,7 +24,7 @@ struct SchedulerAssignmentTests {
 
     @Test func nothingOfAnAssignmentOutlivesItButLanesAndHubs() {
         let (scheduler, tenant) = (Scheduler(heldWindow: 16), TenantID("a"))
-        for number in 0..<2 { scheduler.addHub(number) }
+        for number in 0..<2 { scheduler.buffers.addHub(number) }
         scheduler.delays.lanes = DelayLanes()
         begin(scheduler)
         #expect(scheduler.isReadingHeld(1))
@@ -32,9 +32,9 @@ struct SchedulerAssignmentTests {
         #expect(scheduler.takeTurn(of: key(1), in: 0, origin: record(1).origin))
         #expect(!scheduler.takeTurn(of: key(1), in: 0, origin: record(2).origin))
         #expect(scheduler.offer(record(2), of: key(1)))
-        scheduler.noteTenant(in: .normal, now: 0)
-        for number in 0..<2 { scheduler.buffer(record(3), of: tenant, at: number) }
-        scheduler.displace(hub: 1)
+        scheduler.buffers.noteTenant(in: .normal, now: 0)
+        for number in 0..<2 { scheduler.buffers.append(record(3), of: tenant, at: number) }
+        scheduler.buffers.displace(hub: 1)
         scheduler.isRefreshDue = true
         scheduler.add(.heldMissing(1))
         _ = scheduler.relieve(where: { _ in false }, now: (0, Timestamp(milliseconds: 0)))
@@ -42,9 +42,9 @@ struct SchedulerAssignmentTests {
         scheduler.end()
         #expect(!scheduler.isUsed && !scheduler.isRefreshDue && scheduler.heldSlots.isEmpty)
         #expect(scheduler.requests(of: 0) == nil && scheduler.oldestOfKeys(at: Timestamp(milliseconds: 9)) == nil)
-        #expect(scheduler.nextDisplaced() == nil && scheduler.takeNotices().isEmpty)
-        #expect(!scheduler.readsAhead(.normal, of: 0, now: 0) && scheduler.bufferedCount(at: 0) == 0)
-        #expect(scheduler.hasNoneBuffered(at: 1, in: .normal), "hubs stay")
+        #expect(scheduler.buffers.nextDisplaced() == nil && scheduler.takeNotices().isEmpty)
+        #expect(!scheduler.buffers.readsAhead(.normal, of: 0, now: 0) && scheduler.buffers.count(at: 0) == 0)
+        #expect(scheduler.buffers.isEmpty(at: 1, in: .normal), "hubs stay")
         #expect(scheduler.delays.hasLanes, "lanes stay")
 
         begin(scheduler)

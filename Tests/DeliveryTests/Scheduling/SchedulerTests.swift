@@ -11,7 +11,7 @@ import Testing
 
     private func scheduler() -> Scheduler {
         let scheduler = Scheduler(heldWindow: 64)
-        scheduler.addHub(0)
+        scheduler.buffers.addHub(0)
         scheduler.begin([.init(number: 0, lane: .normal)], held: 1..<1, movesPositions: false, now: 0)
         return scheduler
     }
@@ -26,8 +26,8 @@ import Testing
     /// What is said of memory on page Scheduling, some 60,000 records of a lane, counts a record of 300 bytes at 556.
     @Test func aRecordTakesAsMuchMemoryWhereverItWaitsAndItsPlaceBehindAKeySomeMore() {
         let scheduler = scheduler()
-        scheduler.buffer(record(0), of: TenantID("a"), at: 0)
-        #expect(scheduler.bufferedByteCount(at: 0, in: .normal) == 256)
+        scheduler.buffers.append(record(0), of: TenantID("a"), at: 0)
+        #expect(scheduler.buffers.byteCount(at: 0, in: .normal) == 256)
         let hasTurn = scheduler.takeTurn(of: key, in: 0, origin: record(1).origin)
         let isAdded = scheduler.offer(record(2), of: key)
         #expect(hasTurn && isAdded)
@@ -37,13 +37,13 @@ import Testing
 
     @Test func recordsOfAHubThatIsGoneWaitForNoTurnAndEndWithTheAssignment() {
         let scheduler = scheduler()
-        scheduler.buffer(record(0), of: TenantID("a"), at: 0)
-        scheduler.buffer(record(1), of: TenantID("b"), at: 0)
-        scheduler.displace(hub: 0)
-        #expect(scheduler.bufferedCount(at: 0) == 0)
-        let first = scheduler.nextDisplaced()
+        scheduler.buffers.append(record(0), of: TenantID("a"), at: 0)
+        scheduler.buffers.append(record(1), of: TenantID("b"), at: 0)
+        scheduler.buffers.displace(hub: 0)
+        #expect(scheduler.buffers.count(at: 0) == 0)
+        let first = scheduler.buffers.nextDisplaced()
         scheduler.end()
-        let second = scheduler.nextDisplaced()
+        let second = scheduler.buffers.nextDisplaced()
         #expect(first != nil && second == nil)
     }
 }

@@ -52,7 +52,7 @@ struct SchedulingWorker {
     init(_ sabotage: Sabotage, lanes: [Int]) {
         self.sabotage = sabotage
         scheduler.delays = DelayPolicy(DelayLanes(lanes))
-        scheduler.addHub(0)
+        scheduler.buffers.addHub(0)
     }
 
     // MARK: Assignments
@@ -253,20 +253,20 @@ struct SchedulingWorker {
     private func tenant(of request: SchedulingBroker.Request) -> TenantID { TenantID(Array("\(request.tenant)".utf8).span) }
 
     private func hasPlace(_ tenant: Int) -> Bool {
-        Scheduler.hasPlace(waiting: ready[tenant]?.count ?? 0, tenantCount: ready.count, most: Self.most)
+        HubBuffers.hasPlace(waiting: ready[tenant]?.count ?? 0, tenantCount: ready.count, most: Self.most)
     }
 
     private mutating func seat(_ flight: Flight, at broker: SchedulingBroker) {
         let request = broker.requests[flight.request]
         let tenant = tenant(of: request)
-        let mustWait = sabotage != .overtakesTenants && scheduler.hasRecords(of: tenant, at: 0, in: .normal)
+        let mustWait = sabotage != .overtakesTenants && scheduler.buffers.hasRecords(of: tenant, at: 0, in: .normal)
         guard mustWait || !hasPlace(request.tenant) else {
             if buffered[request.tenant]?.isEmpty == false { fault = "\(request) overtakes its tenant's others" }
             return start(flight, at: broker)
         }
         counts.buffered += 1
-        scheduler.noteTenant(in: .normal, now: broker.monotonic)
-        scheduler.buffer(record(flight, at: broker), of: tenant, at: 0)
+        scheduler.buffers.noteTenant(in: .normal, now: broker.monotonic)
+        scheduler.buffers.append(record(flight, at: broker), of: tenant, at: 0)
         buffered[request.tenant, default: []].append(Int64(flight.request))
     }
 
@@ -283,12 +283,12 @@ struct SchedulingWorker {
     }
 
     private mutating func startBuffered(_ broker: SchedulingBroker) {
-        while let record = scheduler.nextDisplaced() {
+        while let record = scheduler.buffers.nextDisplaced() {
             if sabotage != .dropsTheDisplaced { resume(record, at: broker).map { start($0, at: broker) } }
         }
         for tenant in Set(broker.requests.map(\.tenant)).sorted() {
             let id = TenantID(Array("\(tenant)".utf8).span)
-            while hasPlace(tenant), let record = scheduler.nextOfTenant(id, at: 0, in: .normal) {
+            while hasPlace(tenant), let record = scheduler.buffers.nextOfTenant(id, at: 0, in: .normal) {
                 guard let flight = resume(record, at: broker) else { return }
                 if buffered[tenant]?.first != Int64(flight.request) {
                     fault = "\(broker.requests[flight.request]) overtakes its tenant's others"
@@ -296,26 +296,28 @@ struct SchedulingWorker {
                 buffered[tenant]?.removeFirst()
                 start(flight, at: broker)
             }
-            if hasPlace(tenant), scheduler.hasRecords(of: id, at: 0, in: .normal) { fault = "tenant \(tenant) is held up" }
+            if hasPlace(tenant), scheduler.buffers.hasRecords(of: id, at: 0, in: .normal) {
+                fault = "tenant \(tenant) is held up"
+            }
         }
-        if scheduler.bufferedCount(at: 0) > 0, !scheduler.readsAhead(.normal, of: 0, now: broker.monotonic) {
+        if scheduler.buffers.count(at: 0) > 0, !scheduler.buffers.readsAhead(.normal, of: 0, now: broker.monotonic) {
             fault = "a lane is not read ahead"
         }
-        if scheduler.hasNoneBuffered(at: 0, in: .normal) != (scheduler.bufferedCount(at: 0) == 0) {
+        if scheduler.buffers.isEmpty(at: 0, in: .normal) != (scheduler.buffers.count(at: 0) == 0) {
             fault = "the buffers are miscounted"
         }
     }
 
     /// Hubs are gone: what is buffered for them waits for nothing any more.
     mutating func displace() {
-        scheduler.displace(hub: 0)
+        scheduler.buffers.displace(hub: 0)
         buffered = [:]
     }
 
     /// Moves what is buffered out of a partition's way.
     mutating func moveAside(_ broker: inout SchedulingBroker) {
         for slot in places.indices where isBlocked(slot, broker) {
-            for record in scheduler.removeBuffered(
+            for record in scheduler.buffers.removeAll(
                 of: slot, in: .normal, at: 0, before: positions[slot] - Self.window / 2, readBefore: broker.monotonic)
             {
                 guard var flight = resume(record, at: broker) else { return }
