@@ -112,21 +112,21 @@ class Stage:
         return found
 
 
-def processor_seconds(process):
+def processor_seconds(pid):
     """User and system time that a process has used so far."""
-    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def megabytes(process, member):
+def megabytes(pid, member):
     """Memory of a process by a member of its status, such as VmRSS (now) or VmHWM (the most)."""
-    return int(re.search(rf"{member}:\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1]) / 1024
+    return int(re.search(rf"{member}:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) / 1024
 
 
-def listening_port(process):
+def listening_port(pid):
     """The port on which a process listens, asked of the kernel; nothing while there is none."""
     inodes = set()
-    for entry in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
+    for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         try:
             match = re.match(r"socket:\[(\d+)\]", os.readlink(entry))
         except OSError:
