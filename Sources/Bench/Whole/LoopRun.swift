@@ -11,13 +11,13 @@ import WorkerRuntime
 
 /// A whole worker that is taken through fixed courses of work, so that a counter of instructions can tell what each costs its loop.
 ///
-/// Results are committed when the worker's clock is moved on, not when time has passed. So each course has the same number of commits,
-/// however slow a counter makes it. After each course `endCourse` is called: a counter takes that for the sign to write down what it has.
+/// Results are committed when the worker's clock is moved on, not when time has passed. So each course has the same commits, however slow
+/// a counter makes it. Each ends with a call of `endCourse`, which a counter takes for the sign to write down what it has.
 struct LoopRun {
     /// One course.
     struct Course: Codable, Equatable {
         var name: String
-        /// How many requests, commits, turns or seconds it had; more turns may become one.
+        /// Its number of requests, commits, wake-ups or seconds. Several wake-ups may make one turn.
         var count: Int
     }
 
@@ -30,7 +30,7 @@ struct LoopRun {
     /// The least time between two commits: the longest that there may be.
     static let commitInterval = Duration.seconds(5)
     /// The commits and the seconds of their courses.
-    private static let fewCount = 30
+    private static let fewCount = 20
     /// The requests of a commit, each in another partition.
     private static let fewRequests = 4
     private static let patience = Duration.seconds(600)
