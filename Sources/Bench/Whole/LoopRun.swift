@@ -33,7 +33,7 @@ struct LoopRun {
     private static let fewCount = 20
     /// The requests of a commit, each in another partition.
     private static let fewRequests = 4
-    private static let patience = Duration.seconds(600)
+    private static let patience = Duration.seconds(1800)
     private static let endedCount = Atomic<Int>(0)
 
     private let partitions: Int
