@@ -82,7 +82,7 @@ struct LoopRun {
         try course("commits", Self.fewCount) {
             for commit in 0..<Self.fewCount {
                 let begin = first + commit * Self.fewRequests
-                try take(begin..<begin + Self.fewRequests, over: Self.fewRequests)
+                try take(begin..<begin + Self.fewRequests, over: min(partitions, Self.fewRequests))
             }
         }
         try course("turns", count) {
