@@ -335,6 +335,7 @@ struct HubPortsTests {
 
     @Test func theEndOfAnOverdueCommitConcernsAll() throws {
         let stage = try Stage("a", "b")
+        stage.ports.markDue(0)
         stage.ports.endTurn(isCommitOverdue: true, now: 0)
         stage.ports[1].ready.append(CallID(flight: 0, call: 0), generation: 0, to: .normal)
         stage.ports.endTurn(isCommitOverdue: true, now: 1)

@@ -4,7 +4,7 @@ import Synchronization
 final class HubMail: Sendable {
     private let numbers = Mutex<[Int]>([])
 
-    /// Notes that there is news of a hub. The loop is to be woken afterwards.
+    /// Notes that there is news of a hub. Whoever posts it wakes the loop afterwards.
     func post(_ number: Int) { numbers.withLock { if !$0.contains(number) { $0.append(number) } } }
 
     /// Takes the hubs of which there is news.

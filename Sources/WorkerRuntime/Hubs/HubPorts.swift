@@ -27,7 +27,7 @@ final class HubPorts: Sequence {
     private var ports: [HubPort] = []
     /// The ports that this turn looks at, by number.
     private var marked: [Int] = []
-    /// The moments when ports are to be looked at again, by number.
+    /// The moments that ports wait for, by number.
     private var moments: [MonotonicTime] = []
     /// Not later than the first of them.
     private var firstMoment = MonotonicTime.never
@@ -183,7 +183,7 @@ extension HubPorts {
 // Turns of the loop.
 extension HubPorts {
     /// The longest time between two looks at a port: 50 ms in nanoseconds. By then a slow call, or a lane's use of places, may count for
-    /// something else than before, which no moment tells. It wakes nobody.
+    /// something else than before, which no moment tells. It causes no wake-up.
     private static let roundTime: Int64 = 50_000_000
 
     /// Lets the turn look at the port of a number.

@@ -1,4 +1,4 @@
-/// What a loop's ports count together, so that it need not be added up for each record. The ports keep it.
+/// The counts of all ports of a loop, which they keep, so that nothing is added up for each record.
 final class HubSums {
     /// The calls from delay lanes that wait for their turn.
     var delayedReadyCount = 0
