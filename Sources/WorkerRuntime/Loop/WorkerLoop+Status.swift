@@ -18,7 +18,7 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive {
             oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
         }
-        if let index = ports.firstIndex(where: { !$0.isRetired }) { oldest[index] = min(oldest[index], first) }
+        if let port = ports.first(where: { !$0.isRetired }) { oldest[port.number] = min(oldest[port.number], first) }
         return oldest
     }
 

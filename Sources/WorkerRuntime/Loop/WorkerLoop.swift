@@ -125,7 +125,7 @@ final class WorkerLoop {
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
-        for port in ports { port.joinFleet(configuration, wakeUp: control.wakeUp) }
+        for port in ports { port.joinFleet(configuration, mail: ports.mail, wakeUp: control.wakeUp) }
         while mode != .stopped {
             readClocks()
             health.noteTurn(at: now)
@@ -223,7 +223,8 @@ final class WorkerLoop {
         readClocks()
         for index in events {
             switch sources.takeEvent(at: index) {
-            case .wakeUp, .consumer: break
+            case .wakeUp: ports.markMailed()
+            case .consumer: break
             case .requests: noteArrivals(sources.requests, from: 0)
             case .reader: noteArrivals(sources.reader, from: delayedPartitions.slots.lowerBound)
             case .details(let event): details.handle(event)
@@ -232,14 +233,15 @@ final class WorkerLoop {
                 ports[number].connections.handle(event)
             }
         }
-        for port in ports { port.connections.handleTimers(now) }
+        ports.markDue(now)
+        ports.forEachMarked { $0.connections.handleTimers(now) }
         details.handleTimers(now)
     }
 
     /// The moment when the loop must turn again, whatever happens.
     private func wakeTime() -> MonotonicTime {
         if canReadAtOnce { return now }
-        let portWake = ports.wakeTime(isCommitOverdue: isCommitOverdue, now: now)
+        let portWake = ports.wakeTime
         let needed = portWake > now ? min(portWake, momentOfKeys()) : now
         if needed <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
