@@ -31,7 +31,8 @@ package struct StatusExamination {
         guard let (topics, unknown) = try topics(group.admin) else { return nil }
         var gaps = unknown
         let positions = try group.positions(in: topics)
-        let starts = try group.starts(among: positions)
+        let beside = group.beside()
+        let starts = try group.starts(among: positions, beside: beside)
         let newer = try group.newer(among: positions)
         let description = Result<GroupDescription, KafkaError> { () throws(KafkaError) in try group.description() }
         let members = (try? description.get())?.members ?? []
@@ -39,7 +40,7 @@ package struct StatusExamination {
         if case .failure(let failure) = heard { gaps.append(.unread(topic: context.topics.status, failure)) }
         let fleet = heard.map { $0 ?? [] }
         let workers = Self.workers(calling: callWorkers(), reporting: (try? fleet.get()) ?? [])
-        let all = positions + group.positions(ofOptional: terms.held)
+        let all = positions + beside.held
         let counts = try counts(by: group, in: all, at: now, noting: &gaps)
         let partitions = zip(all, counts).map { position, count in
             let kind = terms.kind(of: position.partition.topic)
