@@ -73,8 +73,11 @@ package struct KafkaExamination: Sendable {
         let answers = topicSettings(existing.map { roles[$0].name }, admin)
         let counts = existing.map { (topic: roles[$0].name, partitionCount: cluster.partitions[$0].count) }
         let future = topicsOfTheFuture(counts, admin)
+        let reader = Result<RangeReader, QueryFailure> { () throws(KafkaError) in try RangeReader(configuration) }
         let topics = roles.indices.filter { concerns(roles[$0], as: cluster.topics[$0]) }.map {
-            topic(roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, hasFutureRecord: future.contains(roles[$0].name))
+            topic(
+                roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, reader,
+                hasFutureRecord: future.contains(roles[$0].name))
         }
         let group = rights.groupOperation.map {
             groupFacts(topics, operation: $0, by: GroupExamination(terms, admin: admin, context: context))
@@ -107,12 +110,13 @@ package struct KafkaExamination: Sendable {
 
     private func topic(
         _ role: TopicRole, _ description: TopicDescription, _ partitions: [PartitionReplicas],
-        _ settings: [String: Result<[TopicSetting], QueryFailure>], hasFutureRecord: Bool
+        _ settings: [String: Result<[TopicSetting], QueryFailure>], _ reader: Result<RangeReader, QueryFailure>,
+        hasFutureRecord: Bool
     ) -> TopicFacts {
         let unknown: QueryFailure
         switch description {
         case .existing:
-            var facts = existing(role, partitions, settings[role.name] ?? .success([]))
+            var facts = existing(role, partitions, settings[role.name] ?? .success([]), reader)
             facts.hasFutureRecord = hasFutureRecord
             return facts
         case .missing: unknown = QueryFailure(.missing, text: "the topic does not exist")
@@ -140,11 +144,12 @@ package struct KafkaExamination: Sendable {
     }
 
     private func existing(
-        _ role: TopicRole, _ partitions: [PartitionReplicas], _ settings: Result<[TopicSetting], QueryFailure>
+        _ role: TopicRole, _ partitions: [PartitionReplicas], _ settings: Result<[TopicSetting], QueryFailure>,
+        _ reader: Result<RangeReader, QueryFailure>
     ) -> TopicFacts {
         var facts = TopicFacts(role: role, partitions: .success(partitions), settings: settings)
         let operations = rights.operations(onTopic: role.name)
-        if operations.contains(.read) { facts.reading = reading(role.name) }
+        if operations.contains(.read) { facts.reading = reader.flatMap { reading(role.name, partitions, by: $0) } }
         if probesWriting, operations.contains(.write) {
             facts.writing = Result { () throws(KafkaError) in
                 switch try WriteProbe.ask(topic: role.name, configuration: configuration, timeout: timeout) {
@@ -157,24 +162,24 @@ package struct KafkaExamination: Sendable {
         return facts
     }
 
-    /// The success of fetching records: reading from the end on reaches the end, or is refused.
-    private func reading(_ topic: String) -> Result<Void, QueryFailure> {
+    /// The success of fetching records: reading a partition that has a leader from its end on reaches the end, or is refused.
+    private func reading(_ topic: String, _ partitions: [PartitionReplicas], by reader: RangeReader) -> Result<Void, QueryFailure> {
+        let number = partitions.firstIndex { $0.hasLeader } ?? 0
+        let partition = TopicPartition(topic: topic, partition: Int32(clamping: number))
+        let end: Int64
         do throws(KafkaError) {
-            let reader = try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
-                try TopicReader(configuration, topic: topic, start: .end, timeout: timeout)
+            end = try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
+                try reader.ends(of: [partition], timeout: timeout)[0]
             }
-            defer { reader.close() }
-            let deadline = Deadline(after: timeout)
-            while !deadline.hasPassed {
-                switch reader.read(timeout: deadline.step, perform: { _ in }) {
-                case .record, .endOfPartition: return .success(())
-                case .error(let error) where error.isAuthorization: return .failure(QueryFailure(error))
-                case .error, .empty: continue
-                }
-            }
-            return .failure(QueryFailure(.unreachable, text: "no partition could be read in time"))
         } catch {
             return .failure(QueryFailure(error))
+        }
+        do throws(KafkaError) {
+            try reader.read([RangeReader.Part(partition, offsets: end..<end + 1)], timeout: timeout) { _, _ in false }
+            return .success(())
+        } catch {
+            guard !error.isAuthorization else { return .failure(QueryFailure(error)) }
+            return .failure(QueryFailure(.unreachable, text: "no partition could be read in time"))
         }
     }
 

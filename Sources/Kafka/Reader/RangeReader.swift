@@ -24,6 +24,8 @@ public final class RangeReader {
 
     private let client: ClientHandle
     private let events: ClientQueue
+    /// The topics that the client has asked about.
+    private var knownTopics: Set<String> = []
 
     /// Makes a client. Nothing is sent yet.
     ///
@@ -64,8 +66,10 @@ public final class RangeReader {
 
     /// Asks the brokers about topics whose partitions are to be asked about.
     private func learnTopics(_ topics: Set<String>, timeout: Duration) throws(KafkaError) {
+        guard !knownTopics.isSuperset(of: topics) else { return }
         for topic in topics { _ = try client.addTopic(topic) }
         _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
+        knownTopics.formUnion(topics)
     }
 
     /// Reads the records of all ranges, those of one partition in order, and those of different ones as they come.
