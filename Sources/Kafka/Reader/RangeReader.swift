@@ -23,7 +23,7 @@ public final class RangeReader {
     private static let readAhead = 16 << 20
 
     private let client: ClientHandle
-    private let events: ClientQueue
+    let events: ClientQueue
     /// The topics that the client has asked about.
     private var knownTopics: Set<String> = []
 
