@@ -72,11 +72,15 @@ package struct KafkaExamination: Sendable {
         let existing = roles.indices.filter { if case .existing = cluster.topics[$0] { true } else { false } }
         let answers = topicSettings(existing.map { roles[$0].name }, admin)
         let counts = existing.map { (topic: roles[$0].name, partitionCount: cluster.partitions[$0].count) }
-        let future = topicsOfTheFuture(counts, admin)
-        let reader = Result<RangeReader, QueryFailure> { () throws(KafkaError) in try RangeReader(configuration) }
+        let future = topicsOfTheFuture(counts, by: admin)
+        let reader = Result<RangeReader, QueryFailure> { () throws(KafkaError) in
+            let reader = try RangeReader(configuration)
+            try reader.learn(topics: Set(counts.map(\.topic)), timeout: timeout)
+            return reader
+        }
         let topics = roles.indices.filter { concerns(roles[$0], as: cluster.topics[$0]) }.map {
             topic(
-                roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, reader,
+                roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, by: reader,
                 hasFutureRecord: future.contains(roles[$0].name))
         }
         let group = rights.groupOperation.map {
@@ -110,13 +114,13 @@ package struct KafkaExamination: Sendable {
 
     private func topic(
         _ role: TopicRole, _ description: TopicDescription, _ partitions: [PartitionReplicas],
-        _ settings: [String: Result<[TopicSetting], QueryFailure>], _ reader: Result<RangeReader, QueryFailure>,
+        _ settings: [String: Result<[TopicSetting], QueryFailure>], by reader: Result<RangeReader, QueryFailure>,
         hasFutureRecord: Bool
     ) -> TopicFacts {
         let unknown: QueryFailure
         switch description {
         case .existing:
-            var facts = existing(role, partitions, settings[role.name] ?? .success([]), reader)
+            var facts = existing(role, partitions, settings[role.name] ?? .success([]), by: reader)
             facts.hasFutureRecord = hasFutureRecord
             return facts
         case .missing: unknown = QueryFailure(.missing, text: "the topic does not exist")
@@ -128,7 +132,7 @@ package struct KafkaExamination: Sendable {
     }
 
     /// The topics that hold a record of more than a minute from now. All are asked about at once, or if that fails each by itself.
-    private func topicsOfTheFuture(_ topics: [(topic: String, partitionCount: Int)], _ admin: TopicAdmin) -> Set<String> {
+    private func topicsOfTheFuture(_ topics: [(topic: String, partitionCount: Int)], by admin: TopicAdmin) -> Set<String> {
         let partitions = topics.flatMap { topic, count in
             (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
         }
@@ -139,17 +143,17 @@ package struct KafkaExamination: Sendable {
             return Set(zip(partitions, later).filter { $1 != nil }.map(\.0.topic))
         } catch {
             guard topics.count > 1, !error.isUnreachable else { return [] }
-            return topics.reduce(into: []) { $0.formUnion(topicsOfTheFuture([$1], admin)) }
+            return topics.reduce(into: []) { $0.formUnion(topicsOfTheFuture([$1], by: admin)) }
         }
     }
 
     private func existing(
         _ role: TopicRole, _ partitions: [PartitionReplicas], _ settings: Result<[TopicSetting], QueryFailure>,
-        _ reader: Result<RangeReader, QueryFailure>
+        by reader: Result<RangeReader, QueryFailure>
     ) -> TopicFacts {
         var facts = TopicFacts(role: role, partitions: .success(partitions), settings: settings)
         let operations = rights.operations(onTopic: role.name)
-        if operations.contains(.read) { facts.reading = reader.flatMap { reading(role.name, partitions, by: $0) } }
+        if operations.contains(.read) { facts.reading = reader.flatMap { reading(role.name, among: partitions, by: $0) } }
         if probesWriting, operations.contains(.write) {
             facts.writing = Result { () throws(KafkaError) in
                 switch try WriteProbe.ask(topic: role.name, configuration: configuration, timeout: timeout) {
@@ -163,7 +167,9 @@ package struct KafkaExamination: Sendable {
     }
 
     /// The success of fetching records: reading a partition that has a leader from its end on reaches the end, or is refused.
-    private func reading(_ topic: String, _ partitions: [PartitionReplicas], by reader: RangeReader) -> Result<Void, QueryFailure> {
+    private func reading(
+        _ topic: String, among partitions: [PartitionReplicas], by reader: RangeReader
+    ) -> Result<Void, QueryFailure> {
         let number = partitions.firstIndex { $0.hasLeader } ?? 0
         let partition = TopicPartition(topic: topic, partition: Int32(clamping: number))
         let end: Int64

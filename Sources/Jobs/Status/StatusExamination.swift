@@ -47,7 +47,8 @@ package struct StatusExamination {
             let kind = terms.kind(of: position.partition.topic)
             return StatusReport.Partition(
                 position: position, oldest: count.oldest,
-                owner: owners[position.partition], fromWorker: states[position.partition], isDelayed: kind == .delayed, isHeld: kind == .held,
+                owner: owners[position.partition], fromWorker: states[position.partition], isDelayed: kind == .delayed,
+                isHeld: kind == .held,
                 counted: count)
         }
         var report = StatusReport(

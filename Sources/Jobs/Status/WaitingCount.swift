@@ -26,7 +26,7 @@ package struct WaitingCount: Sendable, Equatable {
 /// ends of transactions take an offset each, and delay lanes also hold requests of other groups, and polls for outcomes. All partitions
 /// are read at once. Belongs to one thread.
 struct WaitingCounter {
-    /// What may still be read of a topic: so many records, and bytes of values.
+    /// The records and bytes of values that may still be read of a topic.
     private struct Allowance {
         var records = 2000
         var bytes = 16 << 20
@@ -34,7 +34,7 @@ struct WaitingCounter {
         var isSpent: Bool { records <= 0 || bytes <= 0 }
     }
 
-    /// What is to be read of one partition, and what was found.
+    /// The reading of one partition, and its finds.
     private struct Reading {
         /// The index of its position.
         let index: Int
@@ -59,7 +59,8 @@ struct WaitingCounter {
 
         /// The offsets that were not read and are not finished.
         var unread: Int64 {
-            next < offsets.upperBound ? offsets.upperBound - next - Int64(finished.count { $0 >= next && $0 < offsets.upperBound }) : 0
+            guard next < offsets.upperBound else { return 0 }
+            return offsets.upperBound - next - Int64(finished.count { $0 >= next && $0 < offsets.upperBound })
         }
     }
 

@@ -5,7 +5,7 @@ extension TopicAdmin {
     ///
     /// - Parameters:
     ///   - partitions: The partitions, each once.
-    ///   - timeout: How long each of the two questions may take.
+    ///   - timeout: The longest wait for each of the two answers.
     /// - Returns: One element for each partition, in order.
     /// - Throws: `isAuthorization`, `isUnknownTopicOrPartition`, `isUnreachable`, or `isAuthentication`, of any of them.
     public func watermarks(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [Watermarks] {
@@ -18,7 +18,7 @@ extension TopicAdmin {
     ///
     /// - Parameters:
     ///   - partitions: The partitions, each once.
-    ///   - timeout: How long to wait.
+    ///   - timeout: The longest wait.
     /// - Returns: The next offset of each, in order.
     /// - Throws: As `watermarks` does.
     public func ends(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [Int64] {
@@ -29,7 +29,7 @@ extension TopicAdmin {
     ///
     /// - Parameters:
     ///   - partitions: The partitions, each once.
-    ///   - timeout: How long to wait.
+    ///   - timeout: The longest wait.
     /// - Returns: The first offset of each that is retained, in order.
     /// - Throws: As `watermarks` does.
     public func beginnings(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [Int64] {
@@ -39,10 +39,10 @@ extension TopicAdmin {
     /// The first record of each partition of any topics that is not older than a time, in one question for all of them.
     ///
     /// - Parameters:
-    ///   - time: Milliseconds since 1970; times before that count as 0.
+    ///   - time: Milliseconds since 1970. Times before that count as 0.
     ///   - partitions: The partitions, each once.
-    ///   - timeout: How long to wait.
-    /// - Returns: One offset for each partition, in order; nil where every record is older.
+    ///   - timeout: The longest wait.
+    /// - Returns: One offset for each partition, in order, or nil where every record is older.
     /// - Throws: As `watermarks` does.
     public func offsets(since time: Int64, of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [Int64?] {
         // Times before 1970 would be taken for the logical offsets.

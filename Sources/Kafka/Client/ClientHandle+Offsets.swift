@@ -56,7 +56,8 @@ extension ClientHandle {
         let limit = max(Self.pause, deadline - .now)
         guard error.isUnknownTopicOrPartition, hasLeaders(partitions, timeout: limit) == false else { return error }
         return KafkaError(
-            RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, message: "cannot read the offsets of \(Self.names(of: partitions)): no leader")
+            RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
+            message: "cannot read the offsets of \(Self.names(of: partitions)): no leader")
     }
 
     /// Asks the brokers who leads partitions now, so that the library knows. Where none answers, nothing changes, and the

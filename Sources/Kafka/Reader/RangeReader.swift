@@ -19,7 +19,7 @@ public final class RangeReader {
         }
     }
 
-    /// What waits in memory, in bytes. One answer of each broker comes on top of it.
+    /// The most that waits in memory, in bytes. One answer of each broker comes on top of it.
     private static let readAhead = 16 << 20
 
     private let client: ClientHandle
@@ -31,7 +31,7 @@ public final class RangeReader {
     ///
     /// - Parameters:
     ///   - configuration: The brokers and the user's properties.
-    ///   - seesUncommitted: Whether it reads what open and aborted transactions wrote, too. Default no.
+    ///   - seesUncommitted: True to read what open and aborted transactions wrote, too. Default no.
     /// - Throws: A configuration that was refused.
     public init(_ configuration: KafkaConfiguration, seesUncommitted: Bool = false) throws(KafkaError) {
         // Of two settings with one key the later counts.
@@ -54,18 +54,23 @@ public final class RangeReader {
     ///
     /// - Parameters:
     ///   - partitions: The partitions, each once.
-    ///   - timeout: How long to wait.
+    ///   - timeout: The longest wait.
     /// - Returns: The next offset of each, in order.
     /// - Throws: `isAuthorization`, `isUnknownTopicOrPartition`, `isUnreachable`, or `isAuthentication`, of any of them.
     public func ends(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [Int64] {
         guard !partitions.isEmpty else { return [] }
         // A client that has not found its brokers asks for a leader too early, and then only now and then.
-        try learnTopics(Set(partitions.map(\.topic)), timeout: timeout)
+        try learn(topics: Set(partitions.map(\.topic)), timeout: timeout)
         return try client.offsets(of: partitions, at: LogicalOffset.end, timeout: timeout)
     }
 
-    /// Asks the brokers about topics whose partitions are to be asked about.
-    private func learnTopics(_ topics: Set<String>, timeout: Duration) throws(KafkaError) {
+    /// Asks the brokers who leads topics that were not asked about before, in one question for all of them.
+    ///
+    /// - Parameters:
+    ///   - topics: The names of the topics. One that is not there is no error yet.
+    ///   - timeout: The longest wait.
+    /// - Throws: `isUnreachable`, `isAuthentication`, or a name that no topic can have.
+    public func learn(topics: Set<String>, timeout: Duration) throws(KafkaError) {
         guard !knownTopics.isSuperset(of: topics) else { return }
         for topic in topics { _ = try client.addTopic(topic) }
         _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
@@ -76,8 +81,8 @@ public final class RangeReader {
     ///
     /// - Parameters:
     ///   - parts: The ranges.
-    ///   - timeout: How long to wait while nothing comes.
-    ///   - body: Looks at a record of the range with this index; false if it wants no more of that range.
+    ///   - timeout: The longest wait while nothing comes.
+    ///   - body: Looks at a record of the range with this index. Returns false if it wants no more of that range.
     /// - Throws: `isUnknownTopicOrPartition`, `isAuthorization`, `isFatal`, or nothing came in time although something should.
     public func read(
         _ parts: [Part], timeout: Duration, perform body: (_ index: Int, borrowing ConsumedRecord) -> Bool
@@ -92,13 +97,14 @@ public final class RangeReader {
             case .error, .empty:
                 guard ContinuousClock.now >= deadline else { continue }
                 throw events.drainErrors()
-                    ?? KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, message: "the next record of \(reading.place) did not come in time")
+                    ?? KafkaError(
+                        RD_KAFKA_RESP_ERR__TIMED_OUT, message: "the next record of \(reading.place) did not come in time")
             }
         }
     }
 }
 
-/// One reading of ranges: what is read, and what is still open of it.
+/// One reading of ranges, and the partitions that are still open.
 private struct Reading {
     private let parts: [RangeReader.Part]
     private let records: ClientQueue
@@ -134,7 +140,7 @@ private struct Reading {
         guard let message = records.nextMessage(waiting: 100) else { return .empty }
         defer { rd_kafka_message_destroy(message) }
         let (topic, number) = (message.pointee.rkt, message.pointee.partition)
-        // What comes of a partition after its end is left over.
+        // Records of a partition behind its end are left over.
         guard let topic, let index = open[topic]?[number] else { return .empty }
         switch message.pointee.err {
         case RD_KAFKA_RESP_ERR_NO_ERROR:
@@ -143,10 +149,10 @@ private struct Reading {
             let offset = message.pointee.offset
             let isWithin = parts[index].offsets.contains(offset)
             let isEnough = isWithin ? !body(index, ConsumedRecord(message)) : true
-            if isEnough || offset + 1 >= end { finish(topic, number) }
+            if isEnough || offset + 1 >= end { finish(topic, at: number) }
             return .record
         case RD_KAFKA_RESP_ERR__PARTITION_EOF:
-            finish(topic, number)
+            finish(topic, at: number)
             return .endOfPartition(offset: message.pointee.offset)
         default:
             let reason = rd_kafka_message_errstr(message).map { String(cString: $0) }
@@ -155,7 +161,7 @@ private struct Reading {
         }
     }
 
-    private mutating func finish(_ topic: OpaquePointer, _ number: Int32) {
+    private mutating func finish(_ topic: OpaquePointer, at number: Int32) {
         open[topic]?[number] = nil
         openCount -= 1
         rd_kafka_consume_stop(topic, number)
