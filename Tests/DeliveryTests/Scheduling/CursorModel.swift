@@ -97,8 +97,8 @@ struct CursorModel {
 
     private mutating func finish(_ slot: Int) {
         guard partitions[slot].inWork > 0, let group = group(of: slot) else { return }
+        if isBlocked(slot) { excused.insert(slot) }
         partitions[slot].inWork -= 1
-        excused.insert(slot)
         if omitted != .windowsAreNoted { groups[group].windowMoved(slot) }
     }
 
