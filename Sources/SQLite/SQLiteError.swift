@@ -20,7 +20,7 @@ public struct SQLiteError: Error, Sendable, Equatable {
         self.message = message
     }
 
-    /// What a caller finds wrong in the content of a file that SQLite finds in order.
+    /// A fault in the content of a file that SQLite finds in order.
     public static func damage(_ message: String) -> SQLiteError { SQLiteError(SQLITE_CORRUPT, message: message) }
 
     /// The file is no database, or its pages contradict one another.

@@ -157,6 +157,29 @@ import Testing
         #expect(try open().flaw == nil)
     }
 
+    @Test(arguments: ["UPDATE pack SET content = X'F0'", "DELETE FROM pack", "UPDATE result SET length = length + 1000000"])
+    func recordsThatCannotBeUnpackedAreDamage(change: String) throws {
+        var random = RandomResults(seed: 4)
+        let index = try open()
+        try fill(index, random.indexed(50), by: 50)
+        try index.database.execute(change)
+        let failure = #expect(throws: SQLiteError.self) { try index.newest(5, ResultFilter()) }
+        #expect(failure?.isDamage == true)
+    }
+
+    @Test func recordsOfManyPacksAreFoundAgain() throws {
+        let note = String(repeating: "x", count: 200)
+        let records = (0..<3000).map { (number: Int) -> IndexedRecord in
+            let value = number % 10 == 9 ? nil : Array(#"{"request_id":"r\#(number)","note":"\#(note)"}"#.utf8)
+            return IndexedRecord(partition: Int32(number % 3), offset: Int64(number / 3), time: Int64(number), value: value)
+        }
+        let index = try open()
+        try fill(index, records, by: 1700)
+        #expect(try index.database.integer("SELECT count(*) FROM pack") ?? 0 > 6)
+        let all = ResultFilter()
+        #expect(Self.places(try index.newest(5000, all)) == Self.places(Reading(records: records).newest(5000, all)))
+    }
+
     @Test func anotherTopicHasAnotherIndex() throws {
         #expect(try open().flaw == nil)
         #expect(try open(topic: "u").flaw != nil)

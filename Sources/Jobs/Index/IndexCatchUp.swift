@@ -68,7 +68,7 @@ struct IndexCatchUp {
     private mutating func beginPending() {
         if making.isFull, let rows = making.takeFirst() { add(rows) }
         making.begin(pending)
-        pending = RecordBatch()
+        pending = RecordBatch(willBeFull: true)
     }
 
     private mutating func add(_ rows: IndexRows) {

@@ -3,7 +3,7 @@ import PushModel
 import ResultQuery
 import Synchronization
 
-/// What becomes of a batch of records in an index: rows, the parts that they have alike, and packs of the records themselves.
+/// A batch of records as an index keeps it: rows, the parts that they have alike, and packs of the records themselves.
 ///
 /// It is made without a database, so that other threads can make it.
 struct IndexRows: Sendable {
@@ -13,7 +13,7 @@ struct IndexRows: Sendable {
         let lastOffset: Int64
         /// The rows of its records, and of tombstones between them.
         let rows: Range<Int>
-        /// What `PackedText` made of the records one behind the other.
+        /// The records one behind the other, packed by `PackedText`.
         let content: [UInt8]
     }
 
@@ -97,7 +97,7 @@ struct IndexRows: Sendable {
             .flatMap { Int64($0) }
     }
 
-    /// What a filter on the field could ask for: text of a field of texts, and whole numbers of others.
+    /// The value that a filter on the field could ask for: text of a field of texts, and whole numbers of others.
     private mutating func value(of field: ResultField, in document: borrowing JSONDocument) -> Value {
         guard let node = field.value(in: document) else { return .none }
         guard field.values == .text else { return document.integer(at: node).map { .number($0) } ?? .none }
@@ -142,7 +142,7 @@ struct IndexRowMaking {
         let rows = Mutex<IndexRows?>(nil)
     }
 
-    /// So many batches are in the making. Each takes some 20 MB.
+    /// So many batches are in the making. Each takes some 15 MB.
     private static let limit = 3
 
     private var tasks: [Task] = []

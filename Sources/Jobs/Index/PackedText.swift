@@ -1,6 +1,6 @@
 import PushModel
 
-/// Text in which what stands there before is not written again. Of results one behind the other, less than a fifth is left.
+/// Text in which no piece is written again that stands there before. Of results one behind the other, less than a fifth is left.
 ///
 /// It is a row of pieces. A piece has the length of its literal bytes and that of its copy in the halves of one byte, then more of the
 /// former, the literal bytes, the distance of the copy back in two bytes, and more of the latter. The last piece has no copy.
@@ -16,10 +16,10 @@ enum PackedText {
         // A piece without a copy takes a byte more for each 255.
         Array(unsafeUninitializedCapacity: text.count + text.count / 255 + 16) { room, count in
             text.withUnsafeBytes { text in
-                var writer = PieceWriter(text, UnsafeMutableRawBufferPointer(room))
+                var writer = PieceWriter(text, in: UnsafeMutableRawBufferPointer(room))
                 withUnsafeTemporaryAllocation(of: Int32.self, capacity: 1 << slotBits) { slots in
                     slots.initialize(repeating: -1)
-                    findCopies(in: text, slots, &writer)
+                    findCopies(in: text, using: slots, for: &writer)
                 }
                 writer.add(to: text.count, copying: 0, from: 0)
                 count = writer.count
@@ -28,7 +28,7 @@ enum PackedText {
     }
 
     private static func findCopies(
-        in text: UnsafeRawBufferPointer, _ slots: UnsafeMutableBufferPointer<Int32>, _ writer: inout PieceWriter
+        in text: UnsafeRawBufferPointer, using slots: UnsafeMutableBufferPointer<Int32>, for writer: inout PieceWriter
     ) {
         var place = 0
         while place + shortest <= text.count {
@@ -43,14 +43,14 @@ enum PackedText {
                 place += 1 + (place - writer.place) >> 6
                 continue
             }
-            let length = commonLength(text, earlier, place)
+            let length = commonLength(in: text, at: earlier, and: place)
             writer.add(to: place, copying: length, from: place - earlier)
             place += length
         }
     }
 
     /// The number of equal bytes at two places, of which the first eight are.
-    private static func commonLength(_ text: UnsafeRawBufferPointer, _ earlier: Int, _ place: Int) -> Int {
+    private static func commonLength(in text: UnsafeRawBufferPointer, at earlier: Int, and place: Int) -> Int {
         var length = shortest
         while place + length + 8 <= text.count {
             let difference =
@@ -102,7 +102,7 @@ enum PackedText {
         private(set) var place = 0
         private(set) var count = 0
 
-        init(_ text: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer) {
+        init(_ text: UnsafeRawBufferPointer, in room: UnsafeMutableRawBufferPointer) {
             self.text = text
             self.room = room
         }
@@ -113,7 +113,8 @@ enum PackedText {
             let rest = max(0, length - shortest)
             put(UInt8(min(literals, 15) << 4 | min(rest, 15)))
             put(lengthFrom: literals)
-            UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: UnsafeRawBufferPointer(rebasing: text[place..<end]))
+            UnsafeMutableRawBufferPointer(rebasing: room[count...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: text[place..<end]))
             count += literals
             place = end + length
             guard length > 0 else { return }

@@ -14,15 +14,20 @@ struct RecordBatch: Sendable {
     }
 
     private static let countLimit = 10_000
-    private static let byteLimit = 16 << 20
+    private static let byteLimit = 8 << 20
 
     private(set) var entries: [Entry] = []
-    private(set) var text = ByteWriter()
+    private(set) var text: ByteWriter
 
     /// So many are added at once.
     var isFull: Bool { entries.count >= Self.countLimit || text.count >= Self.byteLimit }
     /// It has no record.
     var isEmpty: Bool { entries.isEmpty }
+
+    /// An empty batch: one that will be full soon, or one of few records.
+    init(willBeFull: Bool = false) {
+        text = ByteWriter(capacity: willBeFull ? Self.byteLimit + Self.byteLimit / 64 : 0)
+    }
 
     /// Takes a record.
     mutating func append(_ record: borrowing ConsumedRecord) {

@@ -164,7 +164,8 @@ extension ResultIndex {
             try condition.bind(to: rows, at: 2)
             var found: [(id: Int64, time: Int64, record: [UInt8])] = []
             while try rows.step() {
-                guard let id = rows.integer(3), let time = rows.integer(4), let record = try packs.record(of: rows) else { continue }
+                guard let id = rows.integer(3), let time = rows.integer(4), let record = try packs.record(of: rows)
+                else { continue }
                 found.append((id, time, record))
             }
             rows.reset()

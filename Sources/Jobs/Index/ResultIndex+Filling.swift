@@ -40,7 +40,7 @@ extension ResultIndex {
     func add(_ rows: IndexRows) throws(SQLiteError) -> Bool {
         try database.write { () throws(SQLiteError) in
             guard try isSame() else { return false }
-            var writer = try IndexWriter(database, rows)
+            var writer = try IndexWriter(database, adding: rows)
             for pack in rows.packs { try writer.add(pack) }
             return true
         }
@@ -90,7 +90,7 @@ private struct IndexWriter {
     /// The numbers of the parts. Valid for this transaction, in which no command can remove any.
     private var numbers: [Int64?]
 
-    init(_ database: Database, _ rows: IndexRows) throws(SQLiteError) {
+    init(_ database: Database, adding rows: IndexRows) throws(SQLiteError) {
         self.rows = rows
         newest = try database.prepare("SELECT max(topic_offset) FROM result WHERE topic_partition = ?")
         insertPack = try database.prepare(
@@ -147,13 +147,13 @@ private struct IndexWriter {
         guard index >= 0 else { return nil }
         if let number = numbers[index] { return number }
         let part = rows.parts[index]
-        var number = try Self.number(findPart, part)
-        if number == nil { number = try Self.number(insertPart, part) }
+        var number = try Self.number(of: part, by: findPart)
+        if number == nil { number = try Self.number(of: part, by: insertPart) }
         numbers[index] = number
         return number
     }
 
-    private static func number(_ statement: Statement, _ part: IndexRows.Part) throws(SQLiteError) -> Int64? {
+    private static func number(of part: IndexRows.Part, by statement: Statement) throws(SQLiteError) -> Int64? {
         try statement.bind(part.facet.rawValue, at: 0)
         try statement.bind(part.bytes, at: 1)
         defer { statement.reset() }
