@@ -71,7 +71,7 @@ enum PackedText {
         while let head = reader.byte() {
             guard let literals = reader.length(Int(head >> 4)), let place = reader.skip(literals) else { return nil }
             text.append(bytes.extracting(place..<place + literals))
-            if reader.isAtEnd { return text.bytes }
+            if reader.isAtEnd { return head & 15 == 0 ? text.bytes : nil }
             guard let distance = reader.distance(), let rest = reader.length(Int(head & 15)), distance > 0, distance <= text.count
             else { return nil }
             copy(rest + shortest, from: distance, in: &text)
