@@ -1,4 +1,5 @@
 import EventLoop
+import LZ4
 import PushModel
 import ResultQuery
 import Synchronization
@@ -13,8 +14,8 @@ struct IndexRows: Sendable {
         let lastOffset: Int64
         /// The rows of its records, and of tombstones between them.
         let rows: Range<Int>
-        /// The records one behind the other, packed by `PackedText`.
-        let content: [UInt8]
+        /// The records one behind the other, packed. Nil for more than can be packed, which no table takes.
+        let content: [UInt8]?
     }
 
     struct Row: Sendable {
@@ -83,7 +84,7 @@ struct IndexRows: Sendable {
             packs.append(
                 Pack(
                     partition: entry.partition, lastOffset: entry.offset, rows: start..<rows.count,
-                    content: PackedText.pack(text.span)))
+                    content: try? LZ4Block.pack(text.span)))
             text.removeAll()
             start = rows.count
         }

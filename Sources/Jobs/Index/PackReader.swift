@@ -1,3 +1,4 @@
+import LZ4
 import Publishing
 import SQLite
 
@@ -34,7 +35,7 @@ struct PackReader {
         if let text = kept[id] { return text }
         try content.bind(id, at: 0)
         defer { content.reset() }
-        guard try content.step(), let text = content.withBytes(0, body: { PackedText.unpack($0) }) ?? nil else {
+        guard try content.step(), let text = content.withBytes(0, body: { try? LZ4Block.unpack($0) }) ?? nil else {
             throw .damage("a pack of records cannot be read")
         }
         if kept.count == Self.keptCount { kept.removeAll(keepingCapacity: true) }
