@@ -91,8 +91,7 @@ final class ResultIndex {
     /// Makes the indices that queries need, unless they exist.
     func finishFilling() throws(SQLiteError) {
         let count = try database.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
-        // Sorting takes most of the time, and has a thread of its own.
-        if count != 7 { try database.execute("PRAGMA threads = 2;" + Self.indices) }
+        if count != 7 { try database.execute(Self.indices) }
     }
 
     /// The reason for which the file is of no use, or nil when it is usable or empty.
