@@ -37,7 +37,7 @@ struct CursorModel {
 
     private static let window = 3
     /// The signals that there is room for. One that finds none is lost.
-    private static let signalCount = 2
+    private static let signalCount = 3
     private static let partitionCount = 4
 
     private let omitted: Rule?
