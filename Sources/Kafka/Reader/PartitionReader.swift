@@ -10,7 +10,7 @@ public final class PartitionReader {
     /// The partitions that are read. The index of each is its slot.
     public private(set) var partitions: [TopicPartition] = []
 
-    private let client: ClientHandle
+    let client: ClientHandle
     private let events: ClientQueue
     private let wakeUpFileDescriptor: Int32
     private var readings: [Reading] = []
