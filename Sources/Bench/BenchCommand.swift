@@ -24,6 +24,7 @@ extension Command {
                 ] + FlagGroup.settings([("in-flight", "N", "worker.max_in_flight")]) + [
                     Flag("stages", nil, "Only the stages: no broker, no worker, a few seconds"),
                     Flag("fixed", "N", "Only N requests through the stages, the same way every time, for instruction counters"),
+                    Flag("loop", "N", "Only a worker's loop in fixed courses of N requests or turns, for instruction counters"),
                 ]),
             .output([.table, .json], and: [Flag("compare", "FILE", "Show ratios to an earlier run with -o json")]),
         ],
@@ -39,6 +40,9 @@ enum BenchCommand {
             let arguments = invocation.arguments
             if let count = try arguments.integer("fixed", in: 1...100_000_000) {
                 return try write(FixedRun.run(count), for: invocation)
+            }
+            if arguments.has("loop") {
+                return try write(try withBench(try plan(invocation), for: invocation) { try $0.runLoop() }, for: invocation)
             }
             let earlier = try arguments.value("compare").map(ReportFile.read)
             let report = try measure(invocation)
@@ -75,8 +79,9 @@ enum BenchCommand {
     }
 
     private static func plan(_ invocation: Invocation) throws(CommandFailure) -> WholeBench.Plan {
+        let many = try invocation.arguments.integer("requests", in: 1000...10_000_000) ?? 100_000
         let plan = WholeBench.Plan(
-            requests: try invocation.arguments.integer("requests", in: 1000...10_000_000) ?? 100_000,
+            requests: try invocation.arguments.integer("loop", in: 10...10_000) ?? many,
             partitions: try invocation.arguments.integer("partitions", in: 1...1000) ?? 8,
             rate: Double(try invocation.arguments.integer("rate", in: 10...100_000) ?? 2000))
         guard invocation.arguments.has("kafka") || plan.requests <= plan.partitions * embeddedPerPartition else {

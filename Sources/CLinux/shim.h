@@ -9,3 +9,6 @@
 // Swift cannot call prctl itself, whose number of arguments is open.
 static inline int timer_slack(void) { return prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL); }
 static inline int set_timer_slack(unsigned long nanoseconds) { return prctl(PR_SET_TIMERSLACK, nanoseconds, 0UL, 0UL, 0UL); }
+
+// unistd.h declares it for GNU programs only.
+extern int pipe2(int ends[2], int flags);

@@ -164,6 +164,9 @@ public final class ConnectionPool {
         }
     }
 
+    /// True if `nextCompletion` has one.
+    public var hasCompletions: Bool { !completions.isEmpty }
+
     /// The next exchange that has ended.
     public func nextCompletion() -> Completion? { completions.popFirst() }
 

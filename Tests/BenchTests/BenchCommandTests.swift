@@ -37,7 +37,8 @@ import Testing
 
     @Test(arguments: [
         "bench --requests 10", "bench --partitions 0", "bench --fixed 0", "bench --rate 1", "bench --compare /nowhere",
-        "bench --requests 50000 --partitions 1", "bench extra", "bench -o ndjson",
+        "bench --requests 50000 --partitions 1", "bench --loop 9", "bench --loop 10001",
+        "bench extra", "bench -o ndjson",
     ])
     func whatCannotBeMeasuredIsAUsageFailure(line: String) {
         let outcome = run(line)
@@ -64,5 +65,13 @@ import Testing
         let outcome = run("bench --fixed 50")
         #expect(outcome.code == .done)
         #expect(outcome.output.contains(#""requests" : 50"#))
+    }
+
+    @Test func theLoopIsTakenThroughItsCourses() {
+        let outcome = run("bench --loop 10 --partitions 2")
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        let names = outcome.output.split(separator: "\n").filter { $0.contains(#""name""#) }
+        #expect(names.map { $0.split(separator: "\"")[3] } == ["start", "requests", "commits", "turns", "seconds"])
+        #expect(outcome.output.contains(#""partitions" : 2"#))
     }
 }

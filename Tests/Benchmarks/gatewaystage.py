@@ -4,7 +4,6 @@ import asyncio
 import base64
 import collections
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -12,9 +11,8 @@ import sys
 import time
 import urllib.request
 
-from stage import Stage
+from stage import Stage, processor_seconds
 
-TICKS = os.sysconf("SC_CLK_TCK")
 CONTENT_TYPE = "Content-Type: application/json\r\n"
 
 
@@ -87,8 +85,7 @@ class GatewayStage(Stage):
 
     def used(self):
         """Seconds of processor time that the gateway has used."""
-        fields = pathlib.Path(f"/proc/{self.gateway.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        return processor_seconds(self.gateway.pid)
 
 
 class IndexedStage(GatewayStage):

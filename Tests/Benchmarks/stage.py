@@ -4,6 +4,7 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTITIONS = 8
+TICKS = os.sysconf("SC_CLK_TCK")
 
 # Ended by a signal, a benchmark ends what it started as at its end.
 for ending in signal.SIGTERM, signal.SIGHUP:
@@ -65,8 +67,8 @@ class Stage:
             sys.exit(f"pushfan {' '.join(map(str, arguments))}: exit status {done.returncode}\n{done.stderr}")
         return done.stdout
 
-    def make_topics(self):
-        self.command("topics", "create", "--partitions", PARTITIONS, "--replication", 1)
+    def make_topics(self, partitions=PARTITIONS):
+        self.command("topics", "create", "--partitions", partitions, "--replication", 1, "--timeout", "120s")
 
     def start_hub(self, *arguments, record="off"):
         self.hub = subprocess.Popen(
@@ -83,13 +85,17 @@ class Stage:
             self.workers.append(subprocess.Popen(
                 [self.program, "worker"], env=self.environment | {"PUSHFAN_WORKER_ID": f"{self.run}-{name}"}, stdout=log, stderr=log))
 
-    def publish(self, requests, *arguments, **environment):
-        """Writes requests, given as dictionaries, and returns when they are in Kafka."""
+    def write(self, requests):
+        """Writes requests, given as dictionaries, to a file; returns its path."""
         path = self.work / "requests.ndjson"
         with open(path, "w", encoding="utf-8") as file:
             for request in requests:
                 file.write(json.dumps(request) + "\n")
-        self.command("enqueue", path, "--quiet", "--timeout", "300s", *arguments, **environment)
+        return path
+
+    def publish(self, requests, *arguments, **environment):
+        """Writes requests, given as dictionaries, and returns when they are in Kafka."""
+        self.command("enqueue", self.write(requests), "--quiet", "--timeout", "300s", *arguments, **environment)
 
     def results(self, *terms):
         """The final results that a filter selects, as dictionaries."""
@@ -104,6 +110,34 @@ class Stage:
                 sys.exit(f"{len(found)} of {count} results came within {seconds} s")
             time.sleep(1)
         return found
+
+
+def processor_seconds(pid):
+    """User and system time that a process has used so far."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def megabytes(pid, member):
+    """Memory of a process by a member of its status, such as VmRSS (now) or VmHWM (the most)."""
+    return int(re.search(rf"{member}:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) / 1024
+
+
+def listening_port(pid):
+    """The port on which a process listens, asked of the kernel; nothing while there is none."""
+    inodes = set()
+    for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            match = re.match(r"socket:\[(\d+)\]", os.readlink(entry))
+        except OSError:
+            continue
+        if match:
+            inodes.add(match[1])
+    for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[3] == "0A" and fields[9] in inodes:
+            return int(fields[1].split(":")[1], 16)
+    return None
 
 
 def moment(text):

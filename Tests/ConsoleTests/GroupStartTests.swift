@@ -244,7 +244,7 @@ struct GroupStartTests {
             let context = JobContext(kafka: kafka, topics: settings.kafka.topics, timeout: farDeadline, now: { now })
             let examination = GroupExamination(settings.groupTerms, admin: admin, context: context)
             let positions = try examination.positions(in: [(topic: lane, partitionCount: 3)])
-            return try examination.starts(among: positions).refused.map(\.position.partition)
+            return try examination.starts(among: positions, beside: examination.beside()).refused.map(\.position.partition)
         }
         let held = TopicPartition(topic: "\(stage.name).held", partition: 0)
         #expect(try refused() == [TopicPartition(topic: lane, partition: 0), held])

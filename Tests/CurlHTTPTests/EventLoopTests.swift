@@ -52,4 +52,22 @@ import Testing
     @Test func theWallClockCountsFrom1970() {
         #expect(WallClock.millisecondsSince1970() > 1_700_000_000_000)
     }
+
+    @Test func numbersComeInTheirOrderAndAFullPipeSaysSo() throws {
+        let pipe = try NumberPipe()
+        var numbers: [UInt32] = []
+        func drain() -> Bool {
+            numbers = []
+            return pipe.drain { numbers.append($0) }
+        }
+        #expect(drain() && numbers.isEmpty)
+        for number in [5, 0, .max, 5] as [UInt32] { #expect(pipe.add(number)) }
+        #expect(drain() && numbers == [5, 0, .max, 5])
+        var count: UInt32 = 0
+        while pipe.add(count) { count += 1 }
+        #expect(count == 16_384)
+        #expect(!drain() && numbers == Array(0..<count))
+        #expect(pipe.add(1))
+        #expect(drain() && numbers == [1])
+    }
 }

@@ -40,25 +40,24 @@ import Testing
         #expect(loop.consumer.watermarks(slot: 0) == nil)
     }
 
-    @Test func aPartitionSignalsTheDescriptorThatItWasGiven() throws {
-        let mock = try Mock(partitions: 2)
+    @Test func aPartitionThatFillsSaysItsSlot() throws {
+        let mock = try Mock(partitions: 3)
         defer { mock.close() }
-        let wakeUps = [WakeUp(), WakeUp()]
+        let arrivals = WakeUp()
         let loop = try Loop(mock.bootstrapServers)
         defer { loop.consumer.close(timeout: .seconds(10)) }
-        try loop.consumer.assign([(mock.partition(0), .beginning), (mock.partition(1), .beginning)]) {
-            wakeUps.indices.contains(Int($0.partition)) ? wakeUps[Int($0.partition)].writeEnd : -1
-        }
-        loop.records = [[], []]
-        for partition in 0..<2 as Range<Int32> { try mock.producer.write("first", to: mock.topic, partition: partition) }
+        // The slots are not the numbers of the partitions.
+        let slots = [mock.partition(2), mock.partition(0), mock.partition(1)]
+        try loop.consumer.assign(slots.map { (partition: $0, start: .beginning) }, arrivals: arrivals.writeEnd)
+        loop.records = slots.map { _ in [] }
+        for partition in slots { try mock.producer.write("first", to: mock.topic, partition: partition.partition) }
         try loop.run { loop.records.allSatisfy { $0.count == 1 } }
-        for (count, partition) in [(2, 1), (2, 0), (3, 1), (4, 1)] as [(Int, Int)] {
+        for (count, slot) in [(2, 1), (2, 0), (3, 1), (4, 1), (2, 2)] {
             while try loop.turn() {}
-            for wakeUp in wakeUps { while wakeUp.wait(milliseconds: 0) > 0 {} }
-            try mock.producer.write("next", to: mock.topic, partition: Int32(partition))
-            try #require(wakeUps[partition].wait() > 0)
-            #expect(wakeUps[1 - partition].wait(milliseconds: 0) == 0)
-            try loop.run { loop.records[partition].count == count }
+            while arrivals.wait(milliseconds: 0) > 0 {}
+            try mock.producer.write("next", to: mock.topic, partition: slots[slot].partition)
+            #expect(arrivals.numbers() == [UInt32(slot)])
+            try loop.run { loop.records[slot].count == count }
         }
     }
 

@@ -17,9 +17,29 @@ import Testing
     func aQueueThatWasFullRunsLowBelowHalf(looks: [[Int]], low: [Int]) {
         var watch = PrefetchWatch(limit: 100)
         let said = looks.indices.filter { look in
-            watch.runsLow(queues: looks[look].count) { .init(count: looks[look].indices.contains($0) ? looks[look][$0] : -1) }
+            watch.runsLow(queues: looks[look].count, slots: looks[look].indices) { .init(count: looks[look].indices.contains($0) ? looks[look][$0] : -1) }
         }
         #expect(said == low)
+    }
+
+    /// A queue that was full is looked at although it is named no more.
+    @Test func whatWasFullIsLookedAtUntilItRunsLow() {
+        var watch = PrefetchWatch(limit: 100)
+        var looks: [Int] = []
+        func runsLow(_ slots: [Int], counts: [Int]) -> Bool {
+            looks = []
+            return watch.runsLow(queues: 4, slots: slots) {
+                looks.append($0)
+                return .init(count: counts[$0])
+            }
+        }
+        #expect(!runsLow([1, 2], counts: [0, 100, 5, 0]))
+        #expect(!runsLow([], counts: [0, 60, 0, 0]))
+        #expect(looks == [1])
+        #expect(runsLow([0], counts: [9, 10, 0, 0]))
+        #expect(Set(looks) == [0, 1])
+        #expect(!runsLow([], counts: [0, 0, 0, 0]))
+        #expect(looks.isEmpty)
     }
 
     /// A queue of at most 100 records and 1,000 bytes: what it holds at each look, and the bytes of the record read last.
@@ -40,7 +60,7 @@ import Testing
     func aQueueOfLargeRecordsIsFullByItsBytes(looks: [(Int, Int)], low: [Int]) {
         var watch = PrefetchWatch(limit: 100, byteLimit: 1000)
         let said = looks.indices.filter { look in
-            watch.runsLow(queues: 1) { _ in .init(count: looks[look].0, valueByteCount: looks[look].1) }
+            watch.runsLow(queues: 1, slots: [0]) { _ in .init(count: looks[look].0, valueByteCount: looks[look].1) }
         }
         #expect(said == low)
     }

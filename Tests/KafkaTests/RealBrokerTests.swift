@@ -59,7 +59,7 @@ struct RealBrokerTests {
         guard loop.consumer.refill != nil else { return }
         var readCount = 0
         try loop.run(reading: false) {
-            loop.consumer.keepFetching()
+            loop.consumer.keepFetching([0])
             // Until the queue was seen full nothing is read; then all that is in it.
             while loop.consumer.refill?.hasSeenFullQueue == true, case .record = loop.consumer.read(slot: 0, perform: { _ in }) {
                 readCount += 1

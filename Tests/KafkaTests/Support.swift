@@ -64,6 +64,15 @@ final class WakeUp {
     /// Waits for what must come, until something was written, and reads it away; returns the number of bytes.
     func wait() -> Int { wait(milliseconds: Int32(farDeadline.components.seconds) * 1000) }
 
+    /// Waits for what must come, and reads it away as numbers of 4 bytes.
+    func numbers() -> [UInt32] {
+        var request = pollfd(fd: descriptors[0], events: Int16(POLLIN), revents: 0)
+        guard poll(&request, 1, Int32(farDeadline.components.seconds) * 1000) > 0 else { return [] }
+        var numbers = [UInt32](repeating: 0, count: 64)
+        let count = numbers.withUnsafeMutableBytes { Glibc.read(descriptors[0], $0.baseAddress, $0.count) }
+        return Array(numbers.prefix(max(0, count) / 4))
+    }
+
     /// Waits until something was written, and reads it away; returns the number of bytes.
     func wait(milliseconds: Int32) -> Int {
         var request = pollfd(fd: descriptors[0], events: Int16(POLLIN), revents: 0)

@@ -90,7 +90,7 @@ struct HubPortsTests {
         let next = try stage.open(Stage.hub("d"))
         #expect(next.number == 1 && stage.ports[1] === next && stage.ports.nextNumber == 3)
         #expect(stage.ports.map(\.name) == ["a", "d", "c"])
-        #expect(zip(stage.ports.indices, stage.ports).allSatisfy { $0 == $1.number }, "each stands at its number")
+        #expect(stage.ports.map(\.number) == [0, 1, 2], "each stands at its number")
     }
 
     @Test func aHubIsTheOnlyOneWhileNoOtherIsOpen() throws {
@@ -219,8 +219,15 @@ struct HubPortsTests {
         add(3, to: other)
         other.ready.append(CallID(flight: 9, call: 0), generation: 0, to: .normal)
         #expect(stage.ports.delayedReadyCount == 5, "a new request's call is not counted")
+        stage.ports[0].ready.removeAll { call, _ in call.flight > 0 }
+        #expect(stage.ports.delayedReadyCount == 4)
+        _ = other.ready.removeNext(in: .max)
+        _ = other.ready.removeNext(in: .max)
+        #expect(stage.ports.delayedReadyCount == 3, "of two turns a new request's call had one")
+        // What takes the place of a port counts in its stead.
         stage.ports.close(stage.ports[0])
-        #expect(stage.ports.delayedReadyCount == 3)
+        try stage.open(Stage.hub("c"))
+        #expect(stage.ports.delayedReadyCount == 2)
     }
 
     @Test func aHubAmongSeveralHasItsShareOfTheMemory() throws {
@@ -245,19 +252,107 @@ struct HubPortsTests {
         let now = MonotonicTime(nanoseconds: 5_000_000_000)
         let stage = try Stage("a", "b", rate: 10)
         func wake(isCommitOverdue: Bool = false) -> MonotonicTime {
-            stage.ports.wakeTime(isCommitOverdue: isCommitOverdue, now: now)
+            stage.ports.endTurn(isCommitOverdue: isCommitOverdue, now: now)
+            return stage.ports.wakeTime
         }
+        #expect(stage.ports.wakeTime <= now, "new ports are looked at")
         #expect(wake() == .never, "no hub wants anything")
-        let port = stage.ports[1]
-        port.ready.append(CallID(flight: 0, call: 0), generation: 0, to: .normal)
-        #expect(wake() <= now && wake(isCommitOverdue: true) == .never)
-        port.limits.pause.asked(for: 3000, now: now)
+        stage.ports[1].ready.append(CallID(flight: 0, call: 0), generation: 0, to: .normal)
+        #expect(wake() <= now)
+        stage.ports.markDue(now)
+        #expect(wake(isCommitOverdue: true) == .never)
+        #expect(wake() <= now, "the commit is over")
+        stage.ports.markDue(now)
+        stage.ports[1].limits.pause.asked(for: 3000, now: now)
         #expect(wake() == now + 3_000_000_000, "it asked to wait")
         // The fleet is due at once.
         stage.ports[0].isFleetOpen = true
         #expect(wake() <= now)
         stage.ports.close(stage.ports[0])
+        stage.ports.markDue(now)
         #expect(wake() == now + 3_000_000_000, "a closed port wants nothing")
+    }
+
+    /// The names of the ports that a turn at `now` looks at.
+    private func marked(_ ports: HubPorts) -> [String] {
+        var names: [String] = []
+        ports.forEachMarked { names.append($0.name) }
+        return names
+    }
+
+    @Test func aTurnLooksAtThePortsThatSomethingHappensTo() throws {
+        let start = MonotonicTime(nanoseconds: 5_000_000_000)
+        let stage = try Stage("a", "b", "c")
+        func turn(at now: MonotonicTime, _ change: () -> Void = {}) -> [String] {
+            stage.ports.markDue(now)
+            change()
+            defer { stage.ports.endTurn(isCommitOverdue: false, now: now) }
+            return marked(stage.ports)
+        }
+        #expect(turn(at: start) == ["a", "b", "c"], "new ones")
+        #expect(turn(at: start + 1) == [], "nothing happens")
+        #expect(turn(at: start + 2) { _ = (stage.ports[2], stage.ports[1], stage.ports[2]) } == ["c", "b"], "each once")
+        #expect(turn(at: start + 3) { stage.ports.mail.post(1) } == [], "the wake-up comes with it")
+        #expect(turn(at: start + 4) { stage.ports.markMailed() } == ["b"])
+        #expect(turn(at: start + 5) { stage.ports.markMailed() } == [], "taken once")
+        #expect(turn(at: start + 6) { _ = stage.ports.map(\.name) } == [], "who looks at all marks none")
+        #expect(turn(at: start + 7) { _ = stage.ports.port(named: "c") } == ["c"])
+        #expect(turn(at: start + 50_000_000) == ["a", "b", "c"], "the round")
+        #expect(turn(at: start + 50_000_001) == [])
+    }
+
+    @Test func aPortThatIsMarkedWhileOthersAreLookedAtIsLookedAtToo() throws {
+        let stage = try Stage("a", "b", "c")
+        stage.ports.endTurn(isCommitOverdue: false, now: 0)
+        _ = stage.ports[0]
+        var names: [String] = []
+        stage.ports.forEachMarked { port in
+            names.append(port.name)
+            if port.number == 0 { _ = stage.ports[2] }
+        }
+        #expect(names == ["a", "c"])
+    }
+
+    @Test func aPortIsLookedAtWhenItsMomentHasCome() throws {
+        let start = MonotonicTime(nanoseconds: 5_000_000_000)
+        let stage = try Stage("a", "b", "c")
+        stage.ports.markDue(start)
+        for (number, wait) in [(1, 20 as Int64), (2, 10)] {
+            stage.ports[number].ready.append(CallID(flight: 0, call: 0), generation: 0, to: .normal)
+            stage.ports[number].limits.pause.asked(for: wait, now: start)
+        }
+        stage.ports.endTurn(isCommitOverdue: false, now: start)
+        for (wait, names, next) in [(9, [], 10), (10, ["c"], 20), (20, ["b"], 40)] as [(Int64, [String], Int64)] {
+            let now = start + wait * 1_000_000
+            stage.ports.markDue(now)
+            #expect(marked(stage.ports) == names, "after \(wait) ms")
+            // Their calls are not taken, so that they ask for more rest.
+            for name in names { stage.ports.port(named: name)?.limits.pause.asked(for: 40 - wait, now: now) }
+            stage.ports.endTurn(isCommitOverdue: false, now: now)
+            #expect(stage.ports.wakeTime == start + next * 1_000_000, "after \(wait) ms")
+        }
+    }
+
+    @Test func theEndOfAnOverdueCommitConcernsAll() throws {
+        let stage = try Stage("a", "b")
+        stage.ports.markDue(0)
+        stage.ports.endTurn(isCommitOverdue: true, now: 0)
+        stage.ports[1].ready.append(CallID(flight: 0, call: 0), generation: 0, to: .normal)
+        stage.ports.endTurn(isCommitOverdue: true, now: 1)
+        #expect(stage.ports.wakeTime == .never && marked(stage.ports) == [])
+        stage.ports.endTurn(isCommitOverdue: false, now: 2)
+        stage.ports.markDue(3)
+        #expect(marked(stage.ports) == ["b"], "it has a call to make")
+    }
+
+    @Test func anExchangeThatEndsAtOnceIsTakenInTheNextTurn() throws {
+        let stage = try Stage("a", "b")
+        stage.ports.endTurn(isCommitOverdue: false, now: 0)
+        let port = stage.ports[0]
+        port.connections.close()
+        port.connections.submit(id: 1, request: [], deadline: .never)
+        stage.ports.endTurn(isCommitOverdue: false, now: 1)
+        #expect(port.connections.hasCompletions && stage.ports.wakeTime <= 1)
     }
 
     @Test func aPollWaitsForTheHubAndNotWhileACommitIsOverdue() throws {

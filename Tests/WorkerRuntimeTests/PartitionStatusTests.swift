@@ -11,9 +11,9 @@ import Testing
 
 /// What the status and the lag say of one partition and of one request.
 @Suite struct PartitionStatusTests {
-    private static let now = Timestamp(milliseconds: 1_795_262_400_000)
+    static let now = Timestamp(milliseconds: 1_795_262_400_000)
 
-    private static func partition(
+    static func partition(
         _ kind: AssignmentPlan.Kind = .requests, committed: Int64? = nil, isUnanswered: Bool = false
     ) throws -> PartitionState {
         let position = committed.map { LedgerCommit(offset: $0, metadata: "") }
@@ -105,13 +105,30 @@ import Testing
 
     @Test func theOldestRequestOfEachPartitionIsFound() {
         var pool = FlightPool()
-        let places: [(slot: Int, offset: Int64, epoch: Int)] = [(0, 9, 1), (0, 7, 1), (0, 8, 1), (2, 1, 1), (1, 5, 0), (3, 5, 1)]
+        let places: [(slot: Int, offset: Int64, epoch: Int)] = [(0, 9, 1), (0, 7, 1), (0, 8, 1), (2, 1, 1), (1, 5, 0)]
         let flights = places.map { Self.flight(&pool, slot: $0.slot, offset: $0.offset, epoch: $0.epoch) }
         pool.release(flights[2])
-        let work = pool.work(in: 1, partitionCount: 3)
-        #expect(work.counts == [2, 0, 1])
-        #expect(work.oldest.map { $0?.offset } == [7, nil, 1])
+        let work = pool.work(in: 1)
+        #expect(work.counts == [0: 2, 2: 1])
+        #expect(work.oldest.mapValues(\.offset) == [0: 7, 2: 1])
         #expect(work.generations == [1: flights[1].generation, 3: flights[3].generation])
+    }
+
+    /// What is at rest is not measured again until something happens to it.
+    @Test func aPartitionAtRestDoesNotChangeByItself() throws {
+        var partition = try Self.partition(.delayed, committed: 30)
+        #expect(partition.changesByItself, "it was not read yet")
+        partition.cursor.wasEmpty()
+        #expect(!partition.changesByItself)
+        partition.hasBacklog = true
+        #expect(partition.changesByItself)
+        partition.hasBacklog = false
+        var pool = FlightPool()
+        partition.head = Self.flight(&pool)
+        #expect(partition.changesByItself, "its first record becomes due")
+        partition.head = nil
+        partition.left = .unanswered
+        #expect(partition.changesByItself)
     }
 
     @Test func thePartitionsEntryHasWhatIsKnown() throws {

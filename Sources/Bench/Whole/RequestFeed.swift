@@ -18,9 +18,12 @@ final class RequestFeed: Sendable {
     }
 
     /// Publishes requests `0..<count` as fast as it goes, and waits until they are written.
-    func publish(_ count: Int) throws {
-        for number in 0..<count {
-            try publish(one: number)
+    func publish(_ count: Int) throws { try publish(0..<count, over: partitions) }
+
+    /// Publishes requests as fast as it goes, over the first `partitions` of the topic, and waits until they are written.
+    func publish(_ numbers: Range<Int>, over partitions: Int) throws {
+        for number in numbers {
+            try publish(one: number, to: number % partitions)
             guard number % 1000 == 0 else { continue }
             producer.poll()
             try Interruption.check()
@@ -45,15 +48,15 @@ final class RequestFeed: Sendable {
                 continue
             }
             moments.append(now)
-            try publish(one: moments.count - 1)
+            try publish(one: moments.count - 1, to: (moments.count - 1) % partitions)
         }
         try producer.flush(timeout: .seconds(30))
         return moments
     }
 
-    private func publish(one number: Int) throws(KafkaError) {
+    private func publish(one number: Int, to partition: Int) throws(KafkaError) {
         let value = SampleRequest.json(number)
-        try producer.produce(to: topic, partition: Int32(number % partitions), key: nil, value: value.span)
+        try producer.produce(to: topic, partition: Int32(partition), key: nil, value: value.span)
     }
 
     func close() { producer.close(timeout: .seconds(1)) }

@@ -113,6 +113,23 @@ struct WholeBench {
         return try CountedRun(count: count).run(own)
     }
 
+    /// Takes a worker in this process through fixed courses of work.
+    func runLoop() throws -> LoopRun.Report {
+        let topics = try broker.makeTopics("loop", partitions: plan.partitions)
+        let feed = try freshly {
+            try RequestFeed(broker.kafka, topic: topics.requests, partitions: plan.partitions)
+        }
+        defer { feed.close() }
+        var own = environment
+        own.connect(to: broker, topics: topics, hub: hub.connectionString, name: "pushfan-bench.\(run).loop")
+        own.set("worker.loops", to: "1")
+        own.set("worker.commit_interval", to: "\(LoopRun.commitInterval.components.seconds)s")
+        // A counter makes everything fifty times slower, and must not be busy with empty fetches.
+        own.set("kafka.session_timeout", to: "60s")
+        if broker.isEmbedded { own.set("kafka.properties", to: "fetch.wait.max.ms=200,queued.min.messages=20000") }
+        return try LoopRun(own, feed: feed, partitions: plan.partitions).run(plan.requests)
+    }
+
     /// What a transaction costs; nil on the embedded broker, which has none.
     func measureTransaction() throws -> StageFigure? {
         guard !broker.isEmbedded else { return nil }

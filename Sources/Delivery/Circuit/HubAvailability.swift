@@ -43,6 +43,8 @@ public struct HubAvailability: Sendable, Equatable {
     private let name: String
     private let isAsked: Bool
     private var knowledge: Knowledge
+    /// True if it is known to work, without a comparison of texts, because each answer asks.
+    private var isGood: Bool { if case .good = knowledge { true } else { false } }
     /// The reason why calls are held, or nil when they may be made.
     public private(set) var hold: Hold?
     /// True if it has ever worked, as far as is known.
@@ -110,7 +112,7 @@ public struct HubAvailability: Sendable, Equatable {
         hasWorked = true
         hold = nil
         failureCount = 0
-        guard knowledge != .good else { return }
+        guard !isGood else { return }
         knowledge = .good
         wait = Self.firstWait
     }
@@ -127,7 +129,7 @@ public struct HubAvailability: Sendable, Equatable {
     ///
     /// - Parameter isClosed: Whether its circuit is closed.
     /// - Returns: True when the last that was heard of it is good, and its circuit is closed.
-    public func isWell(isClosed: Bool) -> Bool { isClosed && knowledge == .good }
+    public func isWell(isClosed: Bool) -> Bool { isClosed && isGood }
 
     /// The reason why the hub does not count as one that works.
     ///

@@ -1,3 +1,4 @@
+internal import Basics
 public import PushModel
 
 /// The choice of the hub that a request goes to: the one it names, else its tenant's, else the default.
@@ -20,7 +21,8 @@ public struct HubRouter: Sendable {
         case unnamed
     }
 
-    private let names: [(name: [UInt8], route: Route)]
+    /// By the hashes of the names.
+    private let names: [UInt64: [(name: [UInt8], route: Route)]]
     private let tenants: [TenantID: Route?]
     private let fallback: Route?
     private let hasDefault: Bool
@@ -33,7 +35,7 @@ public struct HubRouter: Sendable {
     ///   - defaultName: The name for all other requests that name none; nil to refuse them.
     public init(_ names: [(name: String, route: Route)], tenants: [String: String] = [:], defaultName: String?) {
         let routes = Dictionary(names.map { ($0.name, $0.route) }) { first, _ in first }
-        self.names = names.map { (Array($0.name.utf8), $0.route) }
+        self.names = Dictionary(grouping: names.map { (name: Array($0.name.utf8), route: $0.route) }) { FNV1a.hash(of: $0.name) }
         self.tenants = Dictionary(tenants.map { (TenantID($0.key), routes[$0.value]) }) { first, _ in first }
         fallback = defaultName.flatMap { routes[$0] }
         hasDefault = defaultName != nil
@@ -55,7 +57,8 @@ public struct HubRouter: Sendable {
 
     /// The route that a name leads to, or nil for one that is not known.
     public func route(named name: Span<UInt8>) -> Route? {
-        for entry in names where entry.name.span.equals(name) { return entry.route }
+        guard let entries = names[FNV1a.hash(of: name)] else { return nil }
+        for entry in entries where entry.name.span.equals(name) { return entry.route }
         return nil
     }
 

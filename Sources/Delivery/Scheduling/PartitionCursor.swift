@@ -5,10 +5,10 @@
 ///
 /// 1. `mayHaveRecords` of a partition ends with a read that found nothing, and with nothing else: not when there is no room, nor when the
 ///    window is full. Whatever comes after that read is signalled.
-/// 2. Whoever takes a signal marks all partitions that it may be for, in the same turn and before any of them is read. A group of partitions
-///    has a descriptor of its own, so the signal of one is not taken with that of another.
-/// 3. `mayHaveRecords` of a group says whether one of its partitions can be read. It is worked out again after each round of reading. Until
-///    the next round a partition becomes readable in two ways only, by a signal or by a window that moves, and both set it.
+/// 2. Whoever takes a signal marks the partition that it names, in the same turn and before that is read. Where signals may be missing, all
+///    partitions are marked.
+/// 3. A partition that can be read is ready in its group. After each reading it is ready again if more can be read, or waits if its window is
+///    full. Then it becomes ready in two ways only, by a signal or by a window that moves, and both mark it.
 /// 4. A new assignment begins with all marks set. So what lay in a queue before its signals were asked for is read too.
 public struct PartitionCursor: Sendable, Equatable {
     /// True if a read may find a record.
@@ -24,49 +24,78 @@ public struct PartitionCursor: Sendable, Equatable {
     public mutating func wasEmpty() { mayHaveRecords = false }
 }
 
-/// Partitions that share a descriptor, and are read in rounds. A group without records costs a turn no more than a look at
-/// `mayHaveRecords`.
-public struct CursorGroup: Sendable, Equatable {
-    /// The slots of its partitions.
-    public private(set) var slots: [Int]
-    /// The index in `slots` at which the next round begins, so that no partition is always the first.
-    public private(set) var first = 0
-    /// True if a round may find a record. Else only a signal can change that, or a window that moves.
-    public private(set) var mayHaveRecords: Bool
-    /// True while a partition waits for its window.
-    public private(set) var isBlocked = false
+/// Partitions that are read in rounds, one after the other in the order in which they became ready. Those that are not ready cost nothing.
+public struct CursorGroup: Sendable {
+    private enum Place { case idle, ready, waiting, moved }
 
-    /// A group that was not read yet, by rule 4.
+    /// The slots of its partitions, ascending.
+    public let slots: [Int]
+    /// The partitions that are ready, the first to be read in front.
+    private var ready = SlotQueue()
+    /// Those whose window has moved: they come before the others, for they may have a record in memory that waits for it.
+    private var moved = SlotQueue()
+    /// The place of each slot, counted from the first one.
+    private var places: [Place]
+
+    /// A group that was not read yet: by rule 4 all are ready.
     public init(_ slots: some Sequence<Int> = []) {
-        self.slots = Array(slots)
-        mayHaveRecords = !self.slots.isEmpty
+        let sorted = slots.sorted()
+        self.slots = sorted
+        places = Array(repeating: .idle, count: (sorted.last ?? -1) - (sorted.first ?? 0) + 1)
+        noteArrivals()
     }
 
-    /// Notes that records may have arrived, or that something else lets a round find one. The cursors of its partitions are marked by whoever
-    /// has them.
-    public mutating func noteArrivals() { mayHaveRecords = !slots.isEmpty }
+    /// True if a round may find a record. Else only a signal can change that, or a window that moves.
+    public var mayHaveRecords: Bool { !ready.isEmpty || !moved.isEmpty }
 
-    /// Notes that a window has moved.
-    public mutating func windowMoved() { if isBlocked { mayHaveRecords = true } }
+    /// The partitions that are ready, in the order of their turns.
+    public var readySlots: some Sequence<Int> { ready.slots }
 
-    /// The slots in the order of the next round.
-    public func slot(ofStep step: Int) -> Int { slots[(first + step) % slots.count] }
+    /// Notes that records may have arrived in a partition, or that something else lets a read find one. Its cursor is marked by whoever has it.
+    public mutating func mark(_ slot: Int) {
+        guard place(of: slot) == .idle || place(of: slot) == .waiting else { return }
+        places[slot - slots[0]] = .ready
+        ready.append(slot)
+    }
 
-    /// Begins a round. What is marked from now on, by a signal or by a window that moves, stays for the next one. The order of this round is
-    /// that of `slot(ofStep:)` before.
-    public mutating func beginRound() {
-        first = slots.isEmpty ? 0 : (first + 1) % slots.count
-        mayHaveRecords = false
-        isBlocked = false
+    /// Marks all partitions.
+    public mutating func noteArrivals() { for slot in slots { mark(slot) } }
+
+    /// Notes that the window of a partition has moved.
+    public mutating func windowMoved(_ slot: Int) {
+        guard place(of: slot) == .waiting else { return }
+        places[slot - slots[0]] = .moved
+        moved.append(slot)
+    }
+
+    /// Begins a round. What is marked from now on stays for the next one.
+    ///
+    /// - Returns: The number of partitions that have a turn in it.
+    public func beginRound() -> Int { moved.count + ready.count }
+
+    /// Takes the partition whose turn it is. `noteRead` says how it was left.
+    ///
+    /// - Parameter isFull: Whether there is no room to read. Then only those have a turn whose window has moved.
+    /// - Returns: The slot, or nil when none has a turn.
+    public mutating func takeFirst(isFull: Bool = false) -> Int? {
+        guard let slot = moved.removeFirst() ?? (isFull ? nil : ready.removeFirst()) else { return nil }
+        places[slot - slots[0]] = .idle
+        return slot
     }
 
     /// Notes how a partition was left in the round.
     ///
     /// - Parameters:
+    ///   - slot: The partition.
     ///   - canRead: Whether it can be read still.
     ///   - isBlocked: Whether it waits for its window.
-    public mutating func noteRead(canRead: Bool, isBlocked: Bool) {
-        if canRead { mayHaveRecords = true }
-        if isBlocked { self.isBlocked = true }
+    public mutating func noteRead(_ slot: Int, canRead: Bool, isBlocked: Bool) {
+        if canRead {
+            mark(slot)
+        } else if isBlocked, place(of: slot) == .idle {
+            places[slot - slots[0]] = .waiting
+        }
     }
+
+    private func place(of slot: Int) -> Place { places[slot - slots[0]] }
 }

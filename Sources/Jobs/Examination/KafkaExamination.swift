@@ -71,8 +71,17 @@ package struct KafkaExamination: Sendable {
         }
         let existing = roles.indices.filter { if case .existing = cluster.topics[$0] { true } else { false } }
         let answers = topicSettings(existing.map { roles[$0].name }, admin)
+        let counts = existing.map { (topic: roles[$0].name, partitionCount: cluster.partitions[$0].count) }
+        let future = topicsOfTheFuture(counts, by: admin)
+        let reader = Result<RangeReader, QueryFailure> { () throws(KafkaError) in
+            let reader = try RangeReader(configuration)
+            try reader.learn(topics: Set(counts.map(\.topic)), timeout: timeout)
+            return reader
+        }
         let topics = roles.indices.filter { concerns(roles[$0], as: cluster.topics[$0]) }.map {
-            topic(roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, admin)
+            topic(
+                roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, by: reader,
+                hasFutureRecord: future.contains(roles[$0].name))
         }
         let group = rights.groupOperation.map {
             groupFacts(topics, operation: $0, by: GroupExamination(terms, admin: admin, context: context))
@@ -105,11 +114,15 @@ package struct KafkaExamination: Sendable {
 
     private func topic(
         _ role: TopicRole, _ description: TopicDescription, _ partitions: [PartitionReplicas],
-        _ settings: [String: Result<[TopicSetting], QueryFailure>], _ admin: TopicAdmin
+        _ settings: [String: Result<[TopicSetting], QueryFailure>], by reader: Result<RangeReader, QueryFailure>,
+        hasFutureRecord: Bool
     ) -> TopicFacts {
         let unknown: QueryFailure
         switch description {
-        case .existing: return existing(role, partitions, settings[role.name] ?? .success([]), admin)
+        case .existing:
+            var facts = existing(role, partitions, settings[role.name] ?? .success([]), by: reader)
+            facts.hasFutureRecord = hasFutureRecord
+            return facts
         case .missing: unknown = QueryFailure(.missing, text: "the topic does not exist")
         case .failed(let error): unknown = QueryFailure(error)
         }
@@ -118,20 +131,29 @@ package struct KafkaExamination: Sendable {
             settings: .failure(unknown))
     }
 
+    /// The topics that hold a record of more than a minute from now. All are asked about at once, or if that fails each by itself.
+    private func topicsOfTheFuture(_ topics: [(topic: String, partitionCount: Int)], by admin: TopicAdmin) -> Set<String> {
+        let partitions = topics.flatMap { topic, count in
+            (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+        }
+        do throws(KafkaError) {
+            let later = try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
+                try admin.offsets(since: context.now() + 60_000, of: partitions, timeout: timeout)
+            }
+            return Set(zip(partitions, later).filter { $1 != nil }.map(\.0.topic))
+        } catch {
+            guard topics.count > 1, !error.isUnreachable else { return [] }
+            return topics.reduce(into: []) { $0.formUnion(topicsOfTheFuture([$1], by: admin)) }
+        }
+    }
+
     private func existing(
         _ role: TopicRole, _ partitions: [PartitionReplicas], _ settings: Result<[TopicSetting], QueryFailure>,
-        _ admin: TopicAdmin
+        by reader: Result<RangeReader, QueryFailure>
     ) -> TopicFacts {
         var facts = TopicFacts(role: role, partitions: .success(partitions), settings: settings)
-        let later = Result<[Int64?], QueryFailure> { () throws(KafkaError) in
-            try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
-                try admin.offsets(
-                    since: context.now() + 60_000, ofTopic: role.name, partitionCount: partitions.count, timeout: timeout)
-            }
-        }
-        facts.hasFutureRecord = later.answer?.contains { $0 != nil } ?? false
         let operations = rights.operations(onTopic: role.name)
-        if operations.contains(.read) { facts.reading = reading(role.name) }
+        if operations.contains(.read) { facts.reading = reader.flatMap { reading(role.name, among: partitions, by: $0) } }
         if probesWriting, operations.contains(.write) {
             facts.writing = Result { () throws(KafkaError) in
                 switch try WriteProbe.ask(topic: role.name, configuration: configuration, timeout: timeout) {
@@ -144,24 +166,26 @@ package struct KafkaExamination: Sendable {
         return facts
     }
 
-    /// The success of fetching records: reading from the end on reaches the end, or is refused.
-    private func reading(_ topic: String) -> Result<Void, QueryFailure> {
+    /// The success of fetching records: reading a partition that has a leader from its end on reaches the end, or is refused.
+    private func reading(
+        _ topic: String, among partitions: [PartitionReplicas], by reader: RangeReader
+    ) -> Result<Void, QueryFailure> {
+        let number = partitions.firstIndex { $0.hasLeader } ?? 0
+        let partition = TopicPartition(topic: topic, partition: Int32(clamping: number))
+        let end: Int64
         do throws(KafkaError) {
-            let reader = try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
-                try TopicReader(configuration, topic: topic, start: .end, timeout: timeout)
+            end = try FreshTopics.retrying(unless: context.isCancelled) { () throws(KafkaError) in
+                try reader.ends(of: [partition], timeout: timeout)[0]
             }
-            defer { reader.close() }
-            let deadline = Deadline(after: timeout)
-            while !deadline.hasPassed {
-                switch reader.read(timeout: deadline.step, perform: { _ in }) {
-                case .record, .endOfPartition: return .success(())
-                case .error(let error) where error.isAuthorization: return .failure(QueryFailure(error))
-                case .error, .empty: continue
-                }
-            }
-            return .failure(QueryFailure(.unreachable, text: "no partition could be read in time"))
         } catch {
             return .failure(QueryFailure(error))
+        }
+        do throws(KafkaError) {
+            try reader.read([RangeReader.Part(partition, offsets: end..<end + 1)], timeout: timeout) { _, _ in false }
+            return .success(())
+        } catch {
+            guard !error.isAuthorization else { return .failure(QueryFailure(error)) }
+            return .failure(QueryFailure(.unreachable, text: "no partition could be read in time"))
         }
     }
 
@@ -203,8 +227,13 @@ package struct KafkaExamination: Sendable {
             case .failure, nil:
                 .failure(QueryFailure(.missing, text: "the requests topic is not there, or this user may not see it"))
             }
-        let starts = positions.answer.map { positions in
-            Result<GroupStarts, QueryFailure> { () throws(KafkaError) in try examination.starts(among: positions) }
+        let beside = positions.answer.map { _ in examination.beside() }
+        let starts = positions.answer.flatMap { positions in
+            beside.map { beside in
+                Result<GroupStarts, QueryFailure> { () throws(KafkaError) in
+                    try examination.starts(among: positions, beside: beside)
+                }
+            }
         }
         let newer = positions.answer.flatMap { positions in
             Result<[TopicPartition], QueryFailure> { () throws(KafkaError) in try examination.newer(among: positions) }.answer
@@ -219,7 +248,7 @@ package struct KafkaExamination: Sendable {
             committing: probesWriting && operation == .read && positions.answer != nil ? committing(topics) : nil,
             delays: Set(terms.delays),
             rule: terms.start, starts: starts, newer: newer ?? [],
-            unknownBeside: positions.answer == nil ? [] : examination.unknownBeside(), counts: counts, now: now)
+            unknownBeside: beside.map { examination.unknown(of: $0) } ?? [], counts: counts, now: now)
     }
 
     /// The right to commit offsets of the group, or nil if there is no topic to ask about. One that may not be read would be refused itself.

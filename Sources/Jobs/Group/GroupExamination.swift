@@ -9,6 +9,15 @@ package struct GroupExamination {
     package let terms: GroupTerms
     let admin: TopicAdmin
     let context: JobContext
+    private let client = GroupClient()
+
+    /// The group's positions in the topics of held and of large requests. A topic that does not exist, or cannot be asked about, has none.
+    package struct Beside {
+        /// Those in the topic of held requests.
+        package let held: [GroupPosition]
+        /// Those in the topic of large requests.
+        package let parents: [GroupPosition]
+    }
 
     /// An examination that has asked nothing yet.
     package init(_ terms: GroupTerms, admin: TopicAdmin, context: JobContext) {
@@ -35,14 +44,10 @@ package struct GroupExamination {
     private func positions(
         in topics: [(topic: String, partitionCount: Int)], within limit: Duration
     ) throws(KafkaError) -> [GroupPosition] {
-        var partitions: [TopicPartition] = []
-        var marks: [Watermarks] = []
-        for (topic, count) in topics {
-            partitions += (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
-            marks += try retrying { () throws(KafkaError) in
-                try admin.watermarks(ofTopic: topic, partitionCount: count, timeout: limit)
-            }
+        let partitions = topics.flatMap { topic, count in
+            (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
         }
+        let marks = try retrying { () throws(KafkaError) in try admin.watermarks(of: partitions, timeout: limit) }
         return zip(try committed(partitions, within: limit), marks).map {
             GroupPosition($0.partition, low: $1.low, high: $1.high, committed: $0.offset, metadata: $0.metadata)
         }
@@ -53,31 +58,47 @@ package struct GroupExamination {
         in positions: [GroupPosition], cancelled: Cancellations = Cancellations(), at now: Timestamp
     ) throws(KafkaError) -> [WaitingCount] {
         let reader = WaitingReader(of: terms.group, cancelled: cancelled)
-        var counter = try WaitingCounter(terms.kafka, reader: reader, timeout: context.timeout, now: now)
+        var counter = WaitingCounter(terms.kafka, reader: reader, timeout: context.timeout, now: now)
         return try counter.counts(in: positions, kind: terms.kind)
     }
 
-    /// The positions of the group in an optional topic, asked for within 5 s at most: none if the topic does not exist, or no broker answers.
-    func positions(ofOptional topic: String) -> [GroupPosition] {
+    /// Queries the positions of the group in the topics of held and of large requests, within 5 s at most for each question.
+    package func beside() -> Beside {
+        let positions = positions(ofOptional: [terms.held, terms.parents])
+        return Beside(
+            held: positions.filter { $0.partition.topic == terms.held },
+            parents: positions.filter { $0.partition.topic == terms.parents })
+    }
+
+    /// The positions in optional topics, all at once, or if that fails in each by itself.
+    private func positions(ofOptional names: [String]) -> [GroupPosition] {
         let limit = min(context.timeout, .seconds(5))
-        guard case .existing(let count)? = try? admin.describe(topics: [topic], timeout: limit).topics.first else { return [] }
-        return (try? positions(in: [(topic, count)], within: limit)) ?? []
+        guard let found = try? admin.describe(topics: names, timeout: limit).topics else { return [] }
+        let topics = zip(names, found).compactMap { name, description in
+            if case .existing(let count) = description { (topic: name, partitionCount: count) } else { nil }
+        }
+        guard !topics.isEmpty else { return [] }
+        do throws(KafkaError) {
+            return try positions(in: topics, within: limit)
+        } catch {
+            guard topics.count > 1, !error.isUnreachable else { return [] }
+            return topics.flatMap { (try? positions(in: [$0], within: limit)) ?? [] }
+        }
     }
 
     /// Finds the positions in the topics of held and of large requests that no version known here wrote. Workers leave those, too.
-    func unknownBeside() -> [(partition: TopicPartition, metadata: UnknownMetadata)] {
-        let held = positions(ofOptional: terms.held).compactMap { position in
+    func unknown(of beside: Beside) -> [(partition: TopicPartition, metadata: UnknownMetadata)] {
+        let held = beside.held.compactMap { position in
             position.unknownMetadata.map { (partition: position.partition, metadata: $0) }
         }
-        let parents = positions(ofOptional: terms.parents).filter { !OpenParents.isKnown($0.metadata) }
+        let parents = beside.parents.filter { !OpenParents.isKnown($0.metadata) }
         return held + parents.map { ($0.partition, UnknownMetadata($0.metadata, isOfParents: true)) }
     }
 
     /// The committed offsets of the group. The library searches the coordinator until time is up even if that is not allowed. The reason
     /// stands in its events alone.
     func committed(_ partitions: [TopicPartition], within limit: Duration) throws(KafkaError) -> [CommittedOffset] {
-        let consumer = try Consumer(terms.kafka, groupID: terms.group, wakeUpFileDescriptor: -1)
-        defer { consumer.close(timeout: .seconds(1)) }
+        let consumer = try client.consumer(of: terms)
         do throws(KafkaError) {
             return try retrying { () throws(KafkaError) in try consumer.group.committed(partitions, timeout: limit) }
         } catch {
@@ -88,11 +109,10 @@ package struct GroupExamination {
         }
     }
 
-    /// Finds out where these partitions begin, as workers do, and those of held and of large requests as far as that is known.
-    package func starts(among positions: [GroupPosition]) throws(KafkaError) -> GroupStarts {
-        let all = positions + self.positions(ofOptional: terms.held) + self.positions(ofOptional: terms.parents)
-        let consumer = try Consumer(terms.kafka, groupID: terms.group, wakeUpFileDescriptor: -1)
-        defer { consumer.close(timeout: .seconds(1)) }
+    /// Finds out where these partitions begin, as workers do, and those of held and of large requests.
+    package func starts(among positions: [GroupPosition], beside: Beside) throws(KafkaError) -> GroupStarts {
+        let all = positions + beside.held + beside.parents
+        let consumer = try client.consumer(of: terms)
         var limits = StartFinder.Limits(all: min(context.timeout, .seconds(5)))
         limits.answer = context.timeout
         let now = Timestamp(milliseconds: context.now())
@@ -108,16 +128,33 @@ package struct GroupExamination {
     /// Finds the partitions that workers of this version leave, because a newer version wrote what comes next there. Publishers may give
     /// their records any header, so only pushfan's own records are checked.
     package func newer(among positions: [GroupPosition]) throws(KafkaError) -> [TopicPartition] {
-        let fetcher = try RecordFetcher(terms.kafka, readAhead: 1 << 20)
-        defer { fetcher.stop() }
-        var newer: [TopicPartition] = []
-        for position in positions where position.finished != nil && position.start < position.high {
-            let isDelayed = terms.kind(of: position.partition.topic) == .delayed
-            guard isDelayed || position.partition.topic == context.topics.requestsOwn,
-                let record = try position.next(fetcher, timeout: context.timeout)
-            else { continue }
-            if RecordFormat.isNewer(record, of: isDelayed ? terms.group : nil) { newer.append(position.partition) }
+        let candidates = positions.filter { position in
+            position.finished != nil && position.start < position.high
+                && (isDelayed(position) || position.partition.topic == context.topics.requestsOwn)
         }
-        return newer
+        guard !candidates.isEmpty else { return [] }
+        let finished = candidates.map { Set($0.finishedOffsets) }
+        var isNewer = candidates.map { _ in false }
+        let parts = candidates.map { RangeReader.Part($0.partition, offsets: $0.start..<$0.high) }
+        try RangeReader(terms.kafka).read(parts, timeout: context.timeout) { index, record in
+            guard !finished[index].contains(record.offset) else { return true }
+            isNewer[index] = RecordFormat.isNewer(record, of: isDelayed(candidates[index]) ? terms.group : nil)
+            return false
+        }
+        return zip(candidates, isNewer).filter(\.1).map(\.0.partition)
+    }
+
+    private func isDelayed(_ position: GroupPosition) -> Bool { terms.kind(of: position.partition.topic) == .delayed }
+}
+
+/// The group's client, made with the first question, because some examinations have none.
+private final class GroupClient {
+    private var made: Consumer?
+
+    func consumer(of terms: GroupTerms) throws(KafkaError) -> Consumer {
+        if let made { return made }
+        let consumer = try Consumer(terms.kafka, groupID: terms.group, wakeUpFileDescriptor: -1)
+        made = consumer
+        return consumer
     }
 }

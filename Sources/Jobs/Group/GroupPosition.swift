@@ -59,21 +59,3 @@ package struct GroupPosition: Sendable, Equatable {
     /// The position is beyond the log end: the topic was recreated or truncated.
     package var isBeyondEnd: Bool { committed.map { $0 > high } ?? false }
 }
-
-extension GroupPosition {
-    /// The first record without an outcome, or nil when all that is there has its outcome.
-    func next(_ fetcher: RecordFetcher, timeout: Duration) throws(KafkaError) -> FetchedRecord? {
-        let finished = Set(finishedOffsets)
-        var offset = start
-        while offset < high {
-            if finished.contains(offset) {
-                offset += 1
-                continue
-            }
-            guard let record = try fetcher.firstRecord(from: offset, of: partition, timeout: timeout) else { return nil }
-            if !finished.contains(record.offset) { return record }
-            offset = record.offset + 1
-        }
-        return nil
-    }
-}

@@ -54,15 +54,15 @@ package struct GroupStart {
         guard case .rule(let rule) = place else { return try finishedRows(for: chosen, of: all) }
         let time = rule.time(now: Timestamp(milliseconds: context.now()))?.milliseconds
         return try JobFailure.naming(.findFirst) { () throws(KafkaError) in
-            var rows: [Row] = []
-            for position in chosen {
-                var since: Int64?
+            let since =
                 if let time {
-                    since = try examination.admin.offset(since: time, in: position.partition, timeout: context.timeout)
+                    try examination.admin.offsets(since: time, of: chosen.map(\.partition), timeout: context.timeout)
+                } else {
+                    chosen.map { _ in Int64?.none }
                 }
-                if let offset = rule.offset(in: position, since: since) { rows.append(row(position, at: offset)) }
+            return zip(chosen, since).compactMap { position, since in
+                rule.offset(in: position, since: since).map { row(position, at: $0) }
             }
-            return rows
         }
     }
 

@@ -31,7 +31,8 @@ package struct StatusExamination {
         guard let (topics, unknown) = try topics(group.admin) else { return nil }
         var gaps = unknown
         let positions = try group.positions(in: topics)
-        let starts = try group.starts(among: positions)
+        let beside = group.beside()
+        let starts = try group.starts(among: positions, beside: beside)
         let newer = try group.newer(among: positions)
         let description = Result<GroupDescription, KafkaError> { () throws(KafkaError) in try group.description() }
         let members = (try? description.get())?.members ?? []
@@ -39,14 +40,15 @@ package struct StatusExamination {
         if case .failure(let failure) = heard { gaps.append(.unread(topic: context.topics.status, failure)) }
         let fleet = heard.map { $0 ?? [] }
         let workers = Self.workers(calling: callWorkers(), reporting: (try? fleet.get()) ?? [])
-        let all = positions + group.positions(ofOptional: terms.held)
+        let all = positions + beside.held
         let counts = try counts(by: group, in: all, at: now, noting: &gaps)
+        let (owners, states) = (Self.owners(members), Self.states(workers))
         let partitions = zip(all, counts).map { position, count in
             let kind = terms.kind(of: position.partition.topic)
             return StatusReport.Partition(
                 position: position, oldest: count.oldest,
-                owner: members.first { $0.partitions.contains(position.partition) }?.name,
-                fromWorker: state(of: position.partition, by: workers), isDelayed: kind == .delayed, isHeld: kind == .held,
+                owner: owners[position.partition], fromWorker: states[position.partition], isDelayed: kind == .delayed,
+                isHeld: kind == .held,
                 counted: count)
         }
         var report = StatusReport(
@@ -95,9 +97,14 @@ package struct StatusExamination {
         return try group.waiting(in: positions, cancelled: cancelled, at: now)
     }
 
-    private func state(of partition: TopicPartition, by workers: [StatusReport.Worker]) -> WorkerPage.Partition? {
+    /// The name of the first member that has each partition.
+    private static func owners(_ members: [GroupMember]) -> [TopicPartition: String] {
+        Dictionary(members.flatMap { member in member.partitions.map { ($0, member.name) } }) { first, _ in first }
+    }
+
+    /// The state of each partition by the first worker that reports it.
+    private static func states(_ workers: [StatusReport.Worker]) -> [TopicPartition: WorkerPage.Partition] {
         let loops = workers.lazy.filter { !$0.isStale }.flatMap { (try? $0.page.get())?.loops ?? [] }
-        let number = Int(partition.partition)
-        return loops.flatMap(\.partitions).first { $0.topic == partition.topic && $0.partition == number }
+        return Dictionary(loops.flatMap(\.partitions).map { ($0.id, $0) }) { first, _ in first }
     }
 }

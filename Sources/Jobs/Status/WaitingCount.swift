@@ -23,31 +23,59 @@ package struct WaitingCount: Sendable, Equatable {
 /// Counts the requests that wait by reading them, up to a limit.
 ///
 /// What waits is what was written and has no result, readable or not (page Monitoring, "What waits"). Offsets alone count too much: the
-/// ends of transactions take an offset each, and delay lanes also hold requests of other groups, and polls for outcomes. Belongs to one
-/// thread.
+/// ends of transactions take an offset each, and delay lanes also hold requests of other groups, and polls for outcomes. All partitions
+/// are read at once. Belongs to one thread.
 struct WaitingCounter {
-    /// The most records of a topic that are read.
-    private static let recordLimit = 2000
-    /// The most bytes of values.
-    private static let byteLimit = 16 << 20
+    /// The records and bytes of values that may still be read of a topic.
+    private struct Allowance {
+        var records = 2000
+        var bytes = 16 << 20
+
+        var isSpent: Bool { records <= 0 || bytes <= 0 }
+    }
+
+    /// The reading of one partition, and its finds.
+    private struct Reading {
+        /// The index of its position.
+        let index: Int
+        let partition: TopicPartition
+        let kind: AssignmentPlan.Kind
+        let finished: Set<Int64>
+        let offsets: Range<Int64>
+        /// The next offset.
+        var next: Int64
+        var first: FetchedRecord?
+        /// The records that there are, at most.
+        var total: Int64 = 0
+
+        init(_ position: GroupPosition, at index: Int, of kind: AssignmentPlan.Kind, offsets: Range<Int64>) {
+            self.index = index
+            partition = position.partition
+            self.kind = kind
+            finished = Set(position.finishedOffsets)
+            self.offsets = offsets
+            next = offsets.lowerBound
+        }
+
+        /// The offsets that were not read and are not finished.
+        var unread: Int64 {
+            guard next < offsets.upperBound else { return 0 }
+            return offsets.upperBound - next - Int64(finished.count { $0 >= next && $0 < offsets.upperBound })
+        }
+    }
 
     private let kafka: KafkaConfiguration
     private let timeout: Duration
     private let now: Timestamp
-    private let fetcher: RecordFetcher
-    /// Made for the first partition with an open transaction.
-    private var uncommitted: RecordFetcher?
     private var reader: WaitingReader
-    private var recordsLeft = 0
-    private var bytesLeft = 0
+    private var allowances: [String: Allowance] = [:]
 
     /// A counter for which `now` stands for the time of a record without one.
-    init(_ kafka: KafkaConfiguration, reader: WaitingReader, timeout: Duration, now: Timestamp) throws(KafkaError) {
+    init(_ kafka: KafkaConfiguration, reader: WaitingReader, timeout: Duration, now: Timestamp) {
         self.kafka = kafka
         self.reader = reader
         self.timeout = timeout
         self.now = now
-        fetcher = try RecordFetcher(kafka, readAhead: 1 << 20)
     }
 
     /// Counts what waits in each partition. Their ends have to be those of all that was written (`TopicAdmin`, `seesUncommitted`).
@@ -56,67 +84,60 @@ struct WaitingCounter {
     ) throws(KafkaError) -> [WaitingCount] {
         var counts = positions.map { _ in WaitingCount() }
         let open = positions.indices.filter { positions[$0].lag > 0 }
-        for (topic, indices) in Dictionary(grouping: open, by: { positions[$0].partition.topic }) {
-            (recordsLeft, bytesLeft) = (Self.recordLimit, Self.byteLimit)
-            let numbers = indices.map { positions[$0].partition.partition }
-            for (index, end) in zip(indices, try fetcher.endOffsets(of: numbers, in: topic, timeout: timeout)) {
-                counts[index] = try count(positions[index], of: kind(topic), readableTo: end)
-            }
+        guard !open.isEmpty else { return counts }
+        let fetcher = try RangeReader(kafka)
+        let ends = try fetcher.ends(of: open.map { positions[$0].partition }, timeout: timeout)
+        var (readable, hidden): ([Reading], [Reading]) = ([], [])
+        for (index, readableEnd) in zip(open, ends) {
+            let position = positions[index]
+            let end = min(max(readableEnd, position.start), position.high)
+            let kind = kind(position.partition.topic)
+            readable.append(Reading(position, at: index, of: kind, offsets: position.start..<end))
+            guard end < position.high else { continue }
+            hidden.append(Reading(position, at: index, of: kind, offsets: end..<position.high))
+        }
+        try read(&readable, with: fetcher, into: &counts)
+        guard !hidden.isEmpty else { return counts }
+        try read(&hidden, with: RangeReader(kafka, seesUncommitted: true), into: &counts)
+        for reading in hidden {
+            guard let first = reading.first else { continue }
+            counts[reading.index].transaction = OpenTransaction(
+                partition: reading.partition, offset: first.offset, recordCount: reading.total,
+                since: first.timestamp.map(WaitingReader.moment),
+                source: reader.source(of: first, of: reading.kind, in: reading.partition))
         }
         return counts
     }
 
-    private mutating func count(
-        _ position: GroupPosition, of kind: AssignmentPlan.Kind, readableTo end: Int64
-    ) throws(KafkaError) -> WaitingCount {
-        var count = WaitingCount()
-        let end = min(max(end, position.start), position.high)
-        _ = try read(position.start..<end, of: position, as: kind, with: fetcher, into: &count)
-        guard end < position.high else { return count }
-        let fetcher = try seeingFetcher()
-        let (first, total) = try read(end..<position.high, of: position, as: kind, with: fetcher, into: &count)
-        guard let first else { return count }
-        count.transaction = OpenTransaction(
-            partition: position.partition, offset: first.offset, recordCount: total,
-            since: first.timestamp.map(WaitingReader.moment),
-            source: reader.source(of: first, of: kind, in: position.partition))
-        return count
-    }
-
-    private mutating func seeingFetcher() throws(KafkaError) -> RecordFetcher {
-        if let uncommitted { return uncommitted }
-        let made = try RecordFetcher(kafka, readAhead: 1 << 20, seesUncommitted: true)
-        uncommitted = made
-        return made
-    }
-
-    /// Counts what waits at some offsets. Returns the first record there, and how many there are at most.
+    /// Counts what waits at some offsets of partitions.
     private mutating func read(
-        _ offsets: Range<Int64>, of position: GroupPosition, as kind: AssignmentPlan.Kind, with fetcher: RecordFetcher,
-        into count: inout WaitingCount
-    ) throws(KafkaError) -> (first: FetchedRecord?, total: Int64) {
-        let finished = Set(position.finishedOffsets)
-        var (first, total): (FetchedRecord?, Int64) = (nil, 0)
-        var offset = offsets.lowerBound
-        while offset < offsets.upperBound {
-            // One record is read in any case, for its age.
-            guard recordsLeft > 0 && bytesLeft > 0 || first == nil else {
-                let unread = offsets.upperBound - offset - Int64(finished.count { $0 >= offset && $0 < offsets.upperBound })
-                count.unread = count.unread.addingSaturated(unread)
-                total = total.addingSaturated(unread)
-                break
-            }
-            guard let record = try fetcher.firstRecord(from: offset, of: position.partition, timeout: timeout),
-                record.offset < offsets.upperBound
-            else { break }
-            offset = record.offset + 1
-            first = first ?? record
-            total += 1
-            recordsLeft -= 1
-            bytesLeft -= record.value?.count ?? 0
-            if !finished.contains(record.offset) { add(record, of: kind, in: position.partition, to: &count) }
+        _ readings: inout [Reading], with fetcher: RangeReader, into counts: inout [WaitingCount]
+    ) throws(KafkaError) {
+        let parts = readings.map { RangeReader.Part($0.partition, offsets: $0.offsets) }
+        try fetcher.read(parts, timeout: timeout) { index, record in
+            take(record, in: &readings[index], into: &counts[readings[index].index])
         }
-        return (first, total)
+    }
+
+    /// Takes the next record of a partition in. Returns whether more of it are to be read. One record is read in any case, for its age.
+    private mutating func take(
+        _ record: borrowing ConsumedRecord, in reading: inout Reading, into count: inout WaitingCount
+    ) -> Bool {
+        var allowance = allowances[reading.partition.topic] ?? Allowance()
+        if reading.first == nil || !allowance.isSpent {
+            let record = FetchedRecord(record)
+            reading.next = record.offset + 1
+            reading.first = reading.first ?? record
+            reading.total += 1
+            allowance.records -= 1
+            allowance.bytes -= record.value?.count ?? 0
+            allowances[reading.partition.topic] = allowance
+            if !reading.finished.contains(record.offset) { add(record, of: reading.kind, in: reading.partition, to: &count) }
+        }
+        guard allowance.isSpent else { return true }
+        count.unread = count.unread.addingSaturated(reading.unread)
+        reading.total = reading.total.addingSaturated(reading.unread)
+        return false
     }
 
     private mutating func add(

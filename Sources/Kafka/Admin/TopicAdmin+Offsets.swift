@@ -1,6 +1,54 @@
 import CRDKafka
 
 extension TopicAdmin {
+    /// The beginnings and ends of partitions of any topics, in two questions for all of them.
+    ///
+    /// - Parameters:
+    ///   - partitions: The partitions, each once.
+    ///   - timeout: The longest wait for each of the two answers.
+    /// - Returns: One element for each partition, in order.
+    /// - Throws: `isAuthorization`, `isUnknownTopicOrPartition`, `isUnreachable`, or `isAuthentication`, of any of them.
+    public func watermarks(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [Watermarks] {
+        let lows = try client.offsets(of: partitions, at: LogicalOffset.beginning, timeout: timeout)
+        let highs = try client.offsets(of: partitions, at: LogicalOffset.end, timeout: timeout)
+        return zip(lows, highs).map { Watermarks(low: $0, high: $1) }
+    }
+
+    /// The ends of partitions of any topics, in one question for all of them.
+    ///
+    /// - Parameters:
+    ///   - partitions: The partitions, each once.
+    ///   - timeout: The longest wait.
+    /// - Returns: The next offset of each, in order.
+    /// - Throws: As `watermarks` does.
+    public func ends(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [Int64] {
+        try client.offsets(of: partitions, at: LogicalOffset.end, timeout: timeout)
+    }
+
+    /// The beginnings of partitions of any topics, in one question for all of them.
+    ///
+    /// - Parameters:
+    ///   - partitions: The partitions, each once.
+    ///   - timeout: The longest wait.
+    /// - Returns: The first offset of each that is retained, in order.
+    /// - Throws: As `watermarks` does.
+    public func beginnings(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [Int64] {
+        try client.offsets(of: partitions, at: LogicalOffset.beginning, timeout: timeout)
+    }
+
+    /// The first record of each partition of any topics that is not older than a time, in one question for all of them.
+    ///
+    /// - Parameters:
+    ///   - time: Milliseconds since 1970. Times before that count as 0.
+    ///   - partitions: The partitions, each once.
+    ///   - timeout: The longest wait.
+    /// - Returns: One offset for each partition, in order, or nil where every record is older.
+    /// - Throws: As `watermarks` does.
+    public func offsets(since time: Int64, of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [Int64?] {
+        // Times before 1970 would be taken for the logical offsets.
+        try client.offsets(of: partitions, at: max(0, time), timeout: timeout).map { $0 >= 0 ? $0 : nil }
+    }
+
     /// The beginnings and ends of the partitions of a topic.
     ///
     /// - Parameters:

@@ -54,6 +54,13 @@ final class ClientQueue {
         withUnsafeBytes(of: 1 as UInt64) { rd_kafka_queue_io_event_enable(pointer, descriptor, $0.baseAddress, $0.count) }
     }
 
+    /// Writes 4 bytes, `number`, to `pipe` by the same rule.
+    func signal(_ pipe: Int32, number: Int) {
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: number)) {
+            rd_kafka_queue_io_event_enable(pointer, pipe, $0.baseAddress, $0.count)
+        }
+    }
+
     /// Removes the next event, which the caller destroys.
     func nextEvent(waiting milliseconds: Int32 = 0) -> OpaquePointer? {
         rd_kafka_queue_poll(pointer, milliseconds)

@@ -101,22 +101,25 @@ public final class Consumer {
     ///
     /// - Parameters:
     ///   - positions: The partitions; the index of each becomes its slot.
-    ///   - wakeUp: The descriptor that is written to when a record arrives in a partition where none was, with the same obligations as that of
-    ///     events. Nil, the default, for that one.
+    ///   - arrivals: A pipe to which the slot of a partition is written, 4 bytes, when a record arrives in it where none was, with the same
+    ///     obligations as the descriptor of events. Nil, the default, for that one.
     /// - Throws: The library refused; nothing can be read then, and the answer is still owed.
     public func assign(
-        _ positions: [(partition: TopicPartition, start: StartOffset)], wakeUp: (TopicPartition) -> Int32? = { _ in nil }
+        _ positions: [(partition: TopicPartition, start: StartOffset)], arrivals: Int32? = nil
     ) throws(KafkaError) {
         let client = try client()
         // Of a partition that is assigned anew while it is assigned, librdkafka 2.0.2 delivers nothing.
         if !assignment.isEmpty { try unassign() }
         let list = OffsetList(capacity: positions.count)
         var queues: [ClientQueue] = []
-        for position in positions {
+        for (slot, position) in positions.enumerated() {
             try list.add(position.partition, offset: position.start.value)
             let queue = try ClientQueue.partition(position.partition, of: client)
-            let descriptor = wakeUp(position.partition) ?? wakeUpFileDescriptor
-            if descriptor >= 0 { queue.signal(descriptor) }
+            if let arrivals {
+                queue.signal(arrivals, number: slot)
+            } else if wakeUpFileDescriptor >= 0 {
+                queue.signal(wakeUpFileDescriptor)
+            }
             queues.append(queue)
         }
         try KafkaError.check(rd_kafka_assign(client.pointer, list.pointer), what: "cannot take the assignment")
@@ -165,7 +168,9 @@ public final class Consumer {
     }
 
     /// Has records fetched on before a partition's queue is empty. To be called every 10 ms or so while records are read.
-    public func keepFetching() { refill?.check(partitionQueues) }
+    ///
+    /// - Parameter slots: The partitions that may have records. The others have none that would have to be fetched on.
+    public func keepFetching(_ slots: some Sequence<Int>) { refill?.check(partitionQueues, slots: slots) }
 
     /// True if properties or certificates have changed since it was made (`LiveProperties`). It works on, and another should take its place.
     public var isOutdated: Bool { (try? lease.current())?.isOutdated ?? false }

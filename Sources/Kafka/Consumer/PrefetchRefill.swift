@@ -47,15 +47,15 @@ struct PrefetchRefill {
         return result == RD_KAFKA_CONF_OK ? Int(text(value)) : nil
     }
 
-    /// Looks at the partitions' queues, and wakes the library if one runs low. Every 10 ms is often enough. It takes well below
-    /// 1 µs.
-    mutating func check(_ queues: [ClientQueue]) {
+    /// Looks at the queues of the partitions of `slots`, and wakes the library if one runs low. Every 10 ms is often enough. It takes well
+    /// below 1 µs for each.
+    mutating func check(_ queues: [ClientQueue], slots: some Sequence<Int>) {
         if isAsking, let answer = answers.nextEvent() {
             rd_kafka_event_destroy(answer)
             isAsking = false
             answerCount += 1
         }
-        let runsLow = watch.runsLow(queues: queues.count) {
+        let runsLow = watch.runsLow(queues: queues.count, slots: slots) {
             PrefetchWatch.Sample(count: queues[$0].count, valueByteCount: queues[$0].lastValueByteCount)
         }
         if runsLow { isWanted = true }
@@ -104,6 +104,8 @@ struct PrefetchWatch: Equatable {
     /// The bytes at which it is full, too.
     let byteLimit: Int
     private var queues: [Queue] = []
+    /// Those that are full, or were and have not run low.
+    private var full: [Int] = []
 
     init(limit: Int, byteLimit: Int = .max) {
         self.limit = limit
@@ -111,14 +113,19 @@ struct PrefetchWatch: Equatable {
     }
 
     /// True if a queue is full, or was and has not run low.
-    var hasSeenFullQueue: Bool { queues.contains { $0.wasFull } }
+    var hasSeenFullQueue: Bool { !full.isEmpty }
 
-    /// Looks at all queues. Returns whether one that was full has fallen below half of it, said once, until it was full again.
-    /// Nothing is known of any after their number changes.
-    mutating func runsLow(queues queueCount: Int, sample: (Int) -> Sample) -> Bool {
-        if queues.count != queueCount { queues = Array(repeating: Queue(), count: queueCount) }
+    /// Looks at the queues of `slots`, and at those that were full. Returns whether one that was full has fallen below half of it, said once,
+    /// until it was full again. Nothing is known of any after their number changes.
+    mutating func runsLow(queues queueCount: Int, slots: some Sequence<Int>, sample: (Int) -> Sample) -> Bool {
+        if queues.count != queueCount { (queues, full) = (Array(repeating: Queue(), count: queueCount), []) }
         var runsLow = false
-        for index in queues.indices where note(sample(index), of: index) { runsLow = true }
+        for slot in full where note(sample(slot), of: slot) { runsLow = true }
+        full.removeAll { !queues[$0].wasFull }
+        for slot in slots where slot < queueCount && !queues[slot].wasFull {
+            if note(sample(slot), of: slot) { runsLow = true }
+            if queues[slot].wasFull { full.append(slot) }
+        }
         return runsLow
     }
 

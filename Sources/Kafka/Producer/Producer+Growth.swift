@@ -38,10 +38,9 @@ extension Producer {
             (0..<Int32(known.topic(topic)?.partitionCount ?? 0)).map { TopicPartition(topic: topic, partition: $0) }
         }
         guard !partitions.isEmpty else { return [] }
-        let names = topics.joined(separator: ", ")
         // Times before 1970 would be taken for the logical offsets.
-        let starts = try client.offsetsAtOnce(of: partitions, called: names, at: max(0, time), timeout: timeout)
-        let ends = try client.offsetsAtOnce(of: partitions, called: names, at: LogicalOffset.end, timeout: timeout)
+        let starts = try client.offsetsAtOnce(of: partitions, at: max(0, time), timeout: timeout)
+        let ends = try client.offsetsAtOnce(of: partitions, at: LogicalOffset.end, timeout: timeout)
         return zip(partitions, zip(starts, ends)).map { PartitionGrowth($0, from: $1.0 >= 0 ? $1.0 : nil, to: $1.1) }
     }
 }

@@ -63,15 +63,24 @@ public final class PartitionReader {
 
     /// Begins to read partitions, in place of those before.
     ///
-    /// - Parameter positions: The partitions; the index of each becomes its slot.
+    /// - Parameters:
+    ///   - positions: The partitions; the index of each becomes its slot.
+    ///   - arrivals: A pipe to which the slot of a partition is written, 4 bytes, when a record arrives in it where none was. Nil, the
+    ///     default, for the descriptor of the reader.
     /// - Throws: The library refused; nothing is read then.
-    public func start(_ positions: [(partition: TopicPartition, start: StartOffset)]) throws(KafkaError) {
+    public func start(
+        _ positions: [(partition: TopicPartition, start: StartOffset)], arrivals: Int32? = nil
+    ) throws(KafkaError) {
         stop()
         do throws(KafkaError) {
-            for position in positions {
+            for (slot, position) in positions.enumerated() {
                 let topic = client.topic(try client.addTopic(position.partition.topic))
                 let queue = try ClientQueue.empty(of: client)
-                if wakeUpFileDescriptor >= 0 { queue.signal(wakeUpFileDescriptor) }
+                if let arrivals {
+                    queue.signal(arrivals, number: slot)
+                } else if wakeUpFileDescriptor >= 0 {
+                    queue.signal(wakeUpFileDescriptor)
+                }
                 try queue.startReading(topic: topic, partition: position.partition.partition, offset: position.start.value)
                 readings.append(Reading(topic: topic, queue: queue))
                 partitions.append(position.partition)

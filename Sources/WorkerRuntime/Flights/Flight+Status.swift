@@ -26,24 +26,22 @@ extension Flight {
 
 /// The requests in work of each partition of an assignment, by slot.
 struct PartitionWork {
-    fileprivate(set) var counts: [Int]
+    fileprivate(set) var counts: [Int: Int] = [:]
     /// The requests with the lowest offsets.
-    fileprivate(set) var oldest: [Flight?]
+    fileprivate(set) var oldest: [Int: Flight] = [:]
 
     /// The generations of the oldest, by their indices in the pool.
     var generations: [Int: UInt32] {
-        let pairs = oldest.compactMap { flight in flight.map { ($0.index, $0.generation) } }
-        return Dictionary(pairs) { first, _ in first }
+        Dictionary(oldest.values.map { ($0.index, $0.generation) }) { first, _ in first }
     }
 }
 
 extension FlightPool {
-    /// The requests in work of the assignment `epoch`, which has `partitionCount` partitions.
-    func work(in epoch: Int, partitionCount: Int) -> PartitionWork {
-        var work = PartitionWork(
-            counts: Array(repeating: 0, count: partitionCount), oldest: Array(repeating: nil, count: partitionCount))
-        for flight in flights where flight.isActive && flight.epoch == epoch && (0..<partitionCount).contains(flight.slot) {
-            work.counts[flight.slot] += 1
+    /// The requests in work of the assignment `epoch`.
+    func work(in epoch: Int) -> PartitionWork {
+        var work = PartitionWork()
+        for flight in flights where flight.isActive && flight.epoch == epoch {
+            work.counts[flight.slot, default: 0] += 1
             if flight.offset < work.oldest[flight.slot]?.offset ?? .max { work.oldest[flight.slot] = flight }
         }
         return work

@@ -6,15 +6,18 @@ import Observability
 
 /// The port's share of the hub's rate, which it agrees on with the other workers.
 extension HubPort {
-    /// Begins to agree with the other workers, if the hub's rate has a limit.
-    func joinFleet(_ configuration: WorkerConfiguration, wakeUp: WakeUp) {
+    /// Begins to agree with the other workers, if the hub's rate has a limit. News of them is put into `mail`.
+    func joinFleet(_ configuration: WorkerConfiguration, mail: HubMail, wakeUp: WakeUp) {
         guard limits.rate != nil else { return }
         fleet = FleetChannel(
             FleetChannel.Configuration(
                 kafka: configuration.kafka, topic: configuration.topics.shares,
                 requestTopics: Lane.allCases.map { configuration.topics.requests(of: $0) }, hub: name,
                 worker: configuration.workerID)
-        ) { wakeUp.signal() }
+        ) { [number] in
+            mail.post(number)
+            wakeUp.signal()
+        }
     }
 
     /// Takes what the other workers have announced in the topic of shares, and announces what they are to know.

@@ -7,6 +7,7 @@ import Outcomes
 extension HubPort {
     /// The moment when the loop must turn for the hub. Not after `now` for at once. No call is begun while a commit is overdue.
     func wakeTime(isCommitOverdue: Bool, now: MonotonicTime) -> MonotonicTime {
+        if connections.hasCompletions { return now }
         var wake = MonotonicTime.never
         if !isCommitOverdue && ready.hasCalls(in: openLanes(now: now)) {
             wake = limits.waitEnd(now: now) ?? now

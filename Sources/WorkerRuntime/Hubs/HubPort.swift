@@ -25,9 +25,19 @@ final class HubPort {
     var client: HubClient
     var limits: HubLimits
     var places: LanePlaces
-    var ready: ReadyCalls
+    var ready: ReadyCalls {
+        didSet {
+            sums?.delayedReadyCount += ready.delayedCount - countedDelayed
+            countedDelayed = ready.delayedCount
+        }
+    }
     /// Calls that wait for a timer.
-    private(set) var waitingForRetry = 0
+    private(set) var waitingForRetry = 0 { didSet { sums?.waitingForRetry += waitingForRetry - oldValue } }
+    /// The counts of all ports that these two are parts of.
+    private var sums: HubSums?
+    private var countedDelayed = 0
+    /// True if the present turn looks at it.
+    var isMarked = false
     var polls = OutcomePolling()
     /// The standing that decides if it counts as one that works.
     var standing: HubAvailability { didSet { limits.isHeld = standing.hold != nil } }
@@ -115,6 +125,21 @@ final class HubPort {
             ? "the shares topic \(topic) cannot be used; the rate of \(name) is divided by partitions, unused quota is lost" : nil
         guard let fleetProblem else { return }
         log.warning(.kafkaError, "the shares topic is not heeded", [.hub: .string(name), .reason: .string(fleetProblem)])
+    }
+
+    /// Counts its calls among those of all ports from now on.
+    func join(_ sums: HubSums) {
+        sums.delayedReadyCount += ready.delayedCount
+        sums.waitingForRetry += waitingForRetry
+        countedDelayed = ready.delayedCount
+        self.sums = sums
+    }
+
+    /// Counts them there no more.
+    func leave(_ sums: HubSums) {
+        self.sums = nil
+        sums.delayedReadyCount -= ready.delayedCount
+        sums.waitingForRetry -= waitingForRetry
     }
 
     /// Closes what is open. `keepsMetrics` if another port has the same name, whose gauges show the present.

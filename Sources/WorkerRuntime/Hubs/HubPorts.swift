@@ -8,9 +8,12 @@ import PushModel
 ///
 /// The place of a closed port is used again, so that numbers stay few. While one port alone is open, nothing has to be looked up.
 ///
+/// A turn looks at the ports that are marked. Whoever asks for one by its number may change it, which marks it, and so do its moment, and
+/// news of its fleet. All are looked at when the one thing changes that they share, and now and then, for what no moment is known of.
+///
 /// Belongs to the loop's thread. A class, so that a call with it copies nothing: a value would be copied for each request, with a count of
 /// references for each array in it.
-final class HubPorts: RandomAccessCollection {
+final class HubPorts: Sequence {
     /// Routes.
     struct Destination: Equatable {
         /// The hub's number: of several hubs the first one's. Of none, that of some hub in use.
@@ -22,6 +25,18 @@ final class HubPorts: RandomAccessCollection {
     }
 
     private var ports: [HubPort] = []
+    /// The ports that this turn looks at, by number.
+    private var marked: [Int] = []
+    /// The moments that ports wait for, by number.
+    private var moments: [MonotonicTime] = []
+    /// Not later than the first of them.
+    private var firstMoment = MonotonicTime.never
+    /// The moment when all are looked at.
+    private var nextRound = MonotonicTime.past
+    private var wasCommitOverdue = false
+    private let sums = HubSums()
+    /// The hubs of whose fleets there is news.
+    let mail = HubMail()
     /// The only open port, or nil while there are several.
     private(set) var only: HubPort?
     /// The destinations of the names of hubs. The numbers are those of the ports.
@@ -30,11 +45,16 @@ final class HubPorts: RandomAccessCollection {
     /// No ports yet.
     init(routes: HubRoutes) { self.routes = routes }
 
-    var startIndex: Int { 0 }
-    var endIndex: Int { ports.count }
-    subscript(number: Int) -> HubPort { ports[number] }
+    /// The ports, those that are closed included.
+    var count: Int { ports.count }
 
-    /// Iterates over the ports alone, without a copy of the routes.
+    /// The port of a number, which the turn looks at.
+    subscript(number: Int) -> HubPort {
+        mark(number)
+        return ports[number]
+    }
+
+    /// Iterates over the ports alone, without a copy of the routes. It marks none.
     func makeIterator() -> IndexingIterator<[HubPort]> { ports.makeIterator() }
 }
 
@@ -45,7 +65,15 @@ extension HubPorts {
 
     /// Adds a port, whose number is `nextNumber`.
     func add(_ port: HubPort) {
-        if port.number < ports.count { ports[port.number] = port } else { ports.append(port) }
+        if port.number < ports.count {
+            ports[port.number].leave(sums)
+            ports[port.number] = port
+        } else {
+            ports.append(port)
+            moments.append(.never)
+        }
+        port.join(sums)
+        mark(port.number)
         noteOnly()
     }
 
@@ -53,6 +81,7 @@ extension HubPorts {
     func close(_ port: HubPort) {
         port.isRetired = true
         port.close(keepsMetrics: ports.contains { $0 !== port && !$0.isClosed && $0.name == port.name })
+        mark(port.number)
         noteOnly()
     }
 
@@ -111,7 +140,12 @@ extension HubPorts {
     }
 
     /// The port of the hub of that name, or nil when there is none.
-    func port(named name: String) -> HubPort? { ports.first { !$0.isRetired && $0.name == name } }
+    func port(named name: String) -> HubPort? {
+        if case .hub(let number) = routes.router.route(named: name), !ports[number].isRetired, ports[number].name == name {
+            return self[number]
+        }
+        return ports.first { !$0.isRetired && $0.name == name }.map { self[$0.number] }
+    }
 
     /// The port of a hub whose settings are exactly these, or nil when there is none.
     func port(with settings: WorkerConfiguration.Hub) -> HubPort? { ports.first { !$0.isRetired && $0.settings == settings } }
@@ -140,27 +174,70 @@ extension HubPorts {
     }
 
     /// The calls from delay lanes that wait for their turn.
-    var delayedReadyCount: Int { only?.ready.delayedCount ?? ports.reduce(0) { $0 + $1.ready.delayedCount } }
+    var delayedReadyCount: Int { sums.delayedReadyCount }
 
     /// The calls that wait for a timer.
-    var waitingForRetry: Int { only?.waitingForRetry ?? ports.reduce(0) { $0 + $1.waitingForRetry } }
+    var waitingForRetry: Int { sums.waitingForRetry }
 }
 
 // Turns of the loop.
 extension HubPorts {
-    /// The moment when the loop must turn for the sake of hubs. Not after `now` for at once. No call is begun while a commit is overdue.
-    func wakeTime(isCommitOverdue: Bool, now: MonotonicTime) -> MonotonicTime {
-        var wake = MonotonicTime.never
-        for port in ports where !port.isClosed {
-            let moment = port.wakeTime(isCommitOverdue: isCommitOverdue, now: now)
-            if moment <= now { return now }
-            if moment < wake { wake = moment }
-        }
-        return wake
+    /// The longest time between two looks at a port: 50 ms in nanoseconds. By then a slow call, or a lane's use of places, may count for
+    /// something else than before, which no moment tells. It causes no wake-up.
+    private static let roundTime: Int64 = 50_000_000
+
+    /// Lets the turn look at the port of a number.
+    private func mark(_ number: Int) {
+        let port = ports[number]
+        guard !port.isMarked else { return }
+        port.isMarked = true
+        marked.append(number)
     }
 
-    /// Takes down at the end of a turn what the turn has left.
+    /// Lets the turn look at all.
+    func markAll() { for number in ports.indices { mark(number) } }
+
+    /// Lets the turn look at those of whose fleets there is news.
+    func markMailed() { for number in mail.take() { mark(number) } }
+
+    /// Lets the turn look at those whose moment has come.
+    func markDue(_ now: MonotonicTime) {
+        if now >= nextRound {
+            nextRound = now + Self.roundTime
+            markAll()
+        }
+        guard firstMoment <= now else { return }
+        firstMoment = .never
+        for number in moments.indices {
+            if moments[number] <= now { mark(number) } else { firstMoment = Swift.min(firstMoment, moments[number]) }
+        }
+    }
+
+    /// Calls `body` with each port that the turn looks at, those included that `body` marks.
+    func forEachMarked(_ body: (HubPort) -> Void) {
+        var index = 0
+        while index < marked.count {
+            body(ports[marked[index]])
+            index += 1
+        }
+    }
+
+    /// The moment when the loop must turn for the sake of hubs, as the end of the last turn has left them. It may lie in the past.
+    var wakeTime: MonotonicTime { marked.isEmpty ? firstMoment : .past }
+
+    /// Takes down at the end of a turn what the turn has left. No call is begun while a commit is overdue.
     func endTurn(isCommitOverdue: Bool, now: MonotonicTime) {
-        for port in ports { port.endTurn(isCommitOverdue: isCommitOverdue, now: now) }
+        if isCommitOverdue != wasCommitOverdue {
+            wasCommitOverdue = isCommitOverdue
+            markAll()
+        }
+        for number in marked {
+            let port = ports[number]
+            port.isMarked = false
+            port.endTurn(isCommitOverdue: isCommitOverdue, now: now)
+            moments[number] = port.isClosed ? .never : port.wakeTime(isCommitOverdue: isCommitOverdue, now: now)
+            firstMoment = Swift.min(firstMoment, moments[number])
+        }
+        marked.removeAll(keepingCapacity: true)
     }
 }

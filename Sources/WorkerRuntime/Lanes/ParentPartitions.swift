@@ -25,21 +25,21 @@ struct ParentPartitions {
         partitions = planned.map { $0.parents ?? OpenParents() }
         isLeft = planned.map { $0.left != nil || $0.refusal != nil }
         cursors = isLeft.map { PartitionCursor(mayHaveRecords: !$0) }
-        group = CursorGroup(slots)
-        updateGroup()
+        group = CursorGroup(slots.filter { !isLeft[$0 - slot] })
     }
 
     /// Begins a partition later than the others.
     mutating func begin(_ slot: Int, planned: AssignmentPlan.Partition) {
         partitions[slot - slots.lowerBound] = planned.parents ?? OpenParents()
         isLeft[slot - slots.lowerBound] = planned.left != nil || planned.refusal != nil
-        noteArrivals()
+        noteArrivals(slot)
     }
 
-    /// Notes that records may have arrived.
-    mutating func noteArrivals() {
-        for index in cursors.indices where !isLeft[index] { cursors[index].noteArrivals() }
-        updateGroup()
+    /// Notes that records may have arrived in a partition.
+    mutating func noteArrivals(_ slot: Int) {
+        guard !isLeft[slot - slots.lowerBound] else { return }
+        cursors[slot - slots.lowerBound].noteArrivals()
+        group.mark(slot)
     }
 
     /// Reads a partition no further.
@@ -52,15 +52,16 @@ struct ParentPartitions {
     func mayHaveRecord(_ slot: Int) -> Bool { cursors[slot - slots.lowerBound].mayHaveRecords }
 
     /// Notes that a read found none.
-    mutating func wasEmpty(_ slot: Int) {
-        cursors[slot - slots.lowerBound].wasEmpty()
-        updateGroup()
-    }
+    mutating func wasEmpty(_ slot: Int) { cursors[slot - slots.lowerBound].wasEmpty() }
 
-    private mutating func updateGroup() {
-        group.beginRound()
-        for cursor in cursors { group.noteRead(canRead: cursor.mayHaveRecords, isBlocked: false) }
-    }
+    /// The number of partitions that have a turn in a round that begins now.
+    func beginRound() -> Int { group.beginRound() }
+
+    /// Takes the partition whose turn it is. `noteRead` says that it was read.
+    mutating func takeFirst() -> Int? { group.takeFirst() }
+
+    /// Notes that a partition was read in the round.
+    mutating func noteRead(_ slot: Int) { group.noteRead(slot, canRead: mayHaveRecord(slot), isBlocked: false) }
 
     /// The open requests of a partition.
     subscript(slot: Int) -> OpenParents {

@@ -31,6 +31,12 @@ extension PartitionState {
             next: nextDelayed, lastLook: isBlocked ? lastCheck : nil, unreadCount: unreadCount, now: now)
     }
 
+    /// True if its lag or its status may change although nothing is read or finished.
+    var changesByItself: Bool {
+        let mayHaveRecords = role != .parents && cursor.mayHaveRecords
+        return mayHaveRecords || hasBacklog || left != nil || nextDelayed != nil
+    }
+
     /// Measures the lag from `position`. Returns the number of offsets behind it.
     @discardableResult
     func measureLag(_ marks: Watermarks, from position: Int64) -> Int64 {

@@ -111,6 +111,8 @@ struct PartitionState {
     var lastCheck: Timestamp?
     /// Since when records wait to be taken.
     var backlog = BacklogAge()
+    /// True if some did when its lag was last measured.
+    var hasBacklog = false
     /// The end of what could be read when reading last came there.
     private var readableEnd: Int64?
     let lag: Gauge
@@ -150,6 +152,12 @@ struct PartitionState {
     /// True if a record was read that may not be begun before a position is committed.
     var isReserveShort: Bool { parked.map { !reserve.allows($0.offset) } ?? false }
 
+    /// True if the group's position lets more be begun than was.
+    var hasReserve: Bool {
+        guard role.hasRequests, let ledger, let end = endOfBegun else { return false }
+        return reserve.end > max(end, ledger.position)
+    }
+
     /// True if a position should be committed that gives the reserve back.
     func isRestDue(now: MonotonicTime) -> Bool {
         guard role.hasRequests, left == nil, refusal == nil, let ledger, let end = endOfBegun else { return false }
@@ -188,9 +196,6 @@ struct PartitionState {
         guard reserve.allows(offset) || ledger?.isKnown(offset) ?? false else { return .beyondWindow }
         return ledger?.received(offset)
     }
-
-    /// Lets a record that lies beyond the window wait for it to move.
-    mutating func park(_ flight: Flight) { parked = flight }
 
     /// Takes the first record of a delay lane that waits, to look at it again.
     mutating func takeHead() -> Flight? {

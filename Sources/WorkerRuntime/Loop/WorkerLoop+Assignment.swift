@@ -113,6 +113,8 @@ extension WorkerLoop {
         guard startReading(plan, states: states, controlEnd: ends.control) else { return }
         partitions = states
         noteKnown(offered.begin(&partitions))
+        marks = PartitionMarks(partitions)
+        facts.statuses = []
         membership.noteStart(isOpening: plan.isOpening, awaitsLeader: plan.awaitsLeader, now: now, at: wallClock)
         noteOwnership(plan.requests.count)
         place(plan)
@@ -140,11 +142,10 @@ extension WorkerLoop {
             (partition: $0.id, start: StartOffset($1.start))
         }
         do throws(KafkaError) {
-            try consumer.assign(Array(starts[plan.requests])) { partition in
-                if case .requests(let lane) = role(of: partition) { sources.lanes[lane.rawValue].fileDescriptor } else { nil }
-            }
+            try consumer.assign(Array(starts[plan.requests]), arrivals: sources.requests.writeDescriptor)
             let control = controlTopic.starts(in: configuration.topics, end: controlEnd)
-            try delayReader.start(Array(starts[plan.requests.upperBound...]) + control)
+            let waiting = Array(starts[plan.requests.upperBound...]) + control
+            try delayReader.start(waiting, arrivals: sources.reader.writeDescriptor)
             return true
         } catch {
             positionsFailed(error, epoch: epoch)
@@ -175,8 +176,10 @@ extension WorkerLoop {
 
     /// Says which partitions are left, and how far the records are read that say where some of those begin.
     func noteLeft() {
-        let left = LeftPartitions(of: partitions)
-        health.left(left, progress: left == nil ? nil : laterStarts.progressText(of: partitions))
+        marks.left.keep { partitions[$0].left != nil }
+        let states = marks.left.slots.sorted().map { partitions[$0] }
+        let left = LeftPartitions(of: states)
+        health.left(left, progress: left == nil ? nil : laterStarts.progressText(of: states))
     }
 
     /// Says which partitions are not read because no one has said where they begin, and how to say it, and that the group is
@@ -275,6 +278,7 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }
         partitions = []
+        marks = PartitionMarks()
         for lane in lanes.indices { lanes[lane] = CursorGroup() }
         delayedPartitions = DelayedPartitions()
         parents = ParentPartitions()

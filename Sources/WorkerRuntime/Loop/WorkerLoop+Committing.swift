@@ -61,7 +61,9 @@ extension WorkerLoop {
         let facts = OfferFacts(
             closes: selection.closes, isRunning: mode == .running, isDoubtful: membership.isDoubtful, isInOrder: cycle.isInOrder,
             now: now)
-        for slot in partitions.indices where partitions[slot].isToBeCommitted(facts, parentsMark: parents.mark(of: slot)) {
+        // When all is closed, or may be another's, each partition has a position to commit.
+        let slots = facts.closes || facts.isDoubtful ? Array(partitions.indices) : marks.uncommitted.slots.sorted()
+        for slot in slots where partitions[slot].isToBeCommitted(facts, parentsMark: parents.mark(of: slot)) {
             let left = selection.left[slot]
             let end = partitions[slot].reserveEnd(facts, isWhole: left == nil)
             guard let position = position(of: slot, leavingOut: left ?? [], begunBefore: end) else { continue }
@@ -70,7 +72,9 @@ extension WorkerLoop {
             offered.add(position, of: slot, partition: partitions[slot].id, before: partitions[slot].committed)
             partitions[slot].noteOffer(reserveEnd: end, isWhole: left == nil)
             parents.noteOffer(of: slot, leavingOut: left ?? [])
+            marks.reserved.insert(slot)
         }
+        marks.noteOffer { partitions[$0].isDirty || partitions[$0].isClosed }
         scheduler.isRefreshDue = false
         handOver(as: .unpublished)
     }
@@ -84,8 +88,8 @@ extension WorkerLoop {
     /// True if a commit would record anything.
     private var hasSomethingToCommit: Bool {
         if scheduler.isRefreshDue || membership.isOpening || isReserveShort { return true }
-        if !outbox.isEmpty, !cycle.isInOrder || partitions.indices.contains(where: mayPublishInOrder) { return true }
-        return (mode != .running || cycle.isGapDue(now: now)) && partitions.indices.contains(where: hasUncommittedGap)
+        if !outbox.isEmpty, !cycle.isInOrder || marks.uncommitted.slots.contains(where: mayPublishInOrder) { return true }
+        return (mode != .running || cycle.isGapDue(now: now)) && marks.uncommitted.slots.contains(where: hasUncommittedGap)
     }
 
     private func hasUncommittedGap(_ slot: Int) -> Bool {
@@ -108,14 +112,16 @@ extension WorkerLoop {
     }
 
     /// True if a record waits for a commit that lets it be begun.
-    var isReserveShort: Bool {
-        mode == .running && lanes.contains(where: \.isBlocked) && partitions.contains(where: \.isReserveShort)
-    }
+    var isReserveShort: Bool { mode == .running && !marks.short.isEmpty }
 
     /// Has partitions without records give their reserves back.
     func watchReserves() {
         guard mode == .running, !cycle.isInOrder else { return }
-        if partitions.contains(where: { $0.isRestDue(now: now) }) { scheduler.isRefreshDue = true }
+        marks.reserved.keep { partitions[$0].hasReserve }
+        for slot in marks.reserved.slots where partitions[slot].isRestDue(now: now) {
+            scheduler.isRefreshDue = true
+            marks.touch(slot)
+        }
     }
 
     /// Gives the offered batch to the committer, fenced by the worker's present place in the group.
@@ -186,11 +192,13 @@ extension WorkerLoop {
     /// The group stands where the offered batch says, whose memory is kept for the batch after the next.
     private func settle(closes: Bool) {
         for (slot, position) in offered.positions {
+            marks.noteCommit(of: slot, wasClosed: partitions[slot].isClosed, closes: closes)
             partitions[slot].noteCommit(of: LedgerCommit(position), closes: closes)
             parents.noteCommit(of: slot)
+            if let lane = partitions[slot].role.lane { lanes[lane.rawValue].windowMoved(slot) }
         }
-        for lane in lanes.indices { lanes[lane].windowMoved() }
-        membership.noteCommit(hasClosed: partitions.contains(where: \.isClosed))
+        marks.keepShort { partitions[$0].isReserveShort }
+        membership.noteCommit(hasClosed: marks.closedCount > 0)
         offered.recycle()
     }
 
@@ -210,7 +218,10 @@ extension WorkerLoop {
 
     /// Puts a batch of which nothing is published back, to be offered again and perhaps otherwise.
     private func putBack() {
-        for slot in offered.putBack(into: &outbox) { partitions[slot].putBack() }
+        for slot in offered.putBack(into: &outbox) {
+            partitions[slot].putBack()
+            marks.touch(slot)
+        }
     }
 
     /// Replaces a committer whose job does not end. The next one is offered the same batch.

@@ -64,7 +64,7 @@ extension WorkerLoop {
                 cancel(flight, by: cancellation)
             }
         }
-        delayedPartitions.group.noteArrivals()
+        for slot in delayedPartitions.slots where partitions[slot].unread != nil { delayedPartitions.group.mark(slot) }
         hurryCancelledKeys()
     }
 

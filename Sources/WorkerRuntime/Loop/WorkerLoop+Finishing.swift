@@ -33,16 +33,26 @@ extension WorkerLoop {
         if flight.epoch == epoch {
             if let key = flight.key { scheduler.completed(key, in: flight.slot) }
             partitions[flight.slot].ledger?.finished(flight.offset)
-            partitions[flight.slot].isDirty = true
-            // The window may have moved.
-            switch partitions[flight.slot].role {
-            case .requests(let lane): lanes[lane.rawValue].windowMoved()
-            case .delay: delayedPartitions.group.windowMoved()
-            case .held: held.noteArrivals()
-            case .parents: break
-            }
+            markDirty(flight.slot)
+            windowMayHaveMoved(flight.slot)
         }
         flights.release(flight)
+    }
+
+    /// Marks a partition in which something is finished that is not committed.
+    func markDirty(_ slot: Int) {
+        partitions[slot].isDirty = true
+        marks.touch(slot)
+    }
+
+    /// Lets a partition be read again that waits for its window.
+    func windowMayHaveMoved(_ slot: Int) {
+        switch partitions[slot].role {
+        case .requests(let lane): lanes[lane.rawValue].windowMoved(slot)
+        case .delay: delayedPartitions.group.windowMoved(slot)
+        case .held: held.mark(slot)
+        case .parents: break
+        }
     }
 
     /// Forgets a request without an outcome: the partition's next owner takes it up again.

@@ -25,16 +25,20 @@ extension WorkerLoop {
     }
 
     /// Takes what the other workers have announced, and announces what they are to know.
-    func handleFleet() { for port in ports { port.handleFleet(configuration.topics.shares, now: now, log: log) } }
+    func handleFleet() { ports.forEachMarked { $0.handleFleet(configuration.topics.shares, now: now, log: log) } }
 
     /// Takes in how many partitions of requests this worker has now.
     func noteOwnership(_ requestCount: Int) {
+        ports.markAll()
         for port in ports { port.limits.rate?.owns(requestCount, now: now) }
     }
 
     /// Lends this worker's share until it has partitions again. Others may be at work still, or again before it is, because a transaction
     /// that a killed worker left open holds its positions back.
-    func lendShares() { for port in ports { port.limits.rate?.rests(now: now) } }
+    func lendShares() {
+        ports.markAll()
+        for port in ports { port.limits.rate?.rests(now: now) }
+    }
 
     /// Takes in what the settings say of hubs now.
     func reload(_ new: WorkerConfiguration) {
@@ -60,9 +64,10 @@ extension WorkerLoop {
         configuration.takeHubs(of: new)
         ports.routes = configuration.routes(numbers: numbers, since: now)
         for number in opened {
-            ports[number].joinFleet(configuration, wakeUp: control.wakeUp)
+            ports[number].joinFleet(configuration, mail: ports.mail, wakeUp: control.wakeUp)
             ports[number].limits.rate?.owns(partitions.count { $0.role.hasRequests }, now: now)
         }
+        ports.markAll()
         for port in retired { retire(port) }
         rerouteWaiting()
         log.info(

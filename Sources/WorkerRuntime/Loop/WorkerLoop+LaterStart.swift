@@ -27,7 +27,10 @@ extension WorkerLoop {
         partitions[slot] = partitionState(planned, of: finding.partition, at: committed)
         noteKnown(offered.begin(&partitions[slot]))
         membership.beganLater(isOpening: partitions[slot].isClosed)
-        noteArrivals(in: slot, planned: planned)
+        marks.begin(slot, partitions[slot])
+        if partitions[slot].role == .parents { parents.begin(slot, planned: planned) }
+        noteArrivals(in: slot)
+        if planned.isDirty { scheduler.isRefreshDue = true }
         log.info(
             .rebalanced, "it is known where a partition begins",
             [.topic: .string(finding.partition.topic), .partition: LogValue(finding.partition.partition)])
@@ -40,16 +43,5 @@ extension WorkerLoop {
         guard case .offset(let offset) = start, start != partitions[slot].start else { return }
         guard !partitions[slot].role.hasRequests else { return try consumer.goBack(slot: slot, to: offset) }
         try delayReader.goBack(slot: slot - delayedPartitions.slots.lowerBound, to: offset)
-    }
-
-    /// Lets what has come in the partition be read.
-    private func noteArrivals(in slot: Int, planned: AssignmentPlan.Partition) {
-        switch partitions[slot].role {
-        case .requests(let lane): lanes[lane.rawValue].noteArrivals()
-        case .delay: delayedPartitions.group.noteArrivals()
-        case .parents: parents.begin(slot, planned: planned)
-        case .held: held.noteArrivals()
-        }
-        if planned.isDirty { scheduler.isRefreshDue = true }
     }
 }

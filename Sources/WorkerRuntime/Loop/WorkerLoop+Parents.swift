@@ -15,8 +15,9 @@ extension WorkerLoop {
 
     /// Takes what has come in the partitions of the topic of parents.
     func readParents() {
-        guard parents.mayHaveRecords else { return }
-        for slot in parents.slots {
+        guard canReadParents else { return }
+        for _ in 0..<parents.beginRound() {
+            guard let slot = parents.takeFirst() else { break }
             var budget = Self.parentRecordsPerTurn
             while budget > 0 && parents.mayHaveRecord(slot) && canReadParents && membership.behindCommit.isEmpty {
                 budget -= 1
@@ -28,10 +29,13 @@ extension WorkerLoop {
                 switch result {
                 case .record: break
                 case .empty: parents.wasEmpty(slot)
-                case .endOfPartition(let offset): parents[slot].passed(offset)
+                case .endOfPartition(let offset):
+                    parents[slot].passed(offset)
+                    marks.touch(slot)
                 case .error(let error): noteKafkaError(error)
                 }
             }
+            parents.noteRead(slot)
         }
     }
 
@@ -39,7 +43,11 @@ extension WorkerLoop {
         guard !parents[slot].begins(after: record.offset) else {
             return membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
         }
-        guard !partitions[slot].leaves(at: record, group: configuration.groupID) else { return parents.leave(slot) }
+        marks.touch(slot)
+        guard !partitions[slot].leaves(at: record, group: configuration.groupID) else {
+            marks.left.insert(slot)
+            return parents.leave(slot)
+        }
         partitions[slot].noteRead(record)
         partitions[slot].consumed.increment()
         let (offset, time) = (record.offset, record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
@@ -49,7 +57,7 @@ extension WorkerLoop {
         case .delete(let key, let chunk):
             recorders.expansions.delete(
                 chunk, of: key, partition: partitions[slot].id.partition, from: .init(slot: slot, offset: offset), into: &outbox)
-            partitions[slot].isDirty = true
+            markDirty(slot)
         case .unreadable: noteUnknownParent(offset, in: slot)
         }
     }
@@ -65,7 +73,7 @@ extension WorkerLoop {
         let conclusion = recorders.finish(
             parent, record: record, hub: hub.map(ResultWriter.hub) ?? ByteWriter(), origin: origin, partition: id.partition,
             from: .init(slot: slot, offset: offset), now: wallClock, into: &outbox)
-        partitions[slot].isDirty = true
+        markDirty(slot)
         ports.countingPort(named: hub).metrics.finished(conclusion, nanoseconds: wallClock.nanoseconds(since: origin.timestamp))
         log.info(
             .requestFinished, "a request has its final result",

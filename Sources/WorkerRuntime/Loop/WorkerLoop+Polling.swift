@@ -56,7 +56,7 @@ extension WorkerLoop {
 
     /// Makes the polls whose turn it is, as far as their share goes, and asks hubs how they are.
     func sendPolls() {
-        for port in ports {
+        ports.forEachMarked { port in
             port.attend(now: now, wallClock: wallClock, log: log)
             sendPolls(to: port)
         }

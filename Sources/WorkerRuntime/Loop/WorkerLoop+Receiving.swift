@@ -10,41 +10,48 @@ extension WorkerLoop {
     /// Records of one partition in a row before the next one has its turn.
     private static let recordsPerTurn = 64
 
-    /// The interval at which it is seen to that more records are fetched: 10 ms in nanoseconds.
-    private static let refillInterval: Int64 = 10_000_000
-
     /// Reads records while there is room for their calls, and calls `body` with those that are to start.
     func forEachRead(_ body: (Flight) -> Void) {
         // A parked record is in memory and counted already, so it starts without room.
         guard canProceed else { return }
-        if canReceive && now >= nextRefill {
-            nextRefill = now + Self.refillInterval
-            consumer.keepFetching()
-        }
+        if canReceive && marks.isRefillDue(now) { consumer.keepFetching(marks.changed.slots) }
         for lane in Lane.allCases where lanes[lane.rawValue].mayHaveRecords && hasRoom(lane) {
             readRound(of: lane, startingBy: body)
         }
     }
 
     private func readRound(of lane: Lane, startingBy body: (Flight) -> Void) {
-        let round = lanes[lane.rawValue]
-        lanes[lane.rawValue].beginRound()
-        for step in round.slots.indices {
-            let slot = round.slot(ofStep: step)
+        for _ in 0..<lanes[lane.rawValue].beginRound() {
+            guard let slot = lanes[lane.rawValue].takeFirst(isFull: !canReceive || !hasRoom(lane)) else { break }
             if let flight = takeParked(slot) { body(flight) }
             var budget = Self.recordsPerTurn
             while budget > 0 && canReceive && hasRoom(lane) && partitions[slot].canRead {
                 if let flight = readRecord(slot, of: lane) { body(flight) }
                 budget -= 1
             }
-            lanes[lane.rawValue].noteRead(canRead: partitions[slot].canRead, isBlocked: partitions[slot].isBlocked)
+            lanes[lane.rawValue].noteRead(slot, canRead: partitions[slot].canRead, isBlocked: partitions[slot].isBlocked)
         }
     }
 
-    /// Notes that records have arrived in partitions of a lane.
-    func noteArrivals(inLane lane: Int) {
-        lanes[lane].noteArrivals()
-        for slot in lanes[lane].slots { partitions[slot].cursor.noteArrivals() }
+    /// Takes the signals of partitions, whose slots are counted from `first`.
+    func noteArrivals(_ pipe: NumberPipe, from first: Int) {
+        let isComplete = pipe.drain { noteArrivals(in: first + Int($0)) }
+        // Signals are missing, so that any partition may have records.
+        if !isComplete { for slot in 0...partitions.count { noteArrivals(in: slot) } }
+    }
+
+    /// Notes that records may have arrived in a partition. A signal may be of an assignment that has ended.
+    func noteArrivals(in slot: Int) {
+        if slot == controlTopic.slot.map({ $0 + delayedPartitions.slots.lowerBound }) { controlTopic.noteArrivals() }
+        guard partitions.indices.contains(slot) else { return }
+        marks.noteArrivals(slot)
+        partitions[slot].cursor.noteArrivals()
+        switch partitions[slot].role {
+        case .requests(let lane): lanes[lane.rawValue].mark(slot)
+        case .delay: delayedPartitions.group.mark(slot)
+        case .parents: parents.noteArrivals(slot)
+        case .held: held.mark(slot)
+        }
     }
 
     private func readRecord(_ slot: Int, of lane: Lane) -> Flight? {
@@ -61,7 +68,9 @@ extension WorkerLoop {
         switch result {
         case .record: break
         case .empty: partitions[slot].cursor.wasEmpty()
-        case .endOfPartition(let offset): partitions[slot].reachedEnd(offset)
+        case .endOfPartition(let offset):
+            partitions[slot].reachedEnd(offset)
+            marks.touch(slot)
         case .error(let error): noteKafkaError(error)
         }
     }
@@ -71,7 +80,10 @@ extension WorkerLoop {
         let offset = record.offset
         if partitions[slot].begins(after: offset) { membership.foundBehindCommit(Membership.Partition(partitions[slot].id)) }
         // All that is read before the assignment begins again is read again then.
-        guard membership.behindCommit.isEmpty, !partitions[slot].leaves(at: record, group: configuration.groupID) else {
+        guard membership.behindCommit.isEmpty else { return nil }
+        marks.touch(slot)
+        guard !partitions[slot].leaves(at: record, group: configuration.groupID) else {
+            marks.left.insert(slot)
             return nil
         }
         partitions[slot].noteRead(record)
@@ -100,10 +112,17 @@ extension WorkerLoop {
         flight.begin(epoch: epoch, slot: slot, lane: lane, origin: origin, now: wallClock, monotonic: now)
         read(record, into: flight)
         guard reception == .process else {
-            partitions[slot].park(flight)
+            park(flight, in: slot)
             return nil
         }
         return flight
+    }
+
+    /// Lets a record that lies beyond the window, or beyond the reserve, wait until that moves.
+    func park(_ flight: Flight, in slot: Int) {
+        partitions[slot].parked = flight
+        if partitions[slot].isReserveShort { marks.noteShort(slot) }
+        marks.touch(slot)
     }
 
     /// - Returns: The request that lay beyond the window, to be started now that the window has moved.

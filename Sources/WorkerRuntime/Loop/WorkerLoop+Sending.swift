@@ -12,7 +12,7 @@ import PushModel
 /// From a ready call to its outcome.
 extension WorkerLoop {
     /// Hands ready calls to connections, as far as the limit and the hub allow.
-    func sendCalls() { for port in ports { sendCalls(to: port) } }
+    func sendCalls() { ports.forEachMarked(sendCalls(to:)) }
 
     private func sendCalls(to port: HubPort) {
         var passedOver = 0
@@ -67,7 +67,7 @@ extension WorkerLoop {
     }
 
     /// Takes the answers and failures that connections have for the loop.
-    func handleCompletions() { for port in ports { handleCompletions(of: port) } }
+    func handleCompletions() { ports.forEachMarked(handleCompletions(of:)) }
 
     private func handleCompletions(of port: HubPort) {
         while let completion = port.connections.nextCompletion() {

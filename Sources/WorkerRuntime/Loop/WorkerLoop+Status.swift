@@ -13,54 +13,50 @@ extension WorkerLoop {
     func oldestWaiting() -> [Timestamp] {
         var first = min(wallClock, facts.oldestUnread ?? wallClock)
         first = min(first, scheduler.oldestOfKeys(at: wallClock) ?? first)
-        for slot in delayedPartitions.slots { first = min(first, partitions[slot].unread?.waitingSince ?? first) }
+        for slot in marks.changed.slots { first = min(first, partitions[slot].unread?.waitingSince ?? first) }
         var oldest = ports.map { min(wallClock, scheduler.buffers.oldest(at: $0.number) ?? wallClock) }
         for flight in flights.flights where flight.isActive {
             oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
         }
-        if let index = ports.firstIndex(where: { !$0.isRetired }) { oldest[index] = min(oldest[index], first) }
+        if let port = ports.first(where: { !$0.isRetired }) { oldest[port.number] = min(oldest[port.number], first) }
         return oldest
     }
 
     /// Says how many records were not read yet, and of each topic since when the first of them waits. In a delay lane that is the next
     /// one to go on, and it waits from when it is due.
+    ///
+    /// Only those partitions are measured whose lag may have changed, or of which something waits.
     func measureLag() {
-        measureRequests()
-        measureDelayed()
-        for slot in parents.slots {
-            if let marks = readerMarks(of: slot) { partitions[slot].measureLag(marks, from: parents[slot].position) }
+        marks.lookAround()
+        var backlog = Backlog(delayCount: configuration.topics.delays.count, now: wallClock)
+        for slot in marks.changed.slots { measure(slot, into: &backlog) }
+        for lane in Lane.allCases { metrics.lagSeconds(of: lane).set(wallClock.seconds(since: backlog.requests[lane.rawValue])) }
+        for delay in backlog.delays.indices {
+            metrics.lagSeconds(ofDelay: delay).set(wallClock.seconds(since: backlog.delays[delay]))
         }
-        for slot in held.slots {
-            guard let marks = readerMarks(of: slot) else { continue }
-            partitions[slot].measureLag(marks, from: partitions[slot].ledger?.position ?? marks.low)
-        }
+        facts.oldestUnread = backlog.requests.min()
+        health.noteOpen(backlog.open)
         metrics.parentsOpen.set(parents.openCount)
     }
 
-    private func measureRequests() {
-        facts.oldestUnread = nil
-        var open: [OpenTransaction] = []
-        for lane in Lane.allCases {
-            var oldest = wallClock
-            for slot in lanes[lane.rawValue].slots {
-                guard let marks = consumer.watermarks(slot: slot) else { continue }
-                let lag = partitions[slot].measureRequests(marks, now: wallClock)
-                oldest = min(oldest, lag.since ?? oldest)
-                open += lag.open
-            }
-            metrics.lagSeconds(of: lane).set(wallClock.seconds(since: oldest))
-            facts.oldestUnread = min(facts.oldestUnread ?? oldest, oldest)
+    private func measure(_ slot: Int, into backlog: inout Backlog) {
+        var since: Timestamp?
+        switch partitions[slot].role {
+        case .requests(let lane):
+            guard let marks = consumer.watermarks(slot: slot) else { break }
+            let lag = partitions[slot].measureRequests(marks, now: wallClock)
+            since = lag.since
+            backlog.noteRequests(of: lane, since: lag.since, open: lag.open)
+        case .delay(let delay):
+            since = partitions[slot].measureDelayed(readerMarks(of: slot), now: wallClock)
+            backlog.noteDelayed(delay, since: since)
+        case .parents:
+            if let marks = readerMarks(of: slot) { partitions[slot].measureLag(marks, from: parents[slot].position) }
+        case .held:
+            guard let marks = readerMarks(of: slot) else { break }
+            partitions[slot].measureLag(marks, from: partitions[slot].ledger?.position ?? marks.low)
         }
-        health.noteOpen(open)
-    }
-
-    private func measureDelayed() {
-        var oldest = configuration.topics.delays.map { _ in wallClock }
-        for slot in delayedPartitions.slots {
-            let since = partitions[slot].measureDelayed(readerMarks(of: slot), now: wallClock)
-            if let since, case .delay(let delay) = partitions[slot].role { oldest[delay] = min(oldest[delay], since) }
-        }
-        for delay in oldest.indices { metrics.lagSeconds(ofDelay: delay).set(wallClock.seconds(since: oldest[delay])) }
+        partitions[slot].hasBacklog = since != nil
     }
 
     /// The oldest and the next offset of a partition that the reader of delay lanes has, or nil while they are not known.
@@ -83,15 +79,21 @@ extension WorkerLoop {
     }
 
     private func partitionStatuses() -> [LoopStatus.Partition] {
-        let work = flights.work(in: epoch, partitionCount: partitions.count)
+        let work = flights.work(in: epoch)
         let due = timers.firstDue(of: work.generations)
         let open = laterStarts.open
-        return partitions.enumerated().map { slot, partition in
+        if facts.statuses.count != partitions.count {
+            facts.statuses = partitions.map { $0.status(inWork: 0, oldest: nil, reading: nil, now: wallClock) }
+        }
+        for slot in marks.changed.slots {
             let oldest = work.oldest[slot].map { flight in
                 let moment = due[flight.index].map { wallClock.adding(milliseconds: ($0 - now) / 1_000_000) }
-                return flight.status(isHead: partition.head === flight, timer: moment, now: wallClock)
+                return flight.status(isHead: partitions[slot].head === flight, timer: moment, now: wallClock)
             }
-            return partition.status(inWork: work.counts[slot], oldest: oldest, reading: open[partition.id], now: wallClock)
+            facts.statuses[slot] = partitions[slot].status(
+                inWork: work.counts[slot] ?? 0, oldest: oldest, reading: open[partitions[slot].id], now: wallClock)
         }
+        marks.noteMeasured { partitions[$0].changesByItself || work.counts[$0] != nil }
+        return facts.statuses
     }
 }

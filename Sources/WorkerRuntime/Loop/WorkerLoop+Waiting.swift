@@ -18,33 +18,22 @@ extension WorkerLoop {
             && ports.waitingForRetry < Self.maximumWaiting * hubs
     }
 
-    /// Notes that records have arrived in partitions that the reader of delay lanes reads.
-    func noteReaderArrivals() {
-        for slot in delayedPartitions.slots { partitions[slot].cursor.noteArrivals() }
-        delayedPartitions.group.noteArrivals()
-        for slot in held.slots { partitions[slot].cursor.noteArrivals() }
-        held.noteArrivals()
-        parents.noteArrivals()
-        controlTopic.noteArrivals()
-    }
-
     /// Takes the records of delay lanes whose time has come, and those that can be handed on. Calls `body` with those that are to start.
     func forEachDelayed(_ body: (Flight) -> Void) {
         while let slot = delayedPartitions.cancelledHeads.popLast() { if let head = partitions[slot].takeHead() { body(head) } }
-        guard delayedPartitions.isWorthACheck(now), canReceiveDelayed else { return }
-        delayedPartitions.nextCheck = .never
-        let round = delayedPartitions.group
-        delayedPartitions.group.beginRound()
-        for step in round.slots.indices {
-            let slot = round.slot(ofStep: step)
+        delayedPartitions.markDue(at: wallClock)
+        for _ in 0..<delayedPartitions.group.beginRound() {
+            guard canReceiveDelayed, let slot = delayedPartitions.group.takeFirst() else { break }
             readDelayed(slot, startingBy: body)
-            let partition = partitions[slot]
-            if let recheckTime = partition.recheckTime {
-                let moment = now + recheckTime.nanoseconds(since: wallClock)
-                delayedPartitions.nextCheck = min(delayedPartitions.nextCheck, moment)
-            }
-            delayedPartitions.group.noteRead(canRead: partition.canRead, isBlocked: partition.isBlocked)
+            noteReadDelayed(slot)
         }
+    }
+
+    private func noteReadDelayed(_ slot: Int) {
+        if let moment = partitions[slot].recheckTime { delayedPartitions.check(slot, at: moment) }
+        // What is unread again waits for its time, or for the window like what is parked.
+        let isBlocked = partitions[slot].isBlocked || partitions[slot].unread != nil
+        delayedPartitions.group.noteRead(slot, canRead: partitions[slot].canRead, isBlocked: isBlocked)
     }
 
     private func readDelayed(_ slot: Int, startingBy body: (Flight) -> Void) {
@@ -71,7 +60,7 @@ extension WorkerLoop {
     /// room for its calls. What holds no calls goes on at once: `body` is called with it.
     func checkDelayed(_ body: (Flight) -> Void) {
         guard mode == .running else { return }
-        for slot in delayedPartitions.slots where partitions[slot].canRead {
+        for slot in Array(delayedPartitions.group.readySlots) where partitions[slot].canRead {
             var budget = Self.recordsPerTurn
             while budget > 0 && partitions[slot].canRead {
                 if let flight = readDelayed(slot) {
@@ -79,7 +68,6 @@ extension WorkerLoop {
                 }
                 budget -= 1
             }
-            if partitions[slot].nextDelayed != nil { delayedPartitions.group.noteArrivals() }
         }
     }
 
@@ -118,7 +106,7 @@ extension WorkerLoop {
         }
         if flight.heldByteCount > FlightPool.longestKept && goBack(to: flight) { return nil }
         flights.discount(flight)
-        partitions[slot].park(flight)
+        park(flight, in: slot)
         return nil
     }
 
@@ -182,10 +170,8 @@ extension WorkerLoop {
     /// Takes what has come in the partitions of held requests. Calls `body` with what is to start.
     func forEachHeld(_ body: (Flight) -> Void) {
         guard held.mayHaveRecords, canProceed else { return }
-        let round = held
-        held.beginRound()
-        for step in round.slots.indices {
-            let slot = round.slot(ofStep: step)
+        for _ in 0..<held.beginRound() {
+            guard canProceed, let slot = held.takeFirst() else { break }
             let writtenAt = wallClock.adding(milliseconds: -Self.ageOfParked)
             if let parked = takeParked(slot) { keep(parked, writtenAt: writtenAt, startingBy: body) }
             var budget = Self.recordsPerTurn
@@ -194,7 +180,7 @@ extension WorkerLoop {
                 budget -= 1
             }
             relocate(in: slot)
-            held.noteRead(canRead: partitions[slot].canRead, isBlocked: partitions[slot].isBlocked)
+            held.noteRead(slot, canRead: partitions[slot].canRead, isBlocked: partitions[slot].isBlocked)
         }
     }
 
@@ -204,7 +190,7 @@ extension WorkerLoop {
             guard let reception = receive(record, of: slot) else { return }
             let flight = read(record, in: slot, delay: nil, at: wallClock)
             let writtenAt = record.origin(in: partitions[slot].id, now: wallClock).timestamp
-            if reception == .process { taken = (flight, writtenAt) } else { partitions[slot].park(flight) }
+            if reception == .process { taken = (flight, writtenAt) } else { park(flight, in: slot) }
         }
         note(result, of: slot)
         if let (flight, writtenAt) = taken { keep(flight, writtenAt: writtenAt, startingBy: body) }
@@ -239,7 +225,7 @@ extension WorkerLoop {
         guard !held.slots.isEmpty else { return }
         if mode == .running, scheduler.startsRefresh(now: now) {
             for slot in held.slots where partitions[slot].ledger != nil {
-                partitions[slot].isDirty = true
+                markDirty(slot)
                 move(scheduler.renew(in: slot, now: wallClock))
             }
         }

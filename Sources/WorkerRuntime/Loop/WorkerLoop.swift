@@ -42,8 +42,8 @@ final class WorkerLoop {
     var partitions: [PartitionState] = []
     /// The partitions of requests, by lane.
     var lanes = Lane.allCases.map { _ in CursorGroup() }
-    /// The moment when it is next seen to that more records are fetched, monotonic nanoseconds.
-    var nextRefill = MonotonicTime.past
+    /// Those that have something to be done.
+    var marks = PartitionMarks()
 
     var delayedPartitions = DelayedPartitions()
     var parents = ParentPartitions()
@@ -108,7 +108,7 @@ final class WorkerLoop {
             configuration, heartbeatInterval: configuration.heartbeatInterval, room: memory.requestQueues(of: counts),
             wakeUpFileDescriptor: sources.consumer.fileDescriptor)
         delayReader = try PartitionReader(
-            configuration.kafka, room: memory.otherQueues(of: counts), wakeUpFileDescriptor: sources.reader.fileDescriptor)
+            configuration.kafka, room: memory.otherQueues(of: counts), wakeUpFileDescriptor: -1)
         planner = FanOutPlanner(configuration.planning)
         formatter = PayloadFormatter(configuration: configuration.formatting)
         repetitions = configuration.dedupe.map { RepetitionRules($0) }
@@ -125,7 +125,7 @@ final class WorkerLoop {
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
-        for port in ports { port.joinFleet(configuration, wakeUp: control.wakeUp) }
+        for port in ports { port.joinFleet(configuration, mail: ports.mail, wakeUp: control.wakeUp) }
         while mode != .stopped {
             readClocks()
             health.noteTurn(at: now)
@@ -197,7 +197,9 @@ final class WorkerLoop {
             }
             perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
             noteLeft()
-            if !membership.mayOverlap(at: wallClock) { partitions.indices.forEach { partitions[$0].begun.overlapEnded() } }
+            if marks.overlapEnds(isOver: !membership.mayOverlap(at: wallClock)) {
+                for slot in partitions.indices { partitions[slot].begun.overlapEnded() }
+            }
             postStatus()
         }
     }
@@ -221,29 +223,31 @@ final class WorkerLoop {
         readClocks()
         for index in events {
             switch sources.takeEvent(at: index) {
-            case .wakeUp, .consumer: break
-            case .lane(let lane): noteArrivals(inLane: lane)
-            case .reader: noteReaderArrivals()
+            case .wakeUp: ports.markMailed()
+            case .consumer: break
+            case .requests: noteArrivals(sources.requests, from: 0)
+            case .reader: noteArrivals(sources.reader, from: delayedPartitions.slots.lowerBound)
             case .details(let event): details.handle(event)
             case .hub(let number, let event):
                 Failpoint.pass(.answerUnread)
                 ports[number].connections.handle(event)
             }
         }
-        for port in ports { port.connections.handleTimers(now) }
+        ports.markDue(now)
+        ports.forEachMarked { $0.connections.handleTimers(now) }
         details.handleTimers(now)
     }
 
     /// The moment when the loop must turn again, whatever happens.
     private func wakeTime() -> MonotonicTime {
         if canReadAtOnce { return now }
-        let portWake = ports.wakeTime(isCommitOverdue: isCommitOverdue, now: now)
+        let portWake = ports.wakeTime
         let needed = portWake > now ? min(portWake, momentOfKeys()) : now
         if needed <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = min(now + 200_000_000, needed)
         if let due = timers.first { wake = min(wake, due) }
-        if canReceiveDelayed { wake = min(wake, delayedPartitions.nextCheck) }
+        if canReceiveDelayed, let check = delayedPartitions.nextCheck { wake = min(wake, now + check.nanoseconds(since: wallClock)) }
         wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, isHurried: isReserveShort, now: now))
         if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake

@@ -1,22 +1,42 @@
 import Basics
 import Delivery
+import PushModel
 
 /// The loop's knowledge of the partitions of delay lanes as a whole.
 struct DelayedPartitions {
     /// Their slots, behind all others.
     let slots: Range<Int>
     var group: CursorGroup
-    /// The moment to check the first of their heads again, monotonic nanoseconds.
-    var nextCheck = MonotonicTime.never
-
     /// The slots whose first record must not wait: its request is cancelled. It ends even when there is no room for calls.
     var cancelledHeads: [Int] = []
+
+    /// The partitions by when their first record is to be checked again.
+    private var checks = MomentHeap<Timestamp, Int>()
+    /// The moment for which each partition is in the heap last. An entry for another one is outdated.
+    private var planned: [Timestamp?]
 
     init(_ slots: Range<Int> = 0..<0) {
         self.slots = slots
         group = CursorGroup(slots)
+        planned = slots.map { _ in nil }
     }
 
-    /// True if there may be something to do.
-    func isWorthACheck(_ now: MonotonicTime) -> Bool { group.mayHaveRecords || now >= nextCheck }
+    /// The moment of the next check, by the wall clock, or nil when none is planned.
+    var nextCheck: Timestamp? { checks.first }
+
+    /// Has the first record of a partition checked at a moment.
+    mutating func check(_ slot: Int, at moment: Timestamp) {
+        guard planned[slot - slots.lowerBound] != moment else { return }
+        planned[slot - slots.lowerBound] = moment
+        checks.add(slot, at: moment)
+    }
+
+    /// Lets those partitions be read whose first record is to be checked by now.
+    mutating func markDue(at now: Timestamp) {
+        while let due = checks.first, let slot = checks.removeDue(now) {
+            guard planned[slot - slots.lowerBound] == due else { continue }
+            planned[slot - slots.lowerBound] = nil
+            group.mark(slot)
+        }
+    }
 }

@@ -1,3 +1,5 @@
+import Delivery
+import GroupPositions
 import PushModel
 
 /// Since when the oldest unread record of one partition of requests has been waiting, as far as that can be told without reading it.
@@ -51,4 +53,29 @@ extension Timestamp {
     /// The seconds from `earlier` to this moment, or 0 when it is later. It may come from a record, where anybody can write any number, so
     /// that whole ones could overflow.
     func seconds(since earlier: Timestamp) -> Double { max(0, Double(milliseconds) - Double(earlier.milliseconds)) / 1000 }
+}
+
+/// Since when the oldest unread records wait, of all partitions of a loop.
+struct Backlog {
+    /// Those of requests, by lane.
+    private(set) var requests: [Timestamp]
+    /// Those of delay lanes, by their places in `DelayLanes.lengths`.
+    private(set) var delays: [Timestamp]
+    /// The open transactions that hold some up.
+    private(set) var open: [OpenTransaction] = []
+
+    /// Nothing waits, as far as is known `now`.
+    init(delayCount: Int, now: Timestamp) {
+        requests = Lane.allCases.map { _ in now }
+        delays = Array(repeating: now, count: delayCount)
+    }
+
+    /// Takes in a partition of requests.
+    mutating func noteRequests(of lane: Lane, since: Timestamp?, open: [OpenTransaction]) {
+        requests[lane.rawValue] = min(requests[lane.rawValue], since ?? requests[lane.rawValue])
+        self.open += open
+    }
+
+    /// Takes in a partition of a delay lane.
+    mutating func noteDelayed(_ delay: Int, since: Timestamp?) { delays[delay] = min(delays[delay], since ?? delays[delay]) }
 }

@@ -12,6 +12,8 @@ struct LoopFacts {
     var lastRebalance: Timestamp?
     /// The time when a commit was last confirmed.
     var lastCommit: Timestamp?
+    /// The entries of the partitions, by slot.
+    var statuses: [LoopStatus.Partition] = []
     /// The time since which the oldest unread request waits, as far as that is known. Nil when nothing is unread.
     var oldestUnread: Timestamp?
 

@@ -50,4 +50,11 @@ struct HubRouterTests {
     func aNameIsKnownLetterByLetter(_ name: String, _ isKnown: Bool) {
         #expect((HubRouter(Self.names, defaultName: nil).route(named: name) != nil) == isKnown)
     }
+
+    @Test func eachOfManyNamesLeadsToItsHub() {
+        let names = (0..<256).map { (name: "hub-\($0)", route: HubRouter.Route.hub($0)) }
+        let router = HubRouter(names, defaultName: nil)
+        #expect(names.allSatisfy { router.route(named: $0.name) == $0.route })
+        #expect(router.route(named: "hub-256") == nil)
+    }
 }

@@ -7,10 +7,12 @@ struct CursorModel {
     enum Rule: CaseIterable {
         /// 1: a mark ends with a read that found nothing. Without: when there is no room, too; or when the window is full.
         case roomEndsNoMark, windowEndsNoMark
-        /// 2: who takes a signal marks all partitions that it may be for. Without: the first of the group; or that of another group.
-        case signalsMarkAll, signalsAreOfOneGroup
-        /// 3: a group is read while a partition can be. Without: once for each signal; or it does not hear of its windows.
-        case leftoversAreNoted, windowsAreNoted
+        /// 2: who takes a signal marks the partition that it names, or all where signals are missing. Without: one of them; or none of those
+        /// whose signals are missing.
+        case signalsMarkTheirOwn, lossesMarkAll
+        /// 3: a partition is ready while it can be read. Without: once for each signal; or it does not hear of its window; or it is forgotten
+        /// when there is no room.
+        case leftoversAreNoted, windowsAreNoted, turnsAreKept
         /// 4: an assignment begins with all marks set.
         case assignmentsBeginMarked
     }
@@ -34,18 +36,18 @@ struct CursorModel {
     }
 
     private static let window = 3
+    /// The signals that there is room for. One that finds none is lost.
+    private static let signalCount = 2
     private static let partitionCount = 4
 
     private let omitted: Rule?
     private var partitions = Array(repeating: Partition(), count: partitionCount)
     private var groups = [CursorGroup([0, 1]), CursorGroup([2, 3])]
-    /// The groups whose descriptors have a signal.
-    private var signals: Set<Int> = []
+    /// The partitions that were signalled: no more than the pipe has room for.
+    private var signals: [Int] = []
     private var hasRoom = true
-    /// The groups that have a reason for a round in which nothing can be read: a signal, or a window that moved.
-    private var excused: Set<Int> = [0, 1]
-    /// The groups of which a partition waited for its window in the last round.
-    private var waiting: Set<Int> = []
+    /// The partitions that have a reason for a turn in which nothing can be read: a signal, or a window that moved.
+    private var excused: Set<Int> = [0, 1, 2, 3]
     private var fault: String?
 
     private init(without rule: Rule?) { omitted = rule }
@@ -88,19 +90,19 @@ struct CursorModel {
 
     private mutating func append(_ count: Int, to slot: Int) {
         partitions[slot].queued += count
-        guard partitions[slot].isArmed, let group = group(of: slot) else { return }
+        guard partitions[slot].isArmed else { return }
         partitions[slot].isArmed = false
-        signals.insert(group)
+        if signals.count < Self.signalCount { signals.append(slot) }
     }
 
     private mutating func finish(_ slot: Int) {
         guard partitions[slot].inWork > 0, let group = group(of: slot) else { return }
         partitions[slot].inWork -= 1
-        if waiting.contains(group) { excused.insert(group) }
-        if omitted != .windowsAreNoted { groups[group].windowMoved() }
+        excused.insert(slot)
+        if omitted != .windowsAreNoted { groups[group].windowMoved(slot) }
     }
 
-    /// Other groups are made. What was in work is read again, and no signal was asked for yet.
+    /// Other groups are made. What was in work is read again, and no signal was asked for yet. Signals of before may still come.
     private mutating func assign(_ value: Int) {
         let isMarked = omitted != .assignmentsBeginMarked
         for slot in partitions.indices {
@@ -109,32 +111,31 @@ struct CursorModel {
         }
         let border = value % (Self.partitionCount + 1)
         groups = [CursorGroup(0..<border), CursorGroup(border..<Self.partitionCount)]
-        signals = []
-        excused = [0, 1]
-        waiting = []
+        excused = [0, 1, 2, 3]
+    }
+
+    private mutating func mark(_ slot: Int) {
+        guard let group = group(of: slot) else { return }
+        partitions[slot].cursor.noteArrivals()
+        groups[group].mark(slot)
+        excused.insert(slot)
     }
 
     /// Takes signals, and reads a round of each group. What happens in the middle of it is up to `value`.
     private mutating func turn(_ value: Int) {
-        for group in signals.sorted().prefix(omitted == .signalsAreOfOneGroup ? 1 : .max) {
-            for slot in groups[group].slots.prefix(omitted == .signalsMarkAll ? 1 : .max) {
-                partitions[slot].cursor.noteArrivals()
-            }
-            groups[group].noteArrivals()
-            excused.insert(group)
-        }
+        for slot in signals.prefix(omitted == .signalsMarkTheirOwn ? 1 : .max) { mark(slot) }
+        // A pipe that was full may have lost some.
+        if signals.count == Self.signalCount, omitted != .lossesMarkAll { for slot in partitions.indices { mark(slot) } }
         signals = []
-        for group in groups.indices where groups[group].mayHaveRecords && hasRoom { round(of: group, value: value) }
+        for group in groups.indices where groups[group].mayHaveRecords { round(of: group, value: value) }
     }
 
     private mutating func round(of group: Int, value: Int) {
-        let order = groups[group].slots.indices.map { groups[group].slot(ofStep: $0) }
-        if !order.contains(where: canRead), excused.remove(group) == nil { fault = "a group is read of which nothing can be" }
-        excused.remove(group)
-        waiting.remove(group)
-        groups[group].beginRound()
         var reads = 0
-        for slot in order {
+        for _ in 0..<groups[group].beginRound() {
+            guard let slot = groups[group].takeFirst(isFull: !hasRoom) else { break }
+            if !canRead(slot), !excused.contains(slot) { fault = "a partition has a turn that cannot be read" }
+            excused.remove(slot)
             var budget = 1 + value % 3
             while budget > 0 && hasRoom && canRead(slot) {
                 read(slot)
@@ -144,8 +145,9 @@ struct CursorModel {
             }
             if omitted == .roomEndsNoMark && !hasRoom { partitions[slot].cursor.wasEmpty() }
             if omitted == .windowEndsNoMark && isBlocked(slot) { partitions[slot].cursor.wasEmpty() }
-            if isBlocked(slot) { waiting.insert(group) }
-            groups[group].noteRead(canRead: omitted != .leftoversAreNoted && canRead(slot), isBlocked: isBlocked(slot))
+            if omitted == .turnsAreKept && !hasRoom { continue }
+            groups[group].noteRead(
+                slot, canRead: omitted != .leftoversAreNoted && canRead(slot), isBlocked: isBlocked(slot))
         }
     }
 

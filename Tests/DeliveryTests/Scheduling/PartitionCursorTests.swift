@@ -31,20 +31,69 @@ struct PartitionCursorTests {
         #expect(CursorModel.fault(of: shortest) == nil, "\(shortest)")
     }
 
-    @Test func everyPartitionIsTheFirstInTurn() {
-        var group = CursorGroup(4..<7)
-        let firsts = (0..<6).map { _ in
-            defer { group.beginRound() }
-            return group.slot(ofStep: 0)
+    @Test func partitionsHaveTheirTurnsInTheOrderInWhichTheyBecameReady() {
+        var group = CursorGroup(4..<8)
+        func round(reading count: Int) -> [Int] {
+            (0..<min(count, group.beginRound())).compactMap { _ in
+                let slot = group.takeFirst()
+                if let slot { group.noteRead(slot, canRead: true, isBlocked: false) }
+                return slot
+            }
         }
-        #expect(firsts == [4, 5, 6, 4, 5, 6])
+        #expect((0..<4).map { _ in round(reading: 3) } == [[4, 5, 6], [7, 4, 5], [6, 7, 4], [5, 6, 7]])
+        #expect(round(reading: 9).count == 4)
+    }
+
+    @Test func whoseWindowHasMovedComesFirstEvenWithoutRoom() {
+        var group = CursorGroup(0..<3)
+        for slot in 0..<3 {
+            #expect(group.takeFirst() == slot)
+            group.noteRead(slot, canRead: slot == 2, isBlocked: slot != 2)
+        }
+        group.windowMoved(2)
+        group.windowMoved(1)
+        group.windowMoved(1)
+        #expect(group.beginRound() == 2)
+        #expect([group.takeFirst(isFull: true), group.takeFirst(isFull: true), group.takeFirst()] == [1, nil, 2])
+        #expect(!group.mayHaveRecords)
+        group.mark(0)
+        group.mark(0)
+        #expect(Array(group.readySlots) == [0])
     }
 
     @Test func aGroupWithoutPartitionsIsNeverRead() {
         var group = CursorGroup()
         #expect(!group.mayHaveRecords)
         group.noteArrivals()
-        group.beginRound()
-        #expect(!group.mayHaveRecords)
+        #expect(!group.mayHaveRecords && group.takeFirst() == nil)
+    }
+
+    /// A round costs by the partitions that are ready, not by those that there are.
+    @Test(arguments: [8, 400, 10_000]) func aSignalOfOnePartitionGivesOneTurn(partitionCount: Int) {
+        var group = CursorGroup(0..<partitionCount)
+        while let slot = group.takeFirst() { group.noteRead(slot, canRead: false, isBlocked: false) }
+        for slot in [7, 3, 7, 5] { group.mark(slot) }
+        #expect(group.beginRound() == 3)
+        #expect((0..<4).map { _ in group.takeFirst() } == [7, 3, 5, nil])
+    }
+}
+
+struct SlotSetTests {
+    @Test(arguments: 0..<20) func aSlotIsThereOnce(seed: Int) {
+        var random = SeededRandom(seed)
+        var (set, known) = (SlotSet(), [Int]())
+        for _ in 0..<2000 {
+            let slot = random.below(50)
+            if random.below(20) == 0 {
+                let divisor = 1 + random.below(4)
+                set.keep { $0 % divisor == 0 }
+                known.removeAll { $0 % divisor != 0 }
+            } else {
+                set.insert(slot)
+                if !known.contains(slot) { known.append(slot) }
+            }
+            #expect(set.slots == known, "seed \(seed)")
+        }
+        #expect(set.isEmpty == known.isEmpty)
     }
 }

@@ -1,0 +1,126 @@
+import Basics
+import Console
+import EventLoop
+import Foundation
+import Kafka
+import Observability
+import PushModel
+import Settings
+import Synchronization
+import WorkerRuntime
+
+/// A whole worker that is taken through fixed courses of work, so that a counter of instructions can tell what each costs its loop.
+///
+/// Results are committed when the worker's clock is moved on, not when time has passed. So each course has the same commits, however slow
+/// a counter makes it. Each ends with a call of `endCourse`, which a counter takes for the sign to write down what it has.
+struct LoopRun {
+    /// One course.
+    struct Course: Codable, Equatable {
+        var name: String
+        /// Its number of requests, commits, wake-ups or seconds. Several wake-ups may make one turn.
+        var count: Int
+    }
+
+    /// The courses, in their order.
+    struct Report: Codable {
+        var partitions: Int
+        var courses: [Course] = []
+    }
+
+    /// The least time between two commits: the longest that there may be.
+    static let commitInterval = Duration.seconds(5)
+    /// The commits and the seconds of their courses.
+    private static let fewCount = 20
+    /// The requests of a commit, each in another partition.
+    private static let fewRequests = 4
+    private static let patience = Duration.seconds(1800)
+    private static let endedCount = Atomic<Int>(0)
+
+    private let partitions: Int
+    private let feed: RequestFeed
+    private let worker: Worker
+    private let services: WorkerServices
+    private let deadline = MonotonicTime.now().advanced(by: Self.patience)
+
+    /// A worker with the settings of `environment`, which gets requests of `feed` in all `partitions`.
+    init(_ environment: WorkerEnvironment, feed: RequestFeed, partitions: Int) throws {
+        self.partitions = partitions
+        self.feed = feed
+        var configuration = try environment.settings().workerConfiguration(version: Program.version)
+        configuration.checksHubs = false
+        let metrics = PushfanMetrics(
+            build: BuildFacts(version: configuration.version, swift: ""), process: { ProcessReadings() })
+        let log = Log(format: .json, level: .warning, now: WallClock.millisecondsSince1970, sink: { _ in })
+        services = WorkerServices(metrics: metrics, log: log, health: Health())
+        worker = try Worker(configuration, services: services)
+    }
+
+    /// Runs the worker through all courses, the long ones with `count` requests or turns.
+    func run(_ count: Int) throws -> Report {
+        let ended = DispatchSemaphore(value: 0)
+        let thread = Thread { [worker] in
+            // A worker that cannot go on shows as results that do not come, for which there is a deadline.
+            try? worker.run()
+            ended.signal()
+        }
+        thread.start()
+        defer {
+            worker.stop()
+            worker.stop()
+            _ = ended.wait(timeout: .now() + .seconds(20))
+        }
+        var report = Report(partitions: partitions)
+        func course(_ name: String, _ count: Int, _ work: () throws -> Void) throws {
+            try work()
+            Self.endCourse()
+            report.courses.append(Course(name: name, count: count))
+        }
+        // All partitions are at work when a request of each has its result.
+        try course("start", partitions) { try take(0..<partitions, over: partitions) }
+        let first = partitions + count
+        try course("requests", count) { try take(partitions..<first, over: partitions) }
+        try course("commits", Self.fewCount) {
+            for commit in 0..<Self.fewCount {
+                let begin = first + commit * Self.fewRequests
+                try take(begin..<begin + Self.fewRequests, over: min(partitions, Self.fewRequests))
+            }
+        }
+        try course("turns", count) {
+            for _ in 0..<count {
+                worker.wake()
+                try pause()
+            }
+        }
+        try course("seconds", Self.fewCount) { for _ in 0..<Self.fewCount { try passSecond() } }
+        return report
+    }
+
+    /// Publishes requests over the first `partitions`, and has the worker commit when all are finished.
+    private func take(_ numbers: Range<Int>, over partitions: Int) throws {
+        try feed.publish(numbers, over: partitions)
+        let finished = services.metrics.requestsFinished.series([BenchHub.name, "success"])
+        while finished.value < UInt64(numbers.upperBound) { try pause() }
+        services.clock.advance(by: Self.commitInterval)
+        worker.wake()
+        while services.metrics.resultsPublished.value < UInt64(numbers.upperBound) { try pause() }
+    }
+
+    /// Moves the worker's clock on, and waits until its loop has posted a status, which it does once a second.
+    private func passSecond() throws {
+        let before = services.status.statuses.first?.at
+        services.clock.advance(by: .seconds(1))
+        worker.wake()
+        while services.status.statuses.first?.at == before { try pause() }
+    }
+
+    private func pause() throws {
+        try Interruption.check()
+        guard MonotonicTime.now() < deadline else {
+            throw CommandFailure(.temporary, "the worker whose loop is counted did not finish in time")
+        }
+        usleep(1000)
+    }
+
+    /// Ends a course. A counter sees the call, because it is not inlined.
+    @inline(never) private static func endCourse() { endedCount.wrappingAdd(1, ordering: .relaxed) }
+}

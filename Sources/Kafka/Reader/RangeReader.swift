@@ -1,0 +1,176 @@
+import CRDKafka
+
+/// Reads ranges of offsets in many partitions of any topics at once, without a group and without leaving a trace at the broker.
+///
+/// All of them flow into one queue, whose size is limited, so that it takes a few fetches of each broker, not some of each partition.
+/// Belongs to one thread.
+public final class RangeReader {
+    /// A range of offsets in a partition.
+    public struct Part: Sendable, Equatable {
+        /// The partition, of which a reading has one range at most.
+        public let partition: TopicPartition
+        /// The offsets. Some may hold no record.
+        public let offsets: Range<Int64>
+
+        /// A range of offsets in a partition.
+        public init(_ partition: TopicPartition, offsets: Range<Int64>) {
+            self.partition = partition
+            self.offsets = offsets
+        }
+    }
+
+    /// The most that waits in memory, in bytes. One answer of each broker comes on top of it.
+    private static let readAhead = 16 << 20
+
+    private let client: ClientHandle
+    let events: ClientQueue
+    /// The topics that the client has asked about.
+    private var knownTopics: Set<String> = []
+
+    /// Makes a client. Nothing is sent yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: The brokers and the user's properties.
+    ///   - seesUncommitted: True to read what open and aborted transactions wrote, too. Default no.
+    /// - Throws: A configuration that was refused.
+    public init(_ configuration: KafkaConfiguration, seesUncommitted: Bool = false) throws(KafkaError) {
+        // Of two settings with one key the later counts.
+        let isolation = seesUncommitted ? [("isolation.level", "read_uncommitted")] : []
+        let settings = try ClientSettings(configuration, defaults: Self.defaults, fixed: TopicReader.fixed + isolation)
+        settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
+        client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
+        events = try ClientQueue.main(of: client)
+    }
+
+    /// The defaults. A partition gives 64 KiB at a time, so that few of its records come that nobody asks for.
+    private static var defaults: [ClientSettings.Setting] {
+        [
+            ("fetch.wait.max.ms", "20"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "1000000"),
+            ("queued.max.messages.kbytes", "\(readAhead >> 10)"), ("max.partition.fetch.bytes", "65536"),
+        ]
+    }
+
+    /// The ends of partitions, for those who see what it sees, in one question for all of them.
+    ///
+    /// - Parameters:
+    ///   - partitions: The partitions, each once.
+    ///   - timeout: The longest wait.
+    /// - Returns: The next offset of each, in order.
+    /// - Throws: `isAuthorization`, `isUnknownTopicOrPartition`, `isUnreachable`, or `isAuthentication`, of any of them.
+    public func ends(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [Int64] {
+        guard !partitions.isEmpty else { return [] }
+        // A client that has not found its brokers asks for a leader too early, and then only now and then.
+        try learn(topics: Set(partitions.map(\.topic)), timeout: timeout)
+        return try client.offsets(of: partitions, at: LogicalOffset.end, timeout: timeout)
+    }
+
+    /// Asks the brokers who leads topics that were not asked about before, in one question for all of them.
+    ///
+    /// - Parameters:
+    ///   - topics: The names of the topics. One that is not there is no error yet.
+    ///   - timeout: The longest wait.
+    /// - Throws: `isUnreachable`, `isAuthentication`, or a name that no topic can have.
+    public func learn(topics: Set<String>, timeout: Duration) throws(KafkaError) {
+        guard !knownTopics.isSuperset(of: topics) else { return }
+        for topic in topics { _ = try client.addTopic(topic) }
+        _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
+        knownTopics.formUnion(topics)
+    }
+
+    /// Reads the records of all ranges, those of one partition in order, and those of different ones as they come.
+    ///
+    /// - Parameters:
+    ///   - parts: The ranges.
+    ///   - timeout: The longest wait while nothing comes.
+    ///   - body: Looks at a record of the range with this index. Returns false if it wants no more of that range.
+    /// - Throws: `isUnknownTopicOrPartition`, `isAuthorization`, `isFatal`, or nothing came in time although something should.
+    public func read(
+        _ parts: [Part], timeout: Duration, perform body: (_ index: Int, borrowing ConsumedRecord) -> Bool
+    ) throws(KafkaError) {
+        var reading = try Reading(parts, of: client)
+        defer { reading.stop() }
+        var deadline = ContinuousClock.now + timeout
+        while reading.isOpen {
+            switch reading.readNext(perform: body) {
+            case .record, .endOfPartition: deadline = ContinuousClock.now + timeout
+            case .error(let error) where error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition: throw error
+            case .error, .empty:
+                guard ContinuousClock.now >= deadline else { continue }
+                throw events.drainErrors()
+                    ?? KafkaError(
+                        RD_KAFKA_RESP_ERR__TIMED_OUT, message: "the next record of \(reading.place) did not come in time")
+            }
+        }
+    }
+}
+
+/// One reading of ranges, and the partitions that are still open.
+private struct Reading {
+    private let parts: [RangeReader.Part]
+    private let records: ClientQueue
+    private let client: ClientHandle
+    /// The handle of each topic, and the index of the range in each of its partitions that is not read to its end.
+    private var open: [OpaquePointer: [Int32: Int]] = [:]
+    private var openCount = 0
+
+    init(_ parts: [RangeReader.Part], of client: ClientHandle) throws(KafkaError) {
+        self.parts = parts
+        self.client = client
+        records = try ClientQueue.empty(of: client)
+        do throws(KafkaError) {
+            for (index, part) in parts.enumerated() where !part.offsets.isEmpty {
+                let topic = client.topic(try client.addTopic(part.partition.topic))
+                let number = part.partition.partition
+                try records.startReading(topic: topic, partition: number, offset: part.offsets.lowerBound)
+                open[topic, default: [:]][number] = index
+                openCount += 1
+            }
+        } catch {
+            stop()
+            throw error
+        }
+    }
+
+    var isOpen: Bool { openCount > 0 }
+
+    /// A partition that is still read, for messages.
+    var place: String { open.values.lazy.compactMap(\.values.first).first.map { "\(parts[$0].partition)" } ?? "" }
+
+    mutating func readNext(perform body: (_ index: Int, borrowing ConsumedRecord) -> Bool) -> ReadResult {
+        guard let message = records.nextMessage(waiting: 100) else { return .empty }
+        defer { rd_kafka_message_destroy(message) }
+        let (topic, number) = (message.pointee.rkt, message.pointee.partition)
+        // Records of a partition behind its end are left over.
+        guard let topic, let index = open[topic]?[number] else { return .empty }
+        switch message.pointee.err {
+        case RD_KAFKA_RESP_ERR_NO_ERROR:
+            let end = parts[index].offsets.upperBound
+            // A record before the range shows that the partition is shorter: reading begins anew at its beginning then.
+            let offset = message.pointee.offset
+            let isWithin = parts[index].offsets.contains(offset)
+            let isEnough = isWithin ? !body(index, ConsumedRecord(message)) : true
+            if isEnough || offset + 1 >= end { finish(topic, at: number) }
+            return .record
+        case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+            finish(topic, at: number)
+            return .endOfPartition(offset: message.pointee.offset)
+        default:
+            let reason = rd_kafka_message_errstr(message).map { String(cString: $0) }
+            return .error(
+                client.diagnosis.explain(.reported(message.pointee.err, message: reason, by: client.pointer, isFatal: false)))
+        }
+    }
+
+    private mutating func finish(_ topic: OpaquePointer, at number: Int32) {
+        open[topic]?[number] = nil
+        openCount -= 1
+        rd_kafka_consume_stop(topic, number)
+    }
+
+    /// Stops reading what is still open.
+    mutating func stop() {
+        for (topic, numbers) in open { for number in numbers.keys { rd_kafka_consume_stop(topic, number) } }
+        open = [:]
+        openCount = 0
+    }
+}

@@ -1,0 +1,100 @@
+import Basics
+import Delivery
+
+/// The slots of partitions that have something to be done, so that a turn, a commit and a second find it and search for nothing.
+struct PartitionMarks {
+    /// The partitions without a mark that are looked at in a second all the same. Their ends move without a signal where a transaction
+    /// is open or was aborted.
+    static let lookedAtInASecond = 256
+    /// The interval at which it is seen to that more records are fetched: 10 ms in nanoseconds.
+    private static let refillInterval: Int64 = 10_000_000
+
+    /// Those whose lag or status may have changed since they were last measured, or has something that waits.
+    private(set) var changed = SlotSet()
+    /// Those that may have something to commit.
+    private(set) var uncommitted = SlotSet()
+    /// Those of which a record that was read waits for a commit that lets it begin.
+    private(set) var short = SlotSet()
+    /// Those that may have a reserve to give back.
+    var reserved = SlotSet()
+    /// Those that are left as they are.
+    var left = SlotSet()
+    /// The partitions whose position says that no worker is at work.
+    private(set) var closedCount = 0
+    /// True while a previous owner may go on.
+    private(set) var mayOverlap = true
+
+    private let count: Int
+    private var nextLook = 0
+    private var nextRefill = MonotonicTime.past
+
+    /// No partition.
+    init() { count = 0 }
+
+    /// Partitions that begin: all are marked.
+    init(_ partitions: [PartitionState]) {
+        count = partitions.count
+        for (slot, partition) in partitions.enumerated() { begin(slot, partition) }
+    }
+
+    /// Marks a partition that begins.
+    mutating func begin(_ slot: Int, _ partition: PartitionState) {
+        touch(slot)
+        mayOverlap = true
+        reserved.insert(slot)
+        if partition.left != nil { left.insert(slot) }
+        if partition.isClosed { closedCount += 1 }
+    }
+
+    /// Notes that a record of a partition was read or finished.
+    mutating func touch(_ slot: Int) {
+        changed.insert(slot)
+        uncommitted.insert(slot)
+    }
+
+    /// Notes that records may have arrived in a partition.
+    mutating func noteArrivals(_ slot: Int) { changed.insert(slot) }
+
+    /// Keeps those that still have something to commit, when the others were offered.
+    mutating func noteOffer(isDirty: (Int) -> Bool) { uncommitted.keep(where: isDirty) }
+
+    /// Notes that a position of a partition was committed. `closes`: it says that no worker is at work.
+    mutating func noteCommit(of slot: Int, wasClosed: Bool, closes: Bool) {
+        changed.insert(slot)
+        closedCount += (closes ? 1 : 0) - (wasClosed ? 1 : 0)
+    }
+
+    /// Notes that a record of a partition waits for a commit.
+    mutating func noteShort(_ slot: Int) { short.insert(slot) }
+
+    /// Keeps those that wait for another commit.
+    mutating func keepShort(where isShort: (Int) -> Bool) {
+        short.keep(where: isShort)
+        for slot in short.slots { touch(slot) }
+    }
+
+    /// Adds the next ones of all partitions to those that are measured. To be called once a second.
+    mutating func lookAround() {
+        for _ in 0..<min(count, Self.lookedAtInASecond) {
+            changed.insert(nextLook)
+            nextLook = (nextLook + 1) % count
+        }
+    }
+
+    /// Keeps those that change by themselves, when all were measured.
+    mutating func noteMeasured(isWaiting: (Int) -> Bool) { changed.keep(where: isWaiting) }
+
+    /// True once when no previous owner may go on any more.
+    mutating func overlapEnds(isOver: Bool) -> Bool {
+        guard mayOverlap && isOver else { return false }
+        mayOverlap = false
+        return true
+    }
+
+    /// True if it is time to see to it that more records are fetched.
+    mutating func isRefillDue(_ now: MonotonicTime) -> Bool {
+        guard now >= nextRefill else { return false }
+        nextRefill = now + Self.refillInterval
+        return true
+    }
+}

@@ -1,0 +1,106 @@
+import Basics
+import Delivery
+import PushModel
+import Testing
+
+@testable import WorkerRuntime
+
+/// The partitions that are looked at, in a second, at a commit and when records are fetched on.
+@Suite struct PartitionMarksTests {
+    private static func marks(_ count: Int) throws -> PartitionMarks {
+        PartitionMarks(try (0..<count).map { _ in try PartitionStatusTests.partition(committed: 30) })
+    }
+
+    @Test func allAreMarkedWhenTheyBegin() throws {
+        let marks = try Self.marks(5)
+        for set in [marks.changed, marks.uncommitted, marks.reserved] { #expect(set.slots == [0, 1, 2, 3, 4]) }
+        #expect(marks.short.isEmpty && marks.left.isEmpty && marks.closedCount == 0)
+        #expect(PartitionMarks().changed.isEmpty)
+    }
+
+    /// A second looks at as many partitions as there are changes and some more, however many there are.
+    @Test(arguments: [8, 400, 5000]) func eachSecondLooksAtWhatChangedAndAtAFewMore(count: Int) throws {
+        var marks = try Self.marks(count)
+        marks.noteMeasured { _ in false }
+        var seen: Set<Int> = []
+        let most = PartitionMarks.lookedAtInASecond
+        for _ in 0..<(count + most - 1) / most {
+            marks.touch(3)
+            marks.lookAround()
+            #expect(marks.changed.slots.count <= most + 1)
+            #expect(marks.changed.slots.contains(3))
+            seen.formUnion(marks.changed.slots)
+            marks.noteMeasured { _ in false }
+        }
+        #expect(seen.count == count, "each is looked at in its turn")
+    }
+
+    @Test func whatWaitsStaysMarkedUntilItDoesNot() throws {
+        var marks = try Self.marks(4)
+        marks.noteMeasured { $0 == 2 }
+        #expect(marks.changed.slots == [2])
+        marks.noteArrivals(0)
+        #expect(marks.changed.slots == [2, 0])
+        marks.noteOffer { $0 == 1 }
+        #expect(marks.uncommitted.slots == [1])
+        marks.touch(3)
+        #expect(marks.uncommitted.slots == [1, 3] && marks.changed.slots == [2, 0, 3])
+    }
+
+    @Test func whatIsShortIsOfferedAgainUntilItIsNot() throws {
+        var marks = try Self.marks(3)
+        marks.noteOffer { _ in false }
+        marks.noteShort(1)
+        marks.keepShort { _ in true }
+        #expect(marks.uncommitted.slots == [1] && !marks.short.isEmpty)
+        marks.keepShort { _ in false }
+        #expect(marks.short.isEmpty)
+    }
+
+    @Test func closedPositionsAreCounted() throws {
+        var marks = try Self.marks(2)
+        marks.noteCommit(of: 0, wasClosed: false, closes: true)
+        marks.noteCommit(of: 1, wasClosed: false, closes: true)
+        marks.noteCommit(of: 1, wasClosed: true, closes: true)
+        #expect(marks.closedCount == 2)
+        marks.noteCommit(of: 0, wasClosed: true, closes: false)
+        #expect(marks.closedCount == 1)
+    }
+
+    @Test func theOverlapEndsOnceForAllThatHaveBegun() throws {
+        var marks = try Self.marks(2)
+        var ends = [false, true, true].map { marks.overlapEnds(isOver: $0) }
+        #expect(ends == [false, true, false])
+        marks.begin(1, try PartitionStatusTests.partition(committed: 30))
+        ends = [true, true].map { marks.overlapEnds(isOver: $0) }
+        #expect(ends == [true, false])
+    }
+
+    @Test func fetchesAreSeenToAfter10Milliseconds() throws {
+        var marks = PartitionMarks()
+        let now = MonotonicTime(nanoseconds: 1_000_000_000)
+        let isDue = [now, now + 9_999_999, now + 10_000_000].map { marks.isRefillDue($0) }
+        #expect(isDue == [true, false, true])
+    }
+}
+
+/// The first records of delay lanes, which are checked when their moments come.
+@Suite struct DelayedPartitionsTests {
+    @Test func aPartitionIsReadWhenItsFirstRecordIsToBeChecked() {
+        let now = PartitionStatusTests.now
+        var delayed = DelayedPartitions(4..<8)
+        while let slot = delayed.group.takeFirst() { delayed.group.noteRead(slot, canRead: false, isBlocked: false) }
+        delayed.check(5, at: now.adding(milliseconds: 20))
+        delayed.check(7, at: now.adding(milliseconds: 10))
+        delayed.check(7, at: now.adding(milliseconds: 10))
+        #expect(delayed.nextCheck == now.adding(milliseconds: 10))
+        delayed.markDue(at: now.adding(milliseconds: 9))
+        #expect(!delayed.group.mayHaveRecords)
+        // Another first record: the moment of the one before counts no more.
+        delayed.check(5, at: now.adding(milliseconds: 30))
+        delayed.markDue(at: now.adding(milliseconds: 20))
+        #expect(Array(delayed.group.readySlots) == [7])
+        delayed.markDue(at: now.adding(milliseconds: 30))
+        #expect(Array(delayed.group.readySlots) == [7, 5] && delayed.nextCheck == nil)
+    }
+}
