@@ -58,7 +58,7 @@ struct KeyQueues<Record> {
     private var turns = FIFO<Key>()
     /// Keys whose first request waits for its moment.
     private var waits = MomentHeap<Timestamp, Key>()
-    /// These, those whose first request moves, and some that were either: nobody looks at the others for what waits for a moment.
+    /// These, those whose first request moves, and some that were either. What waits for a moment is looked for among them alone.
     private var later: Set<Key> = []
 
     /// It is complete if nothing can be held of this partition's keys.

@@ -1,7 +1,7 @@
 import Basics
 import PushModel
 
-/// The slots of one lane that have something to start, and those that will have at a moment. So nobody looks at the others.
+/// The slots of one lane that have something to start, and those that will have at a moment. So the others are not looked at.
 ///
 /// A slot may be here for nothing. Whoever takes it finds that out, and lists it again for what it has then.
 struct SlotTurns {
@@ -18,6 +18,9 @@ struct SlotTurns {
 
     /// The first moment at which a slot has its turn: `past` for at once, nil when none will have one.
     var nextMoment: Timestamp? { ready.isEmpty ? waits.first : .past }
+
+    /// The entries of slots that wait for moments, those included that count no more.
+    var waitingCount: Int { waits.count }
 
     /// Gives a slot its turn at a moment, or before, if it has an earlier one.
     mutating func list(_ slot: Int, at moment: Timestamp?) {
@@ -41,11 +44,11 @@ struct SlotTurns {
         return slot
     }
 
-    /// A slot whose moment has changed is in the heap more than once. It is made anew when less than half of it counts, so that it takes
+    /// A slot whose moment has changed is in the heap more than once. It is made again when less than half of it counts, so that it takes
     /// memory in proportion to the slots.
     private mutating func addWait(of slot: Int, at moment: Timestamp) {
         waits.add(slot, at: moment)
-        guard waits.count > 2 * waitCount + 64 else { return }
+        guard waitingCount > 2 * waitCount + 64 else { return }
         waits = MomentHeap(
             moments.indices.filter { moments[$0] > .past && moments[$0] < .never }.map { (moments[$0], $0) })
     }

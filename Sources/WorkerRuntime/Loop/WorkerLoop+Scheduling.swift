@@ -116,7 +116,8 @@ extension WorkerLoop {
     /// True if a lane's records may be read, as far as its own calls go.
     func hasRoom(_ lane: Lane) -> Bool {
         guard let port = ports.only else {
-            return canDefer || scheduler.buffers.hubs.allSatisfy { !isFull(ports[$0], for: lane) }
+            let most = memory.buffered / ports.count
+            return canDefer || scheduler.buffers.hubs.allSatisfy { scheduler.buffers.byteCount(at: $0, in: lane) < most }
         }
         guard hasTenants(lane) else { return port.hasRoom(lane) }
         return scheduler.buffers.byteCount(at: port.number, in: lane) < memory.buffered

@@ -3,7 +3,7 @@ import Delivery
 
 /// Calls that wait for their turn, in a queue for each tenant. The tenants have turns by weight.
 ///
-/// Who has more for a tenant than may wait here watches its queue. Nobody looks at a tenant before a call has left that.
+/// Who has more for a tenant than may wait here watches its queue. A tenant is not looked at before a call has left that.
 struct TenantQueues {
     private struct Queue {
         var calls = FIFO<WaitingCall>()
