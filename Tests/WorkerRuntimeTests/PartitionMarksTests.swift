@@ -41,20 +41,12 @@ import Testing
         #expect(marks.changed.slots == [2])
         marks.noteArrivals(0)
         #expect(marks.changed.slots == [2, 0])
-        marks.noteOffer { $0 == 1 }
+        var states = try (0..<4).map { _ in try PartitionStatusTests.partition(committed: 30) }
+        states[1].isDirty = true
+        marks.noteOffer(of: states)
         #expect(marks.uncommitted.slots == [1])
         marks.touch(3)
         #expect(marks.uncommitted.slots == [1, 3] && marks.changed.slots == [2, 0, 3])
-    }
-
-    @Test func whatIsShortIsOfferedAgainUntilItIsNot() throws {
-        var marks = try Self.marks(3)
-        marks.noteOffer { _ in false }
-        marks.noteShort(1)
-        marks.keepShort { _ in true }
-        #expect(marks.uncommitted.slots == [1] && !marks.short.isEmpty)
-        marks.keepShort { _ in false }
-        #expect(marks.short.isEmpty)
     }
 
     @Test func closedPositionsAreCounted() throws {

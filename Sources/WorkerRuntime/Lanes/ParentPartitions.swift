@@ -36,10 +36,13 @@ struct ParentPartitions {
     }
 
     /// Notes that records may have arrived in a partition.
-    mutating func noteArrivals(_ slot: Int) {
+    mutating func noteArrivals(_ slot: Int) { withGroup(of: slot) { $0.mark(slot) } }
+
+    /// Calls `body` with the group in which a partition has its turns, unless it is not read.
+    mutating func withGroup(of slot: Int, _ body: (inout CursorGroup) -> Void) {
         guard !isLeft[slot - slots.lowerBound] else { return }
         cursors[slot - slots.lowerBound].noteArrivals()
-        group.mark(slot)
+        body(&group)
     }
 
     /// Reads a partition no further.

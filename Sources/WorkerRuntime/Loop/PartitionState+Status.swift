@@ -31,6 +31,30 @@ extension PartitionState {
             next: nextDelayed, lastLook: isBlocked ? lastCheck : nil, unreadCount: unreadCount, now: now)
     }
 
+    /// Measures the lag, for the whole backlog too.
+    ///
+    /// - Parameters:
+    ///   - marks: The oldest and the next offset of the partition, or nil while they are not known.
+    ///   - parentsPosition: The position in a partition of large requests, or nil for one of another kind.
+    ///   - now: The present moment.
+    ///   - backlog: Gets what waits.
+    mutating func measure(_ marks: Watermarks?, parentsPosition: Int64?, now: Timestamp, into backlog: inout Backlog) {
+        var since: Timestamp?
+        switch role {
+        case .requests(let lane):
+            guard let marks else { break }
+            let lag = measureRequests(marks, now: now)
+            since = lag.since
+            backlog.noteRequests(of: lane, since: lag.since, open: lag.open)
+        case .delay(let delay):
+            since = measureDelayed(marks, now: now)
+            backlog.noteDelayed(delay, since: since)
+        case .parents, .held:
+            if let marks { measureLag(marks, from: parentsPosition ?? ledger?.position ?? marks.low) }
+        }
+        hasBacklog = since != nil
+    }
+
     /// True if its lag or its status may change although nothing is read or finished.
     var changesByItself: Bool {
         let mayHaveRecords = role != .parents && cursor.mayHaveRecords

@@ -176,8 +176,7 @@ extension WorkerLoop {
 
     /// Says which partitions are left, and how far the records are read that say where some of those begin.
     func noteLeft() {
-        marks.left.keep { partitions[$0].left != nil }
-        let states = marks.left.slots.sorted().map { partitions[$0] }
+        let states = marks.keepLeft(of: partitions)
         let left = LeftPartitions(of: states)
         health.left(left, progress: left == nil ? nil : laterStarts.progressText(of: states))
     }

@@ -72,9 +72,8 @@ extension WorkerLoop {
             offered.add(position, of: slot, partition: partitions[slot].id, before: partitions[slot].committed)
             partitions[slot].noteOffer(reserveEnd: end, isWhole: left == nil)
             parents.noteOffer(of: slot, leavingOut: left ?? [])
-            marks.reserved.insert(slot)
         }
-        marks.noteOffer { partitions[$0].isDirty || partitions[$0].isClosed }
+        marks.noteOffer(of: partitions)
         scheduler.isRefreshDue = false
         handOver(as: .unpublished)
     }
@@ -117,11 +116,7 @@ extension WorkerLoop {
     /// Has partitions without records give their reserves back.
     func watchReserves() {
         guard mode == .running, !cycle.isInOrder else { return }
-        marks.reserved.keep { partitions[$0].hasReserve }
-        for slot in marks.reserved.slots where partitions[slot].isRestDue(now: now) {
-            scheduler.isRefreshDue = true
-            marks.touch(slot)
-        }
+        if marks.isRestDue(in: partitions, now: now) { scheduler.isRefreshDue = true }
     }
 
     /// Gives the offered batch to the committer, fenced by the worker's present place in the group.
@@ -197,7 +192,7 @@ extension WorkerLoop {
             parents.noteCommit(of: slot)
             if let lane = partitions[slot].role.lane { lanes[lane.rawValue].windowMoved(slot) }
         }
-        marks.keepShort { partitions[$0].isReserveShort }
+        marks.keepShort(of: partitions)
         membership.noteCommit(hasClosed: marks.closedCount > 0)
         offered.recycle()
     }

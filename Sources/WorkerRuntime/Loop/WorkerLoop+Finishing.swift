@@ -34,7 +34,7 @@ extension WorkerLoop {
             if let key = flight.key { scheduler.completed(key, in: flight.slot) }
             partitions[flight.slot].ledger?.finished(flight.offset)
             markDirty(flight.slot)
-            windowMayHaveMoved(flight.slot)
+            withGroup(of: flight.slot) { $0.windowMoved(flight.slot) }
         }
         flights.release(flight)
     }
@@ -45,13 +45,13 @@ extension WorkerLoop {
         marks.touch(slot)
     }
 
-    /// Lets a partition be read again that waits for its window.
-    func windowMayHaveMoved(_ slot: Int) {
+    /// Calls `body` with the group in which a partition has its turns.
+    func withGroup(of slot: Int, _ body: (inout CursorGroup) -> Void) {
         switch partitions[slot].role {
-        case .requests(let lane): lanes[lane.rawValue].windowMoved(slot)
-        case .delay: delayedPartitions.group.windowMoved(slot)
-        case .held: held.mark(slot)
-        case .parents: break
+        case .requests(let lane): body(&lanes[lane.rawValue])
+        case .delay: body(&delayedPartitions.group)
+        case .held: body(&held)
+        case .parents: parents.withGroup(of: slot, body)
         }
     }
 

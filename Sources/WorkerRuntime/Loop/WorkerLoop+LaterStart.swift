@@ -10,7 +10,8 @@ extension WorkerLoop {
         guard mode == .running else { return }
         var plans: [AssignmentPlan.Partition] = []
         while let finding = laterStarts.nextFinding() {
-            guard let slot = marks.left.slots.first(where: { isAnswered(by: finding, slot: $0) }) else { continue }
+            let slot = marks.left.slots.first { partitions[$0].left == .unanswered && partitions[$0].id == finding.partition }
+            guard let slot else { continue }
             guard let plan = begin(slot, finding: finding) else { return }
             plans.append(plan)
         }
@@ -21,10 +22,6 @@ extension WorkerLoop {
         } else {
             health.joined()
         }
-    }
-
-    private func isAnswered(by finding: StartProbe.Finding, slot: Int) -> Bool {
-        partitions[slot].left == .unanswered && partitions[slot].id == finding.partition
     }
 
     /// Begins a partition. Returns its plan, or nil if the assignment is begun again, because it cannot be read from there.

@@ -29,13 +29,12 @@ extension WorkerLoop {
                 switch result {
                 case .record: break
                 case .empty: parents.wasEmpty(slot)
-                case .endOfPartition(let offset):
-                    parents[slot].passed(offset)
-                    marks.touch(slot)
+                case .endOfPartition(let offset): parents[slot].passed(offset)
                 case .error(let error): noteKafkaError(error)
                 }
             }
             parents.noteRead(slot)
+            marks.touch(slot)
         }
     }
 
@@ -43,11 +42,7 @@ extension WorkerLoop {
         guard !parents[slot].begins(after: record.offset) else {
             return membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
         }
-        marks.touch(slot)
-        guard !partitions[slot].leaves(at: record, group: configuration.groupID) else {
-            marks.left.insert(slot)
-            return parents.leave(slot)
-        }
+        guard !partitions[slot].leaves(at: record, group: configuration.groupID) else { return parents.leave(slot) }
         partitions[slot].noteRead(record)
         partitions[slot].consumed.increment()
         let (offset, time) = (record.offset, record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)

@@ -33,11 +33,9 @@ extension WorkerLoop {
         }
     }
 
-    /// Takes the signals of partitions, whose slots are counted from `first`.
+    /// Takes the signals of partitions, whose slots are counted from `first`. Where some are missing, any may have records.
     func noteArrivals(_ pipe: NumberPipe, from first: Int) {
-        let isComplete = pipe.drain { noteArrivals(in: first + Int($0)) }
-        // Signals are missing, so that any partition may have records.
-        if !isComplete { for slot in 0...partitions.count { noteArrivals(in: slot) } }
+        if !pipe.drain({ noteArrivals(in: first + Int($0)) }) { for slot in 0...partitions.count { noteArrivals(in: slot) } }
     }
 
     /// Notes that records may have arrived in a partition. A signal may be of an assignment that has ended.
@@ -46,12 +44,7 @@ extension WorkerLoop {
         guard partitions.indices.contains(slot) else { return }
         marks.noteArrivals(slot)
         partitions[slot].cursor.noteArrivals()
-        switch partitions[slot].role {
-        case .requests(let lane): lanes[lane.rawValue].mark(slot)
-        case .delay: delayedPartitions.group.mark(slot)
-        case .parents: parents.noteArrivals(slot)
-        case .held: held.mark(slot)
-        }
+        withGroup(of: slot) { $0.mark(slot) }
     }
 
     private func readRecord(_ slot: Int, of lane: Lane) -> Flight? {
@@ -65,12 +58,11 @@ extension WorkerLoop {
 
     /// Takes in what a read gave beside a record.
     func note(_ result: ReadResult, of slot: Int) {
+        marks.touch(slot)
         switch result {
         case .record: break
         case .empty: partitions[slot].cursor.wasEmpty()
-        case .endOfPartition(let offset):
-            partitions[slot].reachedEnd(offset)
-            marks.touch(slot)
+        case .endOfPartition(let offset): partitions[slot].reachedEnd(offset)
         case .error(let error): noteKafkaError(error)
         }
     }
@@ -80,10 +72,7 @@ extension WorkerLoop {
         let offset = record.offset
         if partitions[slot].begins(after: offset) { membership.foundBehindCommit(Membership.Partition(partitions[slot].id)) }
         // All that is read before the assignment begins again is read again then.
-        guard membership.behindCommit.isEmpty else { return nil }
-        marks.touch(slot)
-        guard !partitions[slot].leaves(at: record, group: configuration.groupID) else {
-            marks.left.insert(slot)
+        guard membership.behindCommit.isEmpty, !partitions[slot].leaves(at: record, group: configuration.groupID) else {
             return nil
         }
         partitions[slot].noteRead(record)

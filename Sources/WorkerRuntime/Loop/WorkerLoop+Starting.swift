@@ -8,14 +8,12 @@ import PushModel
 /// The start of requests: what was read, and what waited, passes `StartGate` and is sent, waits, or has its end. Nothing else starts a
 /// request.
 extension WorkerLoop {
-    /// Starts what was held and waits for its turn no more than others.
-    func startHeld() { forEachHeld { start($0) } }
-
-    /// Starts what has its key's turn.
-    func startKeys() { forEachOfKeys { start($0, knowing: $1) } }
-
-    /// Starts what is new.
-    func startRead() { forEachRead { start($0) } }
+    /// Starts what was held and waits for its turn no more than others, what has its key's turn, and what is new.
+    func startNext() {
+        forEachHeld { start($0) }
+        forEachOfKeys { start($0, knowing: $1) }
+        forEachRead { start($0) }
+    }
 
     /// Starts what has waited in delay lanes.
     func startDelayed() { forEachDelayed { start($0) } }

@@ -40,28 +40,10 @@ extension WorkerLoop {
     }
 
     private func measure(_ slot: Int, into backlog: inout Backlog) {
-        var since: Timestamp?
-        switch partitions[slot].role {
-        case .requests(let lane):
-            guard let marks = consumer.watermarks(slot: slot) else { break }
-            let lag = partitions[slot].measureRequests(marks, now: wallClock)
-            since = lag.since
-            backlog.noteRequests(of: lane, since: lag.since, open: lag.open)
-        case .delay(let delay):
-            since = partitions[slot].measureDelayed(readerMarks(of: slot), now: wallClock)
-            backlog.noteDelayed(delay, since: since)
-        case .parents:
-            if let marks = readerMarks(of: slot) { partitions[slot].measureLag(marks, from: parents[slot].position) }
-        case .held:
-            guard let marks = readerMarks(of: slot) else { break }
-            partitions[slot].measureLag(marks, from: partitions[slot].ledger?.position ?? marks.low)
-        }
-        partitions[slot].hasBacklog = since != nil
-    }
-
-    /// The oldest and the next offset of a partition that the reader of delay lanes has, or nil while they are not known.
-    private func readerMarks(of slot: Int) -> Watermarks? {
-        delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound)
+        let offset = slot - delayedPartitions.slots.lowerBound
+        let marks = offset < 0 ? consumer.watermarks(slot: slot) : delayReader.watermarks(slot: offset)
+        let position = parents.slots.contains(slot) ? parents[slot].position : nil
+        partitions[slot].measure(marks, parentsPosition: position, now: wallClock, into: &backlog)
     }
 
     /// Writes down how things stand.

@@ -153,9 +153,7 @@ final class WorkerLoop {
     /// Reads records while there is room, hands calls to connections, and what is finished to the committer.
     private func readAndSend() {
         readControl()
-        startHeld()
-        startKeys()
-        startRead()
+        startNext()
         examinePartitionsBehindCommit()
         startDelayed()
         readParents()

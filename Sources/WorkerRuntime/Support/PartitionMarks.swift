@@ -16,9 +16,9 @@ struct PartitionMarks {
     /// Those of which a record that was read waits for a commit that lets it begin.
     private(set) var short = SlotSet()
     /// Those that may have a reserve to give back.
-    var reserved = SlotSet()
+    private(set) var reserved = SlotSet()
     /// Those that are left as they are.
-    var left = SlotSet()
+    private(set) var left = SlotSet()
     /// The partitions whose position says that no worker is at work.
     private(set) var closedCount = 0
     /// True while a previous owner may go on.
@@ -56,11 +56,14 @@ struct PartitionMarks {
     mutating func noteArrivals(_ slot: Int) { changed.insert(slot) }
 
     /// Keeps those that still have something to commit, when the others were offered.
-    mutating func noteOffer(isDirty: (Int) -> Bool) { uncommitted.keep(where: isDirty) }
+    mutating func noteOffer(of partitions: [PartitionState]) {
+        uncommitted.keep { partitions[$0].isDirty || partitions[$0].isClosed }
+    }
 
     /// Notes that a position of a partition was committed. `closes`: it says that no worker is at work.
     mutating func noteCommit(of slot: Int, wasClosed: Bool, closes: Bool) {
         changed.insert(slot)
+        reserved.insert(slot)
         closedCount += (closes ? 1 : 0) - (wasClosed ? 1 : 0)
     }
 
@@ -68,9 +71,24 @@ struct PartitionMarks {
     mutating func noteShort(_ slot: Int) { short.insert(slot) }
 
     /// Keeps those that wait for another commit.
-    mutating func keepShort(where isShort: (Int) -> Bool) {
-        short.keep(where: isShort)
+    mutating func keepShort(of partitions: [PartitionState]) {
+        short.keep { partitions[$0].isReserveShort }
         for slot in short.slots { touch(slot) }
+    }
+
+    /// Marks partitions that should give their reserves back, and returns whether there is one.
+    mutating func isRestDue(in partitions: [PartitionState], now: MonotonicTime) -> Bool {
+        reserved.keep { partitions[$0].hasReserve }
+        let due = reserved.slots.filter { partitions[$0].isRestDue(now: now) }
+        for slot in due { touch(slot) }
+        return !due.isEmpty
+    }
+
+    /// Keeps those that are left still, and returns them.
+    mutating func keepLeft(of partitions: [PartitionState]) -> [PartitionState] {
+        for slot in changed.slots { left.insert(slot) }
+        left.keep { partitions[$0].left != nil }
+        return left.slots.sorted().map { partitions[$0] }
     }
 
     /// Adds the next ones of all partitions to those that are measured. To be called once a second.
