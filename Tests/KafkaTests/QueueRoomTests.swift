@@ -47,4 +47,13 @@ import Testing
         let result = rd_kafka_conf_get(rd_kafka_conf(client.pointer), property, &value, &size)
         return result == RD_KAFKA_CONF_OK ? Int(text(value)) : nil
     }
+
+    /// The partitions that are named in vain in a second stay as many up to 1,600 of requests.
+    @Test(arguments: [
+        (0, 80, 500), (320, 80, 500), (640, 160, 1000), (1600, 400, 2500), (10_000, 400, 2500), (.max, 400, 2500),
+    ])
+    func withManyPartitionsBrokersAreAskedMoreSeldom(partitions: Int, large: Int, small: Int) {
+        #expect(QueueRoom(sharing: 1 << 30, among: partitions, atMost: .large).fetchWait == large)
+        #expect(QueueRoom(sharing: 1 << 30, among: partitions, atMost: .small).fetchWait == small)
+    }
 }

@@ -226,13 +226,13 @@ extension ClientHandle {
 
 extension Consumer {
     /// Small waits, and for each partition a queue of two thousand records, which `keepFetching` refills: a fetch brings about 1,000 of
-    /// the usual size more. Large records are bounded by their bytes (`QueueRoom`). A broker that has nothing is asked 12 times a second,
-    /// each of which takes 130 us for 24 partitions. A partition whose queue is full is missing in the fetch and has to wait for its end.
+    /// the usual size more. Large records are bounded by their bytes (`QueueRoom`). A broker that has nothing is asked 12 times a second
+    /// at most (`QueueRoom.fetchWait`), each of which takes 130 us for 24 partitions. A partition whose queue is full is missing in the fetch and has to wait for its end.
     /// For that time the 1,000 records that `keepFetching` leaves in it last at 12,500/s.
     private static var defaults: [ClientSettings.Setting] {
         [
-            ("fetch.wait.max.ms", "80"), ("fetch.error.backoff.ms", "100"),
-            ("queued.min.messages", "\(PrefetchRefill.defaultLimit)"), ("partition.assignment.strategy", "range,roundrobin"),
+            ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "\(PrefetchRefill.defaultLimit)"),
+            ("partition.assignment.strategy", "range,roundrobin"),
         ] + PrefetchRefill.settings
     }
 

@@ -17,18 +17,26 @@ public struct QueueRoom: Sendable, Equatable {
     public let queueByteCount: Int
     /// The bytes of a partition in one answer (`fetch.message.max.bytes`), 64 to 256 KiB.
     public let fetchByteCount: Int
+    /// The time that a broker may wait before it answers that there is nothing (`fetch.wait.max.ms`), milliseconds, unless the user's
+    /// properties say otherwise. Each question names all partitions, so with many it is asked more seldom, at most five times. A record that
+    /// comes is answered at once. A partition that was left out of a question, because its queue was full, waits for the next one.
+    public let fetchWait: Int
 
     /// The most that is of use: for partitions that are read at full speed.
-    public static let large = QueueRoom(queueByteCount: 4_096_000, fetchByteCount: 256 << 10)
+    public static let large = QueueRoom(queueByteCount: 4_096_000, fetchByteCount: 256 << 10, fetchWait: 80)
     /// The most for partitions that may lie unread for long: half a megabyte a second of each, where the library looks at a full queue once
     /// a second.
-    public static let small = QueueRoom(queueByteCount: 512_000, fetchByteCount: 256 << 10)
+    public static let small = QueueRoom(queueByteCount: 512_000, fetchByteCount: 256 << 10, fetchWait: 500)
 
     private static let least = 64 << 10
 
-    private init(queueByteCount: Int, fetchByteCount: Int) {
+    /// The partitions that may be named in vain in the time of one question, where there are few.
+    private static let named = 320
+
+    private init(queueByteCount: Int, fetchByteCount: Int, fetchWait: Int) {
         self.queueByteCount = queueByteCount
         self.fetchByteCount = fetchByteCount
+        self.fetchWait = fetchWait
     }
 
     /// An equal share of a budget for each partition, of which a quarter is for the answer that comes on top.
@@ -41,10 +49,14 @@ public struct QueueRoom: Sendable, Equatable {
         let share = max(budget, 0) / max(partitionCount, 1)
         fetchByteCount = min(most.fetchByteCount, max(share / 4, Self.least))
         queueByteCount = min(most.queueByteCount, max(share - fetchByteCount, Self.least))
+        fetchWait = most.fetchWait * min(max(partitionCount, Self.named), 5 * Self.named) / Self.named
     }
 
     /// The properties that say so.
     var settings: [ClientSettings.Setting] {
-        [("queued.max.messages.kbytes", "\(queueByteCount / 1000)"), ("max.partition.fetch.bytes", "\(fetchByteCount)")]
+        [
+            ("queued.max.messages.kbytes", "\(queueByteCount / 1000)"), ("max.partition.fetch.bytes", "\(fetchByteCount)"),
+            ("fetch.wait.max.ms", "\(fetchWait)"),
+        ]
     }
 }

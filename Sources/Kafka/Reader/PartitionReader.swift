@@ -27,7 +27,7 @@ public final class PartitionReader {
     ///   - configuration: The brokers and the user's properties.
     ///   - room: What the library may hold of each partition. Default `.small`.
     ///   - fetchWait: How long a broker may keep a fetch that finds nothing, in whole milliseconds. A partition that is begun meanwhile has
-    ///     to wait for its end. Nil, the default, for what the user's properties say, or 500 ms.
+    ///     to wait for its end. Nil, the default, for what the user's properties say, or `room` does.
     ///   - wakeUpFileDescriptor: A non-blocking eventfd, to which 8 bytes are written when a record arrives where none was; -1 for none. It
     ///     must stay open until `stop`.
     /// - Throws: A configuration that was refused.
@@ -58,8 +58,7 @@ public final class PartitionReader {
     ]
 
     private static let defaults: [ClientSettings.Setting] = [
-        ("fetch.wait.max.ms", "500"), ("fetch.error.backoff.ms", "100"), ("auto.offset.reset", "earliest"),
-        ("queued.min.messages", "100000"),
+        ("fetch.error.backoff.ms", "100"), ("auto.offset.reset", "earliest"), ("queued.min.messages", "100000"),
     ]
 
     private static let fixed: [ClientSettings.Setting] = [

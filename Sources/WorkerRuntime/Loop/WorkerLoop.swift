@@ -245,7 +245,7 @@ final class WorkerLoop {
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = min(now + 200_000_000, needed)
         if let due = timers.first { wake = min(wake, due) }
-        if canReceiveDelayed, let check = delayedPartitions.nextCheck { wake = min(wake, now + check.nanoseconds(since: wallClock)) }
+        if canReceiveDelayed { wake = min(wake, delayedPartitions.nextCheck(now, by: wallClock)) }
         wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, isHurried: isReserveShort, now: now))
         if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake

@@ -21,8 +21,10 @@ struct DelayedPartitions {
         planned = slots.map { _ in nil }
     }
 
-    /// The moment of the next check, by the wall clock, or nil when none is planned.
-    var nextCheck: Timestamp? { checks.first }
+    /// The moment of the next check, `never` when none is planned. `now` is the present moment, which is `time` by the wall clock.
+    func nextCheck(_ now: MonotonicTime, by time: Timestamp) -> MonotonicTime {
+        checks.first.map { now + $0.nanoseconds(since: time) } ?? .never
+    }
 
     /// Has the first record of a partition checked at a moment.
     mutating func check(_ slot: Int, at moment: Timestamp) {
