@@ -41,6 +41,44 @@ struct TenantTests {
         #expect(rest == Array(60..<100) && calls.isEmpty)
     }
 
+    /// A tenant that is watched is given back when a call of its own has had its turn, and not before.
+    @Test(arguments: 0..<10) func watchedTenantsAreFoundWhenTheirCallsHaveHadTurns(seed: Int) {
+        var random = SeededRandom(seed)
+        var calls = ReadyCalls(LaneWeights())
+        let tenants = [TenantID.none] + (0..<20).map { TenantID("\($0)") }
+        /// The calls of each tenant when it was watched, and the watched ones that were served since.
+        var (counts, due) = ([TenantID: Int](), Set<TenantID>())
+        func count(_ tenant: TenantID) -> Int { calls.fresh(in: .normal).count(of: tenant) }
+        for step in 0..<4000 {
+            let tenant = tenants[random.below(tenants.count)]
+            switch random.below(8) {
+            case 0...2:
+                let index = tenants.firstIndex(of: tenant) ?? 0
+                calls.append(CallID(flight: step, call: index), generation: 0, to: .normal, tenant: tenant)
+                calls.append(CallID(flight: step, call: index), generation: 0, to: .normal, tenant: tenant, isDelayed: true)
+                if let before = counts[tenant] { counts[tenant] = before + 1 }
+            case 3: calls.removeAll { call, _ in call.flight % 50 != step % 50 }
+            case 4:
+                if counts[tenant] == nil, !due.contains(tenant) {
+                    calls.watch(tenant, in: .normal)
+                    if count(tenant) > 0 { counts[tenant] = count(tenant) } else { due.insert(tenant) }
+                }
+            case 5:
+                var served = Set<TenantID>()
+                while let next = calls.removeServed(in: .normal) { #expect(served.insert(next).inserted) }
+                #expect(served == due)
+                due = []
+            default: _ = calls.removeNext(in: .max)
+            }
+            for (tenant, before) in counts where count(tenant) < before {
+                counts[tenant] = nil
+                due.insert(tenant)
+            }
+            #expect(calls.removeServed(in: .bulk) == nil)
+        }
+        #expect(calls.freshCount(of: .normal) > 0)
+    }
+
     @Test func aFloodDoesNotHoldUpAnotherTenantBehindItInOnePartition() throws {
         let bench = try Bench(.quickest, partitions: 1)
         bench.hub.arm([try Fault(parsing: Bench.rest)])

@@ -61,6 +61,12 @@ public struct FairTurns: Sendable {
         return numbers[tenant].map { queues[$0].count } ?? 0
     }
 
+    /// The number of a tenant's queue, or nil when nothing waits there.
+    public func number(of tenant: TenantID) -> Int? {
+        let number = tenant == .none ? 0 : numbers[tenant]
+        return number.flatMap { queues[$0].count > 0 ? $0 : nil }
+    }
+
     /// Adds one piece of work.
     ///
     /// - Parameter tenant: A name that `queue(of:)` gave.

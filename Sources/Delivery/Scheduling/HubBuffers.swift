@@ -12,6 +12,8 @@ public final class HubBuffers {
     public static let mostBytes = TenantBuffers.maximumBytes
 
     private var buffers: [[TenantBuffers]] = []
+    /// The numbers of the hubs that have records.
+    private var filled = NumberSet()
     /// The moment until which each lane is read beyond what has places.
     private var readsAheadUntil = Lane.allCases.map { _ in MonotonicTime.past }
     /// The records that wait for no turn: their hub is gone, and they go where they are sent now.
@@ -22,6 +24,7 @@ public final class HubBuffers {
     /// Forgets all records. The hubs stay.
     func removeAll() {
         buffers = buffers.map { _ in Lane.allCases.map { _ in TenantBuffers() } }
+        filled = NumberSet()
         readsAheadUntil = Lane.allCases.map { _ in MonotonicTime.past }
         displaced = FIFO()
     }
@@ -60,26 +63,32 @@ public final class HubBuffers {
     /// Buffers a record until its tenant has a place.
     public func append(_ record: BufferedRecord, of tenant: TenantID, at hub: Int) {
         buffers[hub][record.lane.rawValue].append(record, of: tenant)
+        filled.set(hub, isMember: true)
     }
 
-    /// The tenants that have records buffered.
-    public func tenants(at hub: Int, in lane: Lane) -> [TenantID] { buffers[hub][lane.rawValue].tenants }
+    /// The numbers of the hubs that have records buffered, in no order.
+    public var hubs: [Int] { filled.members }
 
     /// Takes out the first buffered record of a tenant.
     public func nextOfTenant(_ tenant: TenantID, at hub: Int, in lane: Lane) -> BufferedRecord? {
-        buffers[hub][lane.rawValue].removeFirst(of: tenant)
+        defer { noteCount(at: hub) }
+        return buffers[hub][lane.rawValue].removeFirst(of: tenant)
     }
 
     /// Takes out the buffered records of a partition that stand before `end` and were read before `moment`.
     public func removeAll(
         of slot: Int, in lane: Lane, at hub: Int, before end: Int64, readBefore moment: MonotonicTime
     ) -> [BufferedRecord] {
-        buffers[hub][lane.rawValue].removeAll(of: slot, before: end, readBefore: moment)
+        defer { noteCount(at: hub) }
+        return buffers[hub][lane.rawValue].removeAll(of: slot, before: end, readBefore: moment)
     }
+
+    private func noteCount(at hub: Int) { filled.set(hub, isMember: count(at: hub) > 0) }
 
     /// A hub is gone: its buffered records wait for nothing any more.
     public func displace(hub: Int) {
         for lane in buffers[hub].indices { for record in buffers[hub][lane].takeAll() { displaced.append(record) } }
+        noteCount(at: hub)
     }
 
     /// The next record whose hub is gone.

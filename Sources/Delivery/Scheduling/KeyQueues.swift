@@ -58,6 +58,8 @@ struct KeyQueues<Record> {
     private var turns = FIFO<Key>()
     /// Keys whose first request waits for its moment.
     private var waits = MomentHeap<Timestamp, Key>()
+    /// These, those whose first request moves, and some that were either. What waits for a moment is looked for among them alone.
+    private var later: Set<Key> = []
 
     /// It is complete if nothing can be held of this partition's keys.
     init(isComplete: Bool) { self.isComplete = isComplete }
@@ -114,7 +116,7 @@ struct KeyQueues<Record> {
         guard let (request, isLast) = change ?? nil else { return }
         count -= 1
         noteHeld(request, sign: -1)
-        if isLast { queues[key] = nil } else { consider(key) }
+        if isLast { forget(key) } else { consider(key) }
     }
 
     /// Notes that the key's request in work has to wait, and was written to the topic of held requests.
@@ -129,6 +131,7 @@ struct KeyQueues<Record> {
         guard let (before, after) = change ?? nil else { return }
         noteHeld(before, sign: -1)
         noteHeld(after, sign: 1)
+        later.insert(key)
     }
 
     /// Notes that a request that moves will not be read where it went.
@@ -140,7 +143,7 @@ struct KeyQueues<Record> {
             guard let (request, isLast) = change ?? nil else { continue }
             count -= 1
             noteHeld(request, sign: -1)
-            if isLast { queues[key] = nil } else { consider(key) }
+            if isLast { forget(key) } else { consider(key) }
             return
         }
     }
@@ -179,17 +182,17 @@ struct KeyQueues<Record> {
 
     /// Calls `body` with the records that come first of their keys, and wait for nothing of their own.
     func forEachDue(at now: Timestamp, perform body: (Record) -> Void) {
-        for queue in queues.values where !queue.isBusy && queue.first.due <= now {
+        let candidates = isComplete ? (Array(turns) + later).compactMap { queues[$0] } : Array(queues.values)
+        for queue in candidates where !queue.isBusy && queue.first.due <= now {
             if let record = queue.first.record { body(record) }
         }
     }
 
     /// Lets requests go on whose keys wait for their moments.
     mutating func hurry(_ isMeant: (Record) -> Bool) {
-        let keys = queues.compactMap { key, queue in
-            !queue.isBusy && queue.first.due > .past && queue.first.record.map(isMeant) ?? false ? key : nil
-        }
-        for key in keys {
+        for key in later {
+            guard let queue = queues[key], !queue.isBusy, queue.first.due > .past, queue.first.record.map(isMeant) ?? false
+            else { continue }
             change(key) { queue in queue.first.due = .past }
             consider(key)
         }
@@ -199,9 +202,9 @@ struct KeyQueues<Record> {
     /// held. They move.
     mutating func removeFollowers(now: Timestamp, limit: (count: Int, bytes: Int)) -> [(key: Key, request: Request)] {
         var found: [(key: Key, offset: Int64, origin: Origin)] = []
-        for (key, queue) in queues where !queue.isBusy && !queue.isListed {
+        for key in later {
             // What moves is not due before it has arrived.
-            guard queue.first.due > now else { continue }
+            guard let queue = queues[key], !queue.isBusy, !queue.isListed, queue.first.due > now else { continue }
             for request in queue.requests where request.record != nil {
                 if case .published(let offset) = request.place { found.append((key, offset, request.origin)) }
             }
@@ -250,6 +253,7 @@ struct KeyQueues<Record> {
             return request
         }
         guard let request = change ?? nil else { return nil }
+        later.insert(key)
         noteHeld(request, sign: -1)
         noteHeld(request.moving(byteCount: request.byteCount), sign: 1)
         byteCount -= request.byteCount
@@ -276,9 +280,10 @@ struct KeyQueues<Record> {
 
     /// Gives the key its turn when its first request may begin.
     private mutating func consider(_ key: Key) {
-        guard isComplete, let queue = queues[key], !queue.isBusy, !queue.isListed, queue.first.record != nil
-        else { return }
+        guard let queue = queues[key], !queue.isBusy, !queue.isListed else { return }
         let due = queue.first.due
+        if due > .past { later.insert(key) }
+        guard isComplete, queue.first.record != nil else { return }
         if due == .past { list(key, at: due) } else { waits.add(key, at: due) }
     }
 
@@ -287,6 +292,15 @@ struct KeyQueues<Record> {
         else { return }
         queues[key]?.isListed = true
         turns.append(key)
+        if !later.isEmpty { later.remove(key) }
+    }
+
+    /// Forgets a key that has no requests, and gives its memory back: a dictionary would keep that of a burst.
+    private mutating func forget(_ key: Key) {
+        queues[key] = nil
+        if !later.isEmpty { later.remove(key) }
+        guard queues.capacity > 64, queues.count < queues.capacity / 8 else { return }
+        queues = Dictionary(uniqueKeysWithValues: queues.lazy.map { ($0, $1) })
     }
 
     /// The requests of one key, in their order. As long as it is among `queues`, there is at least one.

@@ -70,6 +70,12 @@ public final class Scheduler {
     private let heldWindow: Int
     /// The keys of each partition of requests, by its slot.
     private var keys: [Keys] = []
+    /// The slots whose keys have a turn, by lane.
+    private var turns: [SlotTurns] = []
+    /// The slots that have records of keys.
+    private var filled = NumberSet()
+    /// The slots whose held requests are not read to their end yet.
+    private var unread = NumberSet()
     /// The numbers and lanes of the partitions, by slot.
     private var partitions: [Partition] = []
     /// For each partition of requests the slot of that of its held requests, or nil where there is none.
@@ -98,14 +104,16 @@ public final class Scheduler {
         heldSlots = held
         requestsOfHeld = held.map { _ in nil }
         heldOfRequests = partitions.map { _ in nil }
+        turns = Lane.allCases.map { _ in SlotTurns(count: partitions.count) }
+        let heldSlot = Dictionary(held.map { (partitions[$0].number, $0) }) { first, _ in first }
         for (slot, partition) in partitions.enumerated() {
             guard let lane = partition.lane else { continue }
-            let number = HeldRules.heldPartition(of: partition.number, in: lane)
-            let found = number.flatMap { number in held.first { partitions[$0].number == number } }
+            let found = HeldRules.heldPartition(of: partition.number, in: lane).flatMap { heldSlot[$0] }
             heldOfRequests[slot] = found
             if let found { requestsOfHeld[found - held.lowerBound] = slot }
             while keys.count <= slot { keys.append(KeyQueues(isComplete: true)) }
             keys[slot] = KeyQueues(isComplete: found == nil)
+            if found != nil { unread.set(slot, isMember: true) }
         }
         nextRefresh = now + Self.firstRefresh
         isRefreshDue = movesPositions
@@ -115,6 +123,7 @@ public final class Scheduler {
     public func end() {
         (isRefreshDue, isUsed, heldSlots) = (false, false, 0..<0)
         (keys, partitions, heldOfRequests, requestsOfHeld) = ([], [], [], [])
+        (turns, filled, unread) = ([], NumberSet(), NumberSet())
         buffers.removeAll()
         (nextRelief, nextRefresh) = (.past, .past)
         (known, notices) = ([], [])
@@ -170,12 +179,15 @@ extension Scheduler {
         let request = Keys.Request(
             origin: .init(record.origin), place: place, record: record, due: due,
             byteCount: record.byteCount + Self.placeByteCount)
+        defer { noteKeys(slot) }
         return keys[slot].add(key, request: request)
     }
 
     /// The request of a key has its end, so that the next one has its turn.
     public func completed(_ key: RequestIdentity, in slot: Int) {
-        if let slot = requests(of: slot) { keys[slot].finish(key) }
+        guard let slot = requests(of: slot) else { return }
+        keys[slot].finish(key)
+        noteKeys(slot)
     }
 
     /// Decides whether a request of a key, which is in work, is held. Then its key waits for it there.
@@ -201,33 +213,47 @@ extension Scheduler {
     }
 
     /// A request that moves will not be read where it went.
-    public func neverArrives(publishedAt offset: Int64, in slot: Int) { keys[slot].neverArrives(publishedAt: offset) }
+    public func neverArrives(publishedAt offset: Int64, in slot: Int) {
+        keys[slot].neverArrives(publishedAt: offset)
+        noteKeys(slot)
+    }
 
-    /// The request of a partition whose key has its turn. It is in work from then on. Nil when none has.
-    public func nextOfKeys(in slot: Int, now: Timestamp) -> (record: BufferedRecord, key: RequestIdentity)? {
-        while let (key, request) = keys[slot].next(now: now) {
-            if let record = request.record { return (record, key) }
+    /// The request of a lane whose key has its turn, and its partition. It is in work from then on. The partitions take turns. Nil when
+    /// none has one.
+    public func nextOfKeys(in lane: Lane, now: Timestamp) -> (slot: Int, record: BufferedRecord, key: RequestIdentity)? {
+        while !turns.isEmpty, let slot = turns[lane.rawValue].next(now: now) {
+            let next = keys[slot].next(now: now)
+            noteKeys(slot)
+            if let next, let record = next.request.record { return (slot, record, next.key) }
         }
         return nil
     }
 
     /// The time when `nextOfKeys` can have something: `past` for at once, nil while all wait for something else than time.
-    public func nextMoment(in slot: Int) -> Timestamp? { keys[slot].nextMoment }
+    public func nextMoment(in lane: Lane) -> Timestamp? { turns.isEmpty ? nil : turns[lane.rawValue].nextMoment }
+
+    /// Takes down what has become of the keys of a partition, so that it is found when there is something to do.
+    private func noteKeys(_ slot: Int) {
+        filled.set(slot, isMember: keys[slot].byteCount > 0)
+        if let lane = partitions[slot].lane { turns[lane.rawValue].list(slot, at: keys[slot].nextMoment) }
+    }
 
     /// True if the records that wait for keys of a partition take as many bytes.
     public func isFull(_ slot: Int, limit: (_ partitions: Int) -> Int) -> Bool { keys[slot].byteCount >= limit(keys.count) }
 
     /// Lets cancelled requests go on that wait for their moments.
     public func hurry(_ isCancelled: (BufferedRecord) -> Bool) {
-        guard isUsed else { return }
-        for slot in keys.indices where keys[slot].count > 0 { keys[slot].hurry(isCancelled) }
+        for slot in filled.members {
+            keys[slot].hurry(isCancelled)
+            noteKeys(slot)
+        }
     }
 
     /// The earliest moment since which a request waits whose key has its turn. Nil when none does.
     public func oldestOfKeys(at now: Timestamp) -> Timestamp? {
         var oldest: Timestamp?
-        for queues in keys where queues.count > 0 {
-            queues.forEachDue(at: now) { oldest = min(oldest ?? $0.waitingSince, $0.waitingSince) }
+        for slot in filled.members {
+            keys[slot].forEachDue(at: now) { oldest = min(oldest ?? $0.waitingSince, $0.waitingSince) }
         }
         return oldest
     }
@@ -237,7 +263,10 @@ extension Scheduler {
 extension Scheduler {
     /// All is known that is held of a partition, by the slot of its held requests.
     public func heldIsRead(_ held: Int) {
-        if let slot = requests(of: held) { keys[slot].complete() }
+        guard let slot = requests(of: held) else { return }
+        keys[slot].complete()
+        unread.set(slot, isMember: false)
+        noteKeys(slot)
     }
 
     /// True while that is not known, and the partition of requests is assigned.
@@ -256,13 +285,14 @@ extension Scheduler {
         nextRelief = now.monotonic + Self.reliefInterval
         var moves: [Move] = []
         var slots: [Int] = []
-        for slot in keys.indices where keys[slot].count > 0 && isBlocked(slot) {
+        for slot in filled.members where isBlocked(slot) {
             let bytes = HeldRules.maximumHeldBytes - keys[slot].heldByteCount
             guard let held = heldPartition(of: slot), hasRoomForHeld(slot, byteCount: 1) else { continue }
             let room = HeldRules.maximumHeld(window: heldWindow) - keys[slot].heldCount
             let found = keys[slot].removeFollowers(now: now.wall, limit: (min(room, Self.movesPerTurn), bytes))
             moves += found.compactMap { $0.request.record.map { ($0, partitions[held].number) } }
             slots.append(slot)
+            noteKeys(slot)
         }
         return (moves, slots)
     }
@@ -272,7 +302,7 @@ extension Scheduler {
         guard let slot = requests(of: held),
             let start = HeldRules.relocationStart(lowWaterMark: lowWaterMark, position: position, window: heldWindow)
         else { return [] }
-        return moves(keys[slot].removeHeld(limit: Self.movesPerTurn) { place, _ in place < start }, to: held)
+        return moveHeld(of: slot, to: held, limit: Self.movesPerTurn) { place, _ in place < start }
     }
 
     /// True if positions of held requests must be committed again, which the group would forget otherwise. Once for each interval.
@@ -287,7 +317,7 @@ extension Scheduler {
         isRefreshDue = true
         guard let slot = requests(of: held) else { return [] }
         let end = now.adding(milliseconds: -Self.longestStay)
-        return moves(keys[slot].removeHeld(limit: .max) { _, record in record.writtenAt < end }, to: held)
+        return moveHeld(of: slot, to: held, limit: .max) { _, record in record.writtenAt < end }
     }
 
     /// Adds a notice if requests wait because held ones take long to be read.
@@ -297,7 +327,7 @@ extension Scheduler {
     ///   - now: The present moment.
     public func watchHeld(assignedAt: MonotonicTime, now: MonotonicTime) {
         guard now - assignedAt > Self.heldPatience,
-            let slot = keys.indices.first(where: { !keys[$0].isComplete && keys[$0].count > 0 }),
+            let slot = unread.members.filter({ keys[$0].count > 0 }).min(),
             let number = heldNumber(of: slot)
         else { return }
         add(.heldLate(number))
@@ -321,8 +351,11 @@ extension Scheduler {
         return false
     }
 
-    private func moves(_ found: [(key: RequestIdentity, request: Keys.Request)], to held: Int) -> [Move] {
-        found.compactMap { $0.request.record.map { ($0, partitions[held].number) } }
+    private func moveHeld(of slot: Int, to held: Int, limit: Int, where isMeant: (Int64, BufferedRecord) -> Bool) -> [Move] {
+        defer { noteKeys(slot) }
+        return keys[slot].removeHeld(limit: limit, where: isMeant).compactMap { found in
+            found.request.record.map { ($0, partitions[held].number) }
+        }
     }
 }
 

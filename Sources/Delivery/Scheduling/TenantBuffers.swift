@@ -43,10 +43,17 @@ struct TenantBuffers {
     /// Takes out the first record of a tenant.
     mutating func removeFirst(of tenant: TenantID) -> BufferedRecord? {
         guard let record = queues[tenant]?.popFirst() else { return nil }
-        if queues[tenant]?.isEmpty ?? false { queues[tenant] = nil }
+        if queues[tenant]?.isEmpty ?? false { forget(tenant) }
         count -= 1
         byteCount -= record.byteCount
         return record
+    }
+
+    /// Forgets a tenant that has no records, and gives its memory back: a dictionary would keep that of a burst.
+    private mutating func forget(_ tenant: TenantID) {
+        queues[tenant] = nil
+        guard queues.capacity > 64, queues.count < queues.capacity / 8 else { return }
+        queues = Dictionary(uniqueKeysWithValues: queues.lazy.map { ($0, $1) })
     }
 
     /// Takes out the records of a partition that stand before `end` and were read before `moment`, each tenant's in their order.

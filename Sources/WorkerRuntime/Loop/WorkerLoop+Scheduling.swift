@@ -34,13 +34,11 @@ extension WorkerLoop {
     func forEachOfKeys(_ body: (Flight, StartFacts) -> Void) {
         guard scheduler.isUsed, canProceed else { return }
         for lane in Lane.allCases {
-            for slot in lanes[lane.rawValue].slots {
-                while canStartKeys(of: lane), let (record, key) = scheduler.nextOfKeys(in: slot, now: wallClock) {
-                    let flight = resume(record)
-                    flight.takeTurn(key)
-                    body(flight, record.delayed == nil ? .isNew : [])
-                    noteRoomForKeys(slot)
-                }
+            while canStartKeys(of: lane), let (slot, record, key) = scheduler.nextOfKeys(in: lane, now: wallClock) {
+                let flight = resume(record)
+                flight.takeTurn(key)
+                body(flight, record.delayed == nil ? .isNew : [])
+                noteRoomForKeys(slot)
             }
         }
         relieveBlocked()
@@ -98,12 +96,10 @@ extension WorkerLoop {
         if held.mayHaveRecords { return now }
         var moment = MonotonicTime.never
         for lane in Lane.allCases where canStartKeys(of: lane) {
-            for slot in lanes[lane.rawValue].slots {
-                guard let due = scheduler.nextMoment(in: slot) else { continue }
-                if due <= wallClock { return now }
-                let wait = min(due.milliseconds(since: wallClock), Self.longestWait)
-                moment = min(moment, now + wait * 1_000_000)
-            }
+            guard let due = scheduler.nextMoment(in: lane) else { continue }
+            if due <= wallClock { return now }
+            let wait = min(due.milliseconds(since: wallClock), Self.longestWait)
+            moment = min(moment, now + wait * 1_000_000)
         }
         return moment
     }
@@ -119,7 +115,10 @@ extension WorkerLoop {
 
     /// True if a lane's records may be read, as far as its own calls go.
     func hasRoom(_ lane: Lane) -> Bool {
-        guard let port = ports.only else { return canDefer || ports.allSatisfy { !isFull($0, for: lane) } }
+        guard let port = ports.only else {
+            let most = memory.buffered / ports.count
+            return canDefer || scheduler.buffers.hubs.allSatisfy { scheduler.buffers.byteCount(at: $0, in: lane) < most }
+        }
         guard hasTenants(lane) else { return port.hasRoom(lane) }
         return scheduler.buffers.byteCount(at: port.number, in: lane) < memory.buffered
     }
@@ -141,6 +140,9 @@ extension WorkerLoop {
 
     /// Buffers a request until its tenant has fewer calls waiting.
     func buffer(_ flight: Flight) {
+        if !scheduler.buffers.hasRecords(of: flight.tenant, at: flight.port, in: flight.lane) {
+            ports[flight.port].ready.watch(flight.tenant, in: flight.lane)
+        }
         scheduler.buffers.append(flight.buffered(), of: flight.tenant, at: flight.port)
         flights.release(flight)
     }
@@ -148,18 +150,13 @@ extension WorkerLoop {
     /// Calls `body` with buffered requests: all whose hub is gone, and the others as far as their tenants have had turns.
     func forEachBuffered(_ body: (Flight, StartFacts) -> Void) {
         while canProceed, let record = scheduler.buffers.nextDisplaced() { body(resume(record), .isNew) }
-        for port in ports {
-            for lane in Lane.allCases where !scheduler.buffers.isEmpty(at: port.number, in: lane) {
-                takeBuffered(of: port, in: lane, startingBy: body)
-            }
+        for number in scheduler.buffers.hubs {
+            for lane in Lane.allCases { takeBuffered(of: ports[number], in: lane, startingBy: body) }
         }
     }
 
     private func takeBuffered(of port: HubPort, in lane: Lane, startingBy body: (Flight, StartFacts) -> Void) {
-        var tenants = scheduler.buffers.tenants(at: port.number, in: lane)
-        // None of them is always the first, because a hub's share can be short.
-        if ports.areSeveral { tenants.shuffle(using: &generator) }
-        for tenant in tenants {
+        while canProceed, hasShare(port), let tenant = port.ready.removeServed(in: lane) {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, at: port),
                 let record = scheduler.buffers.nextOfTenant(tenant, at: port.number, in: lane)
             {
@@ -167,6 +164,8 @@ extension WorkerLoop {
                 flight.join(tenant)
                 body(flight, [.isNew, .isTenantChecked])
             }
+            let isLeft = scheduler.buffers.hasRecords(of: tenant, at: port.number, in: lane)
+            if isLeft { port.ready.watch(tenant, in: lane) }
         }
     }
 

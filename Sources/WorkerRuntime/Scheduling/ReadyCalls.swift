@@ -44,6 +44,12 @@ struct ReadyCalls {
     /// The queues of one lane's new requests.
     func fresh(in lane: Lane) -> TenantQueues { queues[lane.rawValue].fresh }
 
+    /// Lets `removeServed` give a tenant when one of its new requests' calls has had its turn, or at once if none waits.
+    mutating func watch(_ tenant: TenantID, in lane: Lane) { queues[lane.rawValue].fresh.watch(tenant) }
+
+    /// Takes out the watched tenant of a lane that was served first of those that were.
+    mutating func removeServed(in lane: Lane) -> TenantID? { queues[lane.rawValue].fresh.removeServed() }
+
     mutating func append(
         _ call: CallID, generation: UInt32, to lane: Lane, tenant: TenantID = .none, isDelayed: Bool = false
     ) {

@@ -2,11 +2,21 @@ import Basics
 import Delivery
 
 /// Calls that wait for their turn, in a queue for each tenant. The tenants have turns by weight.
+///
+/// Who has more for a tenant than may wait here watches its queue. A tenant is not looked at before a call has left that.
 struct TenantQueues {
+    private struct Queue {
+        var calls = FIFO<WaitingCall>()
+        /// The tenant that is watched, if one is: as long as calls are here, the queue is its own.
+        var watched: TenantID?
+    }
+
     private var turns: FairTurns
     /// By the numbers of `turns`.
-    private var queues = [FIFO<WaitingCall>()]
+    private var queues = [Queue()]
     private(set) var count = 0
+    /// The tenants that were watched and whose queues have become shorter, each about once.
+    private var served = FIFO<TenantID>()
 
     init(weights: TenantWeights) { turns = FairTurns(weights: weights) }
 
@@ -23,25 +33,40 @@ struct TenantQueues {
 
     mutating func append(_ call: CallID, generation: UInt32, of tenant: TenantID) {
         let number = turns.add(tenant)
-        while queues.count <= number { queues.append(FIFO()) }
-        queues[number].append(call, generation: generation)
+        while queues.count <= number { queues.append(Queue()) }
+        queues[number].calls.append(call, generation: generation)
         count += 1
     }
 
     mutating func removeNext() -> WaitingCall? {
         guard let number = turns.next() else { return nil }
         count -= 1
-        return queues[number].popFirst()
+        endWatch(of: number)
+        return queues[number].calls.popFirst()
+    }
+
+    /// Lets `removeServed` give a tenant when a call has left its queue, or at once if that is empty.
+    mutating func watch(_ tenant: TenantID) {
+        if let number = turns.number(of: tenant) { queues[number].watched = tenant } else { served.append(tenant) }
+    }
+
+    /// Takes out the watched tenant that was served first of those that were.
+    mutating func removeServed() -> TenantID? { served.popFirst() }
+
+    private mutating func endWatch(of number: Int) {
+        if let tenant = queues[number].watched.take() { served.append(tenant) }
     }
 
     /// Takes out the calls that are not wanted any more. The others keep their order.
     mutating func removeAll(unless isWanted: (CallID, UInt32) -> Bool) {
-        for number in queues.indices where !queues[number].isEmpty {
-            let before = queues[number].count
-            queues[number].removeAll(unless: isWanted)
-            let removed = before - queues[number].count
+        for number in queues.indices where !queues[number].calls.isEmpty {
+            let before = queues[number].calls.count
+            queues[number].calls.removeAll(unless: isWanted)
+            let removed = before - queues[number].calls.count
+            guard removed > 0 else { continue }
             turns.remove(removed, from: number)
             count -= removed
+            endWatch(of: number)
         }
     }
 }

@@ -16,10 +16,10 @@ import Testing
         return scheduler
     }
 
-    private func record(_ offset: Int64) -> BufferedRecord {
+    private func record(_ offset: Int64, slot: Int = 0) -> BufferedRecord {
         let origin = RecordOrigin(topic: "t", partition: 0, offset: offset, timestamp: Timestamp(milliseconds: 0))
         return BufferedRecord(
-            slot: 0, offset: offset, lane: .normal, origin: origin, receivedAt: 0, waitingSince: origin.timestamp,
+            slot: slot, offset: offset, lane: .normal, origin: origin, receivedAt: 0, waitingSince: origin.timestamp,
             envelope: RecordEnvelope(), value: ByteWriter())
     }
 
@@ -33,6 +33,49 @@ import Testing
         #expect(hasTurn && isAdded)
         #expect(scheduler.isFull(0) { _ in 384 })
         #expect(!scheduler.isFull(0) { _ in 385 })
+    }
+
+    /// The requests of a key are started one after the other, and their partitions take turns, so that none with much to do holds up another.
+    @Test func partitionsOfALaneTakeTurnsAndThoseOfOthersHaveNone() {
+        let scheduler = Scheduler(heldWindow: 64)
+        let lanes: [Lane] = [.normal, .normal, .bulk]
+        let partitions = lanes.enumerated().map { Scheduler.Partition(number: Int32($0), lane: $1) }
+        scheduler.begin(partitions, held: 3..<3, movesPositions: false, now: 0)
+        for slot in [2, 1, 0] {
+            for number in 0..<3 {
+                let key = RequestIdentity(seed: UInt64(10 * slot + number))
+                #expect(scheduler.takeTurn(of: key, in: slot, origin: record(0).origin))
+                #expect(scheduler.offer(record(1, slot: slot), of: key))
+                scheduler.completed(key, in: slot)
+            }
+        }
+        #expect(scheduler.nextMoment(in: .normal) == .past && scheduler.nextMoment(in: .high) == nil)
+        #expect(scheduler.oldestOfKeys(at: Timestamp(milliseconds: 1)) == Timestamp(milliseconds: 0))
+        func slots(_ lane: Lane, most: Int) -> [Int] {
+            var found: [Int] = []
+            while found.count < most, let next = scheduler.nextOfKeys(in: lane, now: Timestamp(milliseconds: 1)) {
+                found.append(next.slot)
+            }
+            return found
+        }
+        #expect(slots(.normal, most: 3) == [1, 0, 1])
+        #expect(slots(.normal, most: 9) == [0, 1, 0])
+        #expect(slots(.bulk, most: 9) == [2, 2, 2] && slots(.high, most: 9).isEmpty)
+        #expect(scheduler.nextMoment(in: .normal) == nil && scheduler.oldestOfKeys(at: Timestamp(milliseconds: 1)) == nil)
+    }
+
+    @Test func hubsWithBufferedRecordsAreKnown() {
+        let scheduler = scheduler()
+        for number in 1..<3 { scheduler.buffers.addHub(number) }
+        #expect(scheduler.buffers.hubs.isEmpty)
+        for (hub, tenant) in [(2, "a"), (2, "b"), (0, "a")] { scheduler.buffers.append(record(0), of: TenantID(tenant), at: hub) }
+        #expect(Set(scheduler.buffers.hubs) == [0, 2])
+        _ = scheduler.buffers.nextOfTenant(TenantID("a"), at: 2, in: .normal)
+        #expect(Set(scheduler.buffers.hubs) == [0, 2])
+        _ = scheduler.buffers.removeAll(of: 0, in: .normal, at: 2, before: .max, readBefore: .never)
+        #expect(scheduler.buffers.hubs == [0])
+        scheduler.buffers.displace(hub: 0)
+        #expect(scheduler.buffers.hubs.isEmpty)
     }
 
     @Test func recordsOfAHubThatIsGoneWaitForNoTurnAndEndWithTheAssignment() {

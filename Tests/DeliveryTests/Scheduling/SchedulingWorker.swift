@@ -271,15 +271,12 @@ struct SchedulingWorker {
     }
 
     private mutating func startKeys(_ broker: SchedulingBroker) {
-        for slot in places.indices {
-            guard case .requests = places[slot] else { continue }
-            while let (record, key) = scheduler.nextOfKeys(in: slot, now: broker.now) {
-                guard var flight = resume(record, at: broker) else { return }
-                flight.key = key
-                if places[flight.slot].isHeld { start(flight, at: broker) } else { seat(flight, at: broker) }
-            }
-            if let due = scheduler.nextMoment(in: slot), due <= broker.now { fault = "a key that has its turn is not started" }
+        while let (_, record, key) = scheduler.nextOfKeys(in: .normal, now: broker.now) {
+            guard var flight = resume(record, at: broker) else { return }
+            flight.key = key
+            if places[flight.slot].isHeld { start(flight, at: broker) } else { seat(flight, at: broker) }
         }
+        if let due = scheduler.nextMoment(in: .normal), due <= broker.now { fault = "a key that has its turn is not started" }
     }
 
     private mutating func startBuffered(_ broker: SchedulingBroker) {
