@@ -77,6 +77,7 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CLinux"),
         // The documentation's pages as bytes. Debug information as Swift writes it, which valgrind 3.19 can read.
@@ -113,6 +114,7 @@ let package = Package(
         wrapper("CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
         wrapper("Kafka", ["Basics", "CRDKafka", "EventLoop"]),
         wrapper("Gzip", ["CZlib"]),
+        wrapper("LZ4", ["CLZ4"]),
         wrapper("HTTPServing", ["Basics", "CMicroHTTPD", "Gzip"]),
         wrapper("SQLite", ["Basics", "CSQLite"]),
         wrapper("Pages", ["CPages"]),
@@ -139,7 +141,7 @@ let package = Package(
         .target(
             name: "Jobs",
             dependencies: [
-                "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "SQLite",
+                "Basics", "PushModel", "FanOut", "Delivery", "ResultQuery", "Replay", "EventLoop", "Kafka", "LZ4", "SQLite",
                 "Publishing", "GroupPositions", "Intake", "Outcomes", "Crypto", "HubAuth", "HTTP1", "CurlHTTP", "HubREST",
             ],
             swiftSettings: strict),
@@ -232,6 +234,7 @@ let package = Package(
         tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("GzipTests", ["Gzip"]),
+        tests("LZ4Tests", ["LZ4"]),
         tests("WebFilesTests", ["Gzip", "WebFiles"]),
         tests("HTTPServingTests", ["HTTPServing"]),
         tests("SQLiteTests", ["SQLite"]),

@@ -20,6 +20,9 @@ public struct SQLiteError: Error, Sendable, Equatable {
         self.message = message
     }
 
+    /// A fault in the content of a file that SQLite finds in order.
+    public static func damage(_ message: String) -> SQLiteError { SQLiteError(SQLITE_CORRUPT, message: message) }
+
     /// The file is no database, or its pages contradict one another.
     public var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 

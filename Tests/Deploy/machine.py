@@ -13,8 +13,8 @@ import time
 MIRROR = "http://deb.debian.org/debian"
 SUITE = "bookworm"
 # Besides systemd what a package of pushfan depends on, so that dpkg finds it all there without a network.
-PACKAGES = ["systemd", "init-system-helpers", "ca-certificates", "libcurl4", "libgcc-s1", "libmicrohttpd12", "librdkafka1", "libsqlite3-0",
-            "libssl3", "libstdc++6", "libxml2", "libyaml-0-2", "zlib1g"]
+PACKAGES = ["systemd", "init-system-helpers", "ca-certificates", "libcurl4", "libgcc-s1", "liblz4-1", "libmicrohttpd12", "librdkafka1",
+            "libsqlite3-0", "libssl3", "libstdc++6", "libxml2", "libyaml-0-2", "zlib1g"]
 # Of no use here, and busy with the machine.
 MASKED = ["console-getty.service", "getty.target", "systemd-logind.service", "systemd-networkd.service", "timers.target"]
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"

@@ -54,7 +54,7 @@ import Testing
 
     private func fill(_ index: ResultIndex, _ records: [IndexedRecord], by batch: Int) throws {
         for start in stride(from: 0, to: records.count, by: batch) {
-            #expect(try index.add(Array(records[start..<min(start + batch, records.count)])))
+            #expect(try index.add(IndexRows(RecordBatch(records[start..<min(start + batch, records.count)]))))
         }
         try index.finishFilling()
     }
@@ -101,7 +101,7 @@ import Testing
         while let late = positions.firstIndex(where: { $0 < records.count }) {
             let turn = positions[1 - late] < records.count ? random.below(2) : late
             let end = min(records.count, positions[turn] + 1 + random.below(40))
-            #expect(try indices[turn].add(Array(records[positions[turn]..<end])))
+            #expect(try indices[turn].add(IndexRows(RecordBatch(records[positions[turn]..<end]))))
             positions[turn] = end
         }
         try indices[0].finishFilling()
@@ -125,7 +125,7 @@ import Testing
         let all = try ResultFilter("", now: 0)
         #expect(Self.places(try index.newest(1000, all)) == Self.places(kept.newest(1000, all)))
         #expect(try index.failures(all).count == kept.records.count)
-        #expect(try index.database.integer("SELECT count(*) FROM record") == Int64(kept.records.count))
+        #expect(try index.database.integer("SELECT count(*) FROM pack WHERE topic_partition = 1") == 0)
         #expect(try index.newestRecord(of: 1) == nil)
         #expect(try index.newestRecord(of: 2) == records.last { $0.partition == 2 })
     }
@@ -152,9 +152,32 @@ import Testing
         try new.finishFilling()
         #expect(try new.failures(try ResultFilter("", now: 0)).count == 0)
         // Whoever has the old one open finds out before it adds or answers anything.
-        #expect(try old.add(random.indexed(1)) == false)
+        #expect(try old.add(IndexRows(RecordBatch(random.indexed(1)))) == false)
         #expect(try old.ask { () throws(SQLiteError) in 1 } == nil)
         #expect(try open().flaw == nil)
+    }
+
+    @Test(arguments: ["UPDATE pack SET content = X'F0'", "DELETE FROM pack", "UPDATE result SET length = length + 1000000"])
+    func recordsThatCannotBeUnpackedAreDamage(change: String) throws {
+        var random = RandomResults(seed: 4)
+        let index = try open()
+        try fill(index, random.indexed(50), by: 50)
+        try index.database.execute(change)
+        let failure = #expect(throws: SQLiteError.self) { try index.newest(5, ResultFilter()) }
+        #expect(failure?.isDamage == true)
+    }
+
+    @Test func recordsOfManyPacksAreFoundAgain() throws {
+        let note = String(repeating: "x", count: 200)
+        let records = (0..<3000).map { (number: Int) -> IndexedRecord in
+            let value = number % 10 == 9 ? nil : Array(#"{"request_id":"r\#(number)","note":"\#(note)"}"#.utf8)
+            return IndexedRecord(partition: Int32(number % 3), offset: Int64(number / 3), time: Int64(number), value: value)
+        }
+        let index = try open()
+        try fill(index, records, by: 1700)
+        #expect(try index.database.integer("SELECT count(*) FROM pack") ?? 0 > 6)
+        let all = ResultFilter()
+        #expect(Self.places(try index.newest(5000, all)) == Self.places(Reading(records: records).newest(5000, all)))
     }
 
     @Test func anotherTopicHasAnotherIndex() throws {
@@ -199,5 +222,13 @@ extension RandomResults {
         records(count).map {
             IndexedRecord(partition: $0.partition, offset: $0.offset, time: $0.time, value: $0.value)
         }
+    }
+}
+
+extension RecordBatch {
+    /// A batch of copied records.
+    init(_ records: some Sequence<IndexedRecord>) {
+        self.init()
+        for record in records { append(record) }
     }
 }

@@ -129,7 +129,7 @@ import Testing
         let records = random.indexed(200)
         let folder = try TemporaryFolder()
         let index = try ResultIndex(path: folder.path("i.sqlite"), cluster: "c", topic: "t")
-        #expect(try index.add(records))
+        #expect(try index.add(IndexRows(RecordBatch(records))))
         try index.finishFilling()
         for _ in 0..<20 {
             let filter = try ResultFilter(random.filter(), now: 0)

@@ -34,9 +34,16 @@ public struct CommitCycle: Sendable {
     public private(set) var isInOrder = false
     private let transactionTimeout: Int64
     private var schedule: CommitSchedule
-    private var size: CommitSize
-    private var refused: RefusedUnits
-    private(set) var state = State.empty
+    private var size: CommitSize { didSet { noteState() } }
+    private var refused: RefusedUnits { didSet { pausedUntil = refused.pausedUntil } }
+    private(set) var state = State.empty { didSet { noteState() } }
+    // What a loop asks for at each record is stored beside the state: to ask a value costs a copy of it.
+    /// True if a batch is offered and not confirmed.
+    public private(set) var isOffering = false
+    /// The moment from which results cannot be recorded, as far as what is offered shows.
+    public private(set) var overdueAt = MonotonicTime.never
+    /// The moment before which nothing may be begun, because brokers reject so much.
+    public private(set) var pausedUntil = MonotonicTime.past
     /// Before when nothing is offered.
     private var nextOffer = MonotonicTime.past
     /// The moment from which positions without records may be committed by themselves.
@@ -52,9 +59,6 @@ public struct CommitCycle: Sendable {
         refused = RefusedUnits(patience: terms.refusalPatience)
     }
 
-    /// True if a batch is offered and not confirmed.
-    public var isOffering: Bool { state.offer != nil }
-
     /// True if what is offered, if anything, says no more than that nothing is in work.
     public var isOnlyClosing: Bool { state.offer.map { $0.closes && $0.isEmpty } ?? true }
 
@@ -68,13 +72,16 @@ public struct CommitCycle: Sendable {
 
     /// True if results cannot be recorded at present. Then nothing may be begun: its calls would be made again if the worker
     /// died, or lost its partitions, before they are.
-    public func isOverdue(now: MonotonicTime) -> Bool {
-        if refused.isStuck(now: now) { return true }
-        return switch state {
-        case .empty: false
-        case .inFlight(let offer), .outdated(let offer): now - offer.since > patience
-        case .waiting: true
-        }
+    public func isOverdue(now: MonotonicTime) -> Bool { now < pausedUntil || now >= overdueAt }
+
+    private mutating func noteState() {
+        isOffering = state.offer != nil
+        overdueAt =
+            switch state {
+            case .empty: .never
+            case .inFlight(let offer), .outdated(let offer): offer.since + (patience + 1)
+            case .waiting: .past
+            }
     }
 
     /// The time that a commit may take before calls wait for it, nanoseconds: where brokers are slow, as long as the fastest of

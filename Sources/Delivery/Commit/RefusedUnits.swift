@@ -56,8 +56,10 @@ struct RefusedUnits: Sendable, Equatable {
     private var nextProbe = MonotonicTime.past
     /// The units that were rejected for the first time since brokers took something.
     private var newCount = 0
-    /// Until when nothing may be begun, and for how long, nanoseconds.
-    private var pausedUntil = MonotonicTime.past
+    /// The moment before which nothing may be begun, because brokers reject so much, and take nothing. That ends now and then, because what is begun shows
+    /// whether results are taken again.
+    private(set) var pausedUntil = MonotonicTime.past
+    /// The length of that pause, nanoseconds.
     private var pause: Int64 = 0
 
     /// A unit is rejected for `patience` nanoseconds before it is given up.
@@ -74,10 +76,6 @@ struct RefusedUnits: Sendable, Equatable {
 
     /// True if a unit is offered now, if nothing but rejections is considered.
     func allows(_ id: CommitUnit.ID) -> Bool { !holdsBack(id) && (suspects.isEmpty || suspects.contains(id)) }
-
-    /// True if brokers reject so much, and take nothing, that nothing may be begun. That ends now and then, because what is begun
-    /// shows whether results are taken again.
-    func isStuck(now: MonotonicTime) -> Bool { now < pausedUntil }
 
     /// True if a unit is not offered with others.
     func holdsBack(_ id: CommitUnit.ID) -> Bool { refusals[id].map { !$0.isReleased } ?? false }

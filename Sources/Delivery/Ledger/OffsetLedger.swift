@@ -31,8 +31,9 @@ public struct OffsetLedger: Sendable {
     public private(set) var unfinishedCount = 0
 
     /// A ring with one bit per offset, set when finished, all zero outside the window. It always has room for the largest
-    /// bitmap that can be restored, even if the window was made smaller since.
-    private var bits = [UInt64](repeating: 0, count: maximumWindow / 64)
+    /// bitmap that can be restored, even if the window was made smaller since. Empty before a bit was set: it takes 2 KB, and most
+    /// partitions of delay lanes are never written to.
+    private var bits: [UInt64] = []
     /// The end of the restored bitmap. A set bit below it may belong to a record that was not seen again yet.
     private var restored: Int64
     /// There is no record from the position up to here. The position follows when the ring has room.
@@ -54,6 +55,7 @@ public struct OffsetLedger: Sendable {
         for index in 0..<finished.wordCount {
             let word = finished.word(index)
             guard word != 0 else { continue }
+            makeRing()
             add(word, at: start + Int64(index * 64))
             restored = start + Int64(index * 64 + 64 - word.leadingZeroBitCount)
         }
@@ -108,6 +110,7 @@ public struct OffsetLedger: Sendable {
     /// ignored.
     public mutating func finished(_ offset: Int64) {
         guard offset >= lowWaterMark, offset < position, !isFinished(offset) else { return }
+        makeRing()
         setBit(offset)
         unfinishedCount -= 1
         advance()
@@ -154,7 +157,7 @@ public struct OffsetLedger: Sendable {
     /// The offsets that are finished at and above the low-water mark.
     public func finishedOffsets() -> FinishedOffsets {
         let count = Int(max(position, restored) - lowWaterMark)
-        guard count > 0 else { return FinishedOffsets() }
+        guard count > 0, !bits.isEmpty else { return FinishedOffsets() }
         // 64 offsets at a time, because every commit asks; each word is put together from two neighbours of the ring.
         let first = place(of: lowWaterMark)
         let shift = UInt64(first & 63)
@@ -183,6 +186,7 @@ public struct OffsetLedger: Sendable {
         }
         let reachable = min(offset, lowWaterMark + Int64(Self.maximumWindow))
         if position < reachable {
+            makeRing()
             fill(from: position, to: reachable)
             position = reachable
         }
@@ -190,7 +194,12 @@ public struct OffsetLedger: Sendable {
         advance()
     }
 
+    private mutating func makeRing() {
+        if bits.isEmpty { bits = [UInt64](repeating: 0, count: Self.maximumWindow / 64) }
+    }
+
     private mutating func advance() {
+        guard !bits.isEmpty else { return }
         let start = lowWaterMark
         while lowWaterMark < position {
             let place = place(of: lowWaterMark)
@@ -205,6 +214,7 @@ public struct OffsetLedger: Sendable {
     private func place(of offset: Int64) -> Int { Int(offset) & (Self.maximumWindow - 1) }
 
     private func isFinished(_ offset: Int64) -> Bool {
+        guard !bits.isEmpty else { return false }
         let place = place(of: offset)
         return bits[place >> 6] & (1 << UInt64(place & 63)) != 0
     }
@@ -232,6 +242,7 @@ public struct OffsetLedger: Sendable {
     }
 
     private mutating func clear(from start: Int64, to end: Int64) {
+        guard !bits.isEmpty else { return }
         var offset = start
         while offset < end {
             let (index, mask, next) = part(from: offset, to: end)

@@ -14,17 +14,22 @@ public import PushModel
 /// From each of them a stop leads to stopping, and that to stopped.
 public struct Membership: Sendable {
     /// The present state, which holds what belongs to it.
-    private(set) var state = State.nothing { didSet { mode = state.mode } }
-    /// The mode of the worker. Stored beside the state, because a loop asks for it at each record.
+    private(set) var state = State.nothing { didSet { noteState() } }
+    // What a loop asks for at each record is stored beside the state: to ask a value costs a copy of it.
+    /// The mode of the worker.
     public private(set) var mode = Mode.running
+    /// True if partitions have begun that are not given up.
+    public private(set) var ownsPartitions = false
+    /// True if partitions are given up, for others or because the worker stops.
+    public private(set) var isDraining = false
     /// The number of the assignment.
     public private(set) var epoch = 0
     /// True if positions of the group say that no worker is at work. They are committed again before anything is begun: if this
     /// worker died, the next one would otherwise not know that something was.
-    public var isOpening: Bool { state.share.hasClosed || isDoubtful }
+    public private(set) var isOpening = false
     /// True if the worker stood still for so long that the group may have gone on without it. Then its positions are committed
     /// before anything is begun, which shows whether they are its own.
-    public var isDoubtful: Bool { suspension.isDoubtful }
+    public private(set) var isDoubtful = false
     /// True if results can be written.
     public private(set) var isProducerReady = false
     /// The partitions that were found to end before the group's position. They stay so until an assignment begins that knows of it.
@@ -42,7 +47,8 @@ public struct Membership: Sendable {
     /// True if a broker that failed is being asked.
     private var isProbing = false
     private var survey = GroupSurvey()
-    private var suspension: SuspensionGuard
+    private var lastTurn: MonotonicTime?
+    private var suspension: SuspensionGuard { didSet { noteDoubt() } }
 
     /// A membership without partitions, whose producer is being made ready.
     public init(_ terms: Terms) {
@@ -67,15 +73,22 @@ public struct Membership: Sendable {
     ///   - isOffering: Whether a commit is offered and not confirmed.
     ///   - hasRead: Whether there is a position to commit.
     public mutating func noteTurn(now: MonotonicTime, isOffering: Bool, hasRead: @autoclosure () -> Bool) {
-        let mayBegin = mode == .running && ownsPartitions
-        suspension.noteTurn(now, isOffering: isOffering) { mayBegin && hasRead() }
+        defer { lastTurn = now }
+        guard suspension.stoodStill(from: lastTurn, to: now), mode == .running, ownsPartitions, hasRead() else { return }
+        suspension.suspect(isOffering: isOffering)
     }
 
-    /// True if partitions have begun that are not given up.
-    public var ownsPartitions: Bool { !state.share.partitions.isEmpty }
+    private mutating func noteState() {
+        mode = state.mode
+        ownsPartitions = !state.share.partitions.isEmpty
+        isDraining = state.drain != nil
+        isOpening = state.share.hasClosed || isDoubtful
+    }
 
-    /// True if partitions are given up, for others or because the worker stops.
-    public var isDraining: Bool { state.drain != nil }
+    private mutating func noteDoubt() {
+        isDoubtful = suspension.isDoubtful
+        isOpening = state.share.hasClosed || isDoubtful
+    }
 
     /// True if it is time to commit that nothing is in work. The worker does not wait long for that: without it, what the next
     /// owner cannot send is only reported as ambiguous.

@@ -7,22 +7,20 @@ import Basics
 struct SuspensionGuard: Sendable {
     /// The time that a turn may take, nanoseconds.
     private let patience: Int64
-    private var lastTurn: MonotonicTime?
     /// The number of commits that must be confirmed before one shows that the worker is a member.
     private var awaited = 0
 
-    /// A worker that has made no turn.
+    /// A worker that has not stood still.
     init(patience: Int64) { self.patience = patience }
 
     /// True if the group may have gone on without the worker.
     var isDoubtful: Bool { awaited > 0 }
 
-    /// The worker has turned. While a commit is offered, its confirmation may be from before. Without a position to commit,
-    /// nothing was read.
-    mutating func noteTurn(_ now: MonotonicTime, isOffering: Bool, hasRead: () -> Bool) {
-        if let lastTurn, now - lastTurn > patience, hasRead() { awaited = isOffering ? 2 : 1 }
-        lastTurn = now
-    }
+    /// True if a turn took so long, from the moment of the one before.
+    func stoodStill(from lastTurn: MonotonicTime?, to now: MonotonicTime) -> Bool { lastTurn.map { now - $0 > patience } ?? false }
+
+    /// The worker stood still, and had read. While a commit is offered, its confirmation may be from before.
+    mutating func suspect(isOffering: Bool) { awaited = isOffering ? 2 : 1 }
 
     /// A commit is confirmed.
     mutating func noteCommit() { awaited = max(0, awaited - 1) }

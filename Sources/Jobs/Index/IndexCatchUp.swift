@@ -19,7 +19,8 @@ struct IndexCatchUp {
     private let index: ResultIndex
     /// The newest record of each partition that was not met yet.
     private var witnesses: [Int32: IndexedRecord] = [:]
-    private var pending = PendingRecords()
+    private var pending = RecordBatch()
+    private var making = IndexRowMaking()
     private var ending = Ending.done
 
     private var isGoingOn: Bool { if case .done = ending { true } else { false } }
@@ -36,7 +37,8 @@ struct IndexCatchUp {
         do throws(KafkaError) { try reader.begin(at: witnesses.mapValues(\.offset)) } catch { throw scan.failure(error) }
         try scan.readOn(reader) { take($0) }
         if isGoingOn, !witnesses.isEmpty { ending = .topicIsAnother }
-        addPending()
+        while let rows = making.takeFirst() { add(rows) }
+        if !pending.isEmpty { add(IndexRows(pending)) }
         if isGoingOn { attempt { catchUp throws(SQLiteError) in try catchUp.index.finishFilling() } }
         return ending
     }
@@ -54,50 +56,30 @@ struct IndexCatchUp {
 
     /// Takes a record. Returns true to go on.
     private mutating func take(_ record: borrowing ConsumedRecord) -> Bool {
-        let copy = IndexedRecord(record)
-        if let witness = witnesses.removeValue(forKey: copy.partition) {
-            if witness != copy { ending = .topicIsAnother }
+        if !witnesses.isEmpty, let witness = witnesses.removeValue(forKey: record.partition) {
+            if witness != IndexedRecord(record) { ending = .topicIsAnother }
             return isGoingOn
         }
-        pending.append(copy)
-        if pending.isFull { addPending() }
+        pending.append(record)
+        if pending.isFull { beginPending() }
         return isGoingOn
     }
 
-    private mutating func addPending() {
+    private mutating func beginPending() {
+        if making.isFull, let rows = making.takeFirst() { add(rows) }
+        making.begin(pending)
+        pending = RecordBatch(willBeFull: true)
+    }
+
+    private mutating func add(_ rows: IndexRows) {
         guard isGoingOn else { return }
         attempt { catchUp throws(SQLiteError) in
-            if try !catchUp.index.add(catchUp.pending.records) { catchUp.ending = .indexIsAnother }
-            catchUp.pending.removeAll()
+            if try !catchUp.index.add(rows) { catchUp.ending = .indexIsAnother }
         }
     }
 
     private mutating func attempt(_ body: (inout IndexCatchUp) throws(SQLiteError) -> Void) {
         do throws(SQLiteError) { try body(&self) } catch { ending = .failed(error) }
-    }
-}
-
-/// Records that are added to an index at once.
-struct PendingRecords {
-    private static let countLimit = 5000
-    private static let byteLimit = 16 << 20
-
-    private(set) var records: [IndexedRecord] = []
-    private var byteCount = 0
-
-    /// So many are added at once.
-    var isFull: Bool { records.count >= Self.countLimit || byteCount >= Self.byteLimit }
-
-    /// Takes a record.
-    mutating func append(_ record: IndexedRecord) {
-        records.append(record)
-        byteCount += record.value?.count ?? 0
-    }
-
-    /// Forgets those that were added.
-    mutating func removeAll() {
-        records.removeAll(keepingCapacity: true)
-        byteCount = 0
     }
 }
 

@@ -19,7 +19,7 @@ struct IndexTail {
     private let reader: TopicReader
     /// The next offset of each partition.
     private var next: OffsetOrder
-    private var pending = PendingRecords()
+    private var pending = RecordBatch()
     /// The records of the index, less the number of its newest row, which grows with each that any process adds.
     private let base: Int
     private let end = Deadline(after: length)
@@ -51,24 +51,28 @@ struct IndexTail {
     mutating func readOn() throws(IndexFailure) -> Bool {
         let deadline = Deadline(after: Self.step)
         while !deadline.hasPassed, !pending.isFull, !context.isCancelled() {
-            var found: IndexedRecord?
-            let wait = pending.records.isEmpty ? deadline.step : min(deadline.step, Self.silence)
-            let result = reader.read(timeout: wait) { found = IndexedRecord($0) }
+            var isInOrder = true
+            var isFound = false
+            let wait = pending.isEmpty ? deadline.step : min(deadline.step, Self.silence)
+            let result = reader.read(timeout: wait) { record in
+                isFound = true
+                isInOrder = next.take(record.offset, of: record.partition)
+                if isInOrder { pending.append(record) }
+            }
             if case .error(let error) = result, error.isOutdated { return false }
             if case .error(let error) = result, error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition {
                 throw .job(.kafka(error, .read(topic: reader.topic)))
             }
-            guard let found else {
-                if result == .empty, !pending.records.isEmpty { break }
-                continue
-            }
-            guard next.take(found.offset, of: found.partition) else { throw .flaw(.otherRecords) }
-            pending.append(found)
+            guard isInOrder else { throw .flaw(.otherRecords) }
+            if !isFound, result == .empty, !pending.isEmpty { break }
         }
         while reader.nextEvent() != nil {}
-        let isSame = try IndexFailure.database { () throws(SQLiteError) in try index.add(pending.records) }
+        let isSame = try IndexFailure.database { () throws(SQLiteError) in
+            if pending.isEmpty { return true }
+            return try index.add(IndexRows(pending))
+        }
         guard isSame else { throw .absence(.rebuiltByAnother) }
-        pending.removeAll()
+        pending = RecordBatch()
         if nextRefresh.hasPassed { try refreshPartitions() }
         return !end.hasPassed
     }

@@ -33,7 +33,7 @@ extension ResultIndex {
         let place = cursor == nil ? "" : "AND (time, topic_partition, topic_offset) < (?, ?, ?)"
         let rows = try database.prepare(
             """
-            SELECT id, topic_partition, topic_offset, time FROM result \(condition.namesIDs ? "" : "INDEXED BY by_time")
+            SELECT pack, place, length, topic_partition, topic_offset, time FROM result \(condition.namesIDs ? "" : "INDEXED BY by_time")
             WHERE \(condition.sql) \(place) ORDER BY time DESC, topic_partition DESC, topic_offset DESC LIMIT ?
             """)
         var last = try condition.bind(to: rows)
@@ -44,10 +44,10 @@ extension ResultIndex {
             }
         }
         try rows.bind(Int64(limit), at: last)
-        let records = try database.prepare(Self.recordOfRow)
+        var packs = try PackReader(database)
         var found: [ResultRecord] = []
         while try rows.step() {
-            if let result = try Self.result(in: rows, records) { found.append(result) }
+            if let result = try packs.result(of: rows) { found.append(result) }
         }
         return found
     }
@@ -81,12 +81,12 @@ extension ResultIndex {
         var life = empty
         let bytes = Array(life.id.utf8)
         let condition = IndexCondition(timeOf: filter, results: true)
-        let records = try database.prepare(Self.recordOfRow)
+        var packs = try PackReader(database)
         for column in ["request", "root", "parent"] {
             let isOwn = column == "request"
             let rows = try database.prepare(
                 """
-                SELECT id, topic_partition, topic_offset, time FROM result
+                SELECT pack, place, length, topic_partition, topic_offset, time FROM result
                 WHERE "\(column)" = ? \(isOwn ? "" : "AND \"request\" <> ?") AND \(condition.sql)
                 ORDER BY time DESC, topic_partition DESC, topic_offset DESC LIMIT \(RequestLife.maximumCount)
                 """)
@@ -94,7 +94,7 @@ extension ResultIndex {
             if !isOwn { try rows.bind(bytes, at: 1) }
             try condition.bind(to: rows, at: isOwn ? 1 : 2)
             while try rows.step() {
-                guard let result = try Self.result(in: rows, records) else { continue }
+                guard let result = try packs.result(of: rows) else { continue }
                 life.take(
                     result.json.span, partition: result.partition, offset: result.offset, timestamp: result.timestamp)
             }
@@ -136,10 +136,13 @@ extension ResultIndex {
         }
         let rows = try database.prepare(
             """
-            SELECT value FROM result INDEXED BY by_time JOIN record USING (id)
+            SELECT pack, place, length FROM result INDEXED BY by_time
             WHERE handling IN (SELECT id FROM temp.chosen)
             """)
-        while try rows.step() { _ = rows.withBytes(0) { repairs.note($0) } }
+        var packs = try PackReader(database)
+        while try rows.step() {
+            if let record = try packs.record(of: rows) { repairs.note(record.span) }
+        }
         try database.execute("DELETE FROM temp.chosen")
     }
 
@@ -149,26 +152,25 @@ extension ResultIndex {
     ) throws(SQLiteError) {
         let rows = try database.prepare(
             """
-            SELECT id, time FROM result INDEXED BY by_origin
+            SELECT pack, place, length, id, time FROM result INDEXED BY by_origin
             WHERE origin_offset = ? AND "partition" = ? AND \(condition.sql) AND id NOT IN (SELECT id FROM temp.chosen)
             """)
-        let records = try database.prepare(Self.recordOfRow)
+        var packs = try PackReader(database)
         let insert = try database.prepare("INSERT INTO temp.chosen VALUES (?)")
         var document = JSONDocument()
         for place in history.places {
             try rows.bind(place.offset, at: 0)
             try rows.bind(Int64(place.partition), at: 1)
             try condition.bind(to: rows, at: 2)
-            var found: [(id: Int64, time: Int64)] = []
+            var found: [(id: Int64, time: Int64, record: [UInt8])] = []
             while try rows.step() {
-                if let id = rows.integer(0), let time = rows.integer(1) { found.append((id, time)) }
+                guard let id = rows.integer(3), let time = rows.integer(4), let record = try packs.record(of: rows)
+                else { continue }
+                found.append((id, time, record))
             }
             rows.reset()
-            for (id, time) in found {
-                try records.bind(id, at: 0)
-                let isRead = try records.step() && records.withBytes(0) { document.readPart($0) } == true
-                records.reset()
-                guard isRead, repairs.addReplayed(document, writtenAt: time) else { continue }
+            for (id, time, record) in found {
+                guard document.readPart(record.span), repairs.addReplayed(document, writtenAt: time) else { continue }
                 try insert.bind(id, at: 0)
                 try insert.run()
             }
@@ -210,18 +212,6 @@ extension ResultIndex {
             if let request = rows.bytes(0) { greatest = max(greatest, String(decoding: request, as: UTF8.self)) }
         }
         return greatest
-    }
-
-    private static let recordOfRow = "SELECT value FROM record WHERE id = ?"
-
-    /// The result of a row, or nil when its record cannot be read.
-    private static func result(in rows: Statement, _ records: Statement) throws(SQLiteError) -> ResultRecord? {
-        guard let id = rows.integer(0), let partition = rows.integer(1), let offset = rows.integer(2), let time = rows.integer(3)
-        else { return nil }
-        try records.bind(id, at: 0)
-        defer { records.reset() }
-        guard try records.step(), let json = records.bytes(0) else { return nil }
-        return ResultRecord(json: json, partition: Int32(clamping: partition), offset: offset, timestamp: time)
     }
 }
 

@@ -20,12 +20,13 @@ extension ResultIndex {
     func newestRecord(of partition: Int32) throws(SQLiteError) -> IndexedRecord? {
         let newest = try database.prepare(
             """
-            SELECT topic_offset, time, value FROM result LEFT JOIN record USING (id)
+            SELECT pack, place, length, topic_offset, time FROM result
             WHERE topic_partition = ? ORDER BY topic_offset DESC LIMIT 1
             """)
         try newest.bind(Int64(partition), at: 0)
-        guard try newest.step(), let offset = newest.integer(0), let time = newest.integer(1) else { return nil }
-        return IndexedRecord(partition: partition, offset: offset, time: time, value: newest.bytes(2))
+        guard try newest.step(), let offset = newest.integer(3), let time = newest.integer(4) else { return nil }
+        var packs = try PackReader(database)
+        return IndexedRecord(partition: partition, offset: offset, time: time, value: try packs.record(of: newest))
     }
 
     /// The number of partitions of which there are records, counted to the last.
@@ -36,12 +37,11 @@ extension ResultIndex {
     /// Adds records that follow on the present ones, in the order of their offsets within a partition. Records that another
     /// command has added meanwhile stay as they are. Returns false when another command has rebuilt the index, so that they may
     /// follow on nothing.
-    func add(_ records: [IndexedRecord]) throws(SQLiteError) -> Bool {
-        guard !records.isEmpty else { return true }
-        return try database.write { () throws(SQLiteError) in
+    func add(_ rows: IndexRows) throws(SQLiteError) -> Bool {
+        try database.write { () throws(SQLiteError) in
             guard try isSame() else { return false }
-            var writer = try IndexWriter(database)
-            for record in records { try writer.add(record) }
+            var writer = try IndexWriter(database, adding: rows)
+            for pack in rows.packs { try writer.add(pack) }
             return true
         }
     }
@@ -59,8 +59,9 @@ extension ResultIndex {
         return try database.write { () throws(SQLiteError) in
             guard try isSame() else { return false }
             for (partition, low) in stale {
-                let rows = "FROM result WHERE topic_partition = \(partition) AND topic_offset < \(low)"
-                try database.execute("DELETE FROM record WHERE id IN (SELECT id \(rows)); DELETE \(rows)")
+                let part = "WHERE topic_partition = \(partition) AND"
+                try database.execute(
+                    "DELETE FROM pack \(part) last_offset < \(low); DELETE FROM result \(part) topic_offset < \(low)")
             }
             try removeUnusedParts()
             return true
@@ -78,84 +79,83 @@ extension ResultIndex {
     }
 }
 
-/// Writes the rows of one transaction.
+/// Writes rows in one transaction.
 private struct IndexWriter {
+    private let rows: IndexRows
+    private let newest: Statement
+    private let insertPack: Statement
     private let insertResult: Statement
-    private let insertRecord: Statement
     private let insertPart: Statement
     private let findPart: Statement
-    /// The numbers of parts, by their kind and bytes. Valid for this transaction, in which no command can remove any.
-    private var known: [[UInt8]: Int64] = [:]
-    private var document = JSONDocument()
-    private var part = ByteWriter()
+    /// The numbers of the parts. Valid for this transaction, in which no command can remove any.
+    private var numbers: [Int64?]
 
-    init(_ database: Database) throws(SQLiteError) {
-        let columns = ResultFacet.allCases.map(\.column) + ResultField.singular.map { "\"\($0.rawValue)\"" }
-        let names = ["topic_partition", "topic_offset", "time"] + columns + ["origin_offset"]
+    init(_ database: Database, adding rows: IndexRows) throws(SQLiteError) {
+        self.rows = rows
+        newest = try database.prepare("SELECT max(topic_offset) FROM result WHERE topic_partition = ?")
+        insertPack = try database.prepare(
+            "INSERT INTO pack(topic_partition, last_offset, content) VALUES (?, ?, ?) RETURNING id")
+        let columns = ResultFacet.allCases.map(\.column) + IndexRows.fields.map { "\"\($0.rawValue)\"" }
+        let names = ["topic_partition", "topic_offset", "time", "pack", "place", "length", "origin_offset"] + columns
         insertResult = try database.prepare(
             """
             INSERT OR IGNORE INTO result(\(names.joined(separator: ", ")))
-            VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) RETURNING id
+            VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
             """)
-        insertRecord = try database.prepare("INSERT INTO record VALUES (?, ?)")
         insertPart = try database.prepare("INSERT INTO facet(kind, part) VALUES (?, ?) RETURNING id")
         findPart = try database.prepare("SELECT id FROM facet WHERE kind = ? AND part = ?")
+        numbers = Array(repeating: nil, count: rows.parts.count)
     }
 
-    mutating func add(_ record: IndexedRecord) throws(SQLiteError) {
-        for (index, number) in [Int64(record.partition), record.offset, record.time].enumerated() {
-            try insertResult.bind(number, at: index)
+    /// Adds a pack and its rows, unless they are there.
+    mutating func add(_ pack: IndexRows.Pack) throws(SQLiteError) {
+        try newest.bind(Int64(pack.partition), at: 0)
+        let known = try newest.step() ? newest.integer(0) : nil
+        newest.reset()
+        if let known, known >= pack.lastOffset { return }
+        try insertPack.bind(Int64(pack.partition), at: 0)
+        try insertPack.bind(pack.lastOffset, at: 1)
+        try insertPack.bind(pack.content, at: 2)
+        let id = try insertPack.step() ? insertPack.integer(0) : nil
+        insertPack.reset()
+        for row in pack.rows { try add(row, packed: id) }
+    }
+
+    private mutating func add(_ index: Int, packed id: Int64?) throws(SQLiteError) {
+        let row = rows.rows[index]
+        try insertResult.bind(Int64(row.partition), at: 0)
+        try insertResult.bind(row.offset, at: 1)
+        try insertResult.bind(row.time, at: 2)
+        try insertResult.bind(row.place == nil ? nil : id, at: 3)
+        try insertResult.bind(row.place.map { Int64($0.lowerBound) }, at: 4)
+        try insertResult.bind(row.place.map { Int64($0.count) }, at: 5)
+        try insertResult.bind(row.originOffset, at: 6)
+        for part in row.parts.indices { try insertResult.bind(try number(ofPart: Int(row.parts[part])), at: 7 + part) }
+        let first = index * IndexRows.fields.count
+        for field in IndexRows.fields.indices {
+            let column = 7 + row.parts.count + field
+            switch rows.values[first + field] {
+            case .none: try insertResult.bind(Int64?.none, at: column)
+            case .number(let number): try insertResult.bind(number, at: column)
+            case .text(let place): try insertResult.bind(rows.texts.span.extracting(place), at: column)
+            }
         }
-        // A record that is no result is kept as well, because counts of records include it.
-        let isResult = record.value.map { document.readResult($0.span) } ?? false
-        var index = 3
-        for facet in ResultFacet.allCases {
-            try insertResult.bind(isResult ? try number(of: facet) : nil, at: index)
-            index += 1
-        }
-        for field in ResultField.singular {
-            try bind(isResult ? field.value(in: document) : nil, isText: field.values == .text, at: index)
-            index += 1
-        }
-        try insertResult.bind(isResult ? originOffset : nil, at: index)
-        guard try insertResult.step(), let id = insertResult.integer(0) else { return }
-        insertResult.reset()
-        try insertRecord.bind(id, at: 0)
-        try insertRecord.bind(record.value, at: 1)
-        try insertRecord.run()
+        try insertResult.run()
     }
 
-    /// The offset of the request in its partition.
-    private var originOffset: Int64? {
-        document.member("origin", of: document.root).flatMap { document.text("offset", of: $0) }.flatMap { Int64($0) }
-    }
-
-    /// Binds what a filter on the field could ask for: text of a field of texts, and whole numbers of others.
-    private func bind(_ node: JSONDocument.Node?, isText: Bool, at index: Int) throws(SQLiteError) {
-        guard let node else { return try insertResult.bind(Int64?.none, at: index) }
-        guard isText else { return try insertResult.bind(document.integer(at: node), at: index) }
-        guard document.kind(of: node) == .string else { return try insertResult.bind(Int64?.none, at: index) }
-        try insertResult.bind(document.span(document.text(of: node)), at: index)
-    }
-
-    private mutating func number(of facet: ResultFacet) throws(SQLiteError) -> Int64? {
-        part.removeAll()
-        part.append(UInt8(truncatingIfNeeded: facet.rawValue))
-        facet.write(of: document, to: &part)
-        let key = part.bytes
-        if let number = known[key] { return number }
-        let bytes = Array(key.dropFirst())
-        var number = try Self.number(findPart, facet, bytes)
-        if number == nil { number = try Self.number(insertPart, facet, bytes) }
-        known[key] = number
+    private mutating func number(ofPart index: Int) throws(SQLiteError) -> Int64? {
+        guard index >= 0 else { return nil }
+        if let number = numbers[index] { return number }
+        let part = rows.parts[index]
+        var number = try Self.number(of: part, by: findPart)
+        if number == nil { number = try Self.number(of: part, by: insertPart) }
+        numbers[index] = number
         return number
     }
 
-    private static func number(
-        _ statement: Statement, _ facet: ResultFacet, _ bytes: [UInt8]
-    ) throws(SQLiteError) -> Int64? {
-        try statement.bind(facet.rawValue, at: 0)
-        try statement.bind(bytes, at: 1)
+    private static func number(of part: IndexRows.Part, by statement: Statement) throws(SQLiteError) -> Int64? {
+        try statement.bind(part.facet.rawValue, at: 0)
+        try statement.bind(part.bytes, at: 1)
         defer { statement.reset() }
         return try statement.step() ? statement.integer(0) : nil
     }

@@ -5,12 +5,13 @@ import SQLite
 ///
 /// It is a cache: everything in it is in Kafka, and it is rebuilt whenever there is a doubt. Each record of the topic has a row, complete
 /// from the oldest record of each partition to the newest one in the index. The next reading goes on behind that. What many
-/// results have alike (`ResultFacet`) is kept once, and rows name it by a number. Several commands may use one file at the same time: rows
+/// results have alike (`ResultFacet`) is kept once, and rows name it by a number. The records themselves are packed, some of a partition
+/// together. Several commands may use one file at the same time: rows
 /// are added, and partitions cleared of what retention has removed, in transactions, and never changed. One value of this class belongs
 /// to one thread at a time.
 final class ResultIndex {
     /// The layout of the tables. A file with another one is rebuilt.
-    private static let version = 3
+    private static let version = 4
     /// The longest wait for another command that writes.
     private static let patience = Duration.seconds(2)
 
@@ -21,8 +22,13 @@ final class ResultIndex {
             id INTEGER PRIMARY KEY, topic_partition INTEGER NOT NULL, topic_offset INTEGER NOT NULL, time INTEGER NOT NULL,
             ending INTEGER, sender INTEGER, handling INTEGER, "request" BLOB, "attempts" INTEGER, "took" INTEGER,
             "queued" INTEGER, "partition" INTEGER, "root" BLOB, "parent" BLOB, origin_offset INTEGER,
+            pack INTEGER, place INTEGER, length INTEGER,
             UNIQUE (topic_partition, topic_offset));
-        CREATE TABLE record(id INTEGER PRIMARY KEY, value BLOB);
+        CREATE TABLE pack(
+            id INTEGER PRIMARY KEY, topic_partition INTEGER NOT NULL, last_offset INTEGER NOT NULL, content BLOB NOT NULL);
+        CREATE INDEX by_end ON pack(topic_partition, last_offset);
+        CREATE INDEX by_root ON result("root") WHERE "root" IS NOT NULL;
+        CREATE INDEX by_parent ON result("parent") WHERE "parent" IS NOT NULL;
         """
 
     /// Made when the first reading is done, which takes half the time then. The first two are enough for most queries.
@@ -32,8 +38,6 @@ final class ResultIndex {
         CREATE INDEX IF NOT EXISTS by_ending ON result(ending, time, sender, handling);
         CREATE INDEX IF NOT EXISTS by_request ON result("request");
         CREATE INDEX IF NOT EXISTS by_origin ON result(origin_offset, "partition");
-        CREATE INDEX IF NOT EXISTS by_root ON result("root") WHERE "root" IS NOT NULL;
-        CREATE INDEX IF NOT EXISTS by_parent ON result("parent") WHERE "parent" IS NOT NULL;
         """
 
     let database: Database
@@ -87,7 +91,7 @@ final class ResultIndex {
     /// Makes the indices that queries need, unless they exist.
     func finishFilling() throws(SQLiteError) {
         let count = try database.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
-        if count != 6 { try database.execute(Self.indices) }
+        if count != 7 { try database.execute(Self.indices) }
     }
 
     /// The reason for which the file is of no use, or nil when it is usable or empty.

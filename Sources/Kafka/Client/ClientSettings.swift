@@ -88,12 +88,12 @@ final class ClientSettings {
 }
 
 extension ClientSettings {
-    /// The settings that both sides start from (rdkafka `CONFIGURATION.md`): no Nagle delay, quick reconnects, statistics every
-    /// 5 s, and a connection is given up when an answer takes 10 s, not a minute.
+    /// The settings that both sides start from (rdkafka `CONFIGURATION.md`): no Nagle delay, quick reconnects, and a
+    /// connection is given up when an answer takes 10 s, not a minute.
     private static var commonDefaults: [Setting] {
         [
             ("socket.nagle.disable", "true"), ("socket.keepalive.enable", "true"), ("reconnect.backoff.ms", "50"),
-            ("reconnect.backoff.max.ms", "2000"), ("socket.timeout.ms", "10000"), ("statistics.interval.ms", "5000"),
+            ("reconnect.backoff.max.ms", "2000"), ("socket.timeout.ms", "10000"),
         ]
     }
 

@@ -1,3 +1,4 @@
+import Basics
 import CRDKafka
 
 /// Reads chosen partitions of several topics, each by itself, without a group and with little memory for each, for records that
@@ -9,7 +10,7 @@ public final class PartitionReader {
     /// The partitions that are read. The index of each is its slot.
     public private(set) var partitions: [TopicPartition] = []
 
-    private let client: ClientHandle
+    let client: ClientHandle
     private let events: ClientQueue
     private let wakeUpFileDescriptor: Int32
     private var readings: [Reading] = []
@@ -25,14 +26,19 @@ public final class PartitionReader {
     /// - Parameters:
     ///   - configuration: The brokers and the user's properties.
     ///   - room: What the library may hold of each partition. Default `.small`.
+    ///   - fetchWait: How long a broker may keep a fetch that finds nothing, in whole milliseconds. A partition that is begun meanwhile has
+    ///     to wait for its end. Nil, the default, for what the user's properties say, or 500 ms.
     ///   - wakeUpFileDescriptor: A non-blocking eventfd, to which 8 bytes are written when a record arrives where none was; -1 for none. It
     ///     must stay open until `stop`.
     /// - Throws: A configuration that was refused.
     public init(
-        _ configuration: KafkaConfiguration, room: QueueRoom = .small, wakeUpFileDescriptor: Int32
+        _ configuration: KafkaConfiguration, room: QueueRoom = .small, fetchWait: Duration? = nil, wakeUpFileDescriptor: Int32
     ) throws(KafkaError) {
         var own = configuration
         own.properties.removeAll { Self.limits.contains($0.key) }
+        if let fetchWait {
+            own.properties.append(.init(key: "fetch.wait.max.ms", value: "\(fetchWait.timeoutMilliseconds)"))
+        }
         let settings = try ClientSettings(own, defaults: Self.defaults + room.settings, fixed: Self.fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
         client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)

@@ -172,11 +172,13 @@ public struct JSONDocument: Sendable {
 
     /// The value of the object's member `name`, or nil when there is none or `node` is no object.
     public func member(_ name: StaticString, of node: Node) -> Node? {
-        var found: Node?
-        forEachMember(of: node) { key, value in
-            if found == nil && isEqual(key, to: name) { found = value }
+        guard kind(of: node) == .object, var key = firstChild(of: node) else { return nil }
+        for remaining in stride(from: childCount(of: node), to: 0, by: -1) {
+            let value = next(after: key)
+            if isEqual(text(of: key), to: name) { return value }
+            if remaining > 1 { key = next(after: value) }
         }
-        return found
+        return nil
     }
 
     /// The value of the object's member `name`, or nil when there is none, or null in its place.

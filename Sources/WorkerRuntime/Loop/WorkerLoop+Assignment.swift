@@ -276,7 +276,8 @@ extension WorkerLoop {
         laterStarts.end()
         offered.keep(outbox, of: partitions)
         for flight in flights.flights where flight.isActive { abandon(flight) }
-        for state in partitions { metrics.forgetLag(of: state.id) }
+        // A family moves the series behind the one that goes.
+        for state in partitions.reversed() { metrics.forgetLag(of: state.id) }
         partitions = []
         marks = PartitionMarks()
         for lane in lanes.indices { lanes[lane] = CursorGroup() }

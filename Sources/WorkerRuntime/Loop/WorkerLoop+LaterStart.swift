@@ -8,20 +8,37 @@ extension WorkerLoop {
     /// Begins the partitions of which it is known where.
     func beginAnswered() {
         guard mode == .running else { return }
-        while let finding = laterStarts.nextFinding() { begin(finding) }
+        var plans: [AssignmentPlan.Partition] = []
+        while let finding = laterStarts.nextFinding() {
+            guard let slot = marks.left.slots.first(where: { isAnswered(by: finding, slot: $0) }) else { continue }
+            guard let plan = begin(slot, finding: finding) else { return }
+            plans.append(plan)
+        }
+        guard !plans.isEmpty else { return }
+        noteLeft()
+        if plans.contains(where: { $0.refusal != nil }) {
+            noteRefused(AssignmentPlan.RefusedPartitions(of: partitions))
+        } else {
+            health.joined()
+        }
     }
 
-    private func begin(_ finding: StartProbe.Finding) {
-        guard let slot = partitions.firstIndex(where: { $0.id == finding.partition && $0.left == .unanswered }) else { return }
+    private func isAnswered(by finding: StartProbe.Finding, slot: Int) -> Bool {
+        partitions[slot].left == .unanswered && partitions[slot].id == finding.partition
+    }
+
+    /// Begins a partition. Returns its plan, or nil if the assignment is begun again, because it cannot be read from there.
+    private func begin(_ slot: Int, finding: StartProbe.Finding) -> AssignmentPlan.Partition? {
         let committed = partitions[slot].committed
         let assigned = AssignmentPlan.Assigned(
             partitions[slot].role.kind, committed: committed, end: finding.end, ruling: finding.ruling)
         let plan = AssignmentPlan(
             [assigned], window: configuration.window, heldWindow: configuration.heldWindow, reach: repetitions?.reach)
-        guard let planned = plan.partitions.first else { return }
+        guard let planned = plan.partitions.first else { return nil }
         do throws(KafkaError) { try moveReading(of: slot, to: planned.start) } catch {
             noteKafkaError(error)
-            return beginAssignmentAgain(because: "a partition cannot be read from where it begins")
+            beginAssignmentAgain(because: "a partition cannot be read from where it begins")
+            return nil
         }
         for message in plan.messages { log.error(.kafkaError, message.meaning, message.fields(of: [finding.partition])) }
         partitions[slot] = partitionState(planned, of: finding.partition, at: committed)
@@ -34,8 +51,7 @@ extension WorkerLoop {
         log.info(
             .rebalanced, "it is known where a partition begins",
             [.topic: .string(finding.partition.topic), .partition: LogValue(finding.partition.partition)])
-        noteLeft()
-        if planned.refusal != nil { noteRefused(AssignmentPlan.RefusedPartitions(of: partitions)) } else { health.joined() }
+        return planned
     }
 
     /// Has a partition read from where it begins, if that is not where its reading started. One that is not read needs nothing.

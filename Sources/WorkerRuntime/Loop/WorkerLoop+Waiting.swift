@@ -20,7 +20,11 @@ extension WorkerLoop {
 
     /// Takes the records of delay lanes whose time has come, and those that can be handed on. Calls `body` with those that are to start.
     func forEachDelayed(_ body: (Flight) -> Void) {
-        while let slot = delayedPartitions.cancelledHeads.popLast() { if let head = partitions[slot].takeHead() { body(head) } }
+        while let slot = delayedPartitions.cancelledHeads.popLast() {
+            if let head = partitions[slot].takeHead() { body(head) }
+            // What lies behind it is the first record now.
+            delayedPartitions.group.mark(slot)
+        }
         delayedPartitions.markDue(at: wallClock)
         for _ in 0..<delayedPartitions.group.beginRound() {
             guard canReceiveDelayed, let slot = delayedPartitions.group.takeFirst() else { break }

@@ -47,7 +47,6 @@ public final class StatusReporter: Sendable {
         kafka.properties += [
             .init(key: "message.timeout.ms", value: "\(Self.reportMilliseconds)"), .init(key: "linger.ms", value: "0"),
             .init(key: "batch.num.messages", value: "1"), .init(key: "queue.buffering.max.messages", value: "16"),
-            .init(key: "statistics.interval.ms", value: "0"),
         ]
         self.kafka = kafka
         topic = configuration.topics.status

@@ -37,7 +37,7 @@ struct CursorModel {
 
     private static let window = 3
     /// The signals that there is room for. One that finds none is lost.
-    private static let signalCount = 2
+    private static let signalCount = 3
     private static let partitionCount = 4
 
     private let omitted: Rule?
@@ -97,8 +97,8 @@ struct CursorModel {
 
     private mutating func finish(_ slot: Int) {
         guard partitions[slot].inWork > 0, let group = group(of: slot) else { return }
+        if isBlocked(slot) { excused.insert(slot) }
         partitions[slot].inWork -= 1
-        excused.insert(slot)
         if omitted != .windowsAreNoted { groups[group].windowMoved(slot) }
     }
 
