@@ -182,13 +182,10 @@ struct KeyQueues<Record> {
 
     /// Calls `body` with the records that come first of their keys, and wait for nothing of their own.
     func forEachDue(at now: Timestamp, perform body: (Record) -> Void) {
-        func look(at queue: Queue?) {
-            guard let queue, !queue.isBusy, queue.first.due <= now else { return }
+        let candidates = isComplete ? (Array(turns) + later).compactMap { queues[$0] } : Array(queues.values)
+        for queue in candidates where !queue.isBusy && queue.first.due <= now {
             if let record = queue.first.record { body(record) }
         }
-        guard isComplete else { return queues.values.forEach(look) }
-        for key in turns { look(at: queues[key]) }
-        for key in later { look(at: queues[key]) }
     }
 
     /// Lets requests go on whose keys wait for their moments.
