@@ -119,8 +119,8 @@ public struct WorkerSettings: Sendable {
     public let dedupeReach: Int
     /// The spellings of a dead letter's headers.
     public let deadLetterHeaders: [DeadLetterSpelling]
-    /// The headers of results.
-    public let resultHeaders: WorkerConfiguration.ResultHeaders
+    /// True if results have headers.
+    public let resultsHaveHeaders: Bool
 
     init(_ read: inout SettingReader) throws(SettingsError) {
         id = try read(
@@ -166,8 +166,8 @@ public struct WorkerSettings: Sendable {
         deadLetterHeaders = try read(
             "worker.dlq_headers", as: .list(of: .choice), default: "native",
             summary: "The spellings of the headers of dead letters.")
-        resultHeaders = try read(
-            "results.headers", as: .choice, default: "cloudevents",
+        resultsHaveHeaders = try read(
+            "results.headers", as: .word([(word: "cloudevents", value: true), (word: "none", value: false)]), default: "cloudevents",
             summary: "The headers of results; with `none` they have none, and cost less. Their values are the same.")
         dedupeWindow = try read(
             "dedupe.window", as: .duration(.zero ... .seconds(604_800)), default: "24h",

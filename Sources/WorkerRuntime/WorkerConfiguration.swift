@@ -31,14 +31,6 @@ public struct WorkerConfiguration: Sendable {
         public static let spring = DeadLetterHeaders(rawValue: 4)
     }
 
-    /// The headers of results. Their values are the same with and without.
-    public enum ResultHeaders: String, Sendable, CaseIterable {
-        /// The attributes of a CloudEvent in binary mode, the content type, and the trace.
-        case cloudEvents = "cloudevents"
-        /// None at all, which costs least.
-        case absent = "none"
-    }
-
     /// The way duplicates are detected.
     public struct Dedupe: Sendable, Equatable {
         /// The longest distance between the times of two requests of one source and id, default 24 h. Zero to look at keys only,
@@ -130,8 +122,8 @@ public struct WorkerConfiguration: Sendable {
     public var formatting = PayloadFormatter.Configuration()
     /// The spellings of dead-letter headers.
     public var deadLetterHeaders: DeadLetterHeaders = .native
-    /// The headers of results.
-    public var resultHeaders = ResultHeaders.cloudEvents
+    /// True if results have headers: the attributes of a CloudEvent, the content type and the trace. Their values are the same without.
+    public var resultsHaveHeaders = true
 
     /// A configuration with the defaults for everything else.
     public init(

@@ -11,7 +11,7 @@ struct Recorders {
 
     init(_ configuration: WorkerConfiguration) {
         results = ResultRecorder(
-            workerID: configuration.workerID, version: configuration.version, headers: configuration.resultHeaders)
+            workerID: configuration.workerID, version: configuration.version, writesHeaders: configuration.resultsHaveHeaders)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delays = DelayRecorder(group: configuration.groupID)
     }

@@ -12,11 +12,11 @@ struct ResultRecorder {
     let writesHeaders: Bool
     var generator = QuickRandom()
 
-    init(workerID: String, version: String, headers: WorkerConfiguration.ResultHeaders = .cloudEvents) {
+    init(workerID: String, version: String, writesHeaders: Bool = true) {
         writer = ResultWriter(workerID: workerID, version: version)
         outcomes = OutcomeResultWriter(workerID: workerID, version: version)
         names = ResultHeaders(workerID: workerID)
-        writesHeaders = headers == .cloudEvents
+        self.writesHeaders = writesHeaders
     }
 
     /// Adds the final result of what `flight` carries, and returns how it ended. `hub` is the member that names its hub.

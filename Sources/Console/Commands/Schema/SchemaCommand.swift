@@ -56,6 +56,6 @@ private enum Description: String, CaseIterable {
     }
 
     private func topics(_ settings: Settings) -> TopicsDescription {
-        TopicsDescription(settings.kafka.topics, resultsHaveHeaders: settings.worker.resultHeaders == .cloudEvents)
+        TopicsDescription(settings.kafka.topics, resultsHaveHeaders: settings.worker.resultsHaveHeaders)
     }
 }
