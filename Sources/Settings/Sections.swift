@@ -167,7 +167,8 @@ public struct WorkerSettings: Sendable {
             "worker.dlq_headers", as: .list(of: .choice), default: "native",
             summary: "The spellings of the headers of dead letters.")
         resultsHaveHeaders = try read(
-            "results.headers", as: .word([(word: "cloudevents", value: true), (word: "none", value: false)]), default: "cloudevents",
+            "results.headers", as: .word([(word: "cloudevents", value: true), (word: "none", value: false)]),
+            default: "cloudevents",
             summary: "The headers of results; with `none` they have none, and cost less. Their values are the same.")
         dedupeWindow = try read(
             "dedupe.window", as: .duration(.zero ... .seconds(604_800)), default: "24h",

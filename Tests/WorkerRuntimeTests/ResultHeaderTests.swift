@@ -14,7 +14,9 @@ struct ResultHeaderTests {
     private static let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     /// Key, value and names of headers of a request's result, and of the outcome of its call.
-    private static func results(_ more: [(String, String)], writesHeaders: Bool) -> [(key: String, value: String, headers: [String])] {
+    private static func results(
+        _ more: [(String, String)], writesHeaders: Bool
+    ) -> [(key: String, value: String, headers: [String])] {
         let json = Array(#"{"id":"a","audience":{"users":["u"]},"platforms":["apple"],"message":{"title":"T"}}"#.utf8)
         let origin = RecordOrigin(topic: "requests", partition: 0, offset: 7, timestamp: Timestamp(milliseconds: 1000))
         let flight = Flight(index: 0)
