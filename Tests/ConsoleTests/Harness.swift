@@ -94,11 +94,11 @@ final class Broker {
     func writeResults(
         _ values: [String], key: String? = nil, headers: [(name: String, value: String)] = [], at timestamp: Int64? = nil
     ) throws {
-        var list = RecordHeaders()
-        for header in headers { list.append(header.name, value: header.value) }
         let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
         let topic = try producer.topic(named: "push.results.v1")
         for value in values {
+            var list = RecordHeaders()
+            for header in headers { list.append(header.name, value: header.value) }
             if let key {
                 try producer.produce(
                     to: topic, key: Array(key.utf8).span, value: Array(value.utf8).span, headers: list, timestamp: timestamp)
