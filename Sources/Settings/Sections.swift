@@ -119,6 +119,8 @@ public struct WorkerSettings: Sendable {
     public let dedupeReach: Int
     /// The spellings of a dead letter's headers.
     public let deadLetterHeaders: [DeadLetterSpelling]
+    /// True if results have headers.
+    public let resultsHaveHeaders: Bool
 
     init(_ read: inout SettingReader) throws(SettingsError) {
         id = try read(
@@ -164,6 +166,10 @@ public struct WorkerSettings: Sendable {
         deadLetterHeaders = try read(
             "worker.dlq_headers", as: .list(of: .choice), default: "native",
             summary: "The spellings of the headers of dead letters.")
+        resultsHaveHeaders = try read(
+            "results.headers", as: .word([(word: "cloudevents", value: true), (word: "none", value: false)]),
+            default: "cloudevents",
+            summary: "The headers of results; with `none` they have none, and cost less. Their values are the same.")
         dedupeWindow = try read(
             "dedupe.window", as: .duration(.zero ... .seconds(604_800)), default: "24h",
             summary: "How long a request with the source and id of an earlier one is a duplicate; 0s checks dedupe keys only.")

@@ -61,6 +61,7 @@ extension Settings {
             worker.dedupeReach == 0
             ? nil : WorkerConfiguration.Dedupe(window: worker.dedupeWindow, reach: worker.dedupeReach)
         for spelling in worker.deadLetterHeaders { configuration.deadLetterHeaders.insert(spelling.headers) }
+        configuration.resultsHaveHeaders = worker.resultsHaveHeaders
         return configuration
     }
 

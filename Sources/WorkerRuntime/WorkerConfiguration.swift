@@ -122,6 +122,8 @@ public struct WorkerConfiguration: Sendable {
     public var formatting = PayloadFormatter.Configuration()
     /// The spellings of dead-letter headers.
     public var deadLetterHeaders: DeadLetterHeaders = .native
+    /// True if results have headers: the attributes of a CloudEvent, the content type and the trace. Their values are the same without.
+    public var resultsHaveHeaders = true
 
     /// A configuration with the defaults for everything else.
     public init(

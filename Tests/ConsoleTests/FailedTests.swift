@@ -138,6 +138,27 @@ import Testing
         withExtendedLifetime(broker) {}
     }
 
+    /// Headers of their own, those of another request, and none: commands read the value alone.
+    @Test(arguments: ["failed -o ndjson", "results list -o ndjson", "results show r1 -o ndjson", "failed -o ndjson --index=FILE"])
+    func resultsReadTheSameWithHeadersAndWithout(line: String) throws {
+        let results = [
+            Self.placed("r1", at: "push.requests.v1:0:1"), Self.placed("r2", at: "push.requests.v1:0:2", state: "sent"),
+            Self.placed("r3", at: "push.requests.v1:0:3"),
+        ]
+        let outputs = try [["r1", "final.1"], ["other", "final.9"], []].map { words in
+            let folder = try TemporaryFolder()
+            let broker = try Broker()
+            let names = [ResultHeader.subject, .id]
+            let headers = zip(names, words).map { (name: $0.rawValue, value: $1) }
+            try broker.writeResults(results, key: "r1", headers: headers, at: 1_795_262_400_000)
+            let outcome = broker.harness.run(line.replacing("FILE", with: folder.path("i.sqlite")))
+            withExtendedLifetime(broker) {}
+            #expect(outcome.code == .done)
+            return outcome.output
+        }
+        #expect(outputs[0].contains("r1") && outputs == Array(repeating: outputs[0], count: 3))
+    }
+
     @Test func whatOfNoKnownJobIsRepairsNothing() throws {
         let broker = try replayedBroker(job: "other")
         let failed = broker.harness.run("failed -o ndjson")

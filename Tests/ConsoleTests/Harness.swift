@@ -91,15 +91,20 @@ final class Broker {
     }
 
     /// Writes values to the results topic; those that somebody waits for need their request's id as the key.
-    func writeResults(_ values: [String], key: String? = nil, at timestamp: Int64? = nil) throws {
+    func writeResults(
+        _ values: [String], key: String? = nil, headers: [(name: String, value: String)] = [], at timestamp: Int64? = nil
+    ) throws {
         let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
         let topic = try producer.topic(named: "push.results.v1")
         for value in values {
+            var list = RecordHeaders()
+            for header in headers { list.append(header.name, value: header.value) }
             if let key {
                 try producer.produce(
-                    to: topic, key: Array(key.utf8).span, value: Array(value.utf8).span, timestamp: timestamp)
+                    to: topic, key: Array(key.utf8).span, value: Array(value.utf8).span, headers: list, timestamp: timestamp)
             } else {
-                try producer.produce(to: topic, key: nil, value: Array(value.utf8).span, timestamp: timestamp)
+                try producer.produce(
+                    to: topic, key: nil, value: Array(value.utf8).span, headers: list, timestamp: timestamp)
             }
         }
         try producer.flush(timeout: farDeadline)

@@ -48,4 +48,13 @@ import Testing
         for header in DeadLetterHeader.allCases { #expect(text.contains("\"\(header.name)\"")) }
         for header in RecordHeaders.Name.allCases { #expect(text.contains("\"\(header.spelling)\"")) }
     }
+
+    @Test func aResultHasNoHeaderWhereTheSettingsLeaveThemOut() throws {
+        let text = String(decoding: try Self.printed(" --results.headers none").bytes, as: UTF8.self)
+        for header in [ResultHeader.specificationVersion, .subject, .dataSchema, .type] {
+            #expect(!text.contains("\"\(header.rawValue)\""))
+        }
+        for header in DeadLetterHeader.allCases { #expect(text.contains("\"\(header.name)\"")) }
+        for header in RecordHeaders.Name.allCases { #expect(text.contains("\"\(header.spelling)\"")) }
+    }
 }

@@ -82,6 +82,10 @@ import Testing
             "push.yaml:1:7: hub.name: \"\" is empty; expected a hub's name: 1 to 260 letters, digits, '.', '_' and '-'"
         ),
         (
+            "results: {headers: off}\n",
+            "push.yaml:1:11: results.headers: \"off\" is none of the words; expected cloudevents or none"
+        ),
+        (
             "worker: {dlq_headers: []}\n",
             "push.yaml:1:10: worker.dlq_headers: a list is empty; expected one or more, separated by commas, of: native, connect or spring"
         ),

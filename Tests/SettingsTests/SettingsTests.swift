@@ -32,6 +32,7 @@ import WorkerRuntime
         #expect(settings.worker.drainTimeout == .seconds(20))
         #expect(settings.worker.commitInterval == .milliseconds(60))
         #expect(settings.worker.deadLetterHeaders == [.native])
+        #expect(settings.worker.resultsHaveHeaders)
         #expect(settings.hub.connectionString == nil && settings.hub.secondaryKey == nil && settings.hub.name == nil)
         #expect(settings.hub.authorityFile == nil && settings.hub.proxy == nil)
         #expect(settings.hub.apiVersion == "2020-06")
@@ -178,6 +179,25 @@ import WorkerRuntime
         #expect(settings.kafka.properties.map(\.value.secret) == ["SASL_SSL", "broker,topic"])
         #expect(settings.worker.deadLetterHeaders == [.native, .spring])
         #expect(settings.worker.id == "host-1")
+    }
+
+    @Test(arguments: [("cloudevents", true), ("none", false)])
+    func resultsHaveHeadersUnlessSaidByAnySource(word: String, haveHeaders: Bool) throws {
+        let flag = SettingFlag(key: "results.headers", value: word, spelling: "--results.headers")
+        let other = haveHeaders ? "none" : "cloudevents"
+        let hub = [
+            "PUSHFAN_HUB_NAME": "h",
+            "PUSHFAN_HUB_CONNECTION_STRING": "Endpoint=sb://n.example/;SharedAccessKeyName=p;SharedAccessKey=a2V5",
+        ]
+        let variables = hub.merging(["PUSHFAN_RESULTS_HEADERS": word]) { $1 }
+        #expect(try load(variables).workerConfiguration(version: "test").resultsHaveHeaders == haveHeaders)
+        for settings in [
+            try load(file: "results: {headers: \(word)}\n"), try load(["PUSHFAN_RESULTS_HEADERS": word]),
+            try load(["PUSHFAN_RESULTS_HEADERS": other], flags: [flag]),
+        ] {
+            #expect(settings.worker.resultsHaveHeaders == haveHeaders)
+            #expect(settings.describe().first { $0.key == "results.headers" }?.value == word)
+        }
     }
 
     @Test func connectionsFollowTheCallsInFlightUnlessSaid() throws {

@@ -22,9 +22,11 @@ package struct TopicsDescription: Sendable {
     }
 
     private let channels: [Channel]
+    private let resultsHaveHeaders: Bool
 
-    /// Describes the topics under their names.
-    package init(_ topics: Topics) {
+    /// Describes the topics under their names. Without `resultsHaveHeaders` no header of a result is named.
+    package init(_ topics: Topics, resultsHaveHeaders: Bool = true) {
+        self.resultsHaveHeaders = resultsHaveHeaders
         channels = [
             Channel(
                 name: "requestsHigh", address: topics.requestsHigh, summary: "Requests that a person waits for.",
@@ -60,7 +62,7 @@ package struct TopicsDescription: Sendable {
             "defaultContentType": "application/json",
             "channels": .members(channels.map { ($0.name, Self.described($0)) }),
             "operations": .members(channels.map { ($0.action.rawValue + Self.capitalised($0.name), Self.operation(on: $0)) }),
-            "components": ["messages": .members(Message.allCases.map { ($0.rawValue, Self.described($0)) })],
+            "components": ["messages": .members(Message.allCases.map { ($0.rawValue, described($0)) })],
         ]
     }
 
@@ -82,9 +84,11 @@ package struct TopicsDescription: Sendable {
 
     private static func capitalised(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 
-    private static func described(_ message: Message) -> JSONTree {
+    private func described(_ message: Message) -> JSONTree {
+        let hasHeaders = message != .result || resultsHaveHeaders
         var described: JSONTree = [
-            "name": .text(message.rawValue), "summary": .text(message.summary), "headers": message.headers,
+            "name": .text(message.rawValue), "summary": .text(message.summary),
+            "headers": hasHeaders ? message.headers : JSONSchema.object([], isOpen: true),
             "bindings": ["kafka": ["key": message.key, "bindingVersion": "0.5.0"]],
         ]
         if let payload = message.payload { described = described.adding(["payload": payload]) }

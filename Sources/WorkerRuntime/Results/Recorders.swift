@@ -10,7 +10,8 @@ struct Recorders {
     var expansions = ExpansionRecorder()
 
     init(_ configuration: WorkerConfiguration) {
-        results = ResultRecorder(workerID: configuration.workerID, version: configuration.version)
+        results = ResultRecorder(
+            workerID: configuration.workerID, version: configuration.version, writesHeaders: configuration.resultsHaveHeaders)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delays = DelayRecorder(group: configuration.groupID)
     }

@@ -12,6 +12,7 @@ extension ResultRecorder {
         batch.add(.results, of: place) { record in
             record.setKey { $0.append(call.requestID) }
             let written = record.setValue { outcomes.append(outcome, of: call, at: now, to: &$0) }
+            guard writesHeaders else { return }
             let start = names.add(id: written.resultID, at: written.finishedAt, to: &record)
             let span = generator.next() | 1
             guard let parent = call.traceParent else { return addNewTrace(span, to: &record, from: start) }

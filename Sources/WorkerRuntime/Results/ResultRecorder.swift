@@ -3,17 +3,20 @@ import Kafka
 import Outcomes
 import PushModel
 
-/// Puts final results into a batch, with the headers that page Requests lists.
+/// Puts final results into a batch, with the headers that page Results lists, or without any.
 struct ResultRecorder {
     private var writer: ResultWriter
     var outcomes: OutcomeResultWriter
     let names: ResultHeaders
+    /// False if results have no headers at all.
+    let writesHeaders: Bool
     var generator = QuickRandom()
 
-    init(workerID: String, version: String) {
+    init(workerID: String, version: String, writesHeaders: Bool = true) {
         writer = ResultWriter(workerID: workerID, version: version)
         outcomes = OutcomeResultWriter(workerID: workerID, version: version)
         names = ResultHeaders(workerID: workerID)
+        self.writesHeaders = writesHeaders
     }
 
     /// Adds the final result of what `flight` carries, and returns how it ended. `hub` is the member that names its hub.
@@ -29,8 +32,10 @@ struct ResultRecorder {
             let place = record.bytes.count
             let written = writer.append(report, of: request, hub: hub, origin: origin, at: now, to: &record.bytes)
             record.value = place..<record.bytes.count
-            let start = names.add(id: written.resultID, at: written.finishedAt, to: &record)
-            addTrace(of: request, to: &record, from: start)
+            if writesHeaders {
+                let start = names.add(id: written.resultID, at: written.finishedAt, to: &record)
+                addTrace(of: request, to: &record, from: start)
+            }
             if written.conclusion.mayHaveArrived { record.source = .init(time: origin.timestamp, byteCount: byteCount) }
             batch.end(&record, for: .results, of: .init(slot: slot, offset: offset))
             return written.conclusion
@@ -47,6 +52,7 @@ struct ResultRecorder {
         batch.add(.results, of: source) { record in
             record.setKey { $0.append(parent.id) }
             let written = record.setValue { writer.append(parent, totals: totals, hub: hub, origin: origin, at: now, to: &$0) }
+            guard writesHeaders else { return written.conclusion }
             let start = names.add(id: written.resultID, at: written.finishedAt, to: &record)
             if let trace = parent.traceParent, trace.utf8.count == 55 {
                 addSpan(of: trace.utf8Span.span, span: generator.next() | 1, to: &record, from: start)

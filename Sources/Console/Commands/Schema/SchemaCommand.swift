@@ -50,8 +50,12 @@ private enum Description: String, CaseIterable {
         case .request: MessageSchema.request.document
         case .result: MessageSchema.result.document
         case .outcome: MessageSchema.outcome.document
-        case .asyncapi: TopicsDescription(try invocation.settings().kafka.topics).document(version: Program.version)
+        case .asyncapi: try topics(invocation.settings()).document(version: Program.version)
         case .openapi: APIDescription.document
         }
+    }
+
+    private func topics(_ settings: Settings) -> TopicsDescription {
+        TopicsDescription(settings.kafka.topics, resultsHaveHeaders: settings.worker.resultsHaveHeaders)
     }
 }
