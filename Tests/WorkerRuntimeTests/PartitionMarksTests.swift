@@ -59,13 +59,14 @@ import Testing
         #expect(marks.closedCount == 1)
     }
 
-    @Test func theOverlapEndsOnceForAllThatHaveBegun() throws {
-        var marks = try Self.marks(2)
-        var ends = [false, true, true].map { marks.overlapEnds(isOver: $0) }
-        #expect(ends == [false, true, false])
-        marks.begin(1, try PartitionStatusTests.partition(committed: 30))
-        ends = [true, true].map { marks.overlapEnds(isOver: $0) }
-        #expect(ends == [true, false])
+    @Test func theOverlapEndsForAllThatHaveBegun() throws {
+        var states = try (0..<2).map { _ in try PartitionStatusTests.partition(committed: 30) }
+        var marks = PartitionMarks(states)
+        #expect(marks.mayOverlap)
+        marks.endOverlap(of: &states)
+        #expect(!marks.mayOverlap)
+        marks.begin(1, states[1])
+        #expect(marks.mayOverlap, "one that begins later is told, too")
     }
 
     @Test func fetchesAreSeenToAfter10Milliseconds() throws {

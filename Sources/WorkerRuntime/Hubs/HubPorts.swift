@@ -1,4 +1,5 @@
 import Basics
+import CurlHTTP
 import Delivery
 import HubREST
 import Observability
@@ -194,8 +195,12 @@ extension HubPorts {
         marked.append(number)
     }
 
-    /// Lets the turn look at all.
-    func markAll() { for number in ports.indices { mark(number) } }
+    /// Lets the turn look at all, and returns them.
+    @discardableResult
+    func markAll() -> [HubPort] {
+        for number in ports.indices { mark(number) }
+        return ports
+    }
 
     /// Lets the turn look at those of whose fleets there is news.
     func markMailed() { for number in mail.take() { mark(number) } }
@@ -211,6 +216,12 @@ extension HubPorts {
         for number in moments.indices {
             if moments[number] <= now { mark(number) } else { firstMoment = Swift.min(firstMoment, moments[number]) }
         }
+    }
+
+    /// Lets those whose moment has come, and the others that the turn looks at, do what is due on their connections.
+    func handleTimers(_ now: MonotonicTime) {
+        markDue(now)
+        forEachMarked { $0.connections.handleTimers(now) }
     }
 
     /// Calls `body` with each port that the turn looks at, those included that `body` marks.

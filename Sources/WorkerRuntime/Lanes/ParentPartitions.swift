@@ -57,11 +57,8 @@ struct ParentPartitions {
     /// Notes that a read found none.
     mutating func wasEmpty(_ slot: Int) { cursors[slot - slots.lowerBound].wasEmpty() }
 
-    /// The number of partitions that have a turn in a round that begins now.
-    func beginRound() -> Int { group.beginRound() }
-
-    /// Takes the partition whose turn it is. `noteRead` says that it was read.
-    mutating func takeFirst() -> Int? { group.takeFirst() }
+    /// Takes the partitions that have a turn now. `noteRead` says of each that it was read.
+    mutating func takeRound() -> [Int] { (0..<group.beginRound()).compactMap { _ in group.takeFirst() } }
 
     /// Notes that a partition was read in the round.
     mutating func noteRead(_ slot: Int) { group.noteRead(slot, canRead: mayHaveRecord(slot), isBlocked: false) }

@@ -114,7 +114,6 @@ extension WorkerLoop {
         partitions = states
         noteKnown(offered.begin(&partitions))
         marks = PartitionMarks(partitions)
-        facts.statuses = []
         membership.noteStart(isOpening: plan.isOpening, awaitsLeader: plan.awaitsLeader, now: now, at: wallClock)
         noteOwnership(plan.requests.count)
         place(plan)
@@ -144,8 +143,7 @@ extension WorkerLoop {
         do throws(KafkaError) {
             try consumer.assign(Array(starts[plan.requests]), arrivals: sources.requests.writeDescriptor)
             let control = controlTopic.starts(in: configuration.topics, end: controlEnd)
-            let waiting = Array(starts[plan.requests.upperBound...]) + control
-            try delayReader.start(waiting, arrivals: sources.reader.writeDescriptor)
+            try delayReader.start(Array(starts[plan.requests.upperBound...]) + control, arrivals: sources.reader.writeDescriptor)
             return true
         } catch {
             positionsFailed(error, epoch: epoch)
@@ -177,8 +175,7 @@ extension WorkerLoop {
     /// Says which partitions are left, and how far the records are read that say where some of those begin.
     func noteLeft() {
         let states = marks.keepLeft(of: partitions)
-        let left = LeftPartitions(of: states)
-        health.left(left, progress: left == nil ? nil : laterStarts.progressText(of: states))
+        health.left(LeftPartitions(of: states), progress: laterStarts.progressText(of: states))
     }
 
     /// Says which partitions are not read because no one has said where they begin, and how to say it, and that the group is

@@ -29,16 +29,12 @@ extension WorkerLoop {
 
     /// Takes in how many partitions of requests this worker has now.
     func noteOwnership(_ requestCount: Int) {
-        ports.markAll()
-        for port in ports { port.limits.rate?.owns(requestCount, now: now) }
+        for port in ports.markAll() { port.limits.rate?.owns(requestCount, now: now) }
     }
 
     /// Lends this worker's share until it has partitions again. Others may be at work still, or again before it is, because a transaction
     /// that a killed worker left open holds its positions back.
-    func lendShares() {
-        ports.markAll()
-        for port in ports { port.limits.rate?.rests(now: now) }
-    }
+    func lendShares() { for port in ports.markAll() { port.limits.rate?.rests(now: now) } }
 
     /// Takes in what the settings say of hubs now.
     func reload(_ new: WorkerConfiguration) {

@@ -17,11 +17,8 @@ extension WorkerLoop {
         }
         guard !plans.isEmpty else { return }
         noteLeft()
-        if plans.contains(where: { $0.refusal != nil }) {
-            noteRefused(AssignmentPlan.RefusedPartitions(of: partitions))
-        } else {
-            health.joined()
-        }
+        let isRefused = plans.contains { $0.refusal != nil }
+        if isRefused { noteRefused(AssignmentPlan.RefusedPartitions(of: partitions)) } else { health.joined() }
     }
 
     /// Begins a partition. Returns its plan, or nil if the assignment is begun again, because it cannot be read from there.

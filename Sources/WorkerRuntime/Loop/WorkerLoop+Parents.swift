@@ -16,8 +16,7 @@ extension WorkerLoop {
     /// Takes what has come in the partitions of the topic of parents.
     func readParents() {
         guard canReadParents else { return }
-        for _ in 0..<parents.beginRound() {
-            guard let slot = parents.takeFirst() else { break }
+        for slot in parents.takeRound() {
             var budget = Self.parentRecordsPerTurn
             while budget > 0 && parents.mayHaveRecord(slot) && canReadParents && membership.behindCommit.isEmpty {
                 budget -= 1

@@ -111,7 +111,6 @@ extension WorkerLoop {
     func park(_ flight: Flight, in slot: Int) {
         partitions[slot].parked = flight
         if partitions[slot].isReserveShort { marks.noteShort(slot) }
-        marks.touch(slot)
     }
 
     /// - Returns: The request that lay beyond the window, to be started now that the window has moved.

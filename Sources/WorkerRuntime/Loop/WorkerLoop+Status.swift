@@ -64,9 +64,7 @@ extension WorkerLoop {
         let work = flights.work(in: epoch)
         let due = timers.firstDue(of: work.generations)
         let open = laterStarts.open
-        if facts.statuses.count != partitions.count {
-            facts.statuses = partitions.map { $0.status(inWork: 0, oldest: nil, reading: nil, now: wallClock) }
-        }
+        facts.beginStatuses(of: partitions, epoch: epoch, now: wallClock)
         for slot in marks.changed.slots {
             let oldest = work.oldest[slot].map { flight in
                 let moment = due[flight.index].map { wallClock.adding(milliseconds: ($0 - now) / 1_000_000) }

@@ -195,9 +195,7 @@ final class WorkerLoop {
             }
             perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
             noteLeft()
-            if marks.overlapEnds(isOver: !membership.mayOverlap(at: wallClock)) {
-                for slot in partitions.indices { partitions[slot].begun.overlapEnded() }
-            }
+            if !membership.mayOverlap(at: wallClock) { marks.endOverlap(of: &partitions) }
             postStatus()
         }
     }
@@ -231,8 +229,7 @@ final class WorkerLoop {
                 ports[number].connections.handle(event)
             }
         }
-        ports.markDue(now)
-        ports.forEachMarked { $0.connections.handleTimers(now) }
+        ports.handleTimers(now)
         details.handleTimers(now)
     }
 

@@ -102,11 +102,11 @@ struct PartitionMarks {
     /// Keeps those that change by themselves, when all were measured.
     mutating func noteMeasured(isWaiting: (Int) -> Bool) { changed.keep(where: isWaiting) }
 
-    /// True once when no previous owner may go on any more.
-    mutating func overlapEnds(isOver: Bool) -> Bool {
-        guard mayOverlap && isOver else { return false }
+    /// No previous owner may go on any more. Tells the partitions so, once.
+    mutating func endOverlap(of partitions: inout [PartitionState]) {
+        guard mayOverlap else { return }
         mayOverlap = false
-        return true
+        for slot in partitions.indices { partitions[slot].begun.overlapEnded() }
     }
 
     /// True if it is time to see to it that more records are fetched.
