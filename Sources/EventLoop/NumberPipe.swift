@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// A C library that was given the descriptor writes four bytes to it, a number as this machine has it (`rd_kafka_queue_io_event_enable`). So
 /// the loop hears which of many queues has something. The pipe has room for 16,384 numbers, and what comes while it is full is lost.
-/// Whoever drains it is told so.
+/// `drain` says so.
 public final class NumberPipe: Sendable {
     /// The bytes that a pipe of Linux holds by default.
     private static let byteCount = 65_536

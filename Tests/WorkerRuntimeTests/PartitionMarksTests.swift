@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import PushModel
+import TestSupport
 import Testing
 
 @testable import WorkerRuntime
@@ -26,7 +27,7 @@ import Testing
         let most = PartitionMarks.lookedAtInASecond
         for _ in 0..<(count + most - 1) / most {
             marks.touch(3)
-            marks.lookAround()
+            marks.addSome()
             #expect(marks.changed.slots.count <= most + 1)
             #expect(marks.changed.slots.contains(3))
             seen.formUnion(marks.changed.slots)
@@ -65,7 +66,7 @@ import Testing
         #expect(marks.mayOverlap)
         marks.endOverlap(of: &states)
         #expect(!marks.mayOverlap)
-        marks.begin(1, states[1])
+        marks.begin(1, as: states[1])
         #expect(marks.mayOverlap, "one that begins later is told, too")
     }
 

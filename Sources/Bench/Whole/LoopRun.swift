@@ -70,28 +70,28 @@ struct LoopRun {
             _ = ended.wait(timeout: .now() + .seconds(20))
         }
         var report = Report(partitions: partitions)
-        func course(_ name: String, _ count: Int, _ work: () throws -> Void) throws {
+        func course(_ name: String, count: Int, _ work: () throws -> Void) throws {
             try work()
             Self.endCourse()
             report.courses.append(Course(name: name, count: count))
         }
         // All partitions are at work when a request of each has its result.
-        try course("start", partitions) { try take(0..<partitions, over: partitions) }
+        try course("start", count: partitions) { try take(0..<partitions, over: partitions) }
         let first = partitions + count
-        try course("requests", count) { try take(partitions..<first, over: partitions) }
-        try course("commits", Self.fewCount) {
+        try course("requests", count: count) { try take(partitions..<first, over: partitions) }
+        try course("commits", count: Self.fewCount) {
             for commit in 0..<Self.fewCount {
                 let begin = first + commit * Self.fewRequests
                 try take(begin..<begin + Self.fewRequests, over: min(partitions, Self.fewRequests))
             }
         }
-        try course("turns", count) {
+        try course("turns", count: count) {
             for _ in 0..<count {
                 worker.wake()
                 try pause()
             }
         }
-        try course("seconds", Self.fewCount) { for _ in 0..<Self.fewCount { try passSecond() } }
+        try course("seconds", count: Self.fewCount) { for _ in 0..<Self.fewCount { try passSecond() } }
         return report
     }
 

@@ -37,7 +37,7 @@ public struct CommitCycle: Sendable {
     private var size: CommitSize { didSet { noteState() } }
     private var refused: RefusedUnits { didSet { pausedUntil = refused.pausedUntil } }
     private(set) var state = State.empty { didSet { noteState() } }
-    // What a loop asks for at each record is stored beside the state: to ask a value costs a copy of it.
+    // Stored beside the state, because a loop asks for them at each record, and to ask a value costs a copy of it:
     /// True if a batch is offered and not confirmed.
     public private(set) var isOffering = false
     /// The moment from which results cannot be recorded, as far as what is offered shows.

@@ -15,7 +15,7 @@ public import PushModel
 public struct Membership: Sendable {
     /// The present state, which holds what belongs to it.
     private(set) var state = State.nothing { didSet { noteState() } }
-    // What a loop asks for at each record is stored beside the state: to ask a value costs a copy of it.
+    // Stored beside the state, because a loop asks for them at each record, and to ask a value costs a copy of it:
     /// The mode of the worker.
     public private(set) var mode = Mode.running
     /// True if partitions have begun that are not given up.

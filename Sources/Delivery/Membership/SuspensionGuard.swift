@@ -17,7 +17,9 @@ struct SuspensionGuard: Sendable {
     var isDoubtful: Bool { awaited > 0 }
 
     /// True if a turn took so long, from the moment of the one before.
-    func stoodStill(from lastTurn: MonotonicTime?, to now: MonotonicTime) -> Bool { lastTurn.map { now - $0 > patience } ?? false }
+    func stoodStill(from lastTurn: MonotonicTime?, to now: MonotonicTime) -> Bool {
+        lastTurn.map { now - $0 > patience } ?? false
+    }
 
     /// The worker stood still, and had read. While a commit is offered, its confirmation may be from before.
     mutating func suspect(isOffering: Bool) { awaited = isOffering ? 2 : 1 }

@@ -40,7 +40,7 @@ struct SlotQueue: Sendable, Equatable {
     var slots: ArraySlice<Int> { items[first...] }
 
     mutating func append(_ slot: Int) {
-        // What was taken makes room, once it is half of all: so each is moved once at most.
+        // The taken ones make room once they are half of all, so each is moved once at most.
         if first >= 32, first * 2 >= items.count {
             items.removeFirst(first)
             first = 0

@@ -119,7 +119,7 @@ struct WaitingCounter {
         }
     }
 
-    /// Takes the next record of a partition in. Returns whether more of it are to be read. One record is read in any case, for its age.
+    /// Takes the next record of a partition in. Returns whether more of it must be read. One record is read in any case, for its age.
     private mutating func take(
         _ record: borrowing ConsumedRecord, in reading: inout Reading, into count: inout WaitingCount
     ) -> Bool {

@@ -42,7 +42,7 @@ public final class RangeReader {
         events = try ClientQueue.main(of: client)
     }
 
-    /// The defaults. A partition gives 64 KiB at a time, so that few of its records come that nobody asks for.
+    /// The defaults. A partition gives 64 KiB at a time, so that few of its records come in vain.
     private static var defaults: [ClientSettings.Setting] {
         [
             ("fetch.wait.max.ms", "20"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "1000000"),

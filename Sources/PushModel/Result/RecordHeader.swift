@@ -12,7 +12,7 @@ public enum ResultHeader: String, Sendable, CaseIterable {
     case eventTraceParent = "ce_traceparent"
     case traceState = "tracestate"
 
-    /// The value that it has in every result with headers; nil where each has its own.
+    /// The value that it has in every result with headers, or nil where each has its own.
     public var fixedValue: String? {
         switch self {
         case .contentType: "application/json"
@@ -23,7 +23,7 @@ public enum ResultHeader: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether every result with headers has it.
+    /// True if every result with headers has it.
     public var isAlwaysThere: Bool { self != .eventTraceParent && self != .traceState }
 }
 

@@ -61,7 +61,7 @@ extension WorkerLoop {
         let facts = OfferFacts(
             closes: selection.closes, isRunning: mode == .running, isDoubtful: membership.isDoubtful, isInOrder: cycle.isInOrder,
             now: now)
-        // When all is closed, or may be another's, each partition has a position to commit.
+        // Each partition has a position to commit that is closed or may be another's.
         let slots = facts.closes || facts.isDoubtful ? Array(partitions.indices) : marks.uncommitted.slots.sorted()
         for slot in slots where partitions[slot].isToBeCommitted(facts, parentsMark: parents.mark(of: slot)) {
             let left = selection.left[slot]

@@ -38,7 +38,7 @@ extension WorkerLoop {
         partitions[slot] = partitionState(planned, of: finding.partition, at: committed)
         noteKnown(offered.begin(&partitions[slot]))
         membership.beganLater(isOpening: partitions[slot].isClosed)
-        marks.begin(slot, partitions[slot])
+        marks.begin(slot, as: partitions[slot])
         if partitions[slot].role == .parents { parents.begin(slot, planned: planned) }
         noteArrivals(in: slot)
         if planned.isDirty { scheduler.isRefreshDue = true }

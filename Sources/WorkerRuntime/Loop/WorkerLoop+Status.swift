@@ -27,7 +27,7 @@ extension WorkerLoop {
     ///
     /// Only those partitions are measured whose lag may have changed, or of which something waits.
     func measureLag() {
-        marks.lookAround()
+        marks.addSome()
         var backlog = Backlog(delayCount: configuration.topics.delays.count, now: wallClock)
         for slot in marks.changed.slots { measure(slot, into: &backlog) }
         for lane in Lane.allCases { metrics.lagSeconds(of: lane).set(wallClock.seconds(since: backlog.requests[lane.rawValue])) }

@@ -22,7 +22,7 @@ extension WorkerLoop {
     func forEachDelayed(_ body: (Flight) -> Void) {
         while let slot = delayedPartitions.cancelledHeads.popLast() {
             if let head = partitions[slot].takeHead() { body(head) }
-            // What lies behind it is the first record now.
+            // Another record is the first one now.
             delayedPartitions.group.mark(slot)
         }
         delayedPartitions.markDue(at: wallClock)
@@ -35,7 +35,7 @@ extension WorkerLoop {
 
     private func noteReadDelayed(_ slot: Int) {
         if let moment = partitions[slot].recheckTime { delayedPartitions.check(slot, at: moment) }
-        // What is unread again waits for its time, or for the window like what is parked.
+        // A record that is unread again waits for its time, or for the window like a parked one.
         let isBlocked = partitions[slot].isBlocked || partitions[slot].unread != nil
         delayedPartitions.group.noteRead(slot, canRead: partitions[slot].canRead, isBlocked: isBlocked)
     }

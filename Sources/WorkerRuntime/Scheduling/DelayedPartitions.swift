@@ -10,7 +10,7 @@ struct DelayedPartitions {
     /// The slots whose first record must not wait: its request is cancelled. It ends even when there is no room for calls.
     var cancelledHeads: [Int] = []
 
-    /// The partitions by when their first record is to be checked again.
+    /// The partitions by the moment of the next check of their first record.
     private var checks = MomentHeap<Timestamp, Int>()
     /// The moment for which each partition is in the heap last. An entry for another one is outdated.
     private var planned: [Timestamp?]
@@ -33,7 +33,7 @@ struct DelayedPartitions {
         checks.add(slot, at: moment)
     }
 
-    /// Lets those partitions be read whose first record is to be checked by now.
+    /// Lets those partitions be read whose moment has come.
     mutating func markDue(at now: Timestamp) {
         while let due = checks.first, let slot = checks.removeDue(now) {
             guard planned[slot - slots.lowerBound] == due else { continue }

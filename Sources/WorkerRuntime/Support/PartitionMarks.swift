@@ -25,7 +25,7 @@ struct PartitionMarks {
     private(set) var mayOverlap = true
 
     private let count: Int
-    private var nextLook = 0
+    private var nextAdded = 0
     private var nextRefill = MonotonicTime.past
 
     /// No partition.
@@ -34,11 +34,11 @@ struct PartitionMarks {
     /// Partitions that begin: all are marked.
     init(_ partitions: [PartitionState]) {
         count = partitions.count
-        for (slot, partition) in partitions.enumerated() { begin(slot, partition) }
+        for (slot, partition) in partitions.enumerated() { begin(slot, as: partition) }
     }
 
     /// Marks a partition that begins.
-    mutating func begin(_ slot: Int, _ partition: PartitionState) {
+    mutating func begin(_ slot: Int, as partition: PartitionState) {
         touch(slot)
         mayOverlap = true
         reserved.insert(slot)
@@ -92,10 +92,10 @@ struct PartitionMarks {
     }
 
     /// Adds the next ones of all partitions to those that are measured. To be called once a second.
-    mutating func lookAround() {
+    mutating func addSome() {
         for _ in 0..<min(count, Self.lookedAtInASecond) {
-            changed.insert(nextLook)
-            nextLook = (nextLook + 1) % count
+            changed.insert(nextAdded)
+            nextAdded = (nextAdded + 1) % count
         }
     }
 
