@@ -156,7 +156,7 @@ import Testing
             #expect(outcome.code == .done)
             return outcome.output
         }
-        #expect(outputs[0].contains("r1") && outputs == Array(repeating: outputs[0], count: 3))
+        #expect(outputs[0].contains(#""r"#) && outputs == Array(repeating: outputs[0], count: 3))
     }
 
     @Test func whatOfNoKnownJobIsRepairsNothing() throws {

@@ -119,7 +119,7 @@ import Testing
         let cluster = try cluster(of: file)
         // As if the records had been others when the index was made.
         let changes = [
-            "UPDATE result SET time = 1", "UPDATE record SET value = X'7B7D'",
+            "UPDATE result SET time = 1", "UPDATE pack SET content = X'7B7D'",
             "UPDATE result SET topic_offset = topic_offset + 1000 WHERE id = (SELECT max(id) FROM result)",
             "UPDATE result SET topic_partition = 3 WHERE topic_partition = 0",
         ]
