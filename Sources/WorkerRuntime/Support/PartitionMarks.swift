@@ -5,7 +5,7 @@ import Delivery
 struct PartitionMarks {
     /// The partitions without a mark that are looked at in a second all the same. Their ends move without a signal where a transaction
     /// is open or was aborted.
-    static let lookedAtInASecond = 256
+    static let lookedAtInASecond = 64
     /// The interval at which it is seen to that more records are fetched: 10 ms in nanoseconds.
     private static let refillInterval: Int64 = 10_000_000
 
