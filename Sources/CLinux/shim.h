@@ -1,5 +1,6 @@
 // The parts of Linux that the Glibc module leaves out. Only the target `EventLoop` imports this.
 #pragma once
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -12,3 +13,6 @@ static inline int set_timer_slack(unsigned long nanoseconds) { return prctl(PR_S
 
 // unistd.h declares it for GNU programs only.
 extern int pipe2(int ends[2], int flags);
+
+// F_GETPIPE_SZ, which fcntl.h has for GNU programs only.
+static inline int pipe_size(int end) { return fcntl(end, 1032); }

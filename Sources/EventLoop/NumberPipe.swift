@@ -4,22 +4,27 @@ internal import Glibc
 /// Carries numbers from any thread to the loop that waits in a `Poller`: a pipe of the kernel (pipe(7)) that is readable while it has some.
 ///
 /// A C library that was given the descriptor writes four bytes to it, a number as this machine has it (`rd_kafka_queue_io_event_enable`). So
-/// the loop hears which of many queues has something. The pipe has room for 16,384 numbers, and what comes while it is full is lost.
+/// the loop hears which of many queues has something. The pipe mostly has room for 16,384 numbers, and what comes while it is full is lost.
 /// `drain` says so.
 public final class NumberPipe: Sendable {
-    /// The bytes that a pipe of Linux holds by default.
+    /// The bytes that a pipe of Linux holds by default. Of a user who has many pipes it holds fewer (pipe(7), pipe-user-pages-soft).
     private static let byteCount = 65_536
+    private static let leastByteCount = 4096
 
     /// The descriptor to watch for reading, which is closed with this object.
     public let fileDescriptor: Int32
     /// The descriptor that a number is written to. A write never blocks.
     public let writeDescriptor: Int32
+    /// The bytes at which it is full.
+    private let fullByteCount: Int
 
     /// Creates an empty pipe that child processes do not inherit. Throws when the process has no descriptor left.
     public init() throws(SystemCallError) {
         var ends: [Int32] = [-1, -1]
         guard pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else { throw SystemCallError(call: "pipe2") }
         (fileDescriptor, writeDescriptor) = (ends[0], ends[1])
+        let size = Int(pipe_size(ends[0]))
+        fullByteCount = min(max(size, Self.leastByteCount), Self.byteCount)
     }
 
     deinit {
@@ -43,7 +48,7 @@ public final class NumberPipe: Sendable {
             let count = read(fileDescriptor, buffer.baseAddress, buffer.count)
             guard count > 0 else { return true }
             for number in UnsafeRawBufferPointer(rebasing: buffer[..<count]).bindMemory(to: UInt32.self) { body(number) }
-            return count < Self.byteCount
+            return count < fullByteCount
         }
     }
 }

@@ -64,8 +64,15 @@ import Testing
         var states = try (0..<2).map { _ in try PartitionStatusTests.partition(committed: 30) }
         var marks = PartitionMarks(states)
         #expect(marks.mayOverlap)
+        let now = MonotonicTime(nanoseconds: 60_000_000_000)
+        let isDue = marks.isRestDue(in: states, now: now)
+        #expect(!isDue && marks.reserved.isEmpty, "they have none")
+        marks.notePutBack(1)
+        #expect(marks.reserved.slots == [1])
+        _ = marks.isRestDue(in: states, now: now)
         marks.endOverlap(of: &states)
         #expect(!marks.mayOverlap)
+        #expect(marks.reserved.slots == [0, 1], "their reserves may be given back from now on")
         marks.begin(1, as: states[1])
         #expect(marks.mayOverlap, "one that begins later is told, too")
     }

@@ -25,7 +25,7 @@ struct ParentPartitions {
         partitions = planned.map { $0.parents ?? OpenParents() }
         isLeft = planned.map { $0.left != nil || $0.refusal != nil }
         cursors = isLeft.map { PartitionCursor(mayHaveRecords: !$0) }
-        group = CursorGroup(slots.filter { !isLeft[$0 - slot] })
+        group = CursorGroup(slots)
     }
 
     /// Begins a partition later than the others.

@@ -215,7 +215,7 @@ extension WorkerLoop {
     private func putBack() {
         for slot in offered.putBack(into: &outbox) {
             partitions[slot].putBack()
-            marks.touch(slot)
+            marks.notePutBack(slot)
         }
     }
 

@@ -183,8 +183,8 @@ extension WorkerLoop {
                 readHeld(slot, startingBy: body)
                 budget -= 1
             }
-            relocate(in: slot)
             held.noteRead(slot, canRead: partitions[slot].canRead, isBlocked: partitions[slot].isBlocked)
+            relocate(in: slot)
         }
     }
 

@@ -52,6 +52,12 @@ struct PartitionMarks {
         uncommitted.insert(slot)
     }
 
+    /// Notes that an offered position is not committed, and is offered again.
+    mutating func notePutBack(_ slot: Int) {
+        touch(slot)
+        reserved.insert(slot)
+    }
+
     /// Notes that records may have arrived in a partition.
     mutating func noteArrivals(_ slot: Int) { changed.insert(slot) }
 
@@ -106,7 +112,11 @@ struct PartitionMarks {
     mutating func endOverlap(of partitions: inout [PartitionState]) {
         guard mayOverlap else { return }
         mayOverlap = false
-        for slot in partitions.indices { partitions[slot].begun.overlapEnded() }
+        for slot in partitions.indices {
+            partitions[slot].begun.overlapEnded()
+            // From now on it may be known that a reserve is more than was begun.
+            reserved.insert(slot)
+        }
     }
 
     /// True if it is time to see to it that more records are fetched.
