@@ -29,6 +29,21 @@ import Testing
             ])
     }
 
+    @Test func aKeyGoesToThePartitionThatIsToldBefore() throws {
+        let mock = try Mock(partitions: 7)
+        defer { mock.close() }
+        let keys = (0..<50).map { Array("request-\($0)".utf8) }
+        for key in keys { try mock.producer.produce(to: mock.topic, key: key.span, value: [1].span) }
+        let loop = try Loop(mock.bootstrapServers)
+        try loop.assign((0..<7).map { (mock.partition($0), .beginning) })
+        try loop.run { loop.records.reduce(0) { $0 + $1.count } == keys.count }
+        for record in loop.records.joined() {
+            let key = try #require(record.key)
+            #expect(Producer.partition(ofKey: key.span, of: 7) == record.partition)
+        }
+        #expect(Set(keys.map { Producer.partition(ofKey: $0.span, of: 7) }).count == 7)
+    }
+
     @Test(
         arguments: [
             (.min, nil), (-1, nil), (0, 0), (1_700_000_000_123, 1_700_000_000_123), (253_402_300_799_999, 253_402_300_799_999),

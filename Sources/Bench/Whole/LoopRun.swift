@@ -11,8 +11,9 @@ import WorkerRuntime
 
 /// A whole worker that is taken through fixed courses of work, so that a counter of instructions can tell what each costs its loop.
 ///
-/// Results are committed when the worker's clock is moved on, not when time has passed. So each course has the same commits, however slow
-/// a counter makes it. Each ends with a call of `endCourse`, which a counter takes for the sign to write down what it has.
+/// From the first course's end on the worker's clock stands still but for being moved on. So the others have the same commits and
+/// seconds, and do nothing else by time, however slow a counter makes them. Each ends with a call of `endCourse`, which a counter takes
+/// for the sign to write down what it has.
 struct LoopRun {
     /// One course.
     struct Course: Codable, Equatable {
@@ -77,6 +78,7 @@ struct LoopRun {
         }
         // All partitions are at work when a request of each has its result.
         try course("start", count: partitions) { try take(0..<partitions, over: partitions) }
+        services.clock.stop()
         let first = partitions + count
         try course("requests", count: count) { try take(partitions..<first, over: partitions) }
         try course("commits", count: Self.fewCount) {

@@ -96,30 +96,33 @@ public struct CommitCycle: Sendable {
     ///
     /// - Parameters:
     ///   - waiting: How many records wait.
+    ///   - partitions: How many partitions a commit would touch.
     ///   - isHurried: Whether there are positions to commit as soon as they can be.
     ///   - now: The present moment.
     /// - Returns: A moment, `never` for none.
-    public func wakeTime(waiting: Int, isHurried: Bool = false, now: MonotonicTime) -> MonotonicTime {
+    public func wakeTime(waiting: Int, partitions: Int, isHurried: Bool = false, now: MonotonicTime) -> MonotonicTime {
         switch state {
         case .empty: break
         case .inFlight, .outdated: return .never
         case .waiting(_, let moment, _): return moment
         }
         if isHurried { return max(nextOffer, now) }
-        return waiting == 0 ? .never : max(nextOffer, schedule.due(waiting: waiting, now: now))
+        return waiting == 0 ? .never : max(nextOffer, schedule.due(waiting: waiting, partitions: partitions, now: now))
     }
 
     /// Time has passed, and a worker could offer.
     ///
     /// - Parameters:
     ///   - waiting: How many records wait.
+    ///   - partitions: How many partitions a commit would touch.
     ///   - isHurried: Whether what is there must be committed as soon as it can be.
     ///   - now: The present moment.
     /// - Returns: `wait`, `check` or `offerAgain`.
-    public mutating func due(waiting: Int, isHurried: Bool, now: MonotonicTime) -> Action {
+    public mutating func due(waiting: Int, partitions: Int, isHurried: Bool, now: MonotonicTime) -> Action {
         switch state {
         case .empty:
-            guard now >= nextOffer, isHurried || schedule.due(waiting: waiting, now: now) <= now else { return .wait }
+            let isDue = isHurried || schedule.due(waiting: waiting, partitions: partitions, now: now) <= now
+            guard isDue, now >= nextOffer else { return .wait }
             return .check
         case .inFlight, .outdated: return .wait
         case .waiting(var offer, let moment, _):

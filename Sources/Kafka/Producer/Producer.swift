@@ -166,6 +166,12 @@ public final class Producer: Sendable {
         throw refusal(result, of: topic, client: client)
     }
 
+    /// The partition that a record with this key goes to in a topic of `count` partitions, 1 or more, unless the user's properties name
+    /// another partitioner. As `rd_kafka_msg_partitioner_murmur2` of rdkafka.h says, which is that of the Java client.
+    public static func partition(ofKey key: Span<UInt8>, of count: Int32) -> Int32 {
+        key.withUnsafeBytes { rd_kafka_msg_partitioner_murmur2(nil, $0.baseAddress, $0.count, count, nil, nil) }
+    }
+
     /// Serves delivery reports and whatever else is waiting. A producer that is not used otherwise needs it now and then.
     public func poll() {
         guard let client = try? lease.current() else { return }

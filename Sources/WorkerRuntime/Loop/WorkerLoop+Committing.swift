@@ -10,8 +10,9 @@ extension WorkerLoop {
     /// Offers what is finished to the committer, if it is time.
     func offerCommit() {
         guard membership.isProducerReady, !partitions.isEmpty else { return }
-        let isHurried = mode != .running || membership.isOpening || isReserveShort
-        perform(cycle.due(waiting: outbox.records.count, isHurried: isHurried, now: now))
+        let isHurried = mode != .running || membership.isOpening || isCommitUrgent
+        perform(
+            cycle.due(waiting: outbox.records.count, partitions: marks.uncommitted.slots.count, isHurried: isHurried, now: now))
     }
 
     /// Does what the cycle says.
@@ -109,6 +110,9 @@ extension WorkerLoop {
             isOutOfGroup: isOutOfGroup, canClose: partitions.contains(where: \.isToBeClosed))
         perform(membership.noteWork(work, now: now))
     }
+
+    /// True if no more is begun until a commit: a record waits for it, or there is no room for more results.
+    var isCommitUrgent: Bool { isReserveShort || !hasRoomForOutcomes }
 
     /// True if a record waits for a commit that lets it be begun.
     var isReserveShort: Bool { mode == .running && !marks.short.isEmpty }

@@ -243,7 +243,9 @@ final class WorkerLoop {
         var wake = min(now + 200_000_000, needed)
         if let due = timers.first { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextCheck(now, by: wallClock)) }
-        wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, isHurried: isReserveShort, now: now))
+        let touched = marks.uncommitted.slots.count
+        wake = min(
+            wake, cycle.wakeTime(waiting: outbox.records.count, partitions: touched, isHurried: isCommitUrgent, now: now))
         if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake
     }

@@ -10,7 +10,8 @@ final class OutcomeWriter {
     let producer: Producer
     /// True if it was closed, and another must be made.
     private(set) var isClosed = false
-    private let results: Producer.Topic
+    /// The topic of results, with the number of its partitions when it was found.
+    private let results: (topic: Producer.Topic, partitions: Int32)
     private let deadLetters: Producer.Topic
     /// The brokers' answers about the topics of delay lanes and of held requests.
     let laneAnswers: [String: LaneTopics.Answer]
@@ -40,7 +41,7 @@ final class OutcomeWriter {
         let names = configuration.topics
         let topics = try producer.warmUp(
             topics: [names.results, names.deadLetters, names.requestsOwn, names.parents], timeout: .seconds(5))
-        results = topics[0]
+        results = (topics[0], try producer.partitionCount(of: topics[0], timeout: .seconds(5)))
         deadLetters = topics[1]
         own = (topics[2], try producer.partitionCount(of: topics[2], timeout: .seconds(5)))
         parents = (topics[3], try producer.partitionCount(of: topics[3], timeout: .seconds(5)))
@@ -66,11 +67,14 @@ final class OutcomeWriter {
     private static let defaults: [KafkaConfiguration.Property] = [
         // A dead letter is larger than its record; what the broker takes is the broker's to say.
         .init(key: "message.max.bytes", value: "8388608"),
-        // A batch is handed over within a few milliseconds, and goes out in few requests if it is waited for; `flush` cuts it short.
-        .init(key: "linger.ms", value: "5"),
+        // A batch is handed over within some milliseconds, and goes out in few requests if it is waited for; `flush` cuts it short.
+        .init(key: "linger.ms", value: "20"),
         // What the library copies of a batch at a time: each record costs it about 2 KB besides its bytes.
-        .init(key: "queue.buffering.max.messages", value: "2500"),
+        .init(key: "queue.buffering.max.messages", value: "\(roomOfQueue)"),
     ]
+
+    /// The records that the library has at a time, unless the user's properties say otherwise.
+    private static let roomOfQueue = 2500
 
     /// The partitions of the topic of parents.
     var parentPartitions: Int32 { parents.partitions }
@@ -84,7 +88,7 @@ final class OutcomeWriter {
     /// Every topic that it writes to.
     var topics: [Producer.Topic] {
         let optional: [Producer.Topic?] = [held?.topic, handles] + delays
-        return [results, deadLetters, own.topic, parents.topic] + optional.compactMap(\.self)
+        return [results.topic, deadLetters, own.topic, parents.topic] + optional.compactMap(\.self)
     }
 
     /// True if the partitions of held requests are there that a batch has records for: they were when the partitions were
@@ -107,11 +111,21 @@ final class OutcomeWriter {
     /// Hands all records of a batch to the producer. `turn` says which partition of a delay lane the polls go to, 0 or more.
     /// Throws where a record was not taken, or has no topic to go to.
     func write(_ batch: borrowing OutcomeBatch, timestamp: Int64, turn: Int32) throws(KafkaError) {
-        for record in batch.records {
-            guard let (topic, partition) = try place(of: record.destination, turn: turn) else { continue }
-            try produce(
-                record, of: batch, to: topic, partition: partition, headers: batch.headers(of: record), timestamp: timestamp)
+        // What the library cannot take at a time goes by partitions: each takes one request to its broker then, and not one for each part.
+        guard batch.records.count > Self.roomOfQueue else {
+            for record in batch.records { try write(record, of: batch, timestamp: timestamp, turn: turn) }
+            return
         }
+        for index in batch.order(ofPartitions: results.partitions) {
+            try write(batch.records[index], of: batch, timestamp: timestamp, turn: turn)
+        }
+    }
+
+    private func write(
+        _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, timestamp: Int64, turn: Int32
+    ) throws(KafkaError) {
+        guard let (topic, partition) = try place(of: record.destination, turn: turn) else { return }
+        try produce(record, of: batch, to: topic, partition: partition, headers: batch.headers(of: record), timestamp: timestamp)
     }
 
     /// Waits until everything is written, and fails when anything was not.
@@ -132,7 +146,7 @@ final class OutcomeWriter {
         of destination: OutcomeBatch.Destination, turn: Int32
     ) throws(KafkaError) -> (Producer.Topic, Int32?)? {
         switch destination {
-        case .results: return (results, nil)
+        case .results: return (results.topic, nil)
         case .deadLetters: return (deadLetters, nil)
         case .delay(let lane): return (try delayLane(nearest: lane).topic, nil)
         case .poll(let wanted):

@@ -103,7 +103,7 @@ struct CommitCycleStateTests {
         desk.cycle.notHandedOver(isOutOfGroup: true, now: .at(desk.now))
         #expect(desk.cycle.isOutOfGroup)
         desk.perform(desk.cycle.assignmentEnded())
-        #expect(!desk.cycle.isOutOfGroup && desk.cycle.wakeTime(waiting: 0, now: .at(desk.now)) == .never)
+        #expect(!desk.cycle.isOutOfGroup && desk.cycle.wakeTime(waiting: 0, partitions: 1, now: .at(desk.now)) == .never)
     }
 
     /// Otherwise the committer's answer would be taken for one about the next assignment.

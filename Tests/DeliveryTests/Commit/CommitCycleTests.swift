@@ -19,7 +19,7 @@ struct CommitCycleTests {
 
     @Test func whatFitsIsOfferedAsAWholeWithoutALookAtItsUnits() {
         var cycle = CommitDesk().cycle
-        let due = cycle.due(waiting: 3, isHurried: false, now: 0)
+        let due = cycle.due(waiting: 3, partitions: 1, isHurried: false, now: 0)
         #expect(due == .check)
         let holdings = CommitCycle.Holdings(recordCount: 3, byteCount: 3000, isDrained: false)
         let action = cycle.noteHoldings(holdings, now: 0) {
@@ -31,7 +31,7 @@ struct CommitCycleTests {
             return
         }
         #expect(selection.isAll && selection.left.isEmpty && !selection.closes)
-        let next = cycle.due(waiting: 9, isHurried: true, now: .at(Self.second))
+        let next = cycle.due(waiting: 9, partitions: 1, isHurried: true, now: .at(Self.second))
         #expect(next == .wait, "one at a time")
     }
 
@@ -141,7 +141,7 @@ struct CommitCycleTests {
         var desk = offering(pair)
         desk.cycle.notHandedOver(isOutOfGroup: true, now: .at(desk.now))
         #expect(desk.cycle.isOutOfGroup && desk.cycle.isOverdue(now: .at(desk.now)))
-        #expect(desk.cycle.wakeTime(waiting: 0, now: .at(desk.now)) == .at(desk.now + CommitCycle.groupInterval))
+        #expect(desk.cycle.wakeTime(waiting: 0, partitions: 1, now: .at(desk.now)) == .at(desk.now + CommitCycle.groupInterval))
         desk.now += CommitCycle.groupInterval
         desk.turn()
         #expect(desk.lastAction == .offerAgain(.unpublished))
@@ -153,7 +153,7 @@ struct CommitCycleTests {
     func whatWaitsForResultsBeforeItIsLookedAtNowAndThen(waiting: Int, rest: Int64?) {
         var desk = CommitDesk()
         desk.cycle.noteNothingPending(waiting: waiting, now: .at(desk.now))
-        #expect(desk.cycle.wakeTime(waiting: waiting, now: .at(desk.now)) == rest.map { .at(desk.now + $0) } ?? .never)
+        #expect(desk.cycle.wakeTime(waiting: waiting, partitions: 1, now: .at(desk.now)) == rest.map { .at(desk.now + $0) } ?? .never)
         desk.waiting = [CommitDesk.unit(1)]
         desk.turn()
         #expect((desk.offerCount == 0) == (rest != nil))

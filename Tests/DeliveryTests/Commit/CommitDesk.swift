@@ -50,7 +50,7 @@ struct CommitDesk {
 
     /// Asks the cycle whether it is time.
     mutating func turn() {
-        perform(cycle.due(waiting: waiting.count, isHurried: isDrained, now: .at(now)))
+        perform(cycle.due(waiting: waiting.count, partitions: 1, isHurried: isDrained, now: .at(now)))
     }
 
     mutating func perform(_ action: CommitCycle.Action) {

@@ -8,7 +8,7 @@ struct CommitScheduleTests {
     private let millisecond: Int64 = 1_000_000
 
     @Test func theFirstResultIsCommittedAtOnce() {
-        #expect(CommitSchedule(interval: 60_000_000).due(waiting: 1, now: -5) == -5)
+        #expect(CommitSchedule(interval: 60_000_000).due(waiting: 1, partitions: 1, now: -5) == -5)
     }
 
     /// Milliseconds after the last commit's beginning: what waits by then, and when the next is due.
@@ -20,7 +20,8 @@ struct CommitScheduleTests {
     func manyResultsAreCommittedSoonAndFewOrAFloodLater(elapsed: Int64, waiting: Int, due: Int64) {
         var schedule = CommitSchedule(interval: 60 * millisecond)
         schedule.noteStart(at: .at(7 * millisecond))
-        #expect(schedule.due(waiting: waiting, now: .at((7 + elapsed) * millisecond)) == .at((7 + due) * millisecond))
+        let found = schedule.due(waiting: waiting, partitions: 1, now: .at((7 + elapsed) * millisecond))
+        #expect(found == .at((7 + due) * millisecond))
     }
 
     @Test(arguments: [
@@ -30,9 +31,22 @@ struct CommitScheduleTests {
     func aLongIntervalHoldsForFewResultsAndFloodsToo(interval: Int64, flood: Int64, many: Int64, few: Int64) {
         var schedule = CommitSchedule(interval: interval * millisecond)
         schedule.noteStart(at: 0)
-        #expect(schedule.due(waiting: 1_000_000, now: 1) == .at(flood * millisecond))
-        #expect(schedule.due(waiting: 120, now: .at(60 * millisecond)) == .at(many * millisecond))
-        #expect(schedule.due(waiting: 1, now: .at(60 * millisecond)) == .at(few * millisecond))
+        #expect(schedule.due(waiting: 1_000_000, partitions: 1, now: 1) == .at(flood * millisecond))
+        #expect(schedule.due(waiting: 120, partitions: 1, now: .at(60 * millisecond)) == .at(many * millisecond))
+        #expect(schedule.due(waiting: 1, partitions: 1, now: .at(60 * millisecond)) == .at(few * millisecond))
+    }
+
+    /// Milliseconds after which a commit of so many partitions is due: of 240 results, of a flood, of one.
+    @Test(arguments: [
+        (partitions: 0, many: 60, flood: 120, few: 250), (120, 60, 120, 250), (180, 90, 180, 250), (400, 120, 400, 250),
+    ])
+    func aCommitOfManyPartitionsIsLaterWhereItTouchesThem(partitions: Int, many: Int64, flood: Int64, few: Int64) {
+        var schedule = CommitSchedule(interval: 60 * millisecond)
+        schedule.noteStart(at: 0)
+        func due(_ waiting: Int) -> Int64 {
+            schedule.due(waiting: waiting, partitions: partitions, now: .at(60 * millisecond)).nanoseconds / millisecond
+        }
+        #expect((due(240), due(1_000_000), due(1)) == (many, flood, few))
     }
 
     /// Results that come evenly, so many a second; a commit takes no time.
@@ -52,7 +66,7 @@ struct CommitScheduleTests {
                 if waiting == 0 { oldest = now }
                 waiting += 1
             }
-            guard waiting > 0, schedule.due(waiting: waiting, now: .at(now)) <= .at(now) else { continue }
+            guard waiting > 0, schedule.due(waiting: waiting, partitions: 1, now: .at(now)) <= .at(now) else { continue }
             schedule.noteStart(at: .at(now))
             longest = max(longest, now - oldest)
             begun += 1

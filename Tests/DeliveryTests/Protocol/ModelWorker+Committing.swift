@@ -8,7 +8,7 @@ extension ModelWorker {
     func offerCommit(_ broker: inout ModelBroker) {
         guard mode != .stopped, membership.isProducerReady, !partitions.isEmpty else { return }
         let isHurried = mode != .running || membership.isOpening || isReserveShort
-        perform(cycle.due(waiting: outbox.count, isHurried: isHurried, now: .at(broker.now)), &broker)
+        perform(cycle.due(waiting: outbox.count, partitions: 1, isHurried: isHurried, now: .at(broker.now)), &broker)
     }
 
     func publish(to broker: inout ModelBroker) {
