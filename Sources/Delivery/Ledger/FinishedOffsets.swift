@@ -1,4 +1,5 @@
 import Basics
+import PushModel
 
 /// The set of offsets that are finished above a low-water mark, as distances from it, and its text form.
 ///
@@ -85,11 +86,27 @@ public struct FinishedOffsets: Sendable, Equatable {
 
     /// The text form, at most `longestText` characters.
     public func encoded() -> String {
-        let time = latest.map { $0 >= 0 ? "\($0)" : "" } ?? ""
-        let reach = begun.map { "\(min(max(0, $0), Self.mostBegun))" } ?? ""
-        if let marks { return "4\(reach):\(marks.text):" + String(decoding: Base64.encode(bytes), as: UTF8.self) }
-        guard !bytes.isEmpty || !time.isEmpty || !reach.isEmpty else { return "" }
-        return "3\(time):\(reach):" + String(decoding: Base64.encode(bytes), as: UTF8.self)
+        var text = ByteWriter(capacity: 128)
+        func append(_ number: Int64?) {
+            if let number { text.append(decimal: number) }
+            text.append(UInt8(ascii: ":"))
+        }
+        let reach = begun.map { min(max(0, $0), Self.mostBegun) }
+        let time = latest.flatMap { $0 >= 0 ? $0 : nil }
+        if let marks {
+            text.append(UInt8(ascii: "4"))
+            append(reach)
+            marks.write(to: &text)
+            append(nil)
+        } else if bytes.isEmpty && time == nil && reach == nil {
+            return ""
+        } else {
+            text.append(UInt8(ascii: "3"))
+            append(time)
+            append(reach)
+        }
+        if !bytes.isEmpty { text.append(Base64.encode(bytes).span) }
+        return text.text
     }
 
     /// Reads the text form.

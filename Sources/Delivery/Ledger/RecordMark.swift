@@ -1,3 +1,6 @@
+import Basics
+import PushModel
+
 /// The identity of a record of a partition: its offset, its time, and a digest of its key and value.
 ///
 /// Kafka can lose the end of a partition and fill it again. Then another record has the offset. It may have the same time, because
@@ -39,8 +42,18 @@ public struct RecordMark: Sendable, Equatable {
         self.digest = digest
     }
 
-    /// The text form: decimal offset, decimal time or nothing, hexadecimal digest. It has at most 56 characters.
-    fileprivate var text: String { "\(offset),\(time.map { "\($0)" } ?? ""),\(String(digest, radix: 16))" }
+    /// Appends the text form: decimal offset, decimal time or nothing, hexadecimal digest without zeros before it. It has at most 56
+    /// characters.
+    fileprivate func write(to text: inout ByteWriter) {
+        text.append(decimal: offset)
+        text.append(UInt8(ascii: ","))
+        if let time { text.append(decimal: time) }
+        text.append(UInt8(ascii: ","))
+        let digitCount = max(1, (67 - digest.leadingZeroBitCount) / 4)
+        for place in (0..<digitCount).reversed() {
+            text.append(Hexadecimal.digit(UInt8(truncatingIfNeeded: digest >> UInt64(4 * place) & 15)))
+        }
+    }
 }
 
 /// The first and the last record of a partition that were read by those who committed a position.
@@ -69,8 +82,19 @@ public struct ReadMarks: Sendable, Equatable {
         if record.offset > last.offset { last = record }
     }
 
-    /// The text form, at most 113 characters.
-    var text: String { "\(first.text),\(last.text)" }
+    /// The text form.
+    var text: String {
+        var text = ByteWriter()
+        write(to: &text)
+        return text.text
+    }
+
+    /// Appends the text form, at most 113 characters.
+    func write(to text: inout ByteWriter) {
+        first.write(to: &text)
+        text.append(UInt8(ascii: ","))
+        last.write(to: &text)
+    }
 }
 
 /// A digest of 64 bits over the lengths of texts, and over their bytes: all of a short text, samples of a long one.

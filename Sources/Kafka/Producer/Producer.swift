@@ -95,41 +95,6 @@ public final class Producer: Sendable {
         return Int32(known?.partitionCount ?? 0)
     }
 
-    /// Makes topics known that may be missing, and asks how many partitions they have now.
-    ///
-    /// - Parameters:
-    ///   - topics: The names of the topics.
-    ///   - timeout: How long to wait for the brokers.
-    /// - Returns: For each name the number of partitions, or why brokers do not say it, or that Kafka does not allow the name; nothing
-    ///   where brokers left the name out.
-    /// - Throws: No broker answered within `timeout`.
-    public func partitionCounts(
-        of topics: [String], timeout: Duration
-    ) throws(KafkaError) -> [String: Result<Int32, KafkaError>] {
-        let client = try lease.current()
-        var counts: [String: Result<Int32, KafkaError>] = [:]
-        for name in topics {
-            do throws(KafkaError) {
-                _ = try client.addTopic(name)
-            } catch {
-                counts[name] = .failure(error)
-            }
-        }
-        let known = try ClusterSnapshot(of: client, timeout: timeout) {
-            rd_kafka_poll(client.pointer, 0)
-            return inbox.worstError
-        }
-        for name in topics {
-            guard let topic = known.topic(name) else { continue }
-            if let error = topic.error {
-                counts[name] = .failure(error)
-            } else {
-                counts[name] = .success(Int32(topic.partitionCount))
-            }
-        }
-        return counts
-    }
-
     /// Makes a topic known by name alone, or throws for one that Kafka does not allow. Its first record may wait up to 1 s.
     public func topic(named name: String) throws(KafkaError) -> Topic {
         Topic(index: try lease.current().addTopic(name), name: name)

@@ -97,7 +97,7 @@ struct HangingTransactions {
         do throws(KafkaError) {
             let producer = writer.producer
             try producer.beginTransaction()
-            for topic in writer.topics {
+            for topic in try writer.allTopics() {
                 for partition in 0..<(try producer.partitionCount(of: topic, timeout: .seconds(5))) {
                     try producer.produce(to: topic, partition: partition, key: key.span, value: key.span)
                 }

@@ -12,54 +12,70 @@ final class OutcomeWriter {
     private(set) var isClosed = false
     /// The topic of results, with the number of its partitions when it was found.
     private let results: (topic: Producer.Topic, partitions: Int32)
-    private let deadLetters: Producer.Topic
+    private var deadLetters: LateTopic
     /// The brokers' answers about the topics of delay lanes and of held requests.
     let laneAnswers: [String: LaneTopics.Answer]
     /// The delay lanes that are there.
     let lanes: DelayLanes
     /// The topics of the delay lanes, or nil where there is none: waits are shorter lanes' then, or the loop's own.
-    private let delays: [Producer.Topic?]
+    private var delays: [LateTopic?]
     /// The partitions of a delay lane, once polls were written to it.
     private var pollPartitions = [Int: Int32]()
     /// The topic that parts of requests go to, and that of the requests they are parts of, with the numbers of their partitions.
-    private let own: (topic: Producer.Topic, partitions: Int32)
-    private var parents: (topic: Producer.Topic, partitions: Int32)
+    private var own: LateTopic
+    private var parents: LateTopic
     /// Before when it is not asked again how many partitions the topic of parents has.
     private var nextCount = MonotonicTime.now()
-    /// The topic of held requests, if it is there, with the number of its partitions.
-    private let held: (topic: Producer.Topic, partitions: Int32)?
+    /// The topic of held requests, if it is there.
+    private var held: LateTopic?
     /// The topic of dead handles, if it is there.
-    private let handles: Producer.Topic?
+    private var handles: LateTopic?
+    private let group: ConsumerGroup
+
+    /// A topic that the producer hears of with its first record. At each of its wakings it looks at all partitions that it knows of
+    /// (`rd_kafka_broker_produce_toppars`, librdkafka 2.0.2), so one that is seldom written to would make each commit dearer.
+    private struct LateTopic {
+        let name: String
+        var partitions: Int32
+        private var topic: Producer.Topic?
+
+        init(_ name: String, partitions: Int32) { (self.name, self.partitions) = (name, partitions) }
+
+        /// The topic itself. Throws where it is missing, or no broker answers.
+        mutating func known(to producer: Producer) throws(KafkaError) -> Producer.Topic {
+            if let topic { return topic }
+            let found = try producer.warmUp(topics: [name], timeout: .seconds(5))[0]
+            topic = found
+            return found
+        }
+    }
 
     /// Makes a producer that is ready to write. By a transactional id the broker fences earlier producers, and settles what they
     /// left open. Throws where the brokers did not answer, a topic is missing, or the broker fences this producer.
-    init(_ configuration: WorkerConfiguration, transactionalID: String?) throws(KafkaError) {
+    init(_ configuration: WorkerConfiguration, group: ConsumerGroup, transactionalID: String?) throws(KafkaError) {
         var kafka = configuration.kafka
         kafka.properties.insert(contentsOf: Self.defaults, at: 0)
         let producer = try Producer(
             kafka, transactionalID: transactionalID, transactionTimeout: configuration.transactionTimeout)
         let names = configuration.topics
-        let topics = try producer.warmUp(
-            topics: [names.results, names.deadLetters, names.requestsOwn, names.parents], timeout: .seconds(5))
-        results = (topics[0], try producer.partitionCount(of: topics[0], timeout: .seconds(5)))
-        deadLetters = topics[1]
-        own = (topics[2], try producer.partitionCount(of: topics[2], timeout: .seconds(5)))
-        parents = (topics[3], try producer.partitionCount(of: topics[3], timeout: .seconds(5)))
-        let answers = try producer.laneAnswers(on: names.delays + [names.held], timeout: .seconds(5))
-        func partitions(_ name: String) -> Int32 { answers[name]?.partitionCount ?? 0 }
-        laneAnswers = answers
-        lanes = DelayLanes(names.delays.indices.filter { partitions(names.delays[$0]) > 0 })
-        delays = try names.delays.map { (name) throws(KafkaError) -> Producer.Topic? in
-            guard partitions(name) > 0 else { return nil }
-            return try producer.topic(named: name)
+        let topic = try producer.warmUp(topics: [names.results], timeout: .seconds(5))[0]
+        results = (topic, try producer.partitionCount(of: topic, timeout: .seconds(5)))
+        let needed = [names.deadLetters, names.requestsOwn, names.parents]
+        let lanes = names.delays + [names.held]
+        let answers = try group.answers(on: needed + lanes + [names.handles], timeout: .seconds(5))
+        for name in needed { _ = try answers[name, default: .failure(.unknownTopic(name))].get() }
+        func found(_ name: String) -> LateTopic? {
+            let count = LaneTopics.Answer(answers[name]).partitionCount
+            return count > 0 ? LateTopic(name, partitions: count) : nil
         }
-        if partitions(names.held) > 0 {
-            held = (try producer.topic(named: names.held), partitions(names.held))
-        } else {
-            held = nil
-        }
-        handles = try producer.warmUp(optional: names.handles)
+        func there(_ name: String) -> LateTopic { found(name) ?? LateTopic(name, partitions: 0) }
+        laneAnswers = Dictionary(uniqueKeysWithValues: lanes.map { ($0, LaneTopics.Answer(answers[$0])) })
+        (deadLetters, own, parents) = (there(names.deadLetters), there(names.requestsOwn), there(names.parents))
+        delays = names.delays.map(found)
+        self.lanes = DelayLanes(delays.indices.filter { [delays] in delays[$0] != nil })
+        (held, handles) = (found(names.held), found(names.handles))
         if transactionalID != nil { try producer.initTransactions(timeout: .seconds(30)) }
+        self.group = group
         self.producer = producer
     }
 
@@ -85,10 +101,17 @@ final class OutcomeWriter {
     /// True if the topic of dead handles is there.
     var hasHandles: Bool { handles != nil }
 
-    /// Every topic that it writes to.
-    var topics: [Producer.Topic] {
-        let optional: [Producer.Topic?] = [held?.topic, handles] + delays
-        return [results.topic, deadLetters, own.topic, parents.topic] + optional.compactMap(\.self)
+    /// Every topic that it writes to, all of which the producer then knows.
+    func allTopics() throws(KafkaError) -> [Producer.Topic] {
+        var topics = [
+            results.topic, try deadLetters.known(to: producer), try own.known(to: producer), try parents.known(to: producer),
+        ]
+        if let topic = try held?.known(to: producer) { topics.append(topic) }
+        if let topic = try handles?.known(to: producer) { topics.append(topic) }
+        for lane in delays.indices {
+            if let topic = try delays[lane]?.known(to: producer) { topics.append(topic) }
+        }
+        return topics
     }
 
     /// True if the partitions of held requests are there that a batch has records for: they were when the partitions were
@@ -147,24 +170,28 @@ final class OutcomeWriter {
     ) throws(KafkaError) -> (Producer.Topic, Int32?)? {
         switch destination {
         case .results: return (results.topic, nil)
-        case .deadLetters: return (deadLetters, nil)
+        case .deadLetters: return (try deadLetters.known(to: producer), nil)
         case .delay(let lane): return (try delayLane(nearest: lane).topic, nil)
         case .poll(let wanted):
             let (lane, topic) = try delayLane(nearest: wanted)
             return (topic, try partition(ofPollsIn: lane, topic: topic, turn: turn))
         case .held(let partition):
-            guard let held else { throw .invalidArgument("there is no topic of held requests") }
-            return (held.topic, partition)
-        case .own(let number): return (own.topic, Int32(number % UInt32(max(1, own.partitions))))
+            guard let topic = try held?.known(to: producer) else { throw .invalidArgument("there is no topic of held requests") }
+            return (topic, partition)
+        case .own(let number): return (try own.known(to: producer), Int32(number % UInt32(max(1, own.partitions))))
         case .parents(let partition): return try place(ofParents: partition)
         // Of use, and no request's result: where its topic has gone meanwhile, nothing waits for it.
-        case .handles: return handles.map { ($0, nil) }
+        case .handles:
+            guard let topic = try handles?.known(to: producer) else { return nil }
+            return (topic, nil)
         }
     }
 
     /// A delay lane, or the nearest of those that are there, if its topic has gone since the loop was told.
     private func delayLane(nearest lane: Int) throws(KafkaError) -> (number: Int, topic: Producer.Topic) {
-        guard let number = lanes.nearest(to: lane), let topic = delays[number] else { throw .noDelayLane }
+        guard let number = lanes.nearest(to: lane), let topic = try delays[number]?.known(to: producer) else {
+            throw .noDelayLane
+        }
         return (number, topic)
     }
 
@@ -180,11 +207,11 @@ final class OutcomeWriter {
     private func place(ofParents partition: Int32) throws(KafkaError) -> (Producer.Topic, Int32?)? {
         if partition >= parents.partitions, MonotonicTime.now() >= nextCount {
             // It may have grown. A partition that is not there was named by nobody who writes parents; such a record is of no use.
-            let count = try producer.partitionCount(of: parents.topic, timeout: .seconds(5))
-            parents.partitions = count
+            let answer = try group.answers(on: [parents.name], timeout: .seconds(5))[parents.name]
+            parents.partitions = LaneTopics.Answer(answer).partitionCount
             nextCount = MonotonicTime.now().advanced(by: .seconds(1))
         }
-        return partition < parents.partitions ? (parents.topic, partition) : nil
+        return partition < parents.partitions ? (try parents.known(to: producer), partition) : nil
     }
 
     private func produce(
@@ -225,14 +252,6 @@ extension LaneTopics.Answer {
 }
 
 extension Producer {
-    /// Makes topics known that may be missing, and asks for them. Throws where no broker answered.
-    func laneAnswers(on topics: [String], timeout: Duration) throws(KafkaError) -> [String: LaneTopics.Answer] {
-        let counts = try partitionCounts(of: topics, timeout: timeout)
-        var answers: [String: LaneTopics.Answer] = [:]
-        for name in topics { answers[name] = LaneTopics.Answer(counts[name]) }
-        return answers
-    }
-
     /// Makes a topic known that may be missing. Returns nil if it is not there, or not allowed. Throws where no broker answered.
     func warmUp(optional name: String) throws(KafkaError) -> Topic? {
         do throws(KafkaError) {

@@ -40,7 +40,7 @@ struct Publisher {
     mutating func prepare() throws(KafkaError) -> OutcomeWriter {
         if let writer, !writer.isClosed { return writer }
         let id = configuration.guarantee == .exactlyOnce ? configuration.transactionalID : nil
-        let fresh = try OutcomeWriter(configuration, transactionalID: id)
+        let fresh = try OutcomeWriter(configuration, group: group, transactionalID: id)
         writer = fresh
         topics.producerMade(fresh.laneAnswers)
         return fresh
@@ -81,8 +81,10 @@ struct Publisher {
         if topics.isDue(for: positions, now: .now()) {
             let names = configuration.topics.delays + [configuration.topics.held] + positions.map(\.topic)
             // Where no broker answers, the commit says so.
-            let answers = try? writer.producer.laneAnswers(on: names, timeout: .seconds(2))
-            if let answers, topics.answered(answers, for: positions, now: .now()) { writer.close(timeout: .zero) }
+            if let answers = try? group.answers(on: names, timeout: .seconds(2)) {
+                let found = Dictionary(names.map { ($0, LaneTopics.Answer(answers[$0])) }) { first, _ in first }
+                if topics.answered(found, for: positions, now: .now()) { writer.close(timeout: .zero) }
+            }
         }
         if let doubtful = positions.first(where: { topics.presence(of: $0) == .doubtful }) { throw .unknownTopic(doubtful.topic) }
         return try prepare()
@@ -263,7 +265,7 @@ extension Publisher {
     /// Does what the fault suite must catch: the results are there whatever becomes of the offsets.
     private func publishOutside(_ batch: borrowing OutcomeBatch) throws(KafkaError) {
         #if PUSHFAN_FAILPOINTS
-            let outsider = try OutcomeWriter(configuration, transactionalID: nil)
+            let outsider = try OutcomeWriter(configuration, group: group, transactionalID: nil)
             try outsider.write(batch, timestamp: clock.millisecondsSince1970, turn: turn)
             try outsider.confirm()
             outsider.close(timeout: .seconds(5))
