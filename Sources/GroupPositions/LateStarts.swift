@@ -16,10 +16,10 @@ public final class LateStarts {
 
     /// Nothing was asked yet.
     public convenience init(_ terms: GroupTerms) {
-        self.init(rule: terms.start, LogProber(terms.kafka, limit: StartFinder.Limits().answer))
+        self.init(rule: terms.start, asking: LogProber(terms.kafka, limit: StartFinder.Limits().answer))
     }
 
-    init(rule: StartRule, _ prober: LogProber) {
+    init(rule: StartRule, asking prober: LogProber) {
         self.rule = rule
         self.prober = prober
     }

@@ -25,11 +25,11 @@ final class LogProber {
 
     /// A prober that asks nothing yet. Its client sees open transactions, as a position may lie behind one.
     convenience init(_ kafka: KafkaConfiguration, limit: Duration) {
-        self.init(limit: limit) { () throws(KafkaError) in try TopicAdmin(kafka, seesUncommitted: true) }
+        self.init(limit: limit, making: { () throws(KafkaError) in try TopicAdmin(kafka, seesUncommitted: true) })
     }
 
     /// A prober that makes what it asks when it has a question.
-    init(limit: Duration, _ make: @escaping () throws(KafkaError) -> any OffsetSource) {
+    init(limit: Duration, making make: @escaping () throws(KafkaError) -> any OffsetSource) {
         self.limit = limit
         self.make = make
     }

@@ -128,10 +128,12 @@ public struct StartFinder {
     ) throws(KafkaError) -> (answers: LogProber.Answers<Int64>, missing: Set<String>) {
         var (answers, missing) = (LogProber.Answers<Int64>(), Set<String>())
         var ends: [TopicPartition: Int64] = [:]
+        var limit = limits.answer
         for (topic, own) in Dictionary(grouping: probes.map(\.partition), by: \.topic) {
             do throws(KafkaError) {
-                let found = try prober.ends(of: own, within: answers.failure == nil ? limits.answer : min(limits.answer, .seconds(1)))
-                answers.failure = answers.failure ?? found.failure
+                let found = try prober.ends(of: own, within: limit)
+                // A leader that is away takes the whole of it, so later topics have less.
+                if found.failure != nil { (answers.failure, limit) = (found.failure, min(limit, .seconds(1))) }
                 for (partition, end) in zip(own, found.values) { ends[partition] = end }
             } catch {
                 guard error.isUnknownTopicOrPartition, terms.kind(of: topic) != .requests else { throw error }

@@ -61,7 +61,9 @@ final class FakeBrokers: OffsetSource {
         if partitions.contains(where: { forbidden.contains($0.topic) }) {
             throw KafkaError(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
         }
-        if partitions.contains(where: { missing.contains($0.topic) }) { throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) }
+        if partitions.contains(where: { missing.contains($0.topic) }) {
+            throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        }
         if partitions.contains(where: leaderless.contains) { throw KafkaError(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE) }
         if partitions.contains(where: { silent.contains($0.partition % count) }) {
             throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT)

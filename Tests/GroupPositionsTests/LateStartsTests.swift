@@ -21,7 +21,7 @@ struct LateStartsTests {
     @Test(arguments: [1, 400]) func manyTakeTwoQuestions(count: Int32) {
         let brokers = FakeBrokers()
         brokers.usualBounds = 1..<3
-        let lateStarts = LateStarts(rule: .beginning, LogProber(limit: .seconds(5)) { brokers })
+        let lateStarts = LateStarts(rule: .beginning, asking: LogProber(limit: .seconds(5)) { brokers })
         let starts = lateStarts.starts(of: (0..<count).map { Self.probe($0, isLost: true) })
         #expect(brokers.questions == [.ends(Int(count)), .beginnings(Int(count))])
         #expect(starts.count == Int(count) && starts.allSatisfy { $0?.end == 3 && $0?.ruling?.decision == .offset(1) })
@@ -33,7 +33,7 @@ struct LateStartsTests {
         let brokers = FakeBrokers()
         brokers.usualBounds = 1..<3
         brokers.leaderless = [Self.partition(7)]
-        let lateStarts = LateStarts(rule: .beginning, LogProber(limit: .seconds(5)) { brokers })
+        let lateStarts = LateStarts(rule: .beginning, asking: LogProber(limit: .seconds(5)) { brokers })
         let probes = (0..<32).map { Self.probe($0, isLost: $0 != 9) }
         #expect(lateStarts.starts(of: probes).map { $0 == nil } == (0..<32).map { $0 == 7 })
         brokers.leaderless = []

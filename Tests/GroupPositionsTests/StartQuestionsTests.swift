@@ -155,7 +155,8 @@ struct StartQuestionsTests {
         for topic in Self.requests { try cluster.createTopic(topic, partitions: 3) }
         let (known, own, strange) = (Self.requests[0], Self.requests[1], Self.requests[2])
         let consumer = try Consumer(cluster.configuration, groupID: "g", wakeUpFileDescriptor: -1)
-        let commits = [known, own].map { OffsetCommit(Self.partition($0), offset: 4) } + [OffsetCommit(Self.partition(strange, 2), offset: 4)]
+        let placed = [Self.partition(known), Self.partition(own), Self.partition(strange, 2)]
+        let commits = placed.map { OffsetCommit($0, offset: 4) }
         #expect(eventually { (try? consumer.group.commit(commits)) != nil })
         consumer.close(timeout: .seconds(1))
         let brokers = FakeBrokers()

@@ -81,7 +81,7 @@ package final class GroupAdoption {
             var row = Row(topic: topic)
             let waiting = (first..<first + count).map { Waiting(theirs[$0], end: ends[theirs[$0].partition]) }
             // The new group has nothing to read in front of the records that waited for the old one.
-            try adopt(waiting.indices.filter { waiting[$0].isKnown && ours[first + $0].offset == nil }.map { theirs[first + $0] }, &row)
+            try adopt(zip(waiting, ours[first...]).filter { $0.isKnown && $1.offset == nil }.map(\.0.position), &row)
             for waiting in waiting where waiting.end != nil { try moveWaiting(waiting, fetcher, &row) }
             rows.append(row)
         }

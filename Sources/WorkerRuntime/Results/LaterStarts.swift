@@ -17,14 +17,13 @@ struct LaterStarts {
 
     /// Reads on in the background until the probes have their answers, of which `wakeUp` tells. What was read before an assignment ended
     /// is not read again.
-    ///
-    /// - Parameter slots: The slots of their partitions.
     mutating func begin(
-        _ probes: [PartitionProbe], slots: [TopicPartition: Int], configuration: WorkerConfiguration, clock: WorkerClock,
+        _ probes: [PartitionProbe], of partitions: [PartitionState], configuration: WorkerConfiguration, clock: WorkerClock,
         wakeUp: WakeUp
     ) {
         progress = [:]
-        self.slots = slots
+        let unanswered = partitions.indices.filter { partitions[$0].left == .unanswered }
+        slots = Dictionary(uniqueKeysWithValues: unanswered.map { (partitions[$0].id, $0) })
         if !probes.isEmpty { probe = StartProbe(probes, configuration: configuration, clock: clock, wakeUp: wakeUp) }
     }
 
