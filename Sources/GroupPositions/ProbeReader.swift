@@ -52,8 +52,8 @@ public struct ProbeReader {
     ///   - open: The place in `probes` of each partition that `turns` has.
     ///   - probes: The probes; answers and progress are put down in them.
     ///   - isStopped: Whether to stop reading; asked again and again.
-    ///   - onRead: Takes the probes of which more was read. Returns for each if it is taken. One with its answer that is not is put off to the
-    ///     next round.
+    ///   - onRead: Takes the probes of which more was read. Returns for each if it is taken. One with its answer that is not is asked about
+    ///     again in the next round.
     /// - Throws: The library refused.
     public mutating func readTurn(
         _ turns: inout ProbeTurns, of open: [Int], into probes: inout [PartitionProbe], until isStopped: () -> Bool,
