@@ -247,6 +247,7 @@ let package = Package(
                 "ResultQuery",
                 "SQLite",
             ]),
+        tests("GroupPositionsTests", ["CRDKafka", "Delivery", "GroupPositions", "Kafka", "PushModel"]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),
         tests(
             "WorkerRuntimeTests",

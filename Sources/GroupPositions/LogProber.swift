@@ -1,60 +1,99 @@
 import Kafka
 
-/// Asks where partitions begin and end, and finds out which of them have a leader that is away. Belongs to one thread.
+/// Asks where partitions of any topics begin and end, and finds out which of them have a leader that is away. Belongs to one thread.
+///
+/// All partitions are asked about in one question. Where that fails because a leader is away, those of each leader are, so that it takes
+/// as many questions as there are brokers, however many topics and partitions there are.
 final class LogProber {
-    /// The time that a question may take which has not failed before.
+    /// The answers about some partitions.
+    struct Answers<Value> {
+        /// An answer for each, in order, or nil where the leader did not answer in time.
+        var values: [Value?] = []
+        /// The reason that there was no answer for all of them at once, or nil if there was.
+        var failure: KafkaError?
+    }
+
+    /// The longest time that a leader may take which is asked by itself, and that all of these may take.
+    private static let leaderLimit = (each: Duration.seconds(1), all: Duration.seconds(3))
+
+    /// The time that a question for all partitions may take.
     let limit: Duration
-    /// The reason that the latest question had no answer, or nil while all had one.
-    private(set) var failure: KafkaError?
 
-    private let kafka: KafkaConfiguration
-    /// The time that all partitions of a topic may take together. A leader that is away takes the whole of it, so later ones have less.
-    private var allowance: Duration
+    private let make: () throws(KafkaError) -> any OffsetSource
     /// Made with the first question, because some have none.
-    private var admin: TopicAdmin?
+    private var source: (any OffsetSource)?
 
-    init(_ kafka: KafkaConfiguration, limit: Duration) {
-        self.kafka = kafka
+    /// A prober that asks nothing yet. Its client sees open transactions, as a position may lie behind one.
+    convenience init(_ kafka: KafkaConfiguration, limit: Duration) {
+        self.init(limit: limit, making: { () throws(KafkaError) in try TopicAdmin(kafka, seesUncommitted: true) })
+    }
+
+    /// A prober that makes what it asks when it has a question.
+    init(limit: Duration, making make: @escaping () throws(KafkaError) -> any OffsetSource) {
         self.limit = limit
-        allowance = limit
+        self.make = make
     }
 
-    /// A client that sees open transactions, as a position may lie behind one.
-    func connected() throws(KafkaError) -> TopicAdmin {
-        if let admin { return admin }
-        let made = try TopicAdmin(kafka, seesUncommitted: true)
-        admin = made
-        return made
+    /// The next offsets of partitions. All of them at once may take `limit`, or else that of the prober.
+    func ends(of partitions: [TopicPartition], within limit: Duration? = nil) throws(KafkaError) -> Answers<Int64> {
+        try answers(about: partitions, within: limit ?? self.limit) { (source, partitions, limit) throws(KafkaError) in
+            try source.ends(of: partitions, timeout: limit)
+        }
     }
 
-    /// The next offsets of partitions of a topic, in order: all are asked at once, and each by itself where that fails. Nil where
-    /// the leader did not answer in time.
-    func ends(of partitions: [Int32], in topic: String) throws(KafkaError) -> [Int64?] {
-        let admin = try connected()
+    /// Asks for what probes whose ends are known need beside: the first offset that is retained, and the first one since a time in
+    /// milliseconds since 1970, if it matters.
+    ///
+    /// - Returns: The reason that a leader did not answer, or nil if all did. The probes of its partitions have no end any more.
+    func complete(_ probes: inout [PartitionProbe], since time: Int64?) throws(KafkaError) -> KafkaError? {
+        let lows = try answers(about: probes.map(\.partition), within: limit) { (source, partitions, limit) throws(KafkaError) in
+            try source.beginnings(of: partitions, timeout: limit)
+        }
+        for (index, low) in lows.values.enumerated() { probes[index].low = low }
+        var failure = lows.failure
+        if let time {
+            let dated = probes.indices.filter { probes[$0].low != nil && probes[$0].needsTime }
+            let found = try answers(about: dated.map { probes[$0].partition }, within: limit) {
+                (source, partitions, limit) throws(KafkaError) in
+                try source.offsets(since: time, of: partitions, timeout: limit)
+            }
+            for (index, offset) in zip(dated, found.values) {
+                if let offset { probes[index].since = offset } else { probes[index].low = nil }
+            }
+            failure = failure ?? found.failure
+        }
+        for index in probes.indices where probes[index].low == nil { probes[index].end = nil }
+        return failure
+    }
+
+    private func answers<Value>(
+        about partitions: [TopicPartition], within limit: Duration,
+        ask: (any OffsetSource, [TopicPartition], Duration) throws(KafkaError) -> [Value]
+    ) throws(KafkaError) -> Answers<Value> {
+        guard !partitions.isEmpty else { return Answers() }
+        let source = try connected()
+        let failure: KafkaError
         do throws(KafkaError) {
-            return try admin.ends(of: partitions, in: topic, timeout: allowance)
+            return Answers(values: try ask(source, partitions, limit))
         } catch {
             guard error.isLeaderAway else { throw error }
             failure = error
-            allowance = min(allowance, .seconds(1))
         }
-        let deadline = ContinuousClock.now + .seconds(3)
-        return partitions.map { partition in
-            let left = min(allowance, deadline - .now)
-            return left > .zero ? (try? admin.ends(of: [partition], in: topic, timeout: left))?.first : nil
+        let deadline = ContinuousClock.now + Self.leaderLimit.all
+        var known: [TopicPartition: Value] = [:]
+        for own in (try? source.partitionsByLeader(partitions, timeout: Self.leaderLimit.each)) ?? [] {
+            let left = min(limit, Self.leaderLimit.each, deadline - .now)
+            guard left > .zero else { break }
+            guard let found = try? ask(source, own, left) else { continue }
+            for (partition, value) in zip(own, found) { known.updateValue(value, forKey: partition) }
         }
+        return Answers(values: partitions.map { known[$0] }, failure: failure)
     }
 
-    /// Asks for what probes of one topic, whose ends are known, need beside: the first offset that is retained, and the first one
-    /// since a time in milliseconds since 1970, if it matters.
-    func complete(_ probes: inout [PartitionProbe], since time: Int64?) throws(KafkaError) {
-        guard let topic = probes.first?.partition.topic else { return }
-        let admin = try connected()
-        let lows = try admin.beginnings(of: probes.map(\.partition.partition), in: topic, timeout: limit)
-        for (index, low) in lows.enumerated() { probes[index].low = low }
-        let dated = probes.indices.filter { probes[$0].needsTime }
-        guard let time, !dated.isEmpty else { return }
-        let found = try admin.offsets(since: time, of: dated.map { probes[$0].partition.partition }, in: topic, timeout: limit)
-        for (index, offset) in zip(dated, found) { probes[index].since = offset }
+    private func connected() throws(KafkaError) -> any OffsetSource {
+        if let source { return source }
+        let made = try make()
+        source = made
+        return made
     }
 }

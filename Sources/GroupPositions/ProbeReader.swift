@@ -41,7 +41,7 @@ public struct ProbeReader {
         var turns = ProbeTurns(count: open.count)
         while !turns.isDone, MonotonicTime.now() < deadline {
             turns.begin(.now())
-            try readTurn(&turns, of: open, into: &probes, until: { MonotonicTime.now() >= deadline }) { _ in true }
+            try readTurn(&turns, of: open, into: &probes, until: { MonotonicTime.now() >= deadline }) { $0.map { _ in true } }
         }
     }
 
@@ -52,11 +52,12 @@ public struct ProbeReader {
     ///   - open: The place in `probes` of each partition that `turns` has.
     ///   - probes: The probes; answers and progress are put down in them.
     ///   - isStopped: Whether to stop reading; asked again and again.
-    ///   - onRead: Takes a probe of which more was read; false, of one with its answer, puts it off to the next round.
+    ///   - onRead: Takes the probes of which more was read. Returns for each if it is taken. One with its answer that is not is asked about
+    ///     again in the next round.
     /// - Throws: The library refused.
     public mutating func readTurn(
         _ turns: inout ProbeTurns, of open: [Int], into probes: inout [PartitionProbe], until isStopped: () -> Bool,
-        onRead: (PartitionProbe) -> Bool
+        onRead: ([PartitionProbe]) -> [Bool]
     ) throws(KafkaError) {
         let slots = turns.present
         guard !slots.isEmpty else { return }
@@ -67,18 +68,20 @@ public struct ProbeReader {
         var pause = Self.pauses.first
         var hasRead = false
         while !isStopped(), !turns.isOver(.now()) {
-            var hasMore = false
+            var read: [Int] = []
             for (slot, turn) in slots.enumerated() where turns.present.contains(turn) {
-                guard try readOn(reader, slot: slot, into: &probes[open[turn]]) else { continue }
-                (hasMore, hasRead) = (true, true)
-                turns.read(at: .now())
-                let probe = probes[open[turn]]
-                let isTaken = onRead(probe)
-                guard probe.isAnswered else { continue }
+                if try readOn(reader, slot: slot, into: &probes[open[turn]]) { read.append(turn) }
+            }
+            guard !read.isEmpty else {
+                pause = min(2 * pause, Self.pauses.longest)
+                Thread.sleep(forTimeInterval: pause)
+                continue
+            }
+            (pause, hasRead) = (Self.pauses.first, true)
+            turns.read(at: .now())
+            for (turn, isTaken) in zip(read, onRead(read.map { probes[open[$0]] })) where probes[open[turn]].isAnswered {
                 if isTaken { turns.answered(turn, at: .now()) } else { turns.postponed(turn) }
             }
-            pause = hasMore ? Self.pauses.first : min(2 * pause, Self.pauses.longest)
-            if !hasMore { Thread.sleep(forTimeInterval: pause) }
         }
         reader.stop()
         if hasRead { self.reader = reader }

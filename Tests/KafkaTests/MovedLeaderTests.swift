@@ -49,4 +49,20 @@ import Testing
         cluster.setLeader(of: Self.partition, to: 2)
         #expect(eventually { (try? consumer.group.end(of: Self.partition, timeout: .seconds(1))) == 0 })
     }
+
+    @Test func partitionsAreSortedByTheirLeaders() throws {
+        let cluster = try MockCluster(brokers: 2)
+        defer { cluster.close() }
+        for topic in ["a", "b"] {
+            try cluster.createTopic(topic, partitions: 3)
+            for number in 0..<3 as Range<Int32> {
+                cluster.setLeader(of: TopicPartition(topic: topic, partition: number), to: number == 1 ? 1 : 2)
+            }
+        }
+        cluster.setLeader(of: TopicPartition(topic: "b", partition: 2), to: nil)
+        let admin = try TopicAdmin(cluster.configuration)
+        let asked = ["b", "a"].flatMap { topic in (0..<4).map { TopicPartition(topic: topic, partition: $0) } }
+        let found = try admin.partitionsByLeader(asked, timeout: farDeadline)
+        #expect(found.map { $0.map(\.description) } == [["b[1]", "a[1]"], ["b[0]", "a[0]", "a[2]"]])
+    }
 }

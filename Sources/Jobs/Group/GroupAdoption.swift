@@ -23,6 +23,8 @@ package final class GroupAdoption {
     /// The most records and bytes of one transaction.
     private static let batchCount = 500
     private static let batchByteCount = 1 << 20
+    /// The most bytes of positions in one commit, about half of what a broker takes by default.
+    private static let positionsByteCount = 1 << 19
     /// The header with the group whose record waits (`DelayRecorder`).
     private static let owner = Array("pushfan-group".utf8)
 
@@ -61,51 +63,62 @@ package final class GroupAdoption {
 
     /// Does it. After an error the same command continues.
     package func run() throws(KafkaError) {
-        let topics = new.terms.topics
-        let found = try admin.describe(topics: topics, timeout: context.timeout).topics
+        let topics = try existing(new.terms.topics)
+        let partitions = topics.flatMap { topic, count in
+            (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+        }
+        let theirs = try old.committed(partitions, within: context.timeout)
+        let ours = try new.committed(partitions, within: context.timeout)
+        hasPositions = theirs.contains { $0.offset != nil }
+        let moved = partitions.filter { [.delayed, .held].contains(new.terms.kind(of: $0.topic)) }
+        let ends = Dictionary(
+            uniqueKeysWithValues: zip(moved, moved.isEmpty ? [] : try admin.ends(of: moved, timeout: context.timeout)))
         let fetcher = try RecordFetcher(context.kafka, readAhead: 8 << 20)
         defer { fetcher.stop() }
-        for (topic, description) in zip(topics, found) {
-            guard case .existing(let count) = description else { continue }
-            let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
-            let theirs = try old.committed(partitions, within: context.timeout)
-            let ours = try new.committed(partitions, within: context.timeout)
-            if theirs.contains(where: { $0.offset != nil }) { hasPositions = true }
+        var first = 0
+        for (topic, count) in topics {
+            defer { first += count }
             var row = Row(topic: topic)
-            switch new.terms.kind(of: topic) {
-            case .delayed, .held:
-                let marks = try admin.watermarks(ofTopic: topic, partitionCount: count, timeout: context.timeout)
-                for ((their, our), mark) in zip(zip(theirs, ours), marks) {
-                    try moveWaiting(their, our, to: mark.high, fetcher, &row)
-                }
-            case .requests, .parents:
-                try adopt(zip(theirs, ours).filter { $1.offset == nil && $0.offset != nil }.map(\.0), &row)
-            }
+            let waiting = (first..<first + count).map { Waiting(theirs[$0], end: ends[theirs[$0].partition]) }
+            // The new group has nothing to read in front of the records that waited for the old one.
+            try adopt(zip(waiting, ours[first...]).filter { $0.isKnown && $1.offset == nil }.map(\.0.position), &row)
+            for waiting in waiting where waiting.end != nil { try moveWaiting(waiting, fetcher, &row) }
             rows.append(row)
         }
     }
 
-    /// Gives the new group the old one's positions, with the finished offsets behind them.
+    /// Those of some topics that are there, with their numbers of partitions.
+    private func existing(_ topics: [String]) throws(KafkaError) -> [(topic: String, partitionCount: Int)] {
+        zip(topics, try admin.describe(topics: topics, timeout: context.timeout).topics).compactMap { topic, description in
+            if case .existing(let count) = description { (topic, count) } else { nil }
+        }
+    }
+
+    /// Gives the new group the old one's positions, with the finished offsets behind them, so many at once as a broker takes.
     private func adopt(_ positions: [CommittedOffset], _ row: inout Row) throws(KafkaError) {
         row.positions += positions.count
-        guard let session, !positions.isEmpty else { return }
-        let offsets = positions.map { OffsetCommit($0.partition, offset: $0.offset ?? 0, metadata: $0.metadata) }
-        try session.producer.beginTransaction()
-        try session.producer.sendOffsets(offsets, group: GroupMetadata(withoutMembers: new.terms.group), timeout: context.timeout)
-        try session.commit()
+        guard let session else { return }
+        var (offsets, byteCount) = ([OffsetCommit](), 0)
+        for (index, position) in positions.enumerated() {
+            offsets.append(OffsetCommit(position.partition, offset: position.offset ?? 0, metadata: position.metadata))
+            byteCount += position.metadata.utf8.count + position.partition.topic.utf8.count + new.terms.group.utf8.count + 64
+            guard byteCount >= Self.positionsByteCount || index == positions.count - 1 else { continue }
+            try session.producer.beginTransaction()
+            try session.producer.sendOffsets(
+                offsets, group: GroupMetadata(withoutMembers: new.terms.group), timeout: context.timeout)
+            try session.commit()
+            (offsets, byteCount) = ([], 0)
+        }
     }
 
     /// Writes again what waits for the old group in one partition.
-    private func moveWaiting(
-        _ their: CommittedOffset, _ our: CommittedOffset, to end: Int64, _ fetcher: RecordFetcher, _ row: inout Row
-    ) throws(KafkaError) {
-        guard let start = their.offset, let finished = try? FinishedOffsets(decoding: their.metadata) else {
+    private func moveWaiting(_ waiting: Waiting, _ fetcher: RecordFetcher, _ row: inout Row) throws(KafkaError) {
+        let (their, end) = (waiting.position, waiting.end ?? 0)
+        guard let start = their.offset, let finished = waiting.finished else {
             // A group without a position in the partition has not written anything there either, as long as it is empty.
             if end > 0 { row.unknown += 1 }
             return
         }
-        // The new group has nothing to read in front of the records that waited for the old one.
-        if our.offset == nil { try adopt([their], &row) }
         var batch = Batch()
         var offset = start
         while offset < end, let record = try fetcher.firstRecord(from: offset, of: their.partition, timeout: context.timeout),
@@ -124,6 +137,23 @@ package final class GroupAdoption {
         }
         if let session, batch.count > 0 { try finish(&batch, at: offset, from: start, finished, their.partition, session) }
         if context.isCancelled() { throw .invalidArgument("interrupted; the same command goes on") }
+    }
+
+    /// A partition that the old group has read.
+    private struct Waiting {
+        let position: CommittedOffset
+        /// The partition's end, or nil if nothing that waits in it is moved.
+        let end: Int64?
+        /// The finished offsets, or nil if another program wrote them, or nothing is moved.
+        let finished: FinishedOffsets?
+
+        init(_ position: CommittedOffset, end: Int64?) {
+            (self.position, self.end) = (position, end)
+            finished = end == nil ? nil : try? FinishedOffsets(decoding: position.metadata)
+        }
+
+        /// True if the new group can go on at the position.
+        var isKnown: Bool { position.offset != nil && (end == nil || finished != nil) }
     }
 
     private struct Batch {

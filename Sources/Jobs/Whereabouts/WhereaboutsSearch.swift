@@ -106,15 +106,12 @@ package struct WhereaboutsSearch {
     /// Notes the partitions whose ends cannot be searched, because a transaction is open there.
     private mutating func noteHidden(_ partitions: [TopicPartition]) {
         do throws(KafkaError) {
-            let (written, readable) = (try TopicAdmin(terms.kafka, seesUncommitted: true), try TopicAdmin(terms.kafka))
-            for (topic, own) in Dictionary(grouping: partitions, by: \.topic) {
-                let numbers = own.map(\.partition)
-                // In this order: what was written first and cannot be read later is hidden.
-                let highs = try written.ends(of: numbers, in: topic, timeout: context.timeout)
-                let ends = try readable.ends(of: numbers, in: topic, timeout: context.timeout)
-                for (partition, (high, end)) in zip(own, zip(highs, ends)) where high > end {
-                    gaps.append(.hidden(OpenTransaction(partition: partition, offset: end, recordCount: high - end, since: nil)))
-                }
+            guard !partitions.isEmpty else { return }
+            // In this order: what was written first and cannot be read later is hidden.
+            let highs = try TopicAdmin(terms.kafka, seesUncommitted: true).ends(of: partitions, timeout: context.timeout)
+            let ends = try TopicAdmin(terms.kafka).ends(of: partitions, timeout: context.timeout)
+            for (partition, (high, end)) in zip(partitions, zip(highs, ends)) where high > end {
+                gaps.append(.hidden(OpenTransaction(partition: partition, offset: end, recordCount: high - end, since: nil)))
             }
         } catch {
             gaps.append(.positions(error))
@@ -133,12 +130,13 @@ package struct WhereaboutsSearch {
         guard windows.contains(where: { $0.searchedCount > 0 }) else { return }
         let starts = windows.map { ($0.partition, $0.offsets.lowerBound) }
         let stops = windows.map { ($0.partition, $0.offsets.upperBound) }
+        let byNumber = Dictionary(uniqueKeysWithValues: positions.map { ($0.partition.partition, $0) })
         let topic = TopicScan(context, topic: name)
         let records = try topic.open(
             .offsets(Dictionary(uniqueKeysWithValues: starts)), .offsets(Dictionary(uniqueKeysWithValues: stops)))
         defer { records.close() }
         try topic.read(records) { record in
-            guard let position = positions.first(where: { $0.partition.partition == record.partition }),
+            guard let position = byNumber[record.partition],
                 let request = reader.read(FetchedRecord(record), of: kind, in: position.partition), isWanted(request)
             else { return }
             foundRequests.append(

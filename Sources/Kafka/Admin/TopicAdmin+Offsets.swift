@@ -49,6 +49,27 @@ extension TopicAdmin {
         try client.offsets(of: partitions, at: max(0, time), timeout: timeout).map { $0 >= 0 ? $0 : nil }
     }
 
+    /// The partitions of each leader, in one question for all of them.
+    ///
+    /// - Parameters:
+    ///   - partitions: The partitions, each once.
+    ///   - timeout: The longest wait.
+    /// - Returns: The partitions, in order, of one leader after another. Those without a leader, or that are not there, are left out.
+    /// - Throws: `isUnreachable` or `isAuthentication`.
+    public func partitionsByLeader(
+        _ partitions: [TopicPartition], timeout: Duration
+    ) throws(KafkaError) -> [[TopicPartition]] {
+        let topics = Set(partitions.map(\.topic))
+        for topic in topics { _ = try client.addTopic(topic) }
+        let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
+        let leaders = Dictionary(uniqueKeysWithValues: topics.map { ($0, snapshot.topic($0)?.leaders ?? []) })
+        let led = Dictionary(grouping: partitions) { partition in
+            let own = leaders[partition.topic] ?? []
+            return own.indices.contains(Int(partition.partition)) ? own[Int(partition.partition)] : -1
+        }
+        return led.filter { $0.key >= 0 }.sorted { $0.key < $1.key }.map(\.value)
+    }
+
     /// The beginnings and ends of the partitions of a topic.
     ///
     /// - Parameters:

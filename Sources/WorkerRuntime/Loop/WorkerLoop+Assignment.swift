@@ -166,7 +166,7 @@ extension WorkerLoop {
 
     /// Has the records read in the background that say where the rest of the partitions begin.
     private func probeOn(_ probes: [PartitionProbe]) {
-        laterStarts.begin(probes, configuration: configuration, clock: clock, wakeUp: control.wakeUp)
+        laterStarts.begin(probes, of: partitions, configuration: configuration, clock: clock, wakeUp: control.wakeUp)
         guard !probes.isEmpty else { return }
         log.info(
             .rebalanced, "records are read that say where partitions begin; the others go on", [.count: LogValue(probes.count)])

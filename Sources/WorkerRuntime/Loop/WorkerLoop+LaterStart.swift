@@ -10,8 +10,7 @@ extension WorkerLoop {
         guard mode == .running else { return }
         var plans: [AssignmentPlan.Partition] = []
         while let finding = laterStarts.nextFinding() {
-            let slot = marks.left.slots.first { partitions[$0].left == .unanswered && partitions[$0].id == finding.partition }
-            guard let slot else { continue }
+            guard let slot = laterStarts.takeSlot(of: finding.partition), partitions[slot].left == .unanswered else { continue }
             guard let plan = begin(slot, finding: finding) else { return }
             plans.append(plan)
         }

@@ -9,24 +9,35 @@ struct LaterStarts {
     private var probe: StartProbe?
     /// The progress of reading partitions without a position when that was ended.
     private(set) var progress: [TopicPartition: Int64] = [:]
+    /// The slots of the partitions that were unanswered when their assignment began.
+    private var slots: [TopicPartition: Int] = [:]
 
     /// The probes without an answer.
     var open: [TopicPartition: PartitionProbe] { probe?.open ?? [:] }
 
     /// Reads on in the background until the probes have their answers, of which `wakeUp` tells. What was read before an assignment ended
     /// is not read again.
-    mutating func begin(_ probes: [PartitionProbe], configuration: WorkerConfiguration, clock: WorkerClock, wakeUp: WakeUp) {
+    mutating func begin(
+        _ probes: [PartitionProbe], of partitions: [PartitionState], configuration: WorkerConfiguration, clock: WorkerClock,
+        wakeUp: WakeUp
+    ) {
         progress = [:]
+        let unanswered = partitions.indices.filter { partitions[$0].left == .unanswered }
+        slots = Dictionary(uniqueKeysWithValues: unanswered.map { (partitions[$0].id, $0) })
         if !probes.isEmpty { probe = StartProbe(probes, configuration: configuration, clock: clock, wakeUp: wakeUp) }
     }
 
     /// Ends that: the partitions are given up.
     mutating func end() {
+        slots = [:]
         guard let probe else { return }
         self.probe = nil
         probe.cancel()
         for (partition, open) in probe.open where open.position.offset == nil { progress[partition] = open.next }
     }
+
+    /// Takes the slot of a partition that begins, or nil if it has none any more.
+    mutating func takeSlot(of partition: TopicPartition) -> Int? { slots.removeValue(forKey: partition) }
 
     /// Takes the oldest finding. Nil if there is none.
     mutating func nextFinding() -> StartProbe.Finding? {

@@ -67,8 +67,9 @@ final class StartProbe: Sendable {
         while !turns.isDone, !isCancelled {
             turns.begin(.now())
             // What is answered, and could not be made a ruling of, is not read again.
-            for turn in turns.present where probes[turn].isAnswered {
-                if take(probes[turn], lateStarts: lateStarts) { turns.answered(turn, at: .now()) } else { turns.postponed(turn) }
+            let answered = turns.present.filter { probes[$0].isAnswered }
+            for (turn, isTaken) in zip(answered, take(answered.map { probes[$0] }, lateStarts: lateStarts)) {
+                if isTaken { turns.answered(turn, at: .now()) } else { turns.postponed(turn) }
             }
             do throws(KafkaError) {
                 try reader.readTurn(&turns, of: places, into: &probes, until: { isCancelled }) {
@@ -84,21 +85,22 @@ final class StartProbe: Sendable {
     /// The pause before going on after a failure: 50 ms in seconds.
     private static let pause = 0.05
 
-    /// Takes in how far a probe is, and what its answer leads to. Returns false if there is an answer, and that could not be
+    /// Takes in how far probes are, and what their answers lead to. Returns false for each that has an answer of which that could not be
     /// learnt.
-    private func take(_ probe: PartitionProbe, lateStarts: LateStarts) -> Bool {
-        guard probe.isAnswered else {
-            state.withLock { $0.open[probe.partition] = probe }
-            return true
+    private func take(_ probes: [PartitionProbe], lateStarts: LateStarts) -> [Bool] {
+        let answered = probes.filter(\.isAnswered)
+        let starts = zip(answered, lateStarts.starts(of: answered)).compactMap { probe, start in
+            start.map { Finding(partition: probe.partition, ruling: $0.ruling, end: $0.end) }
         }
-        guard let start = try? lateStarts.start(of: probe) else { return false }
         state.withLock { state in
-            state.open[probe.partition] = nil
-            if !state.isCancelled {
-                state.findings.append(Finding(partition: probe.partition, ruling: start.ruling, end: start.end))
+            for probe in probes where !probe.isAnswered { state.open[probe.partition] = probe }
+            for finding in starts {
+                state.open[finding.partition] = nil
+                if !state.isCancelled { state.findings.append(finding) }
             }
         }
-        wakeUp.signal()
-        return true
+        if !starts.isEmpty { wakeUp.signal() }
+        let taken = Set(starts.map(\.partition))
+        return probes.map { !$0.isAnswered || taken.contains($0.partition) }
     }
 }
