@@ -50,7 +50,7 @@ public struct ResultMembers: Sendable {
     /// - Parameter json: The record's value.
     /// - Returns: Whether it is a result, as `JSONDocument.readResult` says.
     public mutating func read(_ json: Span<UInt8>) -> Bool {
-        do { try document.read(json) } catch { return false }
+        do { try document.read(json, namingDuplicates: false) } catch { return false }
         Self.names.find(of: document.root, in: document, to: &values)
         return value(of: .request).map { document.kind(of: $0) == .string } ?? false
     }

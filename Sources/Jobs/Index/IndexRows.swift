@@ -140,27 +140,32 @@ private struct IndexRowMaker {
 struct IndexRowMaking {
     private final class Task: Sendable {
         let thread = ServiceThread()
-        let rows = Mutex<IndexRows?>(nil)
+        let content: Mutex<(batch: RecordBatch, rows: IndexRows?)>
+
+        init(_ batch: RecordBatch) { content = Mutex((batch, nil)) }
     }
 
     /// So many batches are in the making. Each takes some 15 MB.
     private static let limit = 3
 
     private var tasks: [Task] = []
+    /// Batches of which the rows are made. New memory for each would cost more than the copying into it.
+    private var spares: [RecordBatch] = []
 
     /// It is time to take rows before another batch is begun.
     var isFull: Bool { tasks.count >= Self.limit }
     /// Nothing is in the making.
     var isEmpty: Bool { tasks.isEmpty }
 
-    /// Begins to make the rows of a batch.
-    mutating func begin(_ batch: RecordBatch) {
-        let task = Task()
+    /// Begins to make the rows of a batch, and leaves an empty one in its place.
+    mutating func begin(_ batch: inout RecordBatch) {
+        let task = Task(batch)
         task.thread.start(named: "index") {
-            let rows = IndexRows(batch)
-            task.rows.withLock { $0 = rows }
+            let rows = IndexRows(task.content.withLock { $0.batch })
+            task.content.withLock { $0.rows = rows }
         }
         tasks.append(task)
+        batch = spares.popLast() ?? RecordBatch(willBeFull: true)
     }
 
     /// Takes the rows of the batch that was begun first, as soon as they are made. Returns nil when there is none.
@@ -168,6 +173,11 @@ struct IndexRowMaking {
         guard !tasks.isEmpty else { return nil }
         let task = tasks.removeFirst()
         task.thread.waitForEnd()
-        return task.rows.withLock { $0.take() }
+        return task.content.withLock { content in
+            var batch = RecordBatch()
+            swap(&batch, &content.batch)
+            spares.append(RecordBatch(reusing: batch))
+            return content.rows
+        }
     }
 }

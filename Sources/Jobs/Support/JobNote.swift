@@ -8,6 +8,8 @@ package enum ReadingProgress: Sendable, Equatable {
     case reached(remaining: Int64)
     /// Reading has ended, well or not.
     case ended
+    /// What was read into an index for the first time is sorted by one column after another.
+    case sorting(done: Int, of: Int)
 }
 
 /// A source of records.
