@@ -24,16 +24,16 @@ public enum ResultFacet: Int64, Sendable, CaseIterable {
         switch self {
         case .ending:
             result.copy([.state, .outcome, .kind, .hub, .hubState, .safety], to: &writer, isFirst: &isFirst)
-            result.copy(.error, ["code", "http_status"], to: &writer, isFirst: &isFirst)
-            result.copy(each: .sends, ["platform", "outcome", "http_status"], to: &writer, isFirst: &isFirst)
-            result.copy(.parts, [], to: &writer, isFirst: &isFirst)
+            result.copy(.error, names: ["code", "http_status"], to: &writer, isFirst: &isFirst)
+            result.copy(each: .sends, names: ["platform", "outcome", "http_status"], to: &writer, isFirst: &isFirst)
+            result.copy(.parts, names: [], to: &writer, isFirst: &isFirst)
         case .sender:
             result.copy([.source, .tenant], to: &writer, isFirst: &isFirst)
-            result.copy(.origin, ["topic"], to: &writer, isFirst: &isFirst)
+            result.copy(.origin, names: ["topic"], to: &writer, isFirst: &isFirst)
             result.copy(whole: .labels, to: &writer, isFirst: &isFirst)
         case .handling:
-            result.copy(.worker, ["id"], to: &writer, isFirst: &isFirst)
-            result.copy(.replay, ["job_id", "actor", "generation"], to: &writer, isFirst: &isFirst)
+            result.copy(.worker, names: ["id"], to: &writer, isFirst: &isFirst)
+            result.copy(.replay, names: ["job_id", "actor", "generation"], to: &writer, isFirst: &isFirst)
         }
         writer.append(UInt8(ascii: "}"))
     }
@@ -97,13 +97,13 @@ extension ResultMembers {
     }
 
     /// Members of an object in the result.
-    fileprivate func copy(_ member: ResultMember, _ names: [StaticString], to writer: inout ByteWriter, isFirst: inout Bool) {
+    fileprivate func copy(_ member: ResultMember, names: [StaticString], to writer: inout ByteWriter, isFirst: inout Bool) {
         guard let object = begin(member, as: .object, in: &writer, isFirst: &isFirst) else { return }
         copyObject(names, of: object, to: &writer)
     }
 
     /// Members of the objects of an array. Of equal ones, the first.
-    fileprivate func copy(each member: ResultMember, _ names: [StaticString], to writer: inout ByteWriter, isFirst: inout Bool) {
+    fileprivate func copy(each member: ResultMember, names: [StaticString], to writer: inout ByteWriter, isFirst: inout Bool) {
         guard let array = begin(member, as: .array, in: &writer, isFirst: &isFirst) else { return }
         writer.append(UInt8(ascii: "["))
         var seen: [Range<Int>] = []

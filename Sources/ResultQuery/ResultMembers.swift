@@ -48,7 +48,7 @@ public struct ResultMembers: Sendable {
     /// Reads a record of the results topic.
     ///
     /// - Parameter json: The record's value.
-    /// - Returns: Whether it is a result, as `JSONDocument.readResult` says.
+    /// - Returns: True for a result, as of `JSONDocument.readResult`.
     public mutating func read(_ json: Span<UInt8>) -> Bool {
         do { try document.read(json, namingDuplicates: false) } catch { return false }
         Self.names.find(of: document.root, in: document, to: &values)

@@ -162,7 +162,8 @@ import Testing
         var traits = Streams.Traits()
         traits.isErrorTerminal = true
         let line = ProgressLine(
-            Streams(traits: traits, write: { _ in true }, writeError: written.add, readInput: { () throws(CommandFailure) in [] }))
+            Streams(traits: traits, write: { _ in true }, writeError: written.add, readInput: { () throws(CommandFailure) in [] })
+        )
         line.show(.began(.topic("t"), count: 10))
         if isLong { Thread.sleep(forTimeInterval: 0.75) }
         line.show(.reached(remaining: 5))

@@ -14,15 +14,16 @@ import Testing
         return values.map { $0.map { document.string(document.text(of: $0)) } }
     }
 
-    @Test(arguments: [
-        ("{}", [nil, nil, nil, nil, nil, nil]),
-        (#"{"b":1,"a":2}"#, ["2", "1", nil, nil, nil, nil]),
-        (#"{"a":1,"a":2,"\u0061":3,"A":4,"ab":5}"#, ["1", nil, nil, nil, nil, nil]),
-        (#"{"\u0061":{"b":1},"c":[{"b":2}]}"#, [#"{"b":1}"#, nil, nil, nil, nil, nil]),
-        (#"{"abcdefghj":1,"abcdefghi":null,"abcdefgh":[],"":"x","abcdefghk":0}"#, [nil, nil, "[]", "null", "1", "x"]),
-        (#"["a","b"]"#, [nil, nil, nil, nil, nil, nil]),
-        (#""a""#, [nil, nil, nil, nil, nil, nil]),
-    ] as [(String, [String?])])
+    @Test(
+        arguments: [
+            ("{}", [nil, nil, nil, nil, nil, nil]),
+            (#"{"b":1,"a":2}"#, ["2", "1", nil, nil, nil, nil]),
+            (#"{"a":1,"a":2,"\u0061":3,"A":4,"ab":5}"#, ["1", nil, nil, nil, nil, nil]),
+            (#"{"\u0061":{"b":1},"c":[{"b":2}]}"#, [#"{"b":1}"#, nil, nil, nil, nil, nil]),
+            (#"{"abcdefghj":1,"abcdefghi":null,"abcdefgh":[],"":"x","abcdefghk":0}"#, [nil, nil, "[]", "null", "1", "x"]),
+            (#"["a","b"]"#, [nil, nil, nil, nil, nil, nil]),
+            (#""a""#, [nil, nil, nil, nil, nil, nil]),
+        ] as [(String, [String?])])
     func theFirstOfANameIsFound(json: String, values: [String?]) throws {
         #expect(try Self.found(json) == values)
     }

@@ -17,7 +17,8 @@ import Testing
         var foundCount = 0
         for value in random.records(500).compactMap(\.value) {
             let isResult = document.readResult(value.span)
-            #expect(result.read(value.span) == isResult, "\(String(decoding: value, as: UTF8.self))")
+            let isRead = result.read(value.span)
+            #expect(isRead == isResult, "\(String(decoding: value, as: UTF8.self))")
             guard isResult else { continue }
             let members = ResultMember.allCases
             let searched = members.map { document.member($0.name, of: document.root) }
@@ -50,17 +51,21 @@ import Testing
         #expect(digest == 0x548c_9264_1239_45d1)
     }
 
-    @Test(arguments: [
-        (#"{"request_id":"a","origin":{"offset":"17"}}"#, 17), (#"{"request_id":"a","origin":{"offset":"-1","offset":"2"}}"#, -1),
-        (#"{"request_id":"a","origin":{"offset":17}}"#, nil), (#"{"request_id":"a","origin":[]}"#, nil),
-        (#"{"request_id":"a","origin":{},"origin":{"offset":"1"}}"#, nil), (#"{"request_id":"a"}"#, nil),
-        (#"{"request_id":"a","\u006frigin":{"offs\u0065t":"9223372036854775807"}}"#, Int64.max),
-    ] as [(String, Int64?)])
+    @Test(
+        arguments: [
+            (#"{"request_id":"a","origin":{"offset":"17"}}"#, 17),
+            (#"{"request_id":"a","origin":{"offset":"-1","offset":"2"}}"#, -1),
+            (#"{"request_id":"a","origin":{"offset":17}}"#, nil), (#"{"request_id":"a","origin":[]}"#, nil),
+            (#"{"request_id":"a","origin":{},"origin":{"offset":"1"}}"#, nil), (#"{"request_id":"a"}"#, nil),
+            (#"{"request_id":"a","\u006frigin":{"offs\u0065t":"9223372036854775807"}}"#, Int64.max),
+        ] as [(String, Int64?)])
     func theOffsetIsThatOfTheFirstOrigin(json: String, offset: Int64?) throws {
         #expect(try #require(Records.members(json)).originOffset == offset)
     }
 
-    @Test(arguments: ["", "nonsense", "[]", "7", "{}", #"{"request_id":7}"#, #"{"request_id":7,"request_id":"a"}"#, #"{"request_id":"a","#])
+    @Test(arguments: [
+        "", "nonsense", "[]", "7", "{}", #"{"request_id":7}"#, #"{"request_id":7,"request_id":"a"}"#, #"{"request_id":"a","#,
+    ])
     func whatIsNoResultIsNone(json: String) {
         #expect(Records.members(json) == nil)
         #expect(Records.read(json) == nil)
@@ -68,9 +73,11 @@ import Testing
 
     @Test func nothingIsLeftOfTheResultBefore() throws {
         var members = try #require(Records.members(Records.partial))
-        #expect(members.read(Array(Records.least.utf8).span))
+        let isRead = members.read(Array(Records.least.utf8).span)
+        #expect(isRead)
         #expect(ResultMember.allCases.filter { members.value(of: $0) != nil } == [.request])
-        #expect(members.read(Array("[]".utf8).span) == false)
+        let isResult = members.read(Array("[]".utf8).span)
+        #expect(!isResult)
         #expect(ResultMember.allCases.allSatisfy { members.value(of: $0) == nil })
     }
 }

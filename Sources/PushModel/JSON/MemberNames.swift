@@ -11,7 +11,7 @@ public struct MemberNames: Sendable {
     ///
     /// - Parameters:
     ///   - node: The object. Any other value has no members.
-    ///   - document: Where it stands.
+    ///   - document: The document of it.
     ///   - values: Gets the value of each name at the name's place: of members with one name that of the first, or nil for none. It has so
     ///     many elements as there are names.
     public func find(of node: JSONDocument.Node, in document: borrowing JSONDocument, to values: inout [JSONDocument.Node?]) {
