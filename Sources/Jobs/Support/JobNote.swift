@@ -8,7 +8,7 @@ package enum ReadingProgress: Sendable, Equatable {
     case reached(remaining: Int64)
     /// Reading has ended, well or not.
     case ended
-    /// What was read into an index for the first time is sorted by one column after another.
+    /// A new index is filled, and is sorted in one order after another.
     case sorting(done: Int, of: Int)
 }
 
