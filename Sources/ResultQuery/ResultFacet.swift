@@ -18,22 +18,22 @@ public enum ResultFacet: Int64, Sendable, CaseIterable {
     /// - Parameters:
     ///   - result: The result.
     ///   - writer: Gets one JSON object, the same bytes for the same part.
-    public func write(of result: JSONDocument, to writer: inout ByteWriter) {
-        var members = FacetMembers(of: result)
+    public func write(of result: borrowing ResultMembers, to writer: inout ByteWriter) {
+        var isFirst = true
         writer.append(UInt8(ascii: "{"))
         switch self {
         case .ending:
-            members.add(["state", "outcome", "kind", "hub", "hub_state", "replay_safety"], to: &writer)
-            members.add("error", names: ["code", "http_status"], to: &writer)
-            members.add(each: "sends", names: ["platform", "outcome", "http_status"], to: &writer)
-            members.add("parts", names: [], to: &writer)
+            result.copy([.state, .outcome, .kind, .hub, .hubState, .safety], to: &writer, isFirst: &isFirst)
+            result.copy(.error, names: ["code", "http_status"], to: &writer, isFirst: &isFirst)
+            result.copy(each: .sends, names: ["platform", "outcome", "http_status"], to: &writer, isFirst: &isFirst)
+            result.copy(.parts, names: [], to: &writer, isFirst: &isFirst)
         case .sender:
-            members.add(["source", "tenant"], to: &writer)
-            members.add("origin", names: ["topic"], to: &writer)
-            members.addAll("labels", to: &writer)
+            result.copy([.source, .tenant], to: &writer, isFirst: &isFirst)
+            result.copy(.origin, names: ["topic"], to: &writer, isFirst: &isFirst)
+            result.copy(whole: .labels, to: &writer, isFirst: &isFirst)
         case .handling:
-            members.add("worker", names: ["id"], to: &writer)
-            members.add("replay", names: ["job_id", "actor", "generation"], to: &writer)
+            result.copy(.worker, names: ["id"], to: &writer, isFirst: &isFirst)
+            result.copy(.replay, names: ["job_id", "actor", "generation"], to: &writer, isFirst: &isFirst)
         }
         writer.append(UInt8(ascii: "}"))
     }
@@ -52,13 +52,6 @@ extension ResultField {
 
     /// The fields that differ from result to result, each in one place.
     public static let singular = allCases.filter { $0.facet == nil }
-
-    /// The value of a singular field, or nil where there is none.
-    public func value(in result: JSONDocument) -> JSONDocument.Node? {
-        var found: JSONDocument.Node?
-        for place in places { place.forEachValue(in: result) { found = found ?? $0 } }
-        return found
-    }
 }
 
 extension ResultFilter {
@@ -96,80 +89,75 @@ extension ResultFilter.Subject {
 }
 
 /// Copies some members of a result into another object: texts and numbers, of which alone a filter can ask.
-private struct FacetMembers {
-    let result: JSONDocument
-    private var isFirst = true
-
-    init(of result: JSONDocument) { self.result = result }
-
-    mutating func add(_ names: [StaticString], to writer: inout ByteWriter) {
-        isFirst = copy(names, of: result.root, to: &writer, isFirst: isFirst)
+extension ResultMembers {
+    fileprivate func copy(_ members: [ResultMember], to writer: inout ByteWriter, isFirst: inout Bool) {
+        for member in members {
+            if let value = value(of: member) { copy(value, as: member.name, to: &writer, isFirst: &isFirst) }
+        }
     }
 
     /// Members of an object in the result.
-    mutating func add(_ name: StaticString, names: [StaticString], to writer: inout ByteWriter) {
-        guard let object = begin(name, as: .object, in: &writer) else { return }
+    fileprivate func copy(_ member: ResultMember, names: [StaticString], to writer: inout ByteWriter, isFirst: inout Bool) {
+        guard let object = begin(member, as: .object, in: &writer, isFirst: &isFirst) else { return }
         copyObject(names, of: object, to: &writer)
     }
 
     /// Members of the objects of an array. Of equal ones, the first.
-    mutating func add(each name: StaticString, names: [StaticString], to writer: inout ByteWriter) {
-        guard let array = begin(name, as: .array, in: &writer) else { return }
+    fileprivate func copy(each member: ResultMember, names: [StaticString], to writer: inout ByteWriter, isFirst: inout Bool) {
+        guard let array = begin(member, as: .array, in: &writer, isFirst: &isFirst) else { return }
         writer.append(UInt8(ascii: "["))
-        var seen: [[UInt8]] = []
-        result.forEachElement(of: array) { element in
-            var part = ByteWriter(capacity: 128)
-            copyObject(names, of: element, to: &part)
-            let bytes = part.bytes
-            guard !seen.contains(bytes) else { return }
+        var seen: [Range<Int>] = []
+        document.forEachElement(of: array) { element in
+            let end = writer.count
             if !seen.isEmpty { writer.append(UInt8(ascii: ",")) }
-            writer.append(bytes.span)
-            seen.append(bytes)
+            let start = writer.count
+            copyObject(names, of: element, to: &writer)
+            let part = start..<writer.count
+            if seen.contains(where: { writer.span.extracting($0).equals(writer.span.extracting(part)) }) {
+                writer.cut(to: end)
+            } else {
+                seen.append(part)
+            }
         }
         writer.append(UInt8(ascii: "]"))
     }
 
     /// A whole object of the result, as it was received.
-    mutating func addAll(_ name: StaticString, to writer: inout ByteWriter) {
-        guard let object = begin(name, as: .object, in: &writer) else { return }
-        writer.append(result.span(result.text(of: object)))
+    fileprivate func copy(whole member: ResultMember, to writer: inout ByteWriter, isFirst: inout Bool) {
+        guard let object = begin(member, as: .object, in: &writer, isFirst: &isFirst) else { return }
+        writer.append(document.span(document.text(of: object)))
     }
 
     /// Writes the name of a container, unless the result has none of that kind.
-    private mutating func begin(
-        _ name: StaticString, as kind: JSONDocument.Kind, in writer: inout ByteWriter
+    private func begin(
+        _ member: ResultMember, as kind: JSONDocument.Kind, in writer: inout ByteWriter, isFirst: inout Bool
     ) -> JSONDocument.Node? {
-        guard let node = result.member(name, of: result.root), result.kind(of: node) == kind else { return nil }
-        append(name, to: &writer, isFirst: isFirst)
-        isFirst = false
+        guard let node = value(of: member), document.kind(of: node) == kind else { return nil }
+        Self.append(member.name, to: &writer, isFirst: &isFirst)
         return node
     }
 
     private func copyObject(_ names: [StaticString], of object: JSONDocument.Node, to writer: inout ByteWriter) {
+        var isFirst = true
         writer.append(UInt8(ascii: "{"))
-        _ = copy(names, of: object, to: &writer, isFirst: true)
+        for name in names {
+            if let value = document.member(name, of: object) { copy(value, as: name, to: &writer, isFirst: &isFirst) }
+        }
         writer.append(UInt8(ascii: "}"))
     }
 
-    /// Copies what is text or number of the named members. Says whether none was there.
-    private func copy(
-        _ names: [StaticString], of object: JSONDocument.Node, to writer: inout ByteWriter, isFirst: Bool
-    ) -> Bool {
-        var isFirst = isFirst
-        for name in names {
-            guard let value = result.member(name, of: object) else { continue }
-            let kind = result.kind(of: value)
-            guard kind == .string || kind == .number else { continue }
-            append(name, to: &writer, isFirst: isFirst)
-            isFirst = false
-            let text = result.span(result.text(of: value))
-            if kind == .string { writer.append(json: text) } else { writer.append(text) }
-        }
-        return isFirst
+    /// Copies what is text or number.
+    private func copy(_ value: JSONDocument.Node, as name: StaticString, to writer: inout ByteWriter, isFirst: inout Bool) {
+        let kind = document.kind(of: value)
+        guard kind == .string || kind == .number else { return }
+        Self.append(name, to: &writer, isFirst: &isFirst)
+        let text = document.span(document.text(of: value))
+        if kind == .string { writer.append(json: text) } else { writer.append(text) }
     }
 
-    private func append(_ name: StaticString, to writer: inout ByteWriter, isFirst: Bool) {
+    private static func append(_ name: StaticString, to writer: inout ByteWriter, isFirst: inout Bool) {
         if !isFirst { writer.append(UInt8(ascii: ",")) }
+        isFirst = false
         writer.append(UInt8(ascii: "\""))
         writer.append(name)
         writer.append("\":")

@@ -21,11 +21,18 @@ public enum ResultField: String, Sendable, CaseIterable {
     /// The place of a value in a record.
     enum Place: Sendable {
         /// A member of the record.
-        case member(StaticString)
+        case member(ResultMember)
         /// A member of an object in the record.
-        case inner(StaticString, StaticString)
+        case inner(ResultMember, StaticString)
         /// A member of each object of an array in the record. One that fits is enough.
-        case each(StaticString, StaticString)
+        case each(ResultMember, StaticString)
+
+        /// The member of the record that it is or stands in.
+        var member: ResultMember {
+            switch self {
+            case .member(let member), .inner(let member, _), .each(let member, _): member
+            }
+        }
     }
 
     /// The kind of the values.
@@ -45,29 +52,29 @@ public enum ResultField: String, Sendable, CaseIterable {
 
     var places: [Place] {
         switch self {
-        case .request: [.member("request_id")]
-        case .state: [.member("state")]
-        case .outcome: [.member("outcome")]
-        case .error: [.inner("error", "code")]
-        case .status: [.inner("error", "http_status"), .each("sends", "http_status")]
-        case .safety: [.member("replay_safety")]
-        case .hub: [.member("hub")]
-        case .platform: [.each("sends", "platform")]
-        case .attempts: [.member("attempt_count")]
-        case .took: [.inner("timings", "total_ms")]
-        case .queued: [.inner("timings", "queue_ms")]
-        case .kind: [.member("kind")]
-        case .hubState: [.member("hub_state")]
-        case .worker: [.inner("worker", "id")]
-        case .source: [.member("source")]
-        case .tenant: [.member("tenant")]
-        case .topic: [.inner("origin", "topic")]
-        case .partition: [.inner("origin", "partition")]
-        case .root: [.inner("replay", "root_request_id")]
-        case .parent: [.inner("replay", "parent_request_id")]
-        case .job: [.inner("replay", "job_id")]
-        case .actor: [.inner("replay", "actor")]
-        case .generation: [.inner("replay", "generation")]
+        case .request: [.member(.request)]
+        case .state: [.member(.state)]
+        case .outcome: [.member(.outcome)]
+        case .error: [.inner(.error, "code")]
+        case .status: [.inner(.error, "http_status"), .each(.sends, "http_status")]
+        case .safety: [.member(.safety)]
+        case .hub: [.member(.hub)]
+        case .platform: [.each(.sends, "platform")]
+        case .attempts: [.member(.attempts)]
+        case .took: [.inner(.timings, "total_ms")]
+        case .queued: [.inner(.timings, "queue_ms")]
+        case .kind: [.member(.kind)]
+        case .hubState: [.member(.hubState)]
+        case .worker: [.inner(.worker, "id")]
+        case .source: [.member(.source)]
+        case .tenant: [.member(.tenant)]
+        case .topic: [.inner(.origin, "topic")]
+        case .partition: [.inner(.origin, "partition")]
+        case .root: [.inner(.replay, "root_request_id")]
+        case .parent: [.inner(.replay, "parent_request_id")]
+        case .job: [.inner(.replay, "job_id")]
+        case .actor: [.inner(.replay, "actor")]
+        case .generation: [.inner(.replay, "generation")]
         }
     }
 

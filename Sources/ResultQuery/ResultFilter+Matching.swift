@@ -80,17 +80,18 @@ extension ResultFilter.Subject {
 
 extension ResultField.Place {
     func forEachValue(in document: JSONDocument, perform body: (JSONDocument.Node) -> Void) {
+        forEachValue(in: document, at: document.member(member.name, of: document.root), perform: body)
+    }
+
+    /// The same for a record of which the member is known: its value, or nil for none.
+    func forEachValue(in document: JSONDocument, at value: JSONDocument.Node?, perform body: (JSONDocument.Node) -> Void) {
+        guard let value else { return }
         switch self {
-        case .member(let name):
-            if let value = document.member(name, of: document.root) { body(value) }
-        case .inner(let name, let inner):
-            if let object = document.member(name, of: document.root), let value = document.member(inner, of: object) {
-                body(value)
-            }
-        case .each(let name, let inner):
-            guard let array = document.member(name, of: document.root) else { return }
-            document.forEachElement(of: array) { element in
-                if let value = document.member(inner, of: element) { body(value) }
+        case .member: body(value)
+        case .inner(_, let name): if let inner = document.member(name, of: value) { body(inner) }
+        case .each(_, let name):
+            document.forEachElement(of: value) { element in
+                if let inner = document.member(name, of: element) { body(inner) }
             }
         }
     }

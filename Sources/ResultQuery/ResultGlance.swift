@@ -16,9 +16,9 @@ struct ResultGlance: Sendable {
     init(_ filter: ResultFilter) {
         let probes = filter.terms.compactMap { term -> Probe? in
             guard case .field(let field) = term.subject, field.values != .number, field.values != .duration,
-                field.places.count == 1, case .member(let name) = field.places[0]
+                field.places.count == 1, case .member(let member) = field.places[0]
             else { return nil }
-            return Probe(name: name, term: term)
+            return Probe(name: member.name, term: term)
         }
         self.probes = Array(probes.prefix(UInt64.bitWidth))
     }

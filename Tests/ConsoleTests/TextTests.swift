@@ -156,6 +156,26 @@ import Testing
         #expect(written.text == "\rhalf\u{1B}[K\r\u{1B}[K")
     }
 
+    /// The steps of sorting are shown behind a reading that was shown, and a short reading shows nothing.
+    @Test(arguments: [false, true]) func sortingIsShownAfterALongReading(isLong: Bool) {
+        let written = Sink()
+        var traits = Streams.Traits()
+        traits.isErrorTerminal = true
+        let line = ProgressLine(
+            Streams(traits: traits, write: { _ in true }, writeError: written.add, readInput: { () throws(CommandFailure) in [] })
+        )
+        line.show(.began(.topic("t"), count: 10))
+        if isLong { Thread.sleep(forTimeInterval: 0.75) }
+        line.show(.reached(remaining: 5))
+        line.show(.ended)
+        for done in 0...2 { line.show(.sorting(done: done, of: 2)) }
+        let reading = written.text.prefix { $0 != "\u{1B}" }
+        #expect(reading.hasPrefix(isLong ? "\rreading t: 50 % of 10" : ""))
+        let clear = "\u{1B}[K\r\u{1B}[K"
+        let steps = "\rsorting the index: step 1 of 2\u{1B}[K\rsorting the index: step 2 of 2"
+        #expect(written.text.dropFirst(reading.count) == (isLong ? clear + steps + clear : ""))
+    }
+
     @Test func jsonObjectsAreWrittenInOrder() {
         var object = JSONObject([
             "a": "x\"\n", "none": nil, "n": 7, "b": true, "t": ["1", "2"] as [String], "e": [] as [String],

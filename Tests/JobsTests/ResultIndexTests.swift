@@ -180,6 +180,50 @@ import Testing
         #expect(Self.places(try index.newest(5000, all)) == Self.places(Reading(records: records).newest(5000, all)))
     }
 
+    @Test func theFirstSortingTellsItsSteps() throws {
+        var random = RandomResults(seed: 5)
+        let index = try open()
+        #expect(try index.add(IndexRows(RecordBatch(random.indexed(50)))))
+        for expected in [(0...4).map { ReadingProgress.sorting(done: $0, of: 4) }, []] {
+            var steps: [ReadingProgress] = []
+            try index.finishFilling { steps.append($0) }
+            #expect(steps == expected)
+        }
+    }
+
+    /// Batches are made at once in rooms that were used before, and each becomes what it becomes alone.
+    @Test func rowsOfManyBatchesComeInOrder() throws {
+        var random = RandomResults(seed: 6)
+        let records = random.indexed(900)
+        var (making, pending) = (IndexRowMaking(), RecordBatch())
+        var made: [IndexRows] = []
+        for start in stride(from: 0, to: records.count, by: 60) {
+            for record in records[start..<start + 60] { pending.append(record) }
+            if making.isFull, let rows = making.takeFirst() { made.append(rows) }
+            making.begin(&pending)
+            #expect(pending.isEmpty && pending.text.count == 0)
+        }
+        while let rows = making.takeFirst() { made.append(rows) }
+        #expect(making.isEmpty && made.count == 15)
+        let index = try open()
+        for rows in made { #expect(try index.add(rows)) }
+        try index.finishFilling()
+        let all = ResultFilter()
+        #expect(Self.places(try index.newest(1000, all)) == Self.places(Reading(records: records).newest(1000, all)))
+        #expect(try index.recordCount() == 900)
+    }
+
+    @Test func aRareGiantLeavesNoRoom() {
+        var batch = RecordBatch()
+        batch.append(IndexedRecord(partition: 0, offset: 0, time: 0, value: [UInt8](repeating: 0, count: 40 << 20)))
+        #expect(RecordBatch(reusing: batch).text.room.isEmpty)
+        batch = RecordBatch(willBeFull: true)
+        let room = batch.text.room.count
+        batch.append(IndexedRecord(partition: 0, offset: 0, time: 0, value: [1, 2]))
+        let again = RecordBatch(reusing: batch)
+        #expect(again.isEmpty && again.text.count == 0 && again.text.room.count == room)
+    }
+
     @Test func anotherTopicHasAnotherIndex() throws {
         #expect(try open().flaw == nil)
         #expect(try open(topic: "u").flaw != nil)

@@ -21,6 +21,16 @@ import Testing
         }
     }
 
+    @Test func whatIsCutIsForgotten() {
+        var writer = ByteWriter()
+        writer.append("abcdef")
+        writer.cut(to: 9)
+        #expect(writer.text == "abcdef")
+        writer.cut(to: 2)
+        writer.append("x")
+        #expect(writer.text == "abx")
+    }
+
     @Test func everyWayOfAppendingAddsAtTheEnd() {
         var writer = ByteWriter(capacity: 4)
         writer.append(UInt8(ascii: "a"))

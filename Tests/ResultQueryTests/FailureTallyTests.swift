@@ -45,7 +45,7 @@ import Testing
         let tally = try tally([(whole, 10), (Self.record("news.1"), 20)])
         #expect(tally.count == 1 && tally.groups.map(\.latestRequest) == ["news.1"])
         var ending = ByteWriter()
-        ResultFacet.ending.write(of: try #require(Records.read(whole)), to: &ending)
+        ResultFacet.ending.write(of: try #require(Records.members(whole)), to: &ending)
         let part = try #require(Records.read(ending.text.replacing("{\"", with: "{\"request_id\":\"x\",\"", maxReplacements: 1)))
         var byIndex = FailureTally()
         byIndex.add(part, count: 5, from: 1, to: 2, latest: "news")

@@ -27,6 +27,12 @@ enum Records {
         var document = JSONDocument()
         return document.readResult(Array(json.utf8).span) ? document : nil
     }
+
+    /// The result with its members found.
+    static func members(_ json: String) -> ResultMembers? {
+        var members = ResultMembers()
+        return members.read(Array(json.utf8).span) ? members : nil
+    }
 }
 
 extension ResultFilter {

@@ -68,7 +68,7 @@ final class PlanDrafts: Sendable {
                 drafts[id]?.total = count
                 drafts[id]?.remaining = count
             case .reached(let remaining): drafts[id]?.remaining = remaining
-            case .ended: break
+            case .sorting, .ended: break
             }
         }
     }

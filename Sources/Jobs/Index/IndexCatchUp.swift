@@ -39,7 +39,7 @@ struct IndexCatchUp {
         if isGoingOn, !witnesses.isEmpty { ending = .topicIsAnother }
         while let rows = making.takeFirst() { add(rows) }
         if !pending.isEmpty { add(IndexRows(pending)) }
-        if isGoingOn { attempt { catchUp throws(SQLiteError) in try catchUp.index.finishFilling() } }
+        if isGoingOn { attempt { catchUp throws(SQLiteError) in try catchUp.index.finishFilling { scan.report($0) } } }
         return ending
     }
 
@@ -67,8 +67,7 @@ struct IndexCatchUp {
 
     private mutating func beginPending() {
         if making.isFull, let rows = making.takeFirst() { add(rows) }
-        making.begin(pending)
-        pending = RecordBatch(willBeFull: true)
+        making.begin(&pending)
     }
 
     private mutating func add(_ rows: IndexRows) {

@@ -44,6 +44,7 @@ struct IndexRows: Sendable {
     }
 
     static let fields = ResultField.singular
+    private static let isText = fields.map { $0.values == .text }
 
     /// A pack has about so many bytes of text at most. To see one record, all before it are unpacked.
     private static let packSize = 60_000
@@ -73,7 +74,7 @@ struct IndexRows: Sendable {
             }
             var row = Row(partition: entry.partition, offset: entry.offset, time: entry.time, place: place)
             // A record that is no result is kept as well, because counts of records include it.
-            if let value = entry.value, maker.document.readResult(batch.text.span.extracting(value)) {
+            if let value = entry.value, maker.result.read(batch.text.span.extracting(value)) {
                 addResult(&maker, to: &row)
             } else {
                 for _ in Self.fields { values.append(.none) }
@@ -92,16 +93,15 @@ struct IndexRows: Sendable {
 
     private mutating func addResult(_ maker: inout IndexRowMaker, to row: inout Row) {
         for (index, facet) in ResultFacet.allCases.enumerated() { row.parts[index] = maker.number(of: facet, in: &parts) }
-        let document = maker.document
-        for field in Self.fields { values.append(value(of: field, in: document)) }
-        row.originOffset = document.member("origin", of: document.root).flatMap { document.text("offset", of: $0) }
-            .flatMap { Int64($0) }
+        for index in Self.fields.indices { values.append(value(ofField: index, in: maker.result)) }
+        row.originOffset = maker.result.originOffset
     }
 
     /// The value that a filter on the field could ask for: text of a field of texts, and whole numbers of others.
-    private mutating func value(of field: ResultField, in document: borrowing JSONDocument) -> Value {
-        guard let node = field.value(in: document) else { return .none }
-        guard field.values == .text else { return document.integer(at: node).map { .number($0) } ?? .none }
+    private mutating func value(ofField index: Int, in result: borrowing ResultMembers) -> Value {
+        guard let node = result.value(ofSingular: index) else { return .none }
+        let document = result.document
+        guard Self.isText[index] else { return document.integer(at: node).map { .number($0) } ?? .none }
         guard document.kind(of: node) == .string else { return .none }
         let start = texts.count
         texts.append(document.span(document.text(of: node)))
@@ -111,7 +111,7 @@ struct IndexRows: Sendable {
 
 /// The room in which the rows of one batch are made.
 private struct IndexRowMaker {
-    var document = JSONDocument()
+    var result = ResultMembers()
     private var part = ByteWriter()
     /// The places of parts, by the hash of their bytes.
     private var known: [Int: Int32] = [:]
@@ -119,7 +119,7 @@ private struct IndexRowMaker {
     /// The place of a result's part among those of the batch.
     mutating func number(of facet: ResultFacet, in parts: inout [IndexRows.Part]) -> Int32 {
         part.removeAll()
-        facet.write(of: document, to: &part)
+        facet.write(of: result, to: &part)
         var hasher = Hasher()
         hasher.combine(facet)
         part.span.withUnsafeBytes { hasher.combine(bytes: $0) }
@@ -140,27 +140,32 @@ private struct IndexRowMaker {
 struct IndexRowMaking {
     private final class Task: Sendable {
         let thread = ServiceThread()
-        let rows = Mutex<IndexRows?>(nil)
+        let content: Mutex<(batch: RecordBatch, rows: IndexRows?)>
+
+        init(_ batch: RecordBatch) { content = Mutex((batch, nil)) }
     }
 
     /// So many batches are in the making. Each takes some 15 MB.
     private static let limit = 3
 
     private var tasks: [Task] = []
+    /// Batches of which the rows are made. New memory for each would cost more than the copying into it.
+    private var spares: [RecordBatch] = []
 
     /// It is time to take rows before another batch is begun.
     var isFull: Bool { tasks.count >= Self.limit }
     /// Nothing is in the making.
     var isEmpty: Bool { tasks.isEmpty }
 
-    /// Begins to make the rows of a batch.
-    mutating func begin(_ batch: RecordBatch) {
-        let task = Task()
+    /// Begins to make the rows of a batch, and leaves an empty one in its place.
+    mutating func begin(_ batch: inout RecordBatch) {
+        let task = Task(batch)
         task.thread.start(named: "index") {
-            let rows = IndexRows(batch)
-            task.rows.withLock { $0 = rows }
+            let rows = IndexRows(task.content.withLock { $0.batch })
+            task.content.withLock { $0.rows = rows }
         }
         tasks.append(task)
+        batch = spares.popLast() ?? RecordBatch(willBeFull: true)
     }
 
     /// Takes the rows of the batch that was begun first, as soon as they are made. Returns nil when there is none.
@@ -168,6 +173,11 @@ struct IndexRowMaking {
         guard !tasks.isEmpty else { return nil }
         let task = tasks.removeFirst()
         task.thread.waitForEnd()
-        return task.rows.withLock { $0.take() }
+        return task.content.withLock { content in
+            var batch = RecordBatch()
+            swap(&batch, &content.batch)
+            spares.append(RecordBatch(reusing: batch))
+            return content.rows
+        }
     }
 }

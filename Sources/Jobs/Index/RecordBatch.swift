@@ -29,6 +29,14 @@ struct RecordBatch: Sendable {
         text = ByteWriter(capacity: willBeFull ? Self.byteLimit + Self.byteLimit / 64 : 0)
     }
 
+    /// An empty batch in the room of another, unless a rare giant made that large.
+    init(reusing batch: consuming RecordBatch) {
+        entries = batch.entries
+        text = batch.text.room.count > 2 * Self.byteLimit ? ByteWriter() : batch.text
+        entries.removeAll(keepingCapacity: true)
+        text.removeAll()
+    }
+
     /// Takes a record.
     mutating func append(_ record: borrowing ConsumedRecord) {
         var value: Range<Int>?

@@ -32,13 +32,13 @@ final class ResultIndex {
         """
 
     /// Made when the first reading is done, which takes half the time then. The first two are enough for most queries.
-    private static let indices = """
-        CREATE INDEX IF NOT EXISTS by_time
-            ON result(time, topic_partition, topic_offset, ending, sender, handling);
-        CREATE INDEX IF NOT EXISTS by_ending ON result(ending, time, sender, handling);
-        CREATE INDEX IF NOT EXISTS by_request ON result("request");
-        CREATE INDEX IF NOT EXISTS by_origin ON result(origin_offset, "partition");
-        """
+    private static let indices =
+        [
+            "by_time": "time, topic_partition, topic_offset, ending, sender, handling",
+            "by_ending": "ending, time, sender, handling",
+            "by_request": "\"request\"",
+            "by_origin": "origin_offset, \"partition\"",
+        ] as KeyValuePairs
 
     let database: Database
     /// A number that no other making of this index has.
@@ -64,10 +64,11 @@ final class ResultIndex {
     private static func open(_ path: String) throws(SQLiteError) -> Database {
         let database = try Database(path: path, waiting: patience)
         // Temporary tables and sorting stay in memory. The log grows to 64 MiB before it is worked off, for the first reading's sake.
+        // A page holds one pack. Larger ones make the first reading 3 % cheaper, and a small addition writes twice as much.
         try database.execute(
             """
-            PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536;
-            PRAGMA wal_autocheckpoint = 16384; PRAGMA journal_size_limit = 1048576;
+            PRAGMA page_size = 8192; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536;
+            PRAGMA wal_autocheckpoint = 8192; PRAGMA journal_size_limit = 1048576;
             CREATE TEMP TABLE IF NOT EXISTS wanted(id INTEGER PRIMARY KEY);
             CREATE TEMP TABLE IF NOT EXISTS chosen(id INTEGER PRIMARY KEY);
             """)
@@ -89,9 +90,17 @@ final class ResultIndex {
     }
 
     /// Makes the indices that queries need, unless they exist.
-    func finishFilling() throws(SQLiteError) {
+    ///
+    /// - Parameter note: Gets the progress before each, and at the end.
+    /// - Throws: What SQLite says.
+    func finishFilling(_ note: (ReadingProgress) -> Void = { _ in }) throws(SQLiteError) {
         let count = try database.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
-        if count != 7 { try database.execute(Self.indices) }
+        guard count != 7 else { return }
+        defer { note(.sorting(done: Self.indices.count, of: Self.indices.count)) }
+        for (number, (name, columns)) in Self.indices.enumerated() {
+            note(.sorting(done: number, of: Self.indices.count))
+            try database.execute("CREATE INDEX IF NOT EXISTS \(name) ON result(\(columns))")
+        }
     }
 
     /// The reason for which the file is of no use, or nil when it is usable or empty.

@@ -8,6 +8,8 @@ package enum ReadingProgress: Sendable, Equatable {
     case reached(remaining: Int64)
     /// Reading has ended, well or not.
     case ended
+    /// A new index is filled, and is sorted in one order after another.
+    case sorting(done: Int, of: Int)
 }
 
 /// A source of records.

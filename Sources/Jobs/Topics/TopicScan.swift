@@ -97,6 +97,9 @@ package struct TopicScan: Sendable {
         }
     }
 
+    /// Tells of progress behind the reading.
+    func report(_ progress: ReadingProgress) { context.progress(progress) }
+
     /// The failure of reading this topic.
     package func failure(_ error: KafkaError) -> JobFailure { .kafka(error, .read(topic: topic)) }
 }

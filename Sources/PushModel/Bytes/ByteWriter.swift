@@ -37,6 +37,9 @@ public struct ByteWriter: Sendable {
     /// Forgets what was written and keeps the room.
     public mutating func removeAll() { end = 0 }
 
+    /// Forgets what was written behind the first bytes, `count` of them at most, and keeps the room.
+    public mutating func cut(to count: Int) { end = min(end, count) }
+
     /// Appends one byte.
     @inlinable public mutating func append(_ byte: UInt8) {
         if end == storage.count { grow(for: 1) }

@@ -10,8 +10,11 @@ extension JSONDocument {
     ///   - source: The text, UTF-8 without a byte order mark.
     ///   - replacesHalfPairs: True to read an escape that is half a surrogate pair as U+FFFD and to mark it (`illFormedTexts`).
     ///     Otherwise it is a fault.
+    ///   - namesDuplicates: False to leave `duplicateKeys` empty, which saves comparing the keys of large objects.
     /// - Throws: `JSONError` naming the reason, the byte and the JSON Pointer of the first fault.
-    public mutating func read(_ source: Span<UInt8>, replacingHalfPairs replacesHalfPairs: Bool = false) throws(JSONError) {
+    public mutating func read(
+        _ source: Span<UInt8>, replacingHalfPairs replacesHalfPairs: Bool = false, namingDuplicates namesDuplicates: Bool = true
+    ) throws(JSONError) {
         removeAll()
         guard source.count <= Self.maximumByteCount else {
             throw JSONError(reason: .tooLarge, offset: Self.maximumByteCount, pointer: "")
@@ -28,7 +31,7 @@ extension JSONDocument {
             removeAll()
             throw JSONError(reason: error, offset: offset, pointer: pointer)
         }
-        for object in reader.objectsToSearch { noteDuplicateKeys(of: object) }
+        if namesDuplicates { for object in reader.objectsToSearch { noteDuplicateKeys(of: object) } }
         hasIllFormedText = reader.hasIllFormedText
         hasNull = reader.hasNull
     }

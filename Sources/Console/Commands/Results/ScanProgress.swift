@@ -14,7 +14,8 @@ struct ScanProgress {
     private let streams: Streams
     private let start = ContinuousClock.now
     private var next: ContinuousClock.Instant
-    private var isShown = false
+    /// It takes so long that it was shown.
+    private(set) var isShown = false
 
     /// A reading that begins now.
     init(topic: String, total: Int64, _ streams: Streams) {
@@ -49,9 +50,15 @@ struct ScanProgress {
 
 /// Shows the progress of one reading after another.
 final class ProgressLine: Sendable {
+    private struct State {
+        var reading: ScanProgress?
+        /// The last reading was a long one.
+        var isLong = false
+    }
+
     private let streams: Streams
-    /// The current reading. No other lock is taken while it is held but that of the streams.
-    private let reading = Mutex<ScanProgress?>(nil)
+    /// No other lock is taken while it is held but that of the streams.
+    private let state = Mutex(State())
 
     /// Nothing is shown yet.
     init(_ streams: Streams) {
@@ -60,14 +67,17 @@ final class ProgressLine: Sendable {
 
     /// Shows the progress, but not too often.
     func show(_ progress: ReadingProgress) {
-        reading.withLock { reading in
+        state.withLock { state in
             switch progress {
-            case .began(.topic(let topic), let count): reading = ScanProgress(topic: topic, total: count, streams)
-            case .began(.originals, let count): reading = ScanProgress(topic: "the originals", total: count, streams)
-            case .reached(let remaining): reading?.show(remaining: remaining)
+            case .began(.topic(let topic), let count): state.reading = ScanProgress(topic: topic, total: count, streams)
+            case .began(.originals, let count): state.reading = ScanProgress(topic: "the originals", total: count, streams)
+            case .reached(let remaining): state.reading?.show(remaining: remaining)
             case .ended:
-                reading?.end()
-                reading = nil
+                state.isLong = state.reading?.isShown ?? false
+                state.reading?.end()
+                state.reading = nil
+            case .sorting(let done, let count):
+                if state.isLong { streams.showStatus(done < count ? "sorting the index: step \(done + 1) of \(count)" : nil) }
             }
         }
     }
