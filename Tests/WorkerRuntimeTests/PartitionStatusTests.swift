@@ -116,23 +116,46 @@ import Testing
 
     /// What is at rest is not measured again until something happens to it.
     @Test func aPartitionAtRestDoesNotChangeByItself() throws {
+        var backlog = Backlog(delayCount: 1, now: Self.now)
+        func isAtRest(_ partition: inout PartitionState, high: Int64 = 30) -> Bool {
+            partition.measure(Watermarks(low: 0, high: high), parentsPosition: nil, now: Self.now, into: &backlog)
+            return partition.isAtRest
+        }
         var partition = try Self.partition(.delayed, committed: 30)
-        #expect(partition.changesByItself, "it was not read yet")
+        var rests = [isAtRest(&partition)]
         partition.cursor.wasEmpty()
-        #expect(!partition.changesByItself)
-        partition.hasBacklog = true
-        #expect(partition.changesByItself)
-        partition.hasBacklog = false
+        rests.append(isAtRest(&partition))
+        #expect(rests == [false, true], "it was not read yet, and was")
+        var requests = try Self.partition(committed: 30)
+        requests.cursor.wasEmpty()
+        rests = [isAtRest(&requests), isAtRest(&requests, high: 31), isAtRest(&requests)]
+        #expect(rests == [true, false, true], "a record waits, and does not any more")
         var pool = FlightPool()
         partition.head = Self.flight(&pool)
-        #expect(partition.changesByItself, "its first record becomes due")
+        rests = [isAtRest(&partition)]
         partition.head = nil
+        rests.append(isAtRest(&partition))
         partition.left = .unanswered
-        #expect(partition.changesByItself)
+        rests.append(isAtRest(&partition))
+        #expect(rests == [false, true, false], "its first record becomes due, it has none, and it is left")
+    }
+
+    /// What is behind the first of all is the lane's, but a first record that is unread again counts as unread, too.
+    @Test func theBacklogKnowsTheFirstOfAll() {
+        var backlog = Backlog(delayCount: 2, now: Self.now)
+        #expect(backlog.oldest == Self.now)
+        let moments = (1...4).map { Self.now.adding(milliseconds: -1000 * Int64($0)) }
+        backlog.noteRequests(of: .bulk, since: moments[0], open: [])
+        backlog.noteRequests(of: .high, since: nil, open: [])
+        backlog.noteDelayed(1, since: moments[3], unread: nil)
+        #expect(backlog.oldest == moments[0] && backlog.delays == [Self.now, moments[3]])
+        backlog.noteDelayed(1, since: moments[2], unread: moments[2])
+        backlog.noteRequests(of: .bulk, since: moments[1], open: [])
+        #expect(backlog.oldest == moments[2] && backlog.requests[Lane.bulk.rawValue] == moments[1])
     }
 
     @Test func thePartitionsEntryHasWhatIsKnown() throws {
-        let partition = try Self.partition(committed: 30)
+        var partition = try Self.partition(committed: 30)
         let entry = partition.status(inWork: 2, oldest: nil, reading: nil, now: Self.now)
         let expected = LoopStatus.Partition(topic: "t", partition: 3, position: 30, committed: 30, inWork: 2)
         #expect(entry == expected)

@@ -103,6 +103,17 @@ import Testing
         #expect(partitions.suffix(3) == [594, 597, 599] && partitions.allSatisfy { $0 == 599 || $0 % 3 == 0 })
     }
 
+    /// Those without a request come last, in their order, and fill what room there is.
+    @Test func partitionsWithoutARequestAreNamedAsLongAsThereIsRoom() throws {
+        var status = Self.status(0, size: Size(partitions: 0))
+        status.partitions = (0..<5000).map { LoopStatus.Partition(topic: "t", partition: Int32($0 % 10), inWork: 0) }
+        let bytes = StatusRecord([status], version: "1", hub: "h").json
+        #expect(bytes.count > 4096 - 128)
+        let loop = try #require(try Self.read(bytes).loops.first)
+        let partitions = try #require(loop["partitions"] as? [[String: Any]]).compactMap { $0["partition"] as? Int }
+        #expect(partitions == partitions.indices.map { $0 % 10 } && partitions.count > 50)
+    }
+
     @Test func aLoopThatIsInTroubleHasItsPlaceBeforeOthers() throws {
         var statuses = (0..<64).map { Self.status($0, size: Size(partitions: 0)) }
         statuses[63].problem = "it is stuck"

@@ -218,7 +218,10 @@ extension ClientHandle {
     func watermarks(of partition: TopicPartition) -> Watermarks? {
         var low: Int64 = 0
         var high: Int64 = 0
-        let result = rd_kafka_get_watermark_offsets(pointer, partition.topic, partition.partition, &low, &high)
+        // The name as it is. Where it is an argument itself, an array is made of it.
+        let result = partition.topic.withCString {
+            rd_kafka_get_watermark_offsets(pointer, $0, partition.partition, &low, &high)
+        }
         guard result == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 else { return nil }
         return Watermarks(low: low, high: high)
     }

@@ -5,6 +5,9 @@ import Observability
 import PushModel
 
 /// The lag of a partition, and its line in the status.
+///
+/// What is called for each partition that changed is mutating, so that it works in place. Else the partition would be copied for it, which
+/// takes longer than most of the work.
 extension PartitionState {
     /// Measures the lag of a partition of requests.
     ///
@@ -15,7 +18,7 @@ extension PartitionState {
     mutating func measureRequests(_ marks: Watermarks, now: Timestamp) -> (since: Timestamp?, open: [OpenTransaction]) {
         let unreadCount = measureLag(marks, from: ledger?.position ?? (left == .unanswered ? firstOffset : marks.low))
         let since = backlog.oldest(unreadCount: unreadCount, lastTaken: lastTimestamp, now: now)
-        return (since, openTransaction(high: marks.high, since: since, now: now))
+        return (since, since.map { openTransaction(high: marks.high, since: $0, now: now) } ?? [])
     }
 
     /// Measures the lag of a partition of a delay lane. Without `marks` nothing is known of what lies behind its first record.
@@ -24,7 +27,7 @@ extension PartitionState {
     ///   - marks: The oldest and the next offset of the partition.
     ///   - now: The present moment.
     /// - Returns: Since when the oldest record waits, which is in the future, or nil, when nothing does.
-    func measureDelayed(_ marks: Watermarks?, now: Timestamp) -> Timestamp? {
+    mutating func measureDelayed(_ marks: Watermarks?, now: Timestamp) -> Timestamp? {
         let unreadCount = marks.map { measureLag($0, from: lookedUpTo ?? $0.low) } ?? 0
         // Behind what can be read, a transaction's marker is no record that waits.
         return DelayedBacklog.oldest(
@@ -48,22 +51,17 @@ extension PartitionState {
             backlog.noteRequests(of: lane, since: lag.since, open: lag.open)
         case .delay(let delay):
             since = measureDelayed(marks, now: now)
-            backlog.noteDelayed(delay, since: since)
+            backlog.noteDelayed(delay, since: since, unread: unread?.waitingSince)
         case .parents, .held:
             if let marks { measureLag(marks, from: parentsPosition ?? ledger?.position ?? marks.low) }
         }
-        hasBacklog = since != nil
-    }
-
-    /// True if its lag or its status may change although nothing is read or finished.
-    var changesByItself: Bool {
         let mayHaveRecords = role != .parents && cursor.mayHaveRecords
-        return mayHaveRecords || hasBacklog || left != nil || nextDelayed != nil
+        isAtRest = !mayHaveRecords && since == nil && left == nil && nextDelayed == nil
     }
 
     /// Measures the lag from `position`. Returns the number of offsets behind it.
     @discardableResult
-    func measureLag(_ marks: Watermarks, from position: Int64) -> Int64 {
+    mutating func measureLag(_ marks: Watermarks, from position: Int64) -> Int64 {
         let count = max(0, marks.high - position)
         lag.set(Int(count))
         return count
@@ -77,7 +75,7 @@ extension PartitionState {
     ///   - reading: The probe that reads where it begins, or nil.
     ///   - now: The present moment.
     /// - Returns: The entry.
-    func status(
+    mutating func status(
         inWork: Int, oldest: LoopStatus.Oldest?, reading: PartitionProbe?, now: Timestamp
     ) -> LoopStatus.Partition {
         LoopStatus.Partition(

@@ -111,8 +111,8 @@ struct PartitionState {
     var lastCheck: Timestamp?
     /// Since when records wait to be taken.
     var backlog = BacklogAge()
-    /// True if some did when its lag was last measured.
-    var hasBacklog = false
+    /// True if its lag and its status change only when something is read or finished, as far as was known when its lag was last measured.
+    var isAtRest = false
     /// The end of what could be read when reading last came there.
     private var readableEnd: Int64?
     let lag: Gauge
@@ -262,8 +262,8 @@ struct PartitionState {
 
     /// None, or the open transaction behind which the partition ends for those who read it, if it lasts for long. `high` is the offset of the next
     /// record that is written, and `since` when the first waits that was not read.
-    func openTransaction(high: Int64, since: Timestamp?, now: Timestamp) -> [OpenTransaction] {
-        guard let since, let end = readableEnd, !cursor.mayHaveRecords, ledger?.position ?? end == end, end < high else {
+    func openTransaction(high: Int64, since: Timestamp, now: Timestamp) -> [OpenTransaction] {
+        guard let end = readableEnd, !cursor.mayHaveRecords, ledger?.position ?? end == end, end < high else {
             return []
         }
         return [OpenTransaction(partition: id, offset: end, recordCount: high - end, since: since)].filter { $0.isLong(at: now) }

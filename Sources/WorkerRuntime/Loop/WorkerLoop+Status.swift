@@ -13,7 +13,6 @@ extension WorkerLoop {
     func oldestWaiting() -> [Timestamp] {
         var first = min(wallClock, facts.oldestUnread ?? wallClock)
         first = min(first, scheduler.oldestOfKeys(at: wallClock) ?? first)
-        for slot in marks.changed.slots { first = min(first, partitions[slot].unread?.waitingSince ?? first) }
         var oldest = ports.map { min(wallClock, scheduler.buffers.oldest(at: $0.number) ?? wallClock) }
         for flight in flights.flights where flight.isActive {
             oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
@@ -34,7 +33,7 @@ extension WorkerLoop {
         for delay in backlog.delays.indices {
             metrics.lagSeconds(ofDelay: delay).set(wallClock.seconds(since: backlog.delays[delay]))
         }
-        facts.oldestUnread = backlog.requests.min()
+        facts.oldestUnread = backlog.oldest
         health.noteOpen(backlog.open)
         metrics.parentsOpen.set(parents.openCount)
     }
@@ -56,24 +55,19 @@ extension WorkerLoop {
             },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
-            partitions: partitionStatuses(), problem: LoopStatus.problem([health.controlProblem] + ports.map(\.fleetProblem)))
-        facts.board.post(status)
-    }
-
-    private func partitionStatuses() -> [LoopStatus.Partition] {
+            partitions: [], problem: LoopStatus.problem([health.controlProblem] + ports.map(\.fleetProblem)))
         let work = flights.work(in: epoch)
+        marks.note(work)
         let due = timers.firstDue(of: work.generations)
         let open = laterStarts.open
-        facts.beginStatuses(of: partitions, epoch: epoch, now: wallClock)
-        for slot in marks.changed.slots {
+        facts.post(status, epoch: epoch, count: partitions.count, changed: marks.changed.slots) { slot in
             let oldest = work.oldest[slot].map { flight in
                 let moment = due[flight.index].map { wallClock.adding(milliseconds: ($0 - now) / 1_000_000) }
                 return flight.status(isHead: partitions[slot].head === flight, timer: moment, now: wallClock)
             }
-            facts.statuses[slot] = partitions[slot].status(
+            return partitions[slot].status(
                 inWork: work.counts[slot] ?? 0, oldest: oldest, reading: open[partitions[slot].id], now: wallClock)
         }
-        marks.noteMeasured { partitions[$0].changesByItself || work.counts[$0] != nil }
-        return facts.statuses
+        marks.noteMeasured { !partitions[$0].isAtRest || work.counts[$0] != nil }
     }
 }

@@ -179,25 +179,26 @@ final class WorkerLoop {
     }
 
     /// Does once a second what need not be done in each turn.
-    private func everySecond() {
-        metrics.everySecond(now) {
-            expireWaitingCalls()
-            expireWaitingPolls()
-            noteReaderEvents()
-            watchControl()
-            startEverySecond()
-            measureLag()
-            watchHeld()
-            watchReserves()
-            ports.closeRetired()
-            for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
-                port.noteLimits(oldestWaiting: wallClock.seconds(since: oldest))
-            }
-            perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
-            noteLeft()
-            if !membership.mayOverlap(at: wallClock) { marks.endOverlap(of: &partitions) }
-            postStatus()
+    private func everySecond() { metrics.everySecond(now) { passSecond() } }
+
+    /// Stands by itself, so that `.ci/check-cost` can count the seconds and what they cost.
+    @inline(never) private func passSecond() {
+        expireWaitingCalls()
+        expireWaitingPolls()
+        noteReaderEvents()
+        watchControl()
+        startEverySecond()
+        measureLag()
+        watchHeld()
+        watchReserves()
+        ports.closeRetired()
+        for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
+            port.noteLimits(oldestWaiting: wallClock.seconds(since: oldest))
         }
+        perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
+        noteLeft()
+        if !membership.mayOverlap(at: wallClock) { marks.endOverlap(of: &partitions) }
+        postStatus()
     }
 
     /// The mode that the loop is in.

@@ -61,21 +61,29 @@ struct Backlog {
     private(set) var requests: [Timestamp]
     /// Those of delay lanes, by their places in `DelayLanes.lengths`.
     private(set) var delays: [Timestamp]
+    /// The first of all requests, and of the records of delay lanes that are unread again.
+    private(set) var oldest: Timestamp
     /// The open transactions that hold some up.
     private(set) var open: [OpenTransaction] = []
 
     /// Nothing waits, as far as is known `now`.
     init(delayCount: Int, now: Timestamp) {
+        oldest = now
         requests = Lane.allCases.map { _ in now }
         delays = Array(repeating: now, count: delayCount)
     }
 
     /// Takes in a partition of requests.
     mutating func noteRequests(of lane: Lane, since: Timestamp?, open: [OpenTransaction]) {
-        requests[lane.rawValue] = min(requests[lane.rawValue], since ?? requests[lane.rawValue])
         self.open += open
+        guard let since else { return }
+        requests[lane.rawValue] = min(requests[lane.rawValue], since)
+        oldest = min(oldest, since)
     }
 
-    /// Takes in a partition of a delay lane.
-    mutating func noteDelayed(_ delay: Int, since: Timestamp?) { delays[delay] = min(delays[delay], since ?? delays[delay]) }
+    /// Takes in a partition of a delay lane. `unread`: since when its first record waits, if that is unread again.
+    mutating func noteDelayed(_ delay: Int, since: Timestamp?, unread: Timestamp?) {
+        if let since { delays[delay] = min(delays[delay], since) }
+        if let unread { oldest = min(oldest, unread) }
+    }
 }

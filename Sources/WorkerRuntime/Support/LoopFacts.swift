@@ -12,21 +12,25 @@ struct LoopFacts {
     var lastRebalance: Timestamp?
     /// The time when a commit was last confirmed.
     var lastCommit: Timestamp?
-    /// The entries of the partitions, by slot.
-    var statuses: [LoopStatus.Partition] = []
-    /// The assignment that they are of.
-    private var statusEpoch: Int?
+    /// The assignment of which the board has all partitions, and their number.
+    private var posted: (epoch: Int, count: Int)?
     /// The time since which the oldest unread request waits, as far as that is known. Nil when nothing is unread.
     var oldestUnread: Timestamp?
 
     /// No facts yet.
     init(board: StatusBoard) { self.board = board }
 
-    /// Makes the entries of an assignment, unless they are there.
-    mutating func beginStatuses(of partitions: [PartitionState], epoch: Int, now: Timestamp) {
-        guard statusEpoch != epoch || statuses.count != partitions.count else { return }
-        statusEpoch = epoch
-        statuses = partitions.map { $0.status(inWork: 0, oldest: nil, reading: nil, now: now) }
+    /// Puts a status on the board whose entries, by slot, are made by `entry`: those of the slots `changed`, and all of an assignment that
+    /// was not there.
+    mutating func post(_ status: LoopStatus, epoch: Int, count: Int, changed: [Int], entry: (Int) -> LoopStatus.Partition) {
+        if let posted, posted == (epoch, count) {
+            board.post(status, changing: changed.map { ($0, entry($0)) })
+        } else {
+            var status = status
+            status.partitions = (0..<count).map(entry)
+            board.post(status)
+            posted = (epoch, count)
+        }
     }
 
     /// Counts what was finished since the last call. To be called once a second.

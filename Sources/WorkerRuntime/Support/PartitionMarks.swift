@@ -61,6 +61,9 @@ struct PartitionMarks {
     /// Notes that records may have arrived in a partition.
     mutating func noteArrivals(_ slot: Int) { changed.insert(slot) }
 
+    /// Notes that requests of partitions are in work, some of which were buffered when they were read.
+    mutating func note(_ work: PartitionWork) { for slot in work.counts.keys { changed.insert(slot) } }
+
     /// Keeps those that still have something to commit, when the others were offered.
     mutating func noteOffer(of partitions: [PartitionState]) {
         uncommitted.keep { partitions[$0].isDirty || partitions[$0].isClosed }

@@ -14,7 +14,19 @@ public final class StatusBoard: Sendable {
         loops.withLock { loops in loops.sorted { $0.key < $1.key }.map(\.value) }
     }
 
+    /// Writes down a status with all its partitions.
     func post(_ status: LoopStatus) { loops.withLock { $0[status.worker] = status } }
+
+    /// Writes down a status of which the partitions are those of the loop's last one, but for these `entries`. They are changed in place,
+    /// unless a reader still has the last one, which it keeps as it is.
+    func post(_ status: LoopStatus, changing entries: [(slot: Int, entry: LoopStatus.Partition)]) {
+        loops.withLock { loops in
+            var status = status
+            if let index = loops.index(forKey: status.worker) { swap(&loops.values[index].partitions, &status.partitions) }
+            for (slot, entry) in entries where status.partitions.indices.contains(slot) { status.partitions[slot] = entry }
+            loops[status.worker] = status
+        }
+    }
 
     /// Writes everything as one JSON object.
     ///

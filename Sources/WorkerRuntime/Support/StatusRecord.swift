@@ -17,6 +17,8 @@ struct StatusRecord {
     private static let textLimit = 240
     /// The pieces without room after which no other is tried.
     private static let patience = 8
+    /// The most partitions of a loop without a request that are tried. With a topic of one letter, each takes 40 bytes.
+    private static let quietLimit = limit / 40 + patience
 
     private struct Loop {
         let place: Int
@@ -115,14 +117,24 @@ struct StatusRecord {
             let hubs = status.hubs.enumerated().map { place, hub in
                 Piece(rank: Self.isGood(hub) ? place == 0 ? 2 : 4 : 0, loop: loop, place: place, isHub: true)
             }
-            let partitions = status.partitions.enumerated().map { place, partition in
-                let isStill = partition.left != nil || partition.reading != nil
-                return Piece(
-                    rank: isStill ? 1 : partition.oldest == nil ? 5 : 3,
-                    since: partition.oldest?.publishedAt.milliseconds ?? .max, loop: loop, place: place, isHub: false)
+            var quietCount = 0
+            let partitions = status.partitions.indices.compactMap { place -> Piece? in
+                let rank = Self.rank(of: status.partitions[place])
+                if rank == Self.quietRank { quietCount += 1 }
+                guard rank != Self.quietRank || quietCount <= Self.quietLimit else { return nil }
+                let since = status.partitions[place].oldest?.publishedAt.milliseconds
+                return Piece(rank: rank, since: since ?? .max, loop: loop, place: place, isHub: false)
             }
             return hubs + partitions
         }
+    }
+
+    /// That of the partitions without a request, which come last.
+    private static let quietRank = 5
+
+    private static func rank(of partition: LoopStatus.Partition) -> Int {
+        if partition.left != nil || partition.reading != nil { return 1 }
+        return partition.oldest == nil ? quietRank : 3
     }
 
     private static func isGood(_ hub: LoopStatus.Hub) -> Bool {

@@ -1,0 +1,115 @@
+import Basics
+import PushModel
+
+@testable import Delivery
+
+/// A request from its start to its end: it waits for its time, is sent, and is settled.
+extension SchedulingWorker {
+    mutating func start(_ flight: Flight, at broker: SchedulingBroker) {
+        let request = broker.requests[flight.request]
+        if request.isCancelled { return end(flight) }
+        let isFirst = if case .requests = places[flight.slot] { true } else { false }
+        if isFirst, request.notBefore > broker.now, delay(flight, until: request.notBefore, at: broker) { return }
+        if flight.mustDefer,
+            delay(flight, until: DelayPolicy.deferral(publishedAt: request.publishedAt, now: broker.now), at: broker)
+        {
+            return
+        }
+        var flight = flight
+        flight.due = max(flight.due, request.notBefore)
+        if flight.due > broker.now, sabotage != .ignoresTheTime {
+            // A held one is held again.
+            if flight.key == nil || !delay(flight, until: flight.due, at: broker) { waiting.append(flight) }
+        } else {
+            makeReady(flight, at: broker)
+        }
+    }
+
+    mutating func makeReady(_ flight: Flight, at broker: SchedulingBroker) {
+        if broker.requests[flight.request].isCancelled { return end(flight) }
+        ready[broker.requests[flight.request].tenant, default: []].append(flight)
+    }
+
+    /// Puts a request where it waits. False if it waits in memory.
+    mutating func delay(_ flight: Flight, until due: Timestamp, at broker: SchedulingBroker, isLeft: Bool = false) -> Bool {
+        if let key = flight.key {
+            guard let number = scheduler.hold(key, in: flight.slot, until: due, byteCount: 100, isLeft: isLeft, now: broker.now)
+            else { return false }
+            counts.held += 1
+            var flight = flight
+            flight.key = nil
+            write(flight, to: .held(Int(number) / Topics.heldLanes), due: due)
+        } else {
+            guard let lane = scheduler.delays.lane(until: due, expiresAt: nil, isLeft: isLeft, now: broker.now) else {
+                return false
+            }
+            counts.delayed += 1
+            write(flight, to: .delay(lane), due: due)
+        }
+        return true
+    }
+
+    mutating func write(_ flight: Flight, to place: Place, due: Timestamp) {
+        let copy = Copy(request: flight.request, due: due, attempts: flight.attempts, writtenAt: .past)
+        writes.append((flight.slot, flight.offset, .init(place: place, copy: copy)))
+        settle(flight)
+    }
+
+    mutating func settle(_ flight: Flight) {
+        if let key = flight.key, sabotage != .keepsTheTurn { scheduler.completed(key, in: flight.slot) }
+        if !isFinished.insert([Int64(flight.slot), flight.offset]).inserted {
+            fault = "record \(flight.offset) of \(places[flight.slot]) ends twice"
+        }
+        finished.append((flight.slot, flight.offset))
+    }
+
+    mutating func end(_ flight: Flight) {
+        results.append(flight.request)
+        settle(flight)
+    }
+
+    /// Makes the call of a tenant whose turn it is.
+    mutating func send(_ broker: inout SchedulingBroker, value: Int, others: Set<Int>) {
+        let tenants = ready.keys.sorted()
+        guard isAlive, !tenants.isEmpty, inFlight.count < Self.most else { return }
+        let tenant = tenants[value % tenants.count]
+        guard var flight = ready[tenant]?.removeFirst() else { return }
+        if ready[tenant]?.isEmpty ?? false { ready[tenant] = nil }
+        let request = broker.requests[flight.request]
+        if request.isCancelled { return end(flight) }
+        if broker.now < max(request.notBefore, flight.due) { fault = "\(request) is sent before its time" }
+        if let key = request.key {
+            let earlier = broker.requests.indices.first { index in
+                let other = broker.requests[index]
+                return other.key == key && other.partition == request.partition && other.offset < request.offset
+                    && other.results == 0
+                    && !results.contains(index)
+            }
+            if let earlier { fault = "\(request) is sent before \(broker.requests[earlier])" }
+            if others.contains(where: { broker.requests[$0].key == key && broker.requests[$0].partition == request.partition }) {
+                fault = "\(request) is sent while another of its key is in flight"
+            }
+        }
+        flight.attempts += 1
+        broker.requests[flight.request].attempts += 1
+        attempts[[Int64(flight.slot), flight.offset], default: (flight.request, 0)].count += 1
+        inFlight.append(flight)
+    }
+
+    /// The requests in flight.
+    var requestsInFlight: [Int] { inFlight.map(\.request) }
+
+    /// A call ends.
+    mutating func complete(_ broker: inout SchedulingBroker, value: Int) {
+        guard !inFlight.isEmpty else { return }
+        complete(inFlight.remove(at: value % inFlight.count), at: &broker)
+    }
+
+    mutating func complete(_ flight: Flight, at broker: inout SchedulingBroker) {
+        let request = broker.requests[flight.request]
+        guard flight.attempts <= request.failures, !request.isCancelled else { return end(flight) }
+        var flight = flight
+        flight.due = broker.now.adding(milliseconds: request.wait)
+        if !delay(flight, until: flight.due, at: broker) { waiting.append(flight) }
+    }
+}
