@@ -44,8 +44,8 @@ final class ReplayBroker {
 
     /// Writes a record.
     func write(
-        _ value: String, to name: String, partition: Int32 = 0, key: String = "key", headers: [(name: String, value: String)] = [],
-        at time: Int64 = now
+        _ value: String, to name: String, partition: Int32 = 0, key: String = "key",
+        headers: [(name: String, value: String)] = [], at time: Int64 = now
     ) throws {
         let topic = try producer.topic(named: name)
         var list = Kafka.RecordHeaders()

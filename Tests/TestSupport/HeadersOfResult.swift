@@ -12,16 +12,13 @@ public enum HeadersOfResult: CaseIterable, Sendable {
     /// Names and values for the result of a request.
     public func list(of requestID: String) -> [(name: String, value: String)] {
         switch self {
-        case .own: Self.list("application/json", "\(requestID).final", "push.result.v1", requestID)
-        case .foreign: Self.list("text/plain", "other.outcome.7", "push.status.v2", "other")
+        case .own: Self.list([(.contentType, "application/json"), (.id, "\(requestID).final"), (.subject, requestID)])
+        case .foreign: Self.list([(.contentType, "text/plain"), (.id, "other.outcome.7"), (.subject, "other"), (.type, "v2")])
         case .absent: []
         }
     }
 
-    private static func list(_ content: String, _ id: String, _ type: String, _ subject: String) -> [(name: String, value: String)] {
-        let values: [(ResultHeader, String)] = [
-            (.contentType, content), (.specificationVersion, "1.0"), (.id, id), (.type, type), (.subject, subject),
-        ]
-        return values.map { ($0.rawValue, $1) }
+    private static func list(_ headers: [(ResultHeader, String)]) -> [(name: String, value: String)] {
+        headers.map { ($0.rawValue, $1) }
     }
 }

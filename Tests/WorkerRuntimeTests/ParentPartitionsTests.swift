@@ -54,7 +54,8 @@ import Testing
         for slot in slots { parents.noteArrivals(slot) }
         #expect(Self.round(of: &parents) == slots.filter { !late.contains($0) }, "a signal begins none")
         let ruling = AssignmentPlan.Ruling(.offset(500), because: .noPosition, end: 500)
-        for slot in late.reversed() { parents.begin(slot, planned: try #require(Self.plan([.init(.parents, ruling: ruling)]).first)) }
+        let planned = try #require(Self.plan([.init(.parents, ruling: ruling)]).first)
+        for slot in late.reversed() { parents.begin(slot, planned: planned) }
         #expect(parents.mayHaveRecords == !late.isEmpty && Self.round(of: &parents) == late.reversed())
         for slot in slots { parents.noteArrivals(slot) }
         #expect(Self.round(of: &parents) == slots && !parents.mayHaveRecords)
