@@ -15,16 +15,12 @@ public final class NumberPipe: Sendable {
     public let fileDescriptor: Int32
     /// The descriptor that a number is written to. A write never blocks.
     public let writeDescriptor: Int32
-    /// The bytes at which it is full.
-    private let fullByteCount: Int
 
     /// Creates an empty pipe that child processes do not inherit. Throws when the process has no descriptor left.
     public init() throws(SystemCallError) {
         var ends: [Int32] = [-1, -1]
         guard pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else { throw SystemCallError(call: "pipe2") }
         (fileDescriptor, writeDescriptor) = (ends[0], ends[1])
-        let size = Int(pipe_size(ends[0]))
-        fullByteCount = min(max(size, Self.leastByteCount), Self.byteCount)
     }
 
     deinit {
@@ -48,7 +44,8 @@ public final class NumberPipe: Sendable {
             let count = read(fileDescriptor, buffer.baseAddress, buffer.count)
             guard count > 0 else { return true }
             for number in UnsafeRawBufferPointer(rebasing: buffer[..<count]).bindMemory(to: UInt32.self) { body(number) }
-            return count < fullByteCount
+            // One of little room may be full with a page.
+            return count < Self.leastByteCount || count < min(Int(pipe_size(fileDescriptor)), buffer.count)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -69,5 +70,48 @@ import Testing
         #expect(!drain() && numbers == Array(0..<count))
         #expect(pipe.add(1))
         #expect(drain() && numbers == [1])
+    }
+
+    /// The kernel gives little room to a user who has many pipes, and elsewhere pages, and so pipes, are larger (pipe(7)).
+    @Test(arguments: [4096, 8192, 65_536, 131_072] as [Int32]) func aPipeOfAnySizeSaysThatItWasFull(byteCount: Int32) throws {
+        let pipe = try NumberPipe()
+        // F_SETPIPE_SZ.
+        try #require(fcntl(pipe.fileDescriptor, 1031, byteCount) == byteCount)
+        var count: UInt32 = 0
+        while pipe.add(count) { count += 1 }
+        #expect(count == byteCount / 4)
+        var numbers: [UInt32] = []
+        #expect(!pipe.drain { numbers.append($0) })
+        while !pipe.drain({ numbers.append($0) }) {}
+        #expect(numbers == Array(0..<count))
+        for number in 1..<count { #expect(pipe.add(number)) }
+        numbers = []
+        let isAll = pipe.drain { numbers.append($0) }
+        #expect(isAll || byteCount > 65_536, "it was not full")
+    }
+
+    /// What was taken comes once and whole, whoever writes meanwhile.
+    @Test func numbersOfManyThreadsComeOnceEach() throws {
+        let pipe = try NumberPipe()
+        let (threads, each) = (4, UInt32(50_000))
+        let added = Atomic(0)
+        let left = Atomic(threads)
+        for thread in 0..<threads {
+            Thread.detachNewThread {
+                for number in 0..<each where pipe.add(UInt32(thread) * each + number) { added.wrappingAdd(1, ordering: .relaxed) }
+                left.wrappingSubtract(1, ordering: .releasing)
+            }
+        }
+        var last = [Int64](repeating: -1, count: threads)
+        var (count, strangeCount) = (0, 0)
+        func take(_ number: UInt32) {
+            let (thread, place) = (Int(number / each), Int64(number % each))
+            guard thread < threads, place > last[thread] else { return strangeCount += 1 }
+            last[thread] = place
+            count += 1
+        }
+        while left.load(ordering: .acquiring) > 0 { _ = pipe.drain(take) }
+        while !pipe.drain(take) {}
+        #expect(strangeCount == 0 && count == added.load(ordering: .relaxed))
     }
 }

@@ -88,6 +88,28 @@ import Testing
         #expect(answer.head.contains("Preference-Applied: wait=30\r\n"), "\(answer.head)")
     }
 
+    /// A publish that prefers to wait, a lookup that waits, a lookup after that, and the events: each goes by key and value.
+    @Test(arguments: HeadersOfResult.allCases) func aResultIsTheSameWhateverItsHeaders(_ headers: HeadersOfResult) throws {
+        let gateway = try ServedGateway()
+        defer { gateway.stop() }
+        let worker = try ScriptedWorker(gateway)
+        #expect(try ask(gateway, "POST", "/v1/requests", [], #"{"id":"other",\#(Self.content)}"#).status == 202)
+        _ = try worker.next()
+        let publishing = try begin(gateway, "POST", "/v1/requests", ["Prefer: wait=30"], #"{"id":"r-1",\#(Self.content)}"#)
+        _ = try worker.next()
+        let clients = try [publishing] + ["r-1?wait=30", "r-1/events"].map { try begin(gateway, "GET", "/v1/requests/\($0)") }
+        try worker.write(Self.sent, of: "r-1", headers: headers)
+        for client in clients {
+            let answer = client.answer()
+            let isStream = answer.head.contains("text/event-stream")
+            let text = String(decoding: isStream ? client.chunks().bytes : answer.body, as: UTF8.self)
+            #expect(answer.status == 200 && text.contains(#""state":"sent""#), "\(text)")
+        }
+        let shown = try ask(gateway, "GET", "/v1/requests/r-1")
+        #expect(shown.text.contains(#""request_id":"r-1","kind":"final","state":"sent""#), "\(shown.text)")
+        #expect(try ask(gateway, "GET", "/v1/requests/other").text.contains(#""state":"accepted""#))
+    }
+
     @Test func aRequestIsFollowedToItsEnd() throws {
         let gateway = try ServedGateway()
         defer { gateway.stop() }

@@ -161,10 +161,13 @@ final class ScriptedWorker {
     /// - Parameters:
     ///   - members: The members behind `request_id`.
     ///   - id: The request's id.
+    ///   - headers: The headers of its record.
     /// - Throws: `KafkaError`.
-    func write(_ members: String, of id: String) throws {
+    func write(_ members: String, of id: String, headers: HeadersOfResult = .absent) throws {
         let json = #"{"schema_version":1,"request_id":"\#(id)",\#(members)}"#
-        try producer.produce(to: results, key: Array(id.utf8).span, value: Array(json.utf8).span)
+        var list = RecordHeaders()
+        for header in headers.list(of: id) { list.append(header.name, value: header.value) }
+        try producer.produce(to: results, key: Array(id.utf8).span, value: Array(json.utf8).span, headers: list)
         try producer.flush(timeout: farDeadline)
     }
 }

@@ -44,8 +44,8 @@ final class ReplayBroker {
 
     /// Writes a record.
     func write(
-        _ value: String, to name: String, partition: Int32 = 0, key: String = "key", headers: [(String, String)] = [],
-        at time: Int64 = now
+        _ value: String, to name: String, partition: Int32 = 0, key: String = "key",
+        headers: [(name: String, value: String)] = [], at time: Int64 = now
     ) throws {
         let topic = try producer.topic(named: name)
         var list = Kafka.RecordHeaders()
@@ -57,7 +57,7 @@ final class ReplayBroker {
     }
 
     /// Writes requests for Apple and Windows, and their results with the outcomes of the two calls.
-    func writeHistory(_ outcomes: [(apple: String, windows: String)]) throws {
+    func writeHistory(_ outcomes: [(apple: String, windows: String)], headers: HeadersOfResult = .absent) throws {
         for (index, (apple, windows)) in outcomes.enumerated() {
             try write(
                 #"{"id":"r\#(index)","audience":{"users":["u"]},"platforms":["apple","windows"],"message":{"title":"Hi"}}"#,
@@ -69,7 +69,7 @@ final class ReplayBroker {
                 "outcome":"transient","sends":[{"index":0,"platform":"apple","outcome":"\(apple)"},\
                 {"index":1,"platform":"windows","outcome":"\(windows)"}],"targets":{"planned":2},\
                 "origin":{"topic":"\(topics.requests)","partition":0,"offset":"\(index)"}}
-                """, to: topics.results)
+                """, to: topics.results, headers: headers.list(of: "r\(index)"))
         }
     }
 

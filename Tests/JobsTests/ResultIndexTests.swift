@@ -59,6 +59,14 @@ import Testing
         try index.finishFilling()
     }
 
+    /// A filled index of which a statement has changed something.
+    private func index(of records: [IndexedRecord], changedBy change: String) throws -> ResultIndex {
+        let index = try open()
+        try fill(index, records, by: records.count)
+        try index.database.execute(change)
+        return index
+    }
+
     private static func places(_ records: [ResultRecord]) -> [String] {
         records.map { "\($0.partition):\($0.offset) \(String(decoding: $0.line, as: UTF8.self))" }
     }
@@ -144,9 +152,7 @@ import Testing
     @Test(arguments: ["PRAGMA user_version = 99", "PRAGMA application_id = 7", "UPDATE source SET cluster = X'00'"])
     func anIndexOfSomethingElseIsMadeAnew(change: String) throws {
         var random = RandomResults(seed: 3)
-        let old = try open()
-        try fill(old, random.indexed(50), by: 50)
-        try old.database.execute(change)
+        let old = try index(of: random.indexed(50), changedBy: change)
         let new = try open()
         #expect(new.flaw != nil)
         try new.finishFilling()
@@ -160,9 +166,7 @@ import Testing
     @Test(arguments: ["UPDATE pack SET content = X'F0'", "DELETE FROM pack", "UPDATE result SET length = length + 1000000"])
     func recordsThatCannotBeUnpackedAreDamage(change: String) throws {
         var random = RandomResults(seed: 4)
-        let index = try open()
-        try fill(index, random.indexed(50), by: 50)
-        try index.database.execute(change)
+        let index = try index(of: random.indexed(50), changedBy: change)
         let failure = #expect(throws: SQLiteError.self) { try index.newest(5, ResultFilter()) }
         #expect(failure?.isDamage == true)
     }

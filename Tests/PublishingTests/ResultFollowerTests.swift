@@ -32,6 +32,20 @@ import Testing
         #expect(stage.follower.waiterCount == 0)
     }
 
+    /// `enqueue --wait` and the gateway wait so.
+    @Test(arguments: HeadersOfResult.allCases) func waitsEndByKeyAndValueWhateverTheHeaders(_ headers: HeadersOfResult) throws {
+        let stage = try Stage()
+        defer { stage.close() }
+        for id in ["a", "other"] { try stage.follower.expect(id, until: far, then: stage.endings.note(id)) }
+        try stage.follower.expect("b", awaiting: Awaited(.outcomes), until: far, then: stage.endings.note("b"))
+        try stage.write(["failed"], of: "a", headers: headers)
+        try stage.write(["sent1", "outcome0"], of: "b", headers: headers)
+        #expect(eventually { !stage.endings.of("a").isEmpty && !stage.endings.of("b").isEmpty })
+        #expect(stage.endings.states("a") == ["failed"] && stage.endings.states("b") == ["sent"])
+        #expect(stage.endings.of("b").first?.awaited.outcomes.count == 1)
+        #expect(stage.endings.of("other").isEmpty && stage.follower.waiterCount == 1)
+    }
+
     @Test func whoseTimeIsOverIsToldThatAndTheOthersWaitOn() throws {
         let stage = try Stage()
         defer { stage.close() }

@@ -94,13 +94,15 @@ struct Stage {
     }
 
     /// Writes results of `id`, in order.
-    func write(_ words: [String], of id: String) throws {
-        for word in words { try write(Results.json(word, of: id), key: id) }
+    func write(_ words: [String], of id: String, headers: HeadersOfResult = .absent) throws {
+        for word in words { try write(Results.json(word, of: id), key: id, headers: headers) }
         try producer.flush(timeout: farDeadline)
     }
 
     /// Hands a record to the producer.
-    func write(_ value: String, key: String) throws {
-        try producer.produce(to: topic, key: Array(key.utf8).span, value: Array(value.utf8).span)
+    func write(_ value: String, key: String, headers: HeadersOfResult = .absent) throws {
+        var list = RecordHeaders()
+        for header in headers.list(of: key) { list.append(header.name, value: header.value) }
+        try producer.produce(to: topic, key: Array(key.utf8).span, value: Array(value.utf8).span, headers: list)
     }
 }

@@ -1,5 +1,7 @@
 import Basics
 import Delivery
+import Kafka
+import Observability
 import PushModel
 import TestSupport
 import Testing
@@ -75,6 +77,47 @@ import Testing
         #expect(marks.reserved.slots == [0, 1], "their reserves may be given back from now on")
         marks.begin(1, as: states[1])
         #expect(marks.mayOverlap, "one that begins later is told, too")
+    }
+
+    /// A partition at offset 30, which was its end. `begun` is the reserve that its position names, or nil if it names none.
+    private static func atRest(begun: Int64?) throws -> PartitionState {
+        var finished = FinishedOffsets()
+        finished.begun = begun
+        let committed = LedgerCommit(offset: 30, metadata: finished.encoded())
+        let assigned = AssignmentPlan.Assigned(.requests, committed: committed, end: 30)
+        let plan = try #require(AssignmentPlan([assigned], window: 100, heldWindow: 100, reach: nil).partitions.first)
+        return PartitionState(
+            TopicPartition(topic: "t", partition: 3), role: .requests(.normal), plan: plan, committed: committed, lag: Gauge(),
+            consumed: Counter())
+    }
+
+    /// What the previous owner may have begun has no end before it has ended, so a reserve cannot be given back before.
+    @Test(arguments: [nil, 50] as [Int64?]) func aReserveIsGivenBackAfterTheOverlap(begun: Int64?) throws {
+        var states = [try Self.atRest(begun: begun), try Self.atRest(begun: begun)]
+        var marks = PartitionMarks(states)
+        let now = MonotonicTime.at(2 * BeginReserve.restPatience)
+        var isDue = marks.isRestDue(in: states, now: now)
+        #expect(!isDue && marks.reserved.isEmpty)
+        marks.noteOffer(of: states)
+        #expect(marks.uncommitted.isEmpty)
+        marks.endOverlap(of: &states)
+        isDue = marks.isRestDue(in: states, now: now)
+        #expect(isDue && marks.uncommitted.slots == [0, 1], "a position of each is offered")
+        // The first is committed, the second is not.
+        for slot in states.indices {
+            let end = states[slot].nextReserve(now: now)
+            #expect(end == 30)
+            states[slot].noteOffer(reserveEnd: end, isWhole: true)
+        }
+        marks.noteOffer(of: states)
+        isDue = marks.isRestDue(in: states, now: now)
+        #expect(!isDue && marks.reserved.isEmpty, "it is offered")
+        states[0].noteCommit(of: LedgerCommit(offset: 30, metadata: ""), closes: false)
+        marks.noteCommit(of: 0, wasClosed: false, closes: false)
+        states[1].putBack()
+        marks.notePutBack(1)
+        isDue = marks.isRestDue(in: states, now: now)
+        #expect(isDue && marks.reserved.slots == [1] && marks.uncommitted.slots == [1])
     }
 
     @Test func fetchesAreSeenToAfter10Milliseconds() throws {

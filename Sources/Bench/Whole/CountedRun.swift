@@ -15,25 +15,9 @@ struct CountedRun {
     /// Lets the worker take a backlog of `count` requests. Returns the allocations for each, or nil where they cannot be counted.
     func run(_ environment: WorkerEnvironment) throws -> AllocationFigure? {
         let settings = try environment.settings()
-        var configuration = try settings.workerConfiguration(version: Program.version)
-        // The call is none of those that are counted.
-        configuration.checksHubs = false
-        let metrics = PushfanMetrics(
-            build: BuildFacts(version: configuration.version, swift: ""), process: { ProcessReadings() })
-        let log = Log(format: .json, level: settings.log.level, now: WallClock.millisecondsSince1970, sink: { _ in })
-        let worker = try Worker(configuration, services: WorkerServices(metrics: metrics, log: log, health: Health()))
-        let ended = DispatchSemaphore(value: 0)
-        let thread = Thread {
-            // A worker that cannot go on shows as results that do not come; there is a deadline.
-            try? worker.run()
-            ended.signal()
-        }
-        thread.start()
-        defer {
-            worker.stop()
-            worker.stop()
-            _ = ended.wait(timeout: .now() + .seconds(20))
-        }
+        let worker = try CountedWorker(settings, level: settings.log.level)
+        defer { worker.stop() }
+        let metrics = worker.services.metrics
         let deadline = MonotonicTime.now().advanced(by: Self.patience)
         try wait(for: count / 5, in: metrics, until: deadline)
         let results = metrics.resultsPublished.value

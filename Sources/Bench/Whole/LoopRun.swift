@@ -5,7 +5,6 @@ import Foundation
 import Kafka
 import Observability
 import PushModel
-import Settings
 import Synchronization
 import WorkerRuntime
 
@@ -39,37 +38,19 @@ struct LoopRun {
 
     private let partitions: Int
     private let feed: RequestFeed
-    private let worker: Worker
-    private let services: WorkerServices
+    private let worker: CountedWorker
     private let deadline = MonotonicTime.now().advanced(by: Self.patience)
 
-    /// A worker with the settings of `environment`, which gets requests of `feed` in all `partitions`.
+    /// Starts a worker with the settings of `environment`, which gets requests of `feed` in all `partitions`.
     init(_ environment: WorkerEnvironment, feed: RequestFeed, partitions: Int) throws {
         self.partitions = partitions
         self.feed = feed
-        var configuration = try environment.settings().workerConfiguration(version: Program.version)
-        configuration.checksHubs = false
-        let metrics = PushfanMetrics(
-            build: BuildFacts(version: configuration.version, swift: ""), process: { ProcessReadings() })
-        let log = Log(format: .json, level: .warning, now: WallClock.millisecondsSince1970, sink: { _ in })
-        services = WorkerServices(metrics: metrics, log: log, health: Health())
-        worker = try Worker(configuration, services: services)
+        worker = try CountedWorker(environment.settings(), level: .warning)
     }
 
-    /// Runs the worker through all courses, the long ones with `count` requests or turns.
+    /// Runs the worker through all courses, the long ones with `count` requests or turns, and ends it.
     func run(_ count: Int) throws -> Report {
-        let ended = DispatchSemaphore(value: 0)
-        let thread = Thread { [worker] in
-            // A worker that cannot go on shows as results that do not come, for which there is a deadline.
-            try? worker.run()
-            ended.signal()
-        }
-        thread.start()
-        defer {
-            worker.stop()
-            worker.stop()
-            _ = ended.wait(timeout: .now() + .seconds(20))
-        }
+        defer { worker.stop() }
         var report = Report(partitions: partitions)
         func course(_ name: String, count: Int, _ work: () throws -> Void) throws {
             try work()
@@ -100,19 +81,19 @@ struct LoopRun {
     /// Publishes requests over the first `partitions`, and has the worker commit when all are finished.
     private func take(_ numbers: Range<Int>, over partitions: Int) throws {
         try feed.publish(numbers, over: partitions)
-        let finished = services.metrics.requestsFinished.series([BenchHub.name, "success"])
+        let finished = worker.services.metrics.requestsFinished.series([BenchHub.name, "success"])
         while finished.value < UInt64(numbers.upperBound) { try pause() }
-        services.clock.advance(by: Self.commitInterval)
+        worker.services.clock.advance(by: Self.commitInterval)
         worker.wake()
-        while services.metrics.resultsPublished.value < UInt64(numbers.upperBound) { try pause() }
+        while worker.services.metrics.resultsPublished.value < UInt64(numbers.upperBound) { try pause() }
     }
 
     /// Moves the worker's clock on, and waits until its loop has posted a status, which it does once a second.
     private func passSecond() throws {
-        let before = services.status.statuses.first?.at
-        services.clock.advance(by: .seconds(1))
+        let before = worker.services.status.statuses.first?.at
+        worker.services.clock.advance(by: .seconds(1))
         worker.wake()
-        while services.status.statuses.first?.at == before { try pause() }
+        while worker.services.status.statuses.first?.at == before { try pause() }
     }
 
     private func pause() throws {

@@ -8,7 +8,7 @@
 /// 2. Whoever takes a signal marks the partition that it names, in the same turn and before that is read. Where signals may be missing, all
 ///    partitions are marked.
 /// 3. A partition that can be read is ready in its group. After each reading it is ready again if more can be read, or waits if its window is
-///    full. Then it becomes ready in two ways only, by a signal or by a window that moves, and both mark it.
+///    full. One that waits has its turn when its window moves, whatever is signalled before that, and any other when it is signalled.
 /// 4. A new assignment begins with all marks set. So what lay in a queue before its signals were asked for is read too.
 public struct PartitionCursor: Sendable, Equatable {
     /// True if a read may find a record.
@@ -26,7 +26,7 @@ public struct PartitionCursor: Sendable, Equatable {
 
 /// Partitions that are read in rounds, one after the other in the order in which they became ready. Those that are not ready cost nothing.
 public struct CursorGroup: Sendable {
-    private enum Place { case idle, ready, waiting, moved }
+    private enum Place { case idle, ready, waiting, moved, taken, takenAndMoved }
 
     /// The slots of its partitions, ascending.
     public let slots: [Int]
@@ -42,7 +42,7 @@ public struct CursorGroup: Sendable {
         let sorted = slots.sorted()
         self.slots = sorted
         places = Array(repeating: .idle, count: (sorted.last ?? -1) - (sorted.first ?? 0) + 1)
-        noteArrivals()
+        for slot in sorted { mark(slot) }
     }
 
     /// True if a round may find a record. Else only a signal can change that, or a window that moves.
@@ -51,21 +51,26 @@ public struct CursorGroup: Sendable {
     /// The partitions that are ready, in the order of their turns.
     public var readySlots: some Sequence<Int> { ready.slots }
 
-    /// Notes that records may have arrived in a partition, or that something else lets a read find one. Its cursor is marked by whoever has it.
+    /// Gives a partition a turn, because something other than its window lets a read find a record.
     public mutating func mark(_ slot: Int) {
-        guard place(of: slot) == .idle || place(of: slot) == .waiting else { return }
+        guard place(of: slot) != .ready, place(of: slot) != .moved else { return }
         places[slot - slots[0]] = .ready
         ready.append(slot)
     }
 
-    /// Marks all partitions.
-    public mutating func noteArrivals() { for slot in slots { mark(slot) } }
+    /// Notes that records may have arrived in a partition, whose cursor is marked by whoever has it. One that waits for its window waits on.
+    public mutating func noteArrivals(_ slot: Int) {
+        if place(of: slot) != .waiting { mark(slot) }
+    }
 
-    /// Notes that the window of a partition has moved.
+    /// Notes that the window of a partition has moved, or what else it waited for has come. Its turn comes even where there is no room.
     public mutating func windowMoved(_ slot: Int) {
-        guard place(of: slot) == .waiting else { return }
-        places[slot - slots[0]] = .moved
-        moved.append(slot)
+        switch place(of: slot) {
+        case .waiting: move(slot)
+        // It may have moved behind the last look at it in this turn.
+        case .taken: places[slot - slots[0]] = .takenAndMoved
+        case .idle, .ready, .moved, .takenAndMoved: break
+        }
     }
 
     /// Begins a round. What is marked from now on stays for the next one.
@@ -79,7 +84,7 @@ public struct CursorGroup: Sendable {
     /// - Returns: The slot, or nil when none has a turn.
     public mutating func takeFirst(isFull: Bool = false) -> Int? {
         guard let slot = moved.removeFirst() ?? (isFull ? nil : ready.removeFirst()) else { return nil }
-        places[slot - slots[0]] = .idle
+        places[slot - slots[0]] = .taken
         return slot
     }
 
@@ -90,11 +95,20 @@ public struct CursorGroup: Sendable {
     ///   - canRead: Whether it can be read still.
     ///   - isBlocked: Whether it waits for its window.
     public mutating func noteRead(_ slot: Int, canRead: Bool, isBlocked: Bool) {
+        let place = place(of: slot)
+        guard place == .taken || place == .takenAndMoved else { return }
         if canRead {
             mark(slot)
-        } else if isBlocked, place(of: slot) == .idle {
-            places[slot - slots[0]] = .waiting
+        } else if isBlocked, place == .takenAndMoved {
+            move(slot)
+        } else {
+            places[slot - slots[0]] = isBlocked ? .waiting : .idle
         }
+    }
+
+    private mutating func move(_ slot: Int) {
+        places[slot - slots[0]] = .moved
+        moved.append(slot)
     }
 
     private func place(of slot: Int) -> Place { places[slot - slots[0]] }

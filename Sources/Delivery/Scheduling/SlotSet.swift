@@ -1,5 +1,5 @@
 /// Slots of partitions that have something to be done: each is there once. Adding takes no longer when there are many.
-public struct SlotSet: Sendable, Equatable {
+public struct SlotSet: Sendable {
     /// The slots, in the order in which they were added.
     public private(set) var slots: [Int] = []
     private var isMember: [Bool] = []
@@ -31,7 +31,7 @@ public struct SlotSet: Sendable, Equatable {
 }
 
 /// Slots in the order of their turns. Adding and taking take no longer when there are many.
-struct SlotQueue: Sendable, Equatable {
+struct SlotQueue: Sendable {
     private var items: [Int] = []
     private var first = 0
 

@@ -44,7 +44,7 @@ extension WorkerLoop {
         guard partitions.indices.contains(slot) else { return }
         marks.noteArrivals(slot)
         partitions[slot].cursor.noteArrivals()
-        withGroup(of: slot) { $0.mark(slot) }
+        withGroup(of: slot) { $0.noteArrivals(slot) }
     }
 
     private func readRecord(_ slot: Int, of lane: Lane) -> Flight? {

@@ -79,7 +79,7 @@ extension WorkerLoop {
         let isFull = scheduler.isFull(slot) { memory.keys(of: $0) }
         guard isFull != partitions[slot].isFullOfKeys else { return }
         partitions[slot].isFullOfKeys = isFull
-        if !isFull, case .requests(let lane) = partitions[slot].role { lanes[lane.rawValue].mark(slot) }
+        if !isFull, case .requests(let lane) = partitions[slot].role { lanes[lane.rawValue].windowMoved(slot) }
     }
 
     /// Ends what waits for its moment and is cancelled by now.

@@ -35,8 +35,8 @@ extension WorkerLoop {
 
     private func noteReadDelayed(_ slot: Int) {
         if let moment = partitions[slot].recheckTime { delayedPartitions.check(slot, at: moment) }
-        // A record that is unread again waits for its time, or for the window like a parked one.
-        let isBlocked = partitions[slot].isBlocked || partitions[slot].unread != nil
+        // A record that is unread again waits for its time, or for the window like a parked one, until it is read once more.
+        let isBlocked = partitions[slot].isBlocked || partitions[slot].unread.map { !$0.isWanted } ?? false
         delayedPartitions.group.noteRead(slot, canRead: partitions[slot].canRead, isBlocked: isBlocked)
     }
 

@@ -11,8 +11,8 @@ struct CursorModel {
         /// whose signals are missing.
         case signalsMarkTheirOwn, lossesMarkAll
         /// 3: a partition is ready while it can be read. Without: once for each signal; or it does not hear of its window; or it is forgotten
-        /// when there is no room.
-        case leftoversAreNoted, windowsAreNoted, turnsAreKept
+        /// when there is no room; or a signal gives it a turn, for which there is no room, although it waits for its window.
+        case leftoversAreNoted, windowsAreNoted, turnsAreKept, waitersWaitOn
         /// 4: an assignment begins with all marks set.
         case assignmentsBeginMarked
     }
@@ -33,6 +33,8 @@ struct CursorModel {
         var cursor = PartitionCursor()
         /// The records that are not finished; a window has `CursorModel.window` of them.
         var inWork = 0
+        /// True if a record is in memory that lies beyond the window, and starts when that moves, even where there is no room.
+        var hasParked = false
     }
 
     private static let window = 3
@@ -48,6 +50,10 @@ struct CursorModel {
     private var hasRoom = true
     /// The partitions that have a reason for a turn in which nothing can be read: a signal, or a window that moved.
     private var excused: Set<Int> = [0, 1, 2, 3]
+    /// The partitions whose record in memory is to start in this turn.
+    private var due: [Int] = []
+    /// The partition that has its turn, or that had it last in this round.
+    private var present: Int?
     private var fault: String?
 
     private init(without rule: Rule?) { omitted = rule }
@@ -77,7 +83,7 @@ struct CursorModel {
     private mutating func take(_ step: Step) {
         let slot = step.value % Self.partitionCount
         switch step.kind {
-        case .append: append(1 + step.value / 4 % 3, to: slot)
+        case .append: append(1 + step.value / 4 % 3, to: slot, isEarly: step.value / 12 % 2 == 1)
         case .finish: finish(slot)
         case .turn: turn(step.value)
         case .takeRoom: hasRoom = false
@@ -88,16 +94,18 @@ struct CursorModel {
 
     private func group(of slot: Int) -> Int? { groups.firstIndex { $0.slots.contains(slot) } }
 
-    private mutating func append(_ count: Int, to slot: Int) {
+    /// Records come. An empty queue is signalled for certain if a read has found that, and if `isEarly` else, too.
+    private mutating func append(_ count: Int, to slot: Int, isEarly: Bool) {
+        let isSignalled = partitions[slot].isArmed || isEarly && partitions[slot].queued == 0
         partitions[slot].queued += count
-        guard partitions[slot].isArmed else { return }
+        guard isSignalled else { return }
         partitions[slot].isArmed = false
         if signals.count < Self.signalCount { signals.append(slot) }
     }
 
     private mutating func finish(_ slot: Int) {
         guard partitions[slot].inWork > 0, let group = group(of: slot) else { return }
-        if isBlocked(slot) { excused.insert(slot) }
+        if isBlocked(slot) || slot == present { excused.insert(slot) }
         partitions[slot].inWork -= 1
         if omitted != .windowsAreNoted { groups[group].windowMoved(slot) }
     }
@@ -106,7 +114,7 @@ struct CursorModel {
     private mutating func assign(_ value: Int) {
         let isMarked = omitted != .assignmentsBeginMarked
         for slot in partitions.indices {
-            let queued = partitions[slot].queued + partitions[slot].inWork
+            let queued = partitions[slot].queued + partitions[slot].inWork + (partitions[slot].hasParked ? 1 : 0)
             partitions[slot] = Partition(queued: queued, cursor: PartitionCursor(mayHaveRecords: isMarked))
         }
         let border = value % (Self.partitionCount + 1)
@@ -117,8 +125,8 @@ struct CursorModel {
     private mutating func mark(_ slot: Int) {
         guard let group = group(of: slot) else { return }
         partitions[slot].cursor.noteArrivals()
-        groups[group].mark(slot)
-        excused.insert(slot)
+        if omitted == .waitersWaitOn { groups[group].mark(slot) } else { groups[group].noteArrivals(slot) }
+        if !isBlocked(slot) || omitted == .waitersWaitOn { excused.insert(slot) }
     }
 
     /// Takes signals, and reads a round of each group. What happens in the middle of it is up to `value`.
@@ -127,7 +135,9 @@ struct CursorModel {
         // A pipe that was full may have lost some.
         if signals.count == Self.signalCount, omitted != .lossesMarkAll { for slot in partitions.indices { mark(slot) } }
         signals = []
+        due = partitions.indices.filter { partitions[$0].hasParked && hasPlace($0) }
         for group in groups.indices where groups[group].mayHaveRecords { round(of: group, value: value) }
+        if let slot = due.first { fault = fault ?? "records lie in the memory of partition \(slot), whose window has moved" }
     }
 
     private mutating func round(of group: Int, value: Int) {
@@ -136,6 +146,8 @@ struct CursorModel {
             guard let slot = groups[group].takeFirst(isFull: !hasRoom) else { break }
             if !canRead(slot), !excused.contains(slot) { fault = "a partition has a turn that cannot be read" }
             excused.remove(slot)
+            present = slot
+            startParked(slot)
             var budget = 1 + value % 3
             while budget > 0 && hasRoom && canRead(slot) {
                 read(slot)
@@ -149,26 +161,38 @@ struct CursorModel {
             groups[group].noteRead(
                 slot, canRead: omitted != .leftoversAreNoted && canRead(slot), isBlocked: isBlocked(slot))
         }
+        present = nil
     }
 
     /// A record comes, a request is finished, or room ends, while a round is read.
     private mutating func disturb(_ value: Int) {
         let slot = value % Self.partitionCount
         switch value / 4 % 3 {
-        case 0: append(1, to: slot)
+        case 0: append(1, to: slot, isEarly: value / 12 % 2 == 1)
         case 1: finish(slot)
         default: hasRoom = false
         }
     }
 
-    private func isBlocked(_ slot: Int) -> Bool { partitions[slot].inWork >= Self.window }
+    private func isBlocked(_ slot: Int) -> Bool { partitions[slot].hasParked || partitions[slot].inWork >= Self.window }
+
+    /// True if the window lets the next record start. In odd partitions offsets without records lie before the last place of a window.
+    private func hasPlace(_ slot: Int) -> Bool { partitions[slot].inWork < Self.window - slot % 2 }
+
+    private mutating func startParked(_ slot: Int) {
+        guard partitions[slot].hasParked, hasPlace(slot) else { return }
+        partitions[slot].hasParked = false
+        partitions[slot].inWork += 1
+        due.removeAll { $0 == slot }
+    }
 
     private func canRead(_ slot: Int) -> Bool { partitions[slot].cursor.mayHaveRecords && !isBlocked(slot) }
 
     private mutating func read(_ slot: Int) {
         if partitions[slot].queued > 0 {
             partitions[slot].queued -= 1
-            partitions[slot].inWork += 1
+            partitions[slot].hasParked = true
+            startParked(slot)
         } else {
             partitions[slot].isArmed = true
             partitions[slot].cursor.wasEmpty()
@@ -177,14 +201,14 @@ struct CursorModel {
 
     /// Lets everything be finished, until nobody has a reason to read.
     private mutating func rest() -> String? {
-        let most = 10 * (partitions.reduce(Self.partitionCount) { $0 + $1.queued + $1.inWork })
+        let most = 10 * (partitions.reduce(Self.partitionCount) { $0 + $1.queued + $1.inWork + 1 })
         hasRoom = true
         for _ in 0..<most {
             for slot in partitions.indices { finish(slot) }
             turn(0)
             if let fault { return fault }
-            let isResting =
-                signals.isEmpty && !groups.contains(where: \.mayHaveRecords) && partitions.allSatisfy { $0.inWork == 0 }
+            let isFinished = partitions.allSatisfy { $0.inWork == 0 && !$0.hasParked }
+            let isResting = signals.isEmpty && isFinished && !groups.contains(where: \.mayHaveRecords)
             guard isResting else { continue }
             return partitions.firstIndex { $0.queued > 0 }.map { "\(partitions[$0].queued) records lie in partition \($0)" }
         }

@@ -44,6 +44,19 @@ struct PartitionCursorTests {
         #expect(round(reading: 9).count == 4)
     }
 
+    /// Slots are those of an assignment, of which a lane has some.
+    @Test func aGroupMayHaveAnySlotsOfAnAssignment() {
+        var group = CursorGroup([4000, 7, 8])
+        #expect(group.slots == [7, 8, 4000])
+        for slot in group.slots {
+            #expect(group.takeFirst() == slot)
+            group.noteRead(slot, canRead: false, isBlocked: slot == 8)
+        }
+        for slot in [4000, 8, 7, 4000] { group.noteArrivals(slot) }
+        group.mark(8)
+        #expect((0..<4).map { _ in group.takeFirst() } == [4000, 7, 8, nil])
+    }
+
     @Test func whoseWindowHasMovedComesFirstEvenWithoutRoom() {
         var group = CursorGroup(0..<3)
         for slot in 0..<3 {
@@ -61,10 +74,23 @@ struct PartitionCursorTests {
         #expect(Array(group.readySlots) == [0])
     }
 
+    /// What is in memory already would hold the room for ever that it waits for.
+    @Test(arguments: [false, true]) func whatIsSignalledMeanwhileDoesNotKeepItBack(isMovedInItsTurn: Bool) {
+        var group = CursorGroup(3..<5)
+        #expect(group.takeFirst() == 3 && group.takeFirst() == 4)
+        group.noteRead(4, canRead: false, isBlocked: false)
+        if isMovedInItsTurn { group.windowMoved(3) }
+        group.noteRead(3, canRead: false, isBlocked: true)
+        for slot in [4, 3] { group.noteArrivals(slot) }
+        #expect(Array(group.readySlots) == [4], "it cannot be read before its window moves")
+        group.windowMoved(3)
+        #expect([group.takeFirst(isFull: true), group.takeFirst(isFull: true), group.takeFirst()] == [3, nil, 4])
+    }
+
     @Test func aGroupWithoutPartitionsIsNeverRead() {
         var group = CursorGroup()
         #expect(!group.mayHaveRecords)
-        group.noteArrivals()
+        for slot in group.slots { group.noteArrivals(slot) }
         #expect(!group.mayHaveRecords && group.takeFirst() == nil)
     }
 
