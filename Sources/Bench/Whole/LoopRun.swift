@@ -59,7 +59,7 @@ struct LoopRun {
         }
         // All partitions are at work when a request of each has its result.
         try course("start", count: partitions) { try take(0..<partitions, over: partitions) }
-        services.clock.stop()
+        worker.services.clock.stop()
         let first = partitions + count
         try course("requests", count: count) { try take(partitions..<first, over: partitions) }
         try course("commits", count: Self.fewCount) {

@@ -10,6 +10,9 @@ public struct SlotSet: Sendable {
     /// These slots.
     public init(_ slots: some Sequence<Int>) { for slot in slots { insert(slot) } }
 
+    /// The number of its slots.
+    public var count: Int { slots.count }
+
     /// True if there is none.
     public var isEmpty: Bool { slots.isEmpty }
 

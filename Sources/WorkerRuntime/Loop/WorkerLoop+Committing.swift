@@ -11,8 +11,12 @@ extension WorkerLoop {
     func offerCommit() {
         guard membership.isProducerReady, !partitions.isEmpty else { return }
         let isHurried = mode != .running || membership.isOpening || isCommitUrgent
-        perform(
-            cycle.due(waiting: outbox.records.count, partitions: marks.uncommitted.slots.count, isHurried: isHurried, now: now))
+        perform(cycle.due(waiting: outbox.records.count, partitions: marks.uncommitted.count, isHurried: isHurried, now: now))
+    }
+
+    /// The moment at which `offerCommit` must be called at the latest.
+    var nextCommit: MonotonicTime {
+        cycle.wakeTime(waiting: outbox.records.count, partitions: marks.uncommitted.count, isHurried: isCommitUrgent, now: now)
     }
 
     /// Does what the cycle says.

@@ -142,7 +142,7 @@ final class WorkerLoop {
         watchCommitter()
         handleControl()
         handleKafka()
-        everySecond()
+        metrics.everySecond(now) { passSecond() }
         handleFleet()
         handleCompletions()
         if membership.joins(isWanted: ports.hasUseful) { try consumer.subscribe(configuration.topics.shared) }
@@ -178,10 +178,7 @@ final class WorkerLoop {
         details.close()
     }
 
-    /// Does once a second what need not be done in each turn.
-    private func everySecond() { metrics.everySecond(now) { passSecond() } }
-
-    /// Stands by itself, so that `.ci/check-cost` can count the seconds and what they cost.
+    /// Does once a second what need not be done in each turn. Stands by itself, so that `.ci/check-cost` can count what it costs.
     @inline(never) private func passSecond() {
         expireWaitingCalls()
         expireWaitingPolls()
@@ -244,9 +241,7 @@ final class WorkerLoop {
         var wake = min(now + 200_000_000, needed)
         if let due = timers.first { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextCheck(now, by: wallClock)) }
-        let touched = marks.uncommitted.slots.count
-        wake = min(
-            wake, cycle.wakeTime(waiting: outbox.records.count, partitions: touched, isHurried: isCommitUrgent, now: now))
+        wake = min(wake, nextCommit)
         if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake
     }

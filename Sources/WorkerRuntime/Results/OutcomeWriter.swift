@@ -58,22 +58,27 @@ final class OutcomeWriter {
         let producer = try Producer(
             kafka, transactionalID: transactionalID, transactionTimeout: configuration.transactionTimeout)
         let names = configuration.topics
-        let topic = try producer.warmUp(topics: [names.results], timeout: .seconds(5))[0]
-        results = (topic, try producer.partitionCount(of: topic, timeout: .seconds(5)))
+        let main = try producer.warmUp(topics: [names.results], timeout: .seconds(5))[0]
+        results = (main, try producer.partitionCount(of: main, timeout: .seconds(5)))
         let needed = [names.deadLetters, names.requestsOwn, names.parents]
         let lanes = names.delays + [names.held]
         let answers = try group.answers(on: needed + lanes + [names.handles], timeout: .seconds(5))
         for name in needed { _ = try answers[name, default: .failure(.unknownTopic(name))].get() }
-        func found(_ name: String) -> LateTopic? {
-            let count = LaneTopics.Answer(answers[name]).partitionCount
-            return count > 0 ? LateTopic(name, partitions: count) : nil
+        func topic(named name: String) -> LateTopic {
+            LateTopic(name, partitions: LaneTopics.Answer(answers[name]).partitionCount)
         }
-        func there(_ name: String) -> LateTopic { found(name) ?? LateTopic(name, partitions: 0) }
+        func optional(_ name: String) -> LateTopic? {
+            let topic = topic(named: name)
+            return topic.partitions > 0 ? topic : nil
+        }
         laneAnswers = Dictionary(uniqueKeysWithValues: lanes.map { ($0, LaneTopics.Answer(answers[$0])) })
-        (deadLetters, own, parents) = (there(names.deadLetters), there(names.requestsOwn), there(names.parents))
-        delays = names.delays.map(found)
+        deadLetters = topic(named: names.deadLetters)
+        own = topic(named: names.requestsOwn)
+        parents = topic(named: names.parents)
+        delays = names.delays.map(optional)
         self.lanes = DelayLanes(delays.indices.filter { [delays] in delays[$0] != nil })
-        (held, handles) = (found(names.held), found(names.handles))
+        held = optional(names.held)
+        handles = optional(names.handles)
         if transactionalID != nil { try producer.initTransactions(timeout: .seconds(30)) }
         self.group = group
         self.producer = producer
@@ -134,7 +139,7 @@ final class OutcomeWriter {
     /// Hands all records of a batch to the producer. `turn` says which partition of a delay lane the polls go to, 0 or more.
     /// Throws where a record was not taken, or has no topic to go to.
     func write(_ batch: borrowing OutcomeBatch, timestamp: Int64, turn: Int32) throws(KafkaError) {
-        // What the library cannot take at a time goes by partitions: each takes one request to its broker then, and not one for each part.
+        // More than the library takes at a time goes by partitions: each needs one request to its broker then, and not one for each part.
         guard batch.records.count > Self.roomOfQueue else {
             for record in batch.records { try write(record, of: batch, timestamp: timestamp, turn: turn) }
             return

@@ -153,7 +153,8 @@ struct CommitCycleTests {
     func whatWaitsForResultsBeforeItIsLookedAtNowAndThen(waiting: Int, rest: Int64?) {
         var desk = CommitDesk()
         desk.cycle.noteNothingPending(waiting: waiting, now: .at(desk.now))
-        #expect(desk.cycle.wakeTime(waiting: waiting, partitions: 1, now: .at(desk.now)) == rest.map { .at(desk.now + $0) } ?? .never)
+        let wake = desk.cycle.wakeTime(waiting: waiting, partitions: 1, now: .at(desk.now))
+        #expect(wake == rest.map { .at(desk.now + $0) } ?? .never)
         desk.waiting = [CommitDesk.unit(1)]
         desk.turn()
         #expect((desk.offerCount == 0) == (rest != nil))
