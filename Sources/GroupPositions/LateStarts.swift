@@ -40,8 +40,7 @@ public final class LateStarts {
     private func completed(_ probes: [PartitionProbe]) -> [TopicPartition: PartitionProbe] {
         var probes = probes
         do throws(KafkaError) {
-            let ends = try prober.ends(of: probes.map(\.partition))
-            for (index, end) in ends.values.enumerated() { probes[index].end = end }
+            for (index, end) in prober.knownEnds(of: probes.map(\.partition)).enumerated() { probes[index].end = end }
             probes.removeAll { $0.end == nil }
             _ = try prober.complete(&probes, since: nil)
         } catch {

@@ -41,6 +41,17 @@ final class LogProber {
         }
     }
 
+    /// The next offsets that can be learnt, nil for all others. Where a topic is missing or forbidden, each is asked about by itself.
+    func knownEnds(of partitions: [TopicPartition], within limit: Duration? = nil) -> [Int64?] {
+        if let answers = try? ends(of: partitions, within: limit) { return answers.values }
+        var known: [TopicPartition: Int64] = [:]
+        for own in Dictionary(grouping: partitions, by: \.topic).values {
+            guard let answers = try? ends(of: own, within: limit) else { continue }
+            for (partition, end) in zip(own, answers.values) { known[partition] = end }
+        }
+        return partitions.map { known[$0] }
+    }
+
     /// Asks for what probes whose ends are known need beside: the first offset that is retained, and the first one since a time in
     /// milliseconds since 1970, if it matters.
     ///

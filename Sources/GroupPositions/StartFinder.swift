@@ -90,8 +90,8 @@ public struct StartFinder {
         let (ends, missing) = try ends(of: needed.map { probes[$0] }, with: prober)
         for (index, end) in zip(needed, ends) { probes[index].end = end }
         let wished = asked.filter { !undecided.contains(probes[$0].partition.topic) }
-        let others = try? prober.ends(of: wished.map { probes[$0].partition }, within: .seconds(1))
-        for (index, end) in zip(wished, others?.values ?? []) { probes[index].end = end }
+        let others = prober.knownEnds(of: wished.map { probes[$0].partition }, within: .seconds(1))
+        for (index, end) in zip(wished, others) { probes[index].end = end }
         let open = asked.filter { probes[$0].isOpen }
         var opened = open.map { probes[$0] }
         if let failure = try prober.complete(&opened, since: terms.start.time(now: now())?.milliseconds),

@@ -1,5 +1,6 @@
 import Foundation
 import PushModel
+import Synchronization
 import Testing
 
 @testable import Console
@@ -159,13 +160,15 @@ import Testing
     /// The steps of sorting are shown behind a reading that was shown, and a short reading shows nothing.
     @Test(arguments: [false, true]) func sortingIsShownAfterALongReading(isLong: Bool) {
         let written = Sink()
+        let start = ContinuousClock.now
+        let passed = Atomic(0)
         var traits = Streams.Traits()
         traits.isErrorTerminal = true
         let line = ProgressLine(
-            Streams(traits: traits, write: { _ in true }, writeError: written.add, readInput: { () throws(CommandFailure) in [] })
-        )
+            Streams(traits: traits, write: { _ in true }, writeError: written.add, readInput: { () throws(CommandFailure) in [] }),
+            now: { start + .milliseconds(passed.load(ordering: .relaxed)) })
         line.show(.began(.topic("t"), count: 10))
-        if isLong { Thread.sleep(forTimeInterval: 0.75) }
+        passed.store(isLong ? 701 : 699, ordering: .relaxed)
         line.show(.reached(remaining: 5))
         line.show(.ended)
         for done in 0...2 { line.show(.sorting(done: done, of: 2)) }

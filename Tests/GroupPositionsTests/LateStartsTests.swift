@@ -10,12 +10,14 @@ struct LateStartsTests {
         kafka: KafkaConfiguration(bootstrapServers: "127.0.0.1:1"), group: "g", requests: ["requests"], delays: ["delay"],
         held: "held", parents: "parents", start: .beginning)
 
-    private static func partition(_ number: Int32) -> TopicPartition { TopicPartition(topic: "requests", partition: number) }
+    private static func partition(_ number: Int32, of topic: String = "requests") -> TopicPartition {
+        TopicPartition(topic: topic, partition: number)
+    }
 
     /// A partition that ends before its position, if `isLost`.
-    private static func probe(_ number: Int32, isLost: Bool) -> PartitionProbe {
+    private static func probe(_ number: Int32, of topic: String = "requests", isLost: Bool) -> PartitionProbe {
         PartitionProbe(
-            CommittedOffset(partition: partition(number), offset: 5), terms: terms, wasBeyondEnd: isLost)
+            CommittedOffset(partition: partition(number, of: topic), offset: 5), terms: terms, wasBeyondEnd: isLost)
     }
 
     @Test(arguments: [1, 400]) func manyTakeTwoQuestions(count: Int32) {
@@ -41,5 +43,14 @@ struct LateStartsTests {
         #expect(lateStarts.starts(of: probes).map { $0 != nil } == (0..<32).map { $0 == 9 })
         brokers.forbidden = []
         #expect(lateStarts.starts(of: [probes[7]]).first??.end == 3, "it is asked about again")
+    }
+
+    @Test func aTopicThatHasGoneHoldsUpNoOther() {
+        let brokers = FakeBrokers()
+        brokers.usualBounds = 1..<3
+        brokers.missing = ["delay"]
+        let lateStarts = LateStarts(rule: .beginning, asking: LogProber(limit: .seconds(5)) { brokers })
+        let starts = lateStarts.starts(of: [Self.probe(0, of: "delay", isLost: true), Self.probe(0, isLost: true)])
+        #expect(starts.map { $0?.end } == [nil, 3])
     }
 }

@@ -6,8 +6,8 @@ public import Basics
 /// A transaction costs a worker about 3.5 ms of processor time whatever it holds (page Kafka, "Costs") and the brokers three times as
 /// much. So one for each of a handful of results a second would be dear. A flood comes while a backlog is worked off. A result 0.1 s
 /// later does not matter there, but the processors are full, and what fewer commits leave of them goes to requests. Each partition that a
-/// commit touches takes a request to the brokers and a position, some 0.06 ms more. From `manyPartitions` on the time between two commits
-/// grows with them, so that they take no larger share of it.
+/// commit touches takes a request to the brokers and a position, some 0.06 ms more. From `manyPartitions` to five times as many the time
+/// between two commits grows with them, so that they take no larger share of it. Long intervals need no more.
 ///
 /// Moments are nanoseconds of a monotonic clock that the owner reads.
 public struct CommitSchedule: Sendable, Equatable {
@@ -57,7 +57,7 @@ public struct CommitSchedule: Sendable, Equatable {
             } else {
                 interval
             }
-        let touched = max(Self.manyPartitions, min(partitions, waiting))
-        return last + max(interval, least * Int64(touched) / Int64(Self.manyPartitions))
+        let touched = max(Self.manyPartitions, min(partitions, waiting, 5 * Self.manyPartitions))
+        return last + max(interval, least, min(least, Self.floodInterval) * Int64(touched) / Int64(Self.manyPartitions))
     }
 }

@@ -36,6 +36,8 @@ public final class TopicAdmin {
     /// - Returns: The cluster, with one description for each name.
     /// - Throws: `isUnreachable` if no broker answered, `isAuthentication` if they refused us.
     public func describe(topics: [String], timeout: Duration) throws(KafkaError) -> ClusterDescription {
+        // A client that lives long has events of long ago.
+        _ = events.drainErrors()
         for topic in topics { _ = try client.addTopic(topic) }
         let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
         let clusterID = rd_kafka_clusterid(client.pointer, timeout.timeoutMilliseconds)

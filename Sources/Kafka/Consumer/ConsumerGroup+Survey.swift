@@ -15,32 +15,6 @@ extension ConsumerGroup {
         return topics.map { snapshot.topic($0)?.partitionCount ?? 0 }
     }
 
-    /// The numbers of partitions that topics have now, which may be missing.
-    ///
-    /// - Parameters:
-    ///   - topics: Names of topics.
-    ///   - timeout: How long to wait.
-    /// - Returns: For each name the number of partitions, or why brokers do not say it, or that Kafka does not allow the name; nothing
-    ///   where brokers left the name out.
-    /// - Throws: No broker answered in time, or the consumer is closed.
-    public func answers(on topics: [String], timeout: Duration) throws(KafkaError) -> [String: Result<Int32, KafkaError>] {
-        let client = try lease.current()
-        var answers: [String: Result<Int32, KafkaError>] = [:]
-        for name in topics {
-            do throws(KafkaError) {
-                _ = try client.addTopic(name)
-            } catch {
-                answers[name] = .failure(error)
-            }
-        }
-        let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { nil }
-        for name in topics {
-            guard let topic = snapshot.topic(name) else { continue }
-            answers[name] = topic.error.map { .failure($0) } ?? .success(Int32(topic.partitionCount))
-        }
-        return answers
-    }
-
     /// The partitions that no member has, although the group is rebalanced.
     ///
     /// - Parameters:

@@ -16,7 +16,8 @@ extension WorkerLoop {
 
     /// The moment at which `offerCommit` must be called at the latest.
     var nextCommit: MonotonicTime {
-        cycle.wakeTime(waiting: outbox.records.count, partitions: marks.uncommitted.count, isHurried: isCommitUrgent, now: now)
+        guard membership.isProducerReady, !partitions.isEmpty else { return .never }
+        return cycle.wakeTime(waiting: outbox.records.count, partitions: marks.uncommitted.count, isHurried: isCommitUrgent, now: now)
     }
 
     /// Does what the cycle says.

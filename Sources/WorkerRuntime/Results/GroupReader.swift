@@ -85,21 +85,24 @@ struct GroupReader {
     /// be read before.
     mutating func ends(
         of positions: [CommittedOffset], behindCommit partitionsBehindCommit: Set<TopicPartition>, held: [TopicPartition],
-        progress: [TopicPartition: Int64], using producer: Producer
+        progress: [TopicPartition: Int64], using writer: OutcomeWriter
     ) throws(KafkaError) -> Committer.PartitionEnds {
         var ends = Committer.PartitionEnds()
         ends.starts = try finder.starts(of: positions, behindCommit: partitionsBehindCommit, progress: progress)
         away = ends.starts.away
-        ends.control = try controlEnd(producer)
+        ends.control = try controlEnd(writer)
         for partition in held { ends.held[partition.partition] = ends.starts.ends[partition] }
         return ends
     }
 
     /// The present end of the control topic. One whose leader is away holds up no assignment: what it says is read when it is
     /// back.
-    private func controlEnd(_ producer: Producer) throws(KafkaError) -> ControlEnd {
-        guard try producer.warmUp(optional: configuration.topics.control) != nil else { return .missing }
-        let partition = TopicPartition(topic: configuration.topics.control, partition: CancelRecord.partition)
+    private func controlEnd(_ writer: OutcomeWriter) throws(KafkaError) -> ControlEnd {
+        let topic = configuration.topics.control
+        guard let answer = try writer.answers(on: [topic], timeout: .seconds(5))[topic], answer.partitionCount > 0 else {
+            return .missing
+        }
+        let partition = TopicPartition(topic: topic, partition: CancelRecord.partition)
         do throws(KafkaError) {
             return .at(try group.end(of: partition, timeout: .seconds(5)))
         } catch {

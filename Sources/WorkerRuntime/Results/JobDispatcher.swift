@@ -50,7 +50,7 @@ struct JobDispatcher {
         let held = reader.heldPartitions(of: partitions, count: writer.heldPartitions)
         let positions = try committedPositions(of: partitions + held, with: writer)
         let ends = try reader.ends(
-            of: positions, behindCommit: partitionsBehindCommit, held: held, progress: progress, using: writer.producer)
+            of: positions, behindCommit: partitionsBehindCommit, held: held, progress: progress, using: writer)
         return (positions, ends)
     }
 

@@ -3,7 +3,8 @@ import Delivery
 import EventLoop
 import Kafka
 
-/// A producer with the topics that it writes to, as they were when it was made: it knows where each record of a batch goes.
+/// A producer with the topics that it writes to, with the partitions that they had when it was made: it knows where each record of a batch
+/// goes.
 ///
 /// Lives on the committer's thread, which makes another once this one is closed.
 final class OutcomeWriter {
@@ -30,7 +31,8 @@ final class OutcomeWriter {
     private var held: LateTopic?
     /// The topic of dead handles, if it is there.
     private var handles: LateTopic?
-    private let group: ConsumerGroup
+    /// Asks which topics there are: what another client asks about costs the producer nothing.
+    private let observer: TopicAdmin
 
     /// A topic that the producer hears of with its first record. At each of its wakings it looks at all partitions that it knows of
     /// (`rd_kafka_broker_produce_toppars`, librdkafka 2.0.2), so one that is seldom written to would make each commit dearer.
@@ -52,35 +54,35 @@ final class OutcomeWriter {
 
     /// Makes a producer that is ready to write. By a transactional id the broker fences earlier producers, and settles what they
     /// left open. Throws where the brokers did not answer, a topic is missing, or the broker fences this producer.
-    init(_ configuration: WorkerConfiguration, group: ConsumerGroup, transactionalID: String?) throws(KafkaError) {
+    init(_ configuration: WorkerConfiguration, transactionalID: String?) throws(KafkaError) {
         var kafka = configuration.kafka
         kafka.properties.insert(contentsOf: Self.defaults, at: 0)
         let producer = try Producer(
             kafka, transactionalID: transactionalID, transactionTimeout: configuration.transactionTimeout)
         let names = configuration.topics
         let main = try producer.warmUp(topics: [names.results], timeout: .seconds(5))[0]
-        results = (main, try producer.partitionCount(of: main, timeout: .seconds(5)))
-        let needed = [names.deadLetters, names.requestsOwn, names.parents]
+        results = (main, max(1, try producer.partitionCount(of: main, timeout: .seconds(5))))
+        let observer = try TopicAdmin(configuration.kafka)
         let lanes = names.delays + [names.held]
-        let answers = try group.answers(on: needed + lanes + [names.handles], timeout: .seconds(5))
-        for name in needed { _ = try answers[name, default: .failure(.unknownTopic(name))].get() }
-        func topic(named name: String) -> LateTopic {
-            LateTopic(name, partitions: LaneTopics.Answer(answers[name]).partitionCount)
+        let found = try observer.descriptions(
+            of: [names.deadLetters, names.requestsOwn, names.parents, names.handles] + lanes, timeout: .seconds(5))
+        func topic(named name: String) throws(KafkaError) -> LateTopic {
+            LateTopic(name, partitions: try (found[name] ?? .missing).partitionCount(of: name))
         }
         func optional(_ name: String) -> LateTopic? {
-            let topic = topic(named: name)
-            return topic.partitions > 0 ? topic : nil
+            let count = LaneTopics.Answer(found[name] ?? .missing).partitionCount
+            return count > 0 ? LateTopic(name, partitions: count) : nil
         }
-        laneAnswers = Dictionary(uniqueKeysWithValues: lanes.map { ($0, LaneTopics.Answer(answers[$0])) })
-        deadLetters = topic(named: names.deadLetters)
-        own = topic(named: names.requestsOwn)
-        parents = topic(named: names.parents)
+        laneAnswers = found.filter { lanes.contains($0.key) }.mapValues { LaneTopics.Answer($0) }
+        deadLetters = try topic(named: names.deadLetters)
+        own = try topic(named: names.requestsOwn)
+        parents = try topic(named: names.parents)
         delays = names.delays.map(optional)
         self.lanes = DelayLanes(delays.indices.filter { [delays] in delays[$0] != nil })
         held = optional(names.held)
         handles = optional(names.handles)
         if transactionalID != nil { try producer.initTransactions(timeout: .seconds(30)) }
-        self.group = group
+        self.observer = observer
         self.producer = producer
     }
 
@@ -106,6 +108,11 @@ final class OutcomeWriter {
     /// True if the topic of dead handles is there.
     var hasHandles: Bool { handles != nil }
 
+    /// The brokers' present answers about topics. Throws where no broker answered in time.
+    func answers(on names: [String], timeout: Duration) throws(KafkaError) -> [String: LaneTopics.Answer] {
+        try observer.descriptions(of: names, timeout: timeout).mapValues { LaneTopics.Answer($0) }
+    }
+
     /// Every topic that it writes to, all of which the producer then knows.
     func allTopics() throws(KafkaError) -> [Producer.Topic] {
         var topics = [
@@ -127,13 +134,10 @@ final class OutcomeWriter {
         }
     }
 
-    /// Checks that a batch can go where it is for, and throws `noDelayLane` if not. Without any delay lane, what waits stays in
-    /// memory.
-    func checkLanes(for batch: borrowing OutcomeBatch) throws(KafkaError) {
-        guard lanes.available.isEmpty else { return }
-        for record in batch.records {
-            if case .delay = record.destination.topic { throw .noDelayLane }
-        }
+    /// Finds the topics of a batch before its first record is written: brokers may take long to name one. Throws `noDelayLane` where there
+    /// is no lane for what waits, which stays in memory then.
+    func findTopics(for batch: borrowing OutcomeBatch, turn: Int32) throws(KafkaError) {
+        for record in batch.records where record.destination != .results { _ = try place(of: record.destination, turn: turn) }
     }
 
     /// Hands all records of a batch to the producer. `turn` says which partition of a delay lane the polls go to, 0 or more.
@@ -212,8 +216,8 @@ final class OutcomeWriter {
     private func place(ofParents partition: Int32) throws(KafkaError) -> (Producer.Topic, Int32?)? {
         if partition >= parents.partitions, MonotonicTime.now() >= nextCount {
             // It may have grown. A partition that is not there was named by nobody who writes parents; such a record is of no use.
-            let answer = try group.answers(on: [parents.name], timeout: .seconds(5))[parents.name]
-            parents.partitions = LaneTopics.Answer(answer).partitionCount
+            let found = try observer.descriptions(of: [parents.name], timeout: .seconds(5))[parents.name]
+            parents.partitions = try (found ?? .missing).partitionCount(of: parents.name)
             nextCount = MonotonicTime.now().advanced(by: .seconds(1))
         }
         return partition < parents.partitions ? (try parents.known(to: producer), partition) : nil
@@ -245,25 +249,30 @@ final class OutcomeWriter {
 }
 
 extension LaneTopics.Answer {
-    /// The brokers' answer about a topic. Nil means that they left the topic out.
-    init(_ found: Result<Int32, KafkaError>?) {
+    /// The brokers' answer about a topic.
+    init(_ found: TopicDescription) {
         switch found {
-        case .success(let count): self = .partitions(count)
-        case .failure(let error) where error.isAuthorization: self = .partitions(0)
-        case .failure(let error): self = error.isUnknownTopicOrPartition ? .missing : .unclear
-        case nil: self = .unclear
+        case .existing(let count): self = .partitions(Int32(clamping: count))
+        case .missing: self = .missing
+        case .failed(let error): self = error.isAuthorization ? .partitions(0) : .unclear
         }
     }
 }
 
-extension Producer {
-    /// Makes a topic known that may be missing. Returns nil if it is not there, or not allowed. Throws where no broker answered.
-    func warmUp(optional name: String) throws(KafkaError) -> Topic? {
-        do throws(KafkaError) {
-            return try warmUp(topics: [name], timeout: .seconds(5)).first
-        } catch {
-            guard !error.isUnreachable, !error.isTimeout else { throw error }
-            return nil
+extension TopicDescription {
+    /// The partitions of the topic, which is called `name`. Throws where it is missing, or the cluster could not say.
+    fileprivate func partitionCount(of name: String) throws(KafkaError) -> Int32 {
+        switch self {
+        case .existing(let count): return Int32(clamping: count)
+        case .missing: throw .unknownTopic(name)
+        case .failed(let error): throw error
         }
+    }
+}
+
+extension TopicAdmin {
+    /// The cluster's descriptions of topics, by their names. Throws where no broker answered, or Kafka does not allow a name.
+    fileprivate func descriptions(of names: [String], timeout: Duration) throws(KafkaError) -> [String: TopicDescription] {
+        Dictionary(zip(names, try describe(topics: names, timeout: timeout).topics)) { first, _ in first }
     }
 }

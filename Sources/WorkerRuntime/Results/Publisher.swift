@@ -40,7 +40,7 @@ struct Publisher {
     mutating func prepare() throws(KafkaError) -> OutcomeWriter {
         if let writer, !writer.isClosed { return writer }
         let id = configuration.guarantee == .exactlyOnce ? configuration.transactionalID : nil
-        let fresh = try OutcomeWriter(configuration, group: group, transactionalID: id)
+        let fresh = try OutcomeWriter(configuration, transactionalID: id)
         writer = fresh
         topics.producerMade(fresh.laneAnswers)
         return fresh
@@ -81,10 +81,8 @@ struct Publisher {
         if topics.isDue(for: positions, now: .now()) {
             let names = configuration.topics.delays + [configuration.topics.held] + positions.map(\.topic)
             // Where no broker answers, the commit says so.
-            if let answers = try? group.answers(on: names, timeout: .seconds(2)) {
-                let found = Dictionary(names.map { ($0, LaneTopics.Answer(answers[$0])) }) { first, _ in first }
-                if topics.answered(found, for: positions, now: .now()) { writer.close(timeout: .zero) }
-            }
+            let answers = try? writer.answers(on: names, timeout: .seconds(2))
+            if let answers, topics.answered(answers, for: positions, now: .now()) { writer.close(timeout: .zero) }
         }
         if let doubtful = positions.first(where: { topics.presence(of: $0) == .doubtful }) { throw .unknownTopic(doubtful.topic) }
         return try prepare()
@@ -116,7 +114,7 @@ struct Publisher {
     private mutating func fillTransaction(
         _ job: CommitJob, place: GroupMetadata, with writer: OutcomeWriter
     ) throws(KafkaError) {
-        try writer.checkLanes(for: job.batch)
+        try writer.findTopics(for: job.batch, turn: turn)
         transactionBegun = MonotonicTime.now()
         do throws(KafkaError) {
             try writer.producer.beginTransaction()
@@ -204,7 +202,7 @@ struct Publisher {
         _ job: CommitJob, standing: inout CommitJob.Standing, with writer: OutcomeWriter
     ) throws(KafkaError) {
         if standing != .written {
-            try writer.checkLanes(for: job.batch)
+            try writer.findTopics(for: job.batch, turn: turn)
             do throws(KafkaError) {
                 try writer.write(job.batch, timestamp: clock.millisecondsSince1970, turn: turn)
                 try writer.confirm()
@@ -265,7 +263,7 @@ extension Publisher {
     /// Does what the fault suite must catch: the results are there whatever becomes of the offsets.
     private func publishOutside(_ batch: borrowing OutcomeBatch) throws(KafkaError) {
         #if PUSHFAN_FAILPOINTS
-            let outsider = try OutcomeWriter(configuration, group: group, transactionalID: nil)
+            let outsider = try OutcomeWriter(configuration, transactionalID: nil)
             try outsider.write(batch, timestamp: clock.millisecondsSince1970, turn: turn)
             try outsider.confirm()
             outsider.close(timeout: .seconds(5))

@@ -22,7 +22,7 @@ public final class WorkerClock: Sendable {
     public func advance(by duration: Duration) { ahead.wrappingAdd(max(0, duration.wholeNanoseconds), ordering: .relaxed) }
 
     /// Stops the clock: from now on `advance` alone moves it, so that what a worker does by time does not depend on the machine's speed. To
-    /// be called once.
+    /// be called once. A reading at the same time may be some microseconds later than those that follow.
     public func stop() {
         stoppedAt.store(WallClock.millisecondsSince1970(), ordering: .relaxed)
         stopped.store(MonotonicTime.now().nanoseconds, ordering: .releasing)

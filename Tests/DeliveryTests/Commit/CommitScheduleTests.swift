@@ -39,6 +39,7 @@ struct CommitScheduleTests {
     /// Milliseconds after which a commit of so many partitions is due: of 240 results, of a flood, of one.
     @Test(arguments: [
         (partitions: 0, many: 60, flood: 120, few: 250), (120, 60, 120, 250), (180, 90, 180, 250), (400, 120, 400, 250),
+        (600, 120, 600, 250), (5000, 120, 600, 250),
     ])
     func aCommitOfManyPartitionsIsLaterWhereItTouchesThem(partitions: Int, many: Int64, flood: Int64, few: Int64) {
         var schedule = CommitSchedule(interval: 60 * millisecond)
@@ -47,6 +48,12 @@ struct CommitScheduleTests {
             schedule.due(waiting: waiting, partitions: partitions, now: .at(60 * millisecond)).nanoseconds / millisecond
         }
         #expect((due(240), due(1_000_000), due(1)) == (many, flood, few))
+    }
+
+    @Test(arguments: [120, 400, 5000]) func aLongIntervalDoesNotGrow(partitions: Int) {
+        var schedule = CommitSchedule(interval: 5000 * millisecond)
+        schedule.noteStart(at: 0)
+        #expect(schedule.due(waiting: 1_000_000, partitions: partitions, now: .at(millisecond)) == .at(5000 * millisecond))
     }
 
     /// Results that come evenly, so many a second; a commit takes no time.

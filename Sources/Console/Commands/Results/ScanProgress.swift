@@ -12,22 +12,22 @@ struct ScanProgress {
     private let topic: String
     private let total: Int64
     private let streams: Streams
-    private let start = ContinuousClock.now
+    private let start: ContinuousClock.Instant
     private var next: ContinuousClock.Instant
     /// It takes so long that it was shown.
     private(set) var isShown = false
 
-    /// A reading that begins now.
-    init(topic: String, total: Int64, _ streams: Streams) {
+    /// A reading that begins at `start`.
+    init(topic: String, total: Int64, from start: ContinuousClock.Instant, _ streams: Streams) {
         self.topic = topic
         self.total = total
+        self.start = start
         self.streams = streams
         next = start + Self.patience
     }
 
     /// Shows how far it is, but not too often.
-    mutating func show(remaining: Int64) {
-        let now = ContinuousClock.now
+    mutating func show(remaining: Int64, now: ContinuousClock.Instant) {
         guard now >= next, total > 0 else { return }
         next = now + Self.interval
         isShown = true
@@ -57,21 +57,25 @@ final class ProgressLine: Sendable {
     }
 
     private let streams: Streams
+    private let now: @Sendable () -> ContinuousClock.Instant
     /// No other lock is taken while it is held but that of the streams.
     private let state = Mutex(State())
 
-    /// Nothing is shown yet.
-    init(_ streams: Streams) {
+    /// Nothing is shown yet. `now` is the present moment.
+    init(_ streams: Streams, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.streams = streams
+        self.now = now
     }
 
     /// Shows the progress, but not too often.
     func show(_ progress: ReadingProgress) {
         state.withLock { state in
             switch progress {
-            case .began(.topic(let topic), let count): state.reading = ScanProgress(topic: topic, total: count, streams)
-            case .began(.originals, let count): state.reading = ScanProgress(topic: "the originals", total: count, streams)
-            case .reached(let remaining): state.reading?.show(remaining: remaining)
+            case .began(.topic(let topic), let count):
+                state.reading = ScanProgress(topic: topic, total: count, from: now(), streams)
+            case .began(.originals, let count):
+                state.reading = ScanProgress(topic: "the originals", total: count, from: now(), streams)
+            case .reached(let remaining): state.reading?.show(remaining: remaining, now: now())
             case .ended:
                 state.isLong = state.reading?.isShown ?? false
                 state.reading?.end()
