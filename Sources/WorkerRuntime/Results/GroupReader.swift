@@ -37,6 +37,9 @@ struct GroupReader {
         }
     }
 
+    /// The number of partitions of one leader that are asked about to learn whether one is back, about.
+    private static let triedOfLeader = 4
+
     /// The partitions without a consumer, or `awaiting` if one that waits for a leader is back. The group is asked when numbers
     /// have changed only, so that it costs an idle fleet little.
     mutating func survey(awaiting: [TopicPartition]) throws(KafkaError) -> [TopicPartition] {
@@ -52,14 +55,18 @@ struct GroupReader {
         return unread
     }
 
-    /// True if a partition has a leader that answers, asked for 2 s at most.
+    /// True if a partition has a leader that answers, asked for 2 s at most. However many are away, each leader is asked about a few of its
+    /// own: a question about one that is not back makes the client ask for all of its topic, and brokers that have just got many
+    /// partitions need their time for those.
     private func isOneBack(of partitions: [TopicPartition]) throws(KafkaError) -> Bool {
         let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
         let deadline = ContinuousClock.now + .seconds(2)
-        for partition in partitions {
-            let left = min(Duration.seconds(1), deadline - .now)
-            guard left > .zero else { return false }
-            if (try? admin.ends(of: [partition.partition], in: partition.topic, timeout: left)) != nil { return true }
+        for own in try admin.partitionsByLeader(partitions, timeout: .seconds(1)) {
+            for place in stride(from: 0, to: own.count, by: max(1, own.count / Self.triedOfLeader)) {
+                let left = min(Duration.seconds(1), deadline - .now)
+                guard left > .zero else { return false }
+                if (try? admin.ends(of: [own[place]], timeout: left)) != nil { return true }
+            }
         }
         return false
     }
