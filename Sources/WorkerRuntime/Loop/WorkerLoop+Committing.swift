@@ -20,11 +20,7 @@ extension WorkerLoop {
         return cycle.wakeTime(waiting: outbox.records.count, partitions: marks.uncommitted.count, isHurried: isCommitUrgent, now: now)
     }
 
-    /// Does what the cycle says.
-    ///
-    /// - Parameters:
-    ///   - action: What to do.
-    ///   - error: What went wrong, if something did.
+    /// Does what the cycle says. `error` is what went wrong, if something did.
     private func perform(_ action: CommitCycle.Action, after error: KafkaError? = nil) {
         switch action {
         case .wait: break
