@@ -48,6 +48,28 @@ public final class TopicAdmin {
             partitions: topics.map { snapshot.topic($0)?.partitions ?? [] })
     }
 
+    /// Asks about topics that need not be there.
+    ///
+    /// - Parameters:
+    ///   - names: Their names. One that Kafka does not allow has failed.
+    ///   - timeout: How long to wait.
+    /// - Returns: The description of each, by its name.
+    /// - Throws: `isUnreachable` if no broker answered, `isAuthentication` if they refused us.
+    public func descriptions(of names: [String], timeout: Duration) throws(KafkaError) -> [String: TopicDescription] {
+        var descriptions: [String: TopicDescription] = [:]
+        var allowed: [String] = []
+        for name in Set(names) {
+            do throws(KafkaError) {
+                try TopicName.validate(name)
+                allowed.append(name)
+            } catch {
+                descriptions[name] = .failed(error)
+            }
+        }
+        for (name, topic) in zip(allowed, try describe(topics: allowed, timeout: timeout).topics) { descriptions[name] = topic }
+        return descriptions
+    }
+
     private static func describe(_ topic: ClusterSnapshot.Topic?) -> TopicDescription {
         guard let topic else { return .missing }
         guard let error = topic.error else { return .existing(partitionCount: topic.partitionCount) }

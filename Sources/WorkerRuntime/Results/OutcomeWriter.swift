@@ -269,10 +269,3 @@ extension TopicDescription {
         }
     }
 }
-
-extension TopicAdmin {
-    /// The cluster's descriptions of topics, by their names. Throws where no broker answered, or Kafka does not allow a name.
-    fileprivate func descriptions(of names: [String], timeout: Duration) throws(KafkaError) -> [String: TopicDescription] {
-        Dictionary(zip(names, try describe(topics: names, timeout: timeout).topics)) { first, _ in first }
-    }
-}
