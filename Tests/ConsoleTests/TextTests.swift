@@ -164,9 +164,9 @@ import Testing
         let passed = Atomic(0)
         var traits = Streams.Traits()
         traits.isErrorTerminal = true
-        let line = ProgressLine(
-            Streams(traits: traits, write: { _ in true }, writeError: written.add, readInput: { () throws(CommandFailure) in [] }),
-            now: { start + .milliseconds(passed.load(ordering: .relaxed)) })
+        let streams = Streams(
+            traits: traits, write: { _ in true }, writeError: written.add, readInput: { () throws(CommandFailure) in [] })
+        let line = ProgressLine(streams) { start + .milliseconds(passed.load(ordering: .relaxed)) }
         line.show(.began(.topic("t"), count: 10))
         passed.store(isLong ? 701 : 699, ordering: .relaxed)
         line.show(.reached(remaining: 5))

@@ -11,13 +11,13 @@ extension WorkerLoop {
     func offerCommit() {
         guard membership.isProducerReady, !partitions.isEmpty else { return }
         let isHurried = mode != .running || membership.isOpening || isCommitUrgent
-        perform(cycle.due(waiting: outbox.records.count, partitions: marks.uncommitted.count, isHurried: isHurried, now: now))
+        perform(cycle.due(waiting: outbox.records.count, partitions: marks.touchedCount, isHurried: isHurried, now: now))
     }
 
     /// The moment at which `offerCommit` must be called at the latest.
     var nextCommit: MonotonicTime {
         guard membership.isProducerReady, !partitions.isEmpty else { return .never }
-        return cycle.wakeTime(waiting: outbox.records.count, partitions: marks.uncommitted.count, isHurried: isCommitUrgent, now: now)
+        return cycle.wakeTime(waiting: outbox.records.count, partitions: marks.touchedCount, isHurried: isCommitUrgent, now: now)
     }
 
     /// Does what the cycle says. `error` is what went wrong, if something did.

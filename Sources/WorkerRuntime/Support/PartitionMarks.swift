@@ -21,6 +21,8 @@ struct PartitionMarks {
     private(set) var left = SlotSet()
     /// The partitions whose position says that no worker is at work.
     private(set) var closedCount = 0
+    /// The number of partitions that a commit would touch.
+    var touchedCount: Int { uncommitted.count }
     /// True while a previous owner may go on.
     private(set) var mayOverlap = true
 
