@@ -2,8 +2,8 @@ import Kafka
 
 /// Asks where partitions of any topics begin and end, and finds out which of them have a leader that is away. Belongs to one thread.
 ///
-/// All partitions are asked about in one question. Where that fails because a leader is away, those of each leader are, so that it takes
-/// as many questions as there are brokers, however many topics and partitions there are.
+/// Partitions of all topics are asked about in one question, up to a thousand. Where that fails because a leader is away, those of each leader
+/// are, so that it takes as many questions as there are brokers.
 final class LogProber {
     /// The answers about some partitions.
     struct Answers<Value> {
@@ -19,6 +19,10 @@ final class LogProber {
     /// The time that a question for all partitions may take.
     let limit: Duration
 
+    /// The most partitions of a question. To put an answer together takes the library the square of their number
+    /// (`rd_kafka_topic_partition_list_update`, librdkafka 2.0.2).
+    private let most: Int
+
     private let make: () throws(KafkaError) -> any OffsetSource
     /// Made with the first question, because some have none.
     private var source: (any OffsetSource)?
@@ -29,8 +33,9 @@ final class LogProber {
     }
 
     /// A prober that makes what it asks when it has a question.
-    init(limit: Duration, making make: @escaping () throws(KafkaError) -> any OffsetSource) {
+    init(limit: Duration, most: Int = 1000, making make: @escaping () throws(KafkaError) -> any OffsetSource) {
         self.limit = limit
+        self.most = most
         self.make = make
     }
 
@@ -82,6 +87,17 @@ final class LogProber {
         ask: (any OffsetSource, [TopicPartition], Duration) throws(KafkaError) -> [Value]
     ) throws(KafkaError) -> Answers<Value> {
         guard !partitions.isEmpty else { return Answers() }
+        guard partitions.count <= most else {
+            var all = Answers<Value>()
+            for start in stride(from: 0, to: partitions.count, by: most) {
+                let part = Array(partitions[start..<min(start + most, partitions.count)])
+                // A leader that is away takes the whole of it, so later parts have less.
+                let found = try answers(about: part, within: all.failure == nil ? limit : min(limit, Self.leaderLimit.each), ask: ask)
+                all.values += found.values
+                all.failure = all.failure ?? found.failure
+            }
+            return all
+        }
         let source = try connected()
         let failure: KafkaError
         do throws(KafkaError) {

@@ -41,7 +41,7 @@ struct StartQuestionsTests {
         defer { consumer.close(timeout: .seconds(1)) }
         var finder = StartFinder(
             terms, group: consumer.group, limits: StartFinder.Limits(), now: { Timestamp(milliseconds: 1_000_000_000) },
-            makeProber: { LogProber(limit: limit) { brokers } })
+            makeProber: { LogProber(limit: limit, most: 10_000) { brokers } })
         return try finder.starts(of: positions, behindCommit: behindCommit)
     }
 
@@ -86,6 +86,18 @@ struct StartQuestionsTests {
             let expected = away.contains(position.partition) ? StartRule.Decision.undecided : .offset(0)
             #expect(starts.rulings[position.partition]?.decision == expected)
         }
+    }
+
+    @Test func aQuestionNamesNoMoreThanAThousandPartitions() throws {
+        let brokers = FakeBrokers()
+        brokers.usualBounds = 0..<9
+        brokers.leaderless = [Self.partition("requests0", 1200)]
+        let prober = LogProber(limit: Self.limit) { brokers }
+        let partitions = (0..<2500).map { Self.partition("requests0", $0) }
+        let answers = try prober.ends(of: partitions)
+        #expect(answers.values == partitions.map { $0.partition == 1200 ? nil : 9 } && answers.failure?.isLeaderAway == true)
+        #expect(brokers.questions.prefix(3) == [.ends(1000), .ends(1000), .leaders(1000)] && brokers.questions.last == .ends(500))
+        #expect(brokers.timeouts.last == .seconds(1))
     }
 
     @Test func theEndsOfWhatASilentBrokerLeadsAreUnknown() throws {
