@@ -96,8 +96,8 @@ struct StartQuestionsTests {
         let partitions = (0..<2500).map { Self.partition("requests0", $0) }
         let answers = try prober.ends(of: partitions)
         #expect(answers.values == partitions.map { $0.partition == 1200 ? nil : 9 } && answers.failure?.isLeaderAway == true)
-        #expect(brokers.questions.prefix(3) == [.ends(1000), .ends(1000), .leaders(1000)] && brokers.questions.last == .ends(500))
-        #expect(brokers.timeouts.last == .seconds(1))
+        #expect(brokers.questions.prefix(3) == [.ends(1000), .ends(1000), .leaders(1000)])
+        #expect(brokers.questions.last == .ends(500) && brokers.timeouts.last == .seconds(1))
     }
 
     @Test func theEndsOfWhatASilentBrokerLeadsAreUnknown() throws {
