@@ -92,7 +92,8 @@ final class LogProber {
             for start in stride(from: 0, to: partitions.count, by: most) {
                 let part = Array(partitions[start..<min(start + most, partitions.count)])
                 // A leader that is away takes the whole of it, so later parts have less.
-                let found = try answers(about: part, within: all.failure == nil ? limit : min(limit, Self.leaderLimit.each), ask: ask)
+                let left = all.failure == nil ? limit : min(limit, Self.leaderLimit.each)
+                let found = try answers(about: part, within: left, ask: ask)
                 all.values += found.values
                 all.failure = all.failure ?? found.failure
             }
