@@ -171,6 +171,45 @@ struct HubsTests {
         try worker.stop()
     }
 
+    /// Some 3 MB, of which the buffer of either hub holds a quarter.
+    private static func flood() -> [String] {
+        let filler = String(repeating: "x", count: 10_000)
+        return (0..<300).map { request("flood\($0)", #","filler":"\#(filler)""#) }
+    }
+
+    @Test func aFloodForAHubThatTakesItIsSentAndNotDeferred() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let other = try FurtherHub("other")
+        let worker = try bench.startWorker {
+            $0.maxInFlight = 4
+            $0.memoryBudget = 16 << 20
+            $0.hubs.append(try other.settings())
+        }
+        try bench.publish(all: Self.flood() + [Self.request("last", #","hub":"other""#)], partition: 0)
+        try bench.results(301)
+        #expect(bench.metric("pushfan_delayed_total") == 0)
+        try worker.stop()
+    }
+
+    @Test func aFloodForAHubThatHangsHoldsUpOthersForSecondsOnly() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let other = try FurtherHub("other")
+        bench.gate.close()
+        defer { bench.gate.open() }
+        let worker = try bench.startWorker {
+            $0.maxInFlight = 4
+            $0.memoryBudget = 16 << 20
+            $0.requestTimeout = .seconds(86_400)
+            $0.hubs.append(try other.settings { $0.requestTimeout = .seconds(86_400) })
+        }
+        try bench.publish(all: Self.flood() + [Self.request("good", #","hub":"other""#)], partition: 0)
+        #expect(bench.passTime(by: .milliseconds(500)) { other.tags == ["good"] })
+        #expect(bench.metric("pushfan_delayed_total") >= 100)
+        bench.gate.open()
+        worker.askToStop()
+        try worker.stop()
+    }
+
     @Test func everyHubHasARateOfItsOwn() throws {
         let bench = try Bench(.quickest, partitions: 2, hasShares: true)
         let other = try FurtherHub("other")

@@ -40,6 +40,10 @@ final class HubPorts: Sequence {
     let mail = HubMail()
     /// The only open port, or nil while there are several.
     private(set) var only: HubPort?
+    /// The hubs that have as much buffered of a lane as may be, by lane.
+    var fullOfBuffered = Lane.allCases.map { _ in FullHubs() }
+    /// The hubs that have as many calls from delay lanes as may wait, or no memory for them.
+    var fullOfDelayed = FullHubs()
     /// The destinations of the names of hubs. The numbers are those of the ports.
     var routes: HubRoutes
 
@@ -54,6 +58,9 @@ final class HubPorts: Sequence {
         mark(number)
         return ports[number]
     }
+
+    /// The port of a number, for a look that changes nothing. It is not marked.
+    func peek(at number: Int) -> HubPort { ports[number] }
 
     /// Iterates over the ports alone, without a copy of the routes. It marks none.
     func makeIterator() -> IndexingIterator<[HubPort]> { ports.makeIterator() }

@@ -33,17 +33,11 @@ extension WorkerLoop {
         return true
     }
 
-    /// True if there are lanes for deferred requests.
-    var canDefer: Bool { scheduler.delays.hasLanes }
-
-    /// True if as many records of a lane are buffered for a hub as its part of the memory holds.
-    func isFull(_ port: HubPort, for lane: Lane) -> Bool {
-        scheduler.buffers.byteCount(at: port.number, in: lane) >= memory.buffered / ports.count
-    }
-
-    /// True if a hub has memory for `flight`, or for another request.
-    func hasShare(_ port: HubPort, for flight: Flight? = nil) -> Bool {
-        ports.hasShare(port, for: flight, among: flights.byteCounts, of: memory)
+    /// The room of hubs now.
+    var room: HubRoom {
+        HubRoom(
+            ports: ports, buffers: scheduler.buffers, memory: memory, byteCounts: flights.byteCounts,
+            canDefer: scheduler.delays.hasLanes, now: now)
     }
 
     /// Defers a request that was planned, if its hub has no room for its calls while those of other hubs have some. So a hub that is out, or
@@ -51,12 +45,11 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is in a lane.
     func deferIfFull(_ flight: Flight) -> Bool {
-        guard canDefer, flight.cancellation == nil else { return false }
+        guard scheduler.delays.hasLanes, flight.cancellation == nil else { return false }
         let port = ports[flight.port]
-        let isFull =
-            flight.delayed == nil
-            ? isFull(port, for: flight.lane) : port.ready.delayedCount >= ReadyCalls.mostDelayed || !hasShare(port, for: flight)
-        return (isFull || flight.mustDefer) && deferNow(flight)
+        let hasNone =
+            flight.delayed == nil ? room.isDeferred(at: port, in: flight.lane) : room.isDeferredAgain(flight, at: port)
+        return (hasNone || flight.mustDefer) && deferNow(flight)
     }
 
     func deferNow(_ flight: Flight) -> Bool {

@@ -115,10 +115,7 @@ extension WorkerLoop {
 
     /// True if a lane's records may be read, as far as its own calls go.
     func hasRoom(_ lane: Lane) -> Bool {
-        guard let port = ports.only else {
-            let most = memory.buffered / ports.count
-            return canDefer || scheduler.buffers.hubs.allSatisfy { scheduler.buffers.byteCount(at: $0, in: lane) < most }
-        }
+        guard let port = ports.only else { return !room.isHeldUp(lane) }
         guard hasTenants(lane) else { return port.hasRoom(lane) }
         return scheduler.buffers.byteCount(at: port.number, in: lane) < memory.buffered
     }
@@ -133,8 +130,7 @@ extension WorkerLoop {
         let isTenantFull =
             scheduler.buffers.hasRecords(of: flight.tenant, at: port.number, in: lane)
             || !mayHaveMoreCalls(flight.tenant, in: lane, at: port, flight: flight)
-        // It is deferred if as much is buffered as may be.
-        let isDeferred = ports.areSeveral && canDefer && isFull(port, for: lane)
+        let isDeferred = ports.areSeveral && room.isDeferred(at: port, in: lane)
         return isTenantFull && !isDeferred ? [.isTenantChecked, .isTenantFull] : .isTenantChecked
     }
 
@@ -144,6 +140,7 @@ extension WorkerLoop {
             ports[flight.port].ready.watch(flight.tenant, in: flight.lane)
         }
         scheduler.buffers.append(flight.buffered(), of: flight.tenant, at: flight.port)
+        if ports.areSeveral { room.noteBuffered(at: flight.port, in: flight.lane) }
         flights.release(flight)
     }
 
@@ -156,7 +153,7 @@ extension WorkerLoop {
     }
 
     private func takeBuffered(of port: HubPort, in lane: Lane, startingBy body: (Flight, StartFacts) -> Void) {
-        while canProceed, hasShare(port), let tenant = port.ready.removeServed(in: lane) {
+        while canProceed, room.hasShare(port), let tenant = port.ready.removeServed(in: lane) {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, at: port),
                 let record = scheduler.buffers.nextOfTenant(tenant, at: port.number, in: lane)
             {
@@ -174,7 +171,7 @@ extension WorkerLoop {
         let queues = port.ready.fresh(in: lane)
         let hasPlace = HubBuffers.hasPlace(
             waiting: queues.count(of: tenant), tenantCount: queues.tenantCount, most: port.settings.maxInFlight)
-        return hasPlace && hasShare(port, for: flight)
+        return hasPlace && room.hasShare(port, for: flight)
     }
 
     /// The least time that a request must have waited to be moved out of the way: 2 s in nanoseconds.
@@ -184,19 +181,13 @@ extension WorkerLoop {
     /// fills half of the partition's window, or memory is full, and another hub has nothing to do. Else nothing could be read for that one.
     /// Calls `body` with those that were buffered, which it defers.
     func relieveWindows(_ body: (Flight, StartFacts) -> Void) {
-        guard ports.areSeveral, canDefer, canProceed, ports.contains(where: isIdle) else { return }
+        guard ports.areSeveral, scheduler.delays.hasLanes, canProceed, ports.contains(where: room.isIdle) else { return }
         for lane in Lane.allCases {
             for slot in lanes[lane.rawValue].slots where hasRoomForOutcomes {
                 let end = partitions[slot].reliefEnd(isMemoryFull: flights.byteCount >= memory.flights)
                 if let end { relieve(slot, lane: lane, before: end, startingBy: body) }
             }
         }
-    }
-
-    /// True if the hub could take calls at once but has none.
-    private func isIdle(_ port: HubPort) -> Bool {
-        !port.isRetired && port.ready.isEmpty && scheduler.buffers.count(at: port.number) == 0
-            && port.limits.waitEnd(now: now) == nil
     }
 
     private func relieve(_ slot: Int, lane: Lane, before end: Int64, startingBy body: (Flight, StartFacts) -> Void) {

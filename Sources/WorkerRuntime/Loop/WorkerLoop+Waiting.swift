@@ -15,7 +15,7 @@ extension WorkerLoop {
     var canReceiveDelayed: Bool {
         let hubs = ports.count
         return canReceive && ports.delayedReadyCount < ReadyCalls.mostDelayed * hubs
-            && ports.waitingForRetry < Self.maximumWaiting * hubs
+            && ports.waitingForRetry < Self.maximumWaiting * hubs && !(ports.areSeveral && room.areDelaysHeldUp)
     }
 
     /// Takes the records of delay lanes whose time has come, and those that can be handed on. Calls `body` with those that are to start.
