@@ -154,6 +154,19 @@ import Testing
         #expect(backlog.oldest == moments[2] && backlog.requests[Lane.bulk.rawValue] == moments[1])
     }
 
+    /// Records, finished requests per second, and whether the last of them waits for more than 5 s.
+    @Test(arguments: [(0, 0, false), (1, 0, true), (500, 100, false), (501, 100, true), (100_000, 25_000, false)])
+    func whatIsUnreadIsLongIfItTakesMoreThanFiveSeconds(count: Double, rate: Double, isLong: Bool) {
+        #expect(Unread.isLong(count, finishing: rate) == isLong)
+    }
+
+    @Test func theBacklogKnowsHowMuchIsUnread() {
+        var backlog = Backlog(delayCount: 2, now: Self.now)
+        for count in [3.0, 4] { backlog.noteUnread(ofRequests: count) }
+        backlog.noteUnread(ofDelays: 5)
+        #expect(backlog.unread == Unread(requests: 7, delays: 5))
+    }
+
     @Test func thePartitionsEntryHasWhatIsKnown() throws {
         var partition = try Self.partition(committed: 30)
         let entry = partition.status(inWork: 2, oldest: nil, reading: nil, now: Self.now)

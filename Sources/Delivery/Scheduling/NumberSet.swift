@@ -5,6 +5,9 @@ struct NumberSet {
     /// By number, its place among them, or nil for one that is not there.
     private var places: [Int?] = []
 
+    /// True if a number is there.
+    func contains(_ number: Int) -> Bool { places.indices.contains(number) && places[number] != nil }
+
     /// Adds a number, or takes it out.
     ///
     /// - Parameters:

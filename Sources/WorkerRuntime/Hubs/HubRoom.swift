@@ -5,8 +5,9 @@ import PushModel
 /// The room that hubs have for requests that wait, at a moment. Each has its part of the buffers and of the memory for requests in work,
 /// and some calls from delay lanes may wait there.
 ///
-/// What finds no room is not read at first, for that costs nothing. A hub that is out, or whose room stays full while another hub has nothing
-/// to do, must not cause head-of-line blocking for others: what finds no room there is deferred.
+/// What finds no room is not read at first, for that costs nothing. A hub that is out must not cause head-of-line blocking for others, nor
+/// one whose room stays full while much is unread and another hub has nothing to do: what finds no room there is deferred, until half of
+/// its room is free.
 struct HubRoom {
     let ports: HubPorts
     let buffers: HubBuffers
@@ -15,6 +16,8 @@ struct HubRoom {
     let byteCounts: [Int]
     /// True if there are delay lanes.
     let canDefer: Bool
+    /// True if so many records are unread that those behind them wait for long.
+    let isBehind: (inRequests: Bool, inDelays: Bool)
     let now: MonotonicTime
 
     /// True if a hub has memory for `flight`, or for another request.
@@ -27,8 +30,12 @@ struct HubRoom {
         !port.isRetired && port.ready.isEmpty && buffers.count(at: port.number) == 0 && port.limits.waitEnd(now: now) == nil
     }
 
-    private func defers(_ port: HubPort, isOverdue: Bool) -> Bool {
-        canDefer && (port.limits.isOut(now: now) || isOverdue && ports.contains(where: isIdle))
+    private func defers(_ port: HubPort, of full: inout FullHubs, isBehind: Bool) -> Bool {
+        guard canDefer else { return false }
+        if port.limits.isOut(now: now) || full.isDeferring(port.number) { return true }
+        guard isBehind, full.isOverdue(port.number, now: now), ports.contains(where: isIdle) else { return false }
+        full.beginDeferral(port.number)
+        return true
     }
 }
 
@@ -45,7 +52,7 @@ extension HubRoom {
     /// True if a request of a hub and lane is deferred rather than buffered.
     func isDeferred(at port: HubPort, in lane: Lane) -> Bool {
         buffers.byteCount(at: port.number, in: lane) >= mostBuffered
-            && defers(port, isOverdue: ports.fullOfBuffered[lane.rawValue].isOverdue(port.number, now: now))
+            && defers(port, of: &ports.fullOfBuffered[lane.rawValue], isBehind: isBehind.inRequests)
     }
 
     /// True if a lane is not read on, because what comes next may find no room and would not be deferred.
@@ -76,7 +83,7 @@ extension HubRoom {
     }
 
     private func defersDelayed(_ port: HubPort) -> Bool {
-        defers(port, isOverdue: ports.fullOfDelayed.isOverdue(port.number, now: now))
+        defers(port, of: &ports.fullOfDelayed, isBehind: isBehind.inDelays)
     }
 
     /// Notes what waits at a hub. Returns true if there is no room for more.

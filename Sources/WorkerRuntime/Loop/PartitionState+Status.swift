@@ -46,12 +46,14 @@ extension PartitionState {
         switch role {
         case .requests(let lane):
             guard let marks else { break }
-            let lag = measureRequests(marks, now: now)
-            since = lag.since
-            backlog.noteRequests(of: lane, since: lag.since, open: lag.open)
+            let (first, open) = measureRequests(marks, now: now)
+            since = first
+            backlog.noteRequests(of: lane, since: first, open: open)
+            backlog.noteUnread(ofRequests: lag.value)
         case .delay(let delay):
             since = measureDelayed(marks, now: now)
             backlog.noteDelayed(delay, since: since, unread: unread?.waitingSince)
+            backlog.noteUnread(ofDelays: lag.value)
         case .parents, .held:
             if let marks { measureLag(marks, from: parentsPosition ?? ledger?.position ?? marks.low) }
         }

@@ -37,7 +37,7 @@ extension WorkerLoop {
     var room: HubRoom {
         HubRoom(
             ports: ports, buffers: scheduler.buffers, memory: memory, byteCounts: flights.byteCounts,
-            canDefer: scheduler.delays.hasLanes, now: now)
+            canDefer: scheduler.delays.hasLanes, isBehind: facts.isBehind, now: now)
     }
 
     /// Defers a request that was planned, if its hub has no room for its calls while those of other hubs have some. So a hub that is out, or

@@ -33,7 +33,7 @@ extension WorkerLoop {
         for delay in backlog.delays.indices {
             metrics.lagSeconds(ofDelay: delay).set(wallClock.seconds(since: backlog.delays[delay]))
         }
-        facts.oldestUnread = backlog.oldest
+        facts.note(backlog)
         health.noteOpen(backlog.open)
         metrics.parentsOpen.set(parents.openCount)
     }

@@ -63,6 +63,8 @@ struct Backlog {
     private(set) var delays: [Timestamp]
     /// The first of all requests, and of the records of delay lanes that are unread again.
     private(set) var oldest: Timestamp
+    /// The unread records of requests, and of delay lanes.
+    private(set) var unread = Unread()
     /// The open transactions that hold some up.
     private(set) var open: [OpenTransaction] = []
 
@@ -72,6 +74,12 @@ struct Backlog {
         requests = Lane.allCases.map { _ in now }
         delays = Array(repeating: now, count: delayCount)
     }
+
+    /// Takes in the unread records of a partition of requests.
+    mutating func noteUnread(ofRequests count: Double) { unread.requests += count }
+
+    /// Takes in the unread records of a partition of a delay lane.
+    mutating func noteUnread(ofDelays count: Double) { unread.delays += count }
 
     /// Takes in a partition of requests.
     mutating func noteRequests(of lane: Lane, since: Timestamp?, open: [OpenTransaction]) {
@@ -85,5 +93,19 @@ struct Backlog {
     mutating func noteDelayed(_ delay: Int, since: Timestamp?, unread: Timestamp?) {
         if let since { delays[delay] = min(delays[delay], since) }
         if let unread { oldest = min(oldest, unread) }
+    }
+}
+
+/// The numbers of unread records, of all partitions of a loop.
+struct Unread: Equatable {
+    /// Those of requests.
+    var requests = 0.0
+    /// Those of delay lanes, also the ones that are not due.
+    var delays = 0.0
+
+    /// True if so many would take longer than `FullHubs.patience` at the present rate, requests per second. Those behind them would
+    /// wait as long.
+    static func isLong(_ count: Double, finishing rate: Double) -> Bool {
+        count * 1e9 > rate * Double(FullHubs.patience)
     }
 }

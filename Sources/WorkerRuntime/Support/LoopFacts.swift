@@ -15,7 +15,9 @@ struct LoopFacts {
     /// The assignment of which the board has all partitions, and their number.
     private var posted: (epoch: Int, count: Int)?
     /// The time since which the oldest unread request waits, as far as that is known. Nil when nothing is unread.
-    var oldestUnread: Timestamp?
+    private(set) var oldestUnread: Timestamp?
+    /// The unread records.
+    private(set) var unread = Unread()
 
     /// No facts yet.
     init(board: StatusBoard) { self.board = board }
@@ -31,6 +33,15 @@ struct LoopFacts {
             board.post(status)
             posted = (epoch, count)
         }
+    }
+
+    /// Takes in what waits unread. To be called once a second.
+    mutating func note(_ backlog: Backlog) { (oldestUnread, unread) = (backlog.oldest, backlog.unread) }
+
+    /// True if the unread requests would take long at the present rate, and whether the delay lanes' records would.
+    var isBehind: (inRequests: Bool, inDelays: Bool) {
+        let rate = finishRate.perSecond
+        return (Unread.isLong(unread.requests, finishing: rate), Unread.isLong(unread.delays, finishing: rate))
     }
 
     /// Counts what was finished since the last call. To be called once a second.

@@ -28,6 +28,21 @@ struct FullHubsTests {
         #expect(!full.isOverdue(0, now: now) && !full.isOverdue(99, now: now))
     }
 
+    @Test func deferralLastsUntilHalfOfTheRoomIsFree() {
+        var full = FullHubs()
+        full.note(1, holding: 100, of: 100, now: Self.start)
+        #expect(!full.isDeferring(1))
+        full.beginDeferral(1)
+        for used in [100, 51, 99] {
+            full.note(1, holding: used, of: 100, now: Self.start)
+            #expect(full.isDeferring(1) && !full.isDeferring(0) && !full.isDeferring(2))
+        }
+        full.note(1, holding: 50, of: 100, now: Self.start)
+        #expect(!full.isDeferring(1))
+        full.note(1, holding: 100, of: 100, now: Self.start)
+        #expect(!full.isDeferring(1), "it was free, and is full again")
+    }
+
     @Test func eachHubHasATimeOfItsOwn() {
         var full = FullHubs()
         full.note(5, holding: 1, of: 1, now: Self.start)
