@@ -70,10 +70,12 @@ struct NameDisputeTests {
         arguments: [
             ("its shadow is silent", Group(), 11),
             ("its broker crashes and comes back", Group(outages: [5..<8]), 19),
+            ("its broker is away between two looks", Group(outages: [4.5..<5.5]), 16),
             ("its broker crashes again and again", Group(outages: (0..<20).map { Double($0 * 8 + 4)..<Double($0 * 8 + 8) }), 171),
             ("its broker comes back late", Group(outages: [2..<12.5]), 23),
             ("its group moves to another broker, and back", Group(moves: [9, 18]), 29),
             ("its group is rebalanced", Group(rebalances: [4..<16]), 27),
+            ("its group is rebalanced for a minute", Group(rebalances: [4..<64]), 75),
             ("a join on its way makes one more shadow", Group(joins: [0, 8]), 19),
             ("it stands still with an answer", Group(pauses: [9..<60]), 61),
             ("a client of its own lives on", Group(isOwn: true), 1),
@@ -106,6 +108,15 @@ struct NameDisputeTests {
             }
             #expect(actions.contains(.end) == isProof)
         }
+    }
+
+    @Test func anAnswerSaysNothingOfTheTimeBehindItsQuestion() {
+        var dispute = Self.fenced()
+        let sighting = NameSighting(memberID: "other", coordinator: 1, isStable: true)
+        for second in 1...13 { _ = dispute.noteSighting(sighting, asked: Self.at(Double(second)), now: Self.at(Double(second))) }
+        let late = dispute.noteSighting(sighting, asked: Self.at(14), now: Self.at(14.9))
+        let next = dispute.noteSighting(sighting, asked: Self.at(15.9), now: Self.at(15.9))
+        #expect(late == .check(at: Self.at(15.9)) && next == .end)
     }
 
     @Test func aNewFencingNeedsANewProof() {
