@@ -7,7 +7,7 @@ import Basics
 ///
 /// Only time tells: a group goes on to show the client id of whoever joined first under a name, when others take its place. The worker's
 /// client is closed, so a membership of its own ends with its session. But a session begins again when its broker comes back or another
-/// broker takes over, and lasts while the group is rebalanced, and a join on its way makes one more membership. So the proof of another
+/// broker takes over, and lasts while a rebalance waits, and a join on its way makes one more membership. So the proof of another
 /// process is one membership that outlives a session while nothing of that is seen, nor had the time to happen unseen.
 /// Who has the name for longer lives.
 ///
