@@ -45,7 +45,7 @@ struct NameDispute: Sendable {
 
     /// The looks that showed one membership without a break.
     private struct Proof {
-        let sighting: NameSighting
+        let member: NameMember
         /// The moment of the first answer.
         let begun: MonotonicTime
         /// The moment of the last question.
@@ -69,14 +69,14 @@ struct NameDispute: Sendable {
 
     /// A look that was begun at `asked` has shown the membership under the name, or that there is none. Returns `rejoin` for none and
     /// for the worker's own, `end` if one has the name for longer than a session without a break, else `check`.
-    mutating func noteSighting(_ sighting: NameSighting?, asked: MonotonicTime, now: MonotonicTime) -> Action {
+    mutating func noteMember(_ member: NameMember?, asked: MonotonicTime, now: MonotonicTime) -> Action {
         heardAt = now
-        guard let sighting, sighting.memberID != ownMemberID else { return .rejoin }
-        if let proof, proof.sighting == sighting, sighting.isStable, now.nanoseconds(since: proof.asked) <= Self.margin {
+        guard let member, member.memberID != ownMemberID else { return .rejoin }
+        if let proof, proof.member == member, member.isStable, now.nanoseconds(since: proof.asked) <= Self.margin {
             self.proof?.asked = asked
             if isOver(since: proof.begun, now: asked) { return .end }
         } else {
-            proof = Proof(sighting: sighting, begun: now, asked: asked)
+            proof = Proof(member: member, begun: now, asked: asked)
         }
         return .check(at: now.advanced(byNanoseconds: Self.checkInterval))
     }
@@ -92,8 +92,8 @@ struct NameDispute: Sendable {
     }
 }
 
-/// A membership under a worker's name, as one look shows it.
-struct NameSighting: Sendable, Equatable {
+/// A member under a worker's name, as one look shows it.
+struct NameMember: Sendable, Equatable {
     /// The id that the group gave it when it joined. Each joining has another.
     var memberID: String
     /// The broker that keeps the group's sessions, or nil where none is named.

@@ -73,7 +73,7 @@ struct NameKeeper {
             guard pause(until: moment) else { throw .interrupted(reason) }
             let asked = clock.monotonic
             do throws(KafkaError) {
-                action = dispute.noteSighting(try probe.sighting(), asked: asked, now: clock.monotonic)
+                action = dispute.noteMember(try probe.member(), asked: asked, now: clock.monotonic)
             } catch {
                 action = dispute.noteNoAnswer(now: clock.monotonic)
             }

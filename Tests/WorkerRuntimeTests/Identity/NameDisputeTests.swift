@@ -34,14 +34,14 @@ struct NameDisputeTests {
         /// The member is the worker's own, whose client is left behind and lives on.
         var isOwn = false
 
-        func sighting(at moment: Double) -> NameSighting? {
+        func member(at moment: Double) -> NameMember? {
             let isRebalanced = rebalances.contains { $0.contains(moment) }
             let joined = joins.lastIndex { $0 <= moment } ?? 0
             let renewals = joins + moves + outages.map(\.upperBound) + rebalances.map(\.upperBound)
             let heard = renewals.filter { $0 <= moment }.max() ?? 0
             let hasName = isHeld || isOwn || isRebalanced || moment - heard <= 10
             return hasName
-                ? NameSighting(
+                ? NameMember(
                     memberID: isOwn ? "own" : "member \(joined)", coordinator: Int32(moves.count { $0 <= moment }),
                     isStable: !isRebalanced)
                 : nil
@@ -56,7 +56,7 @@ struct NameDisputeTests {
                 let action =
                     outages.contains { $0.contains(asked) }
                     ? dispute.noteNoAnswer(now: at(now))
-                    : dispute.noteSighting(sighting(at: asked), asked: at(asked), now: at(now))
+                    : dispute.noteMember(member(at: asked), asked: at(asked), now: at(now))
                 guard case .check(let moment) = action else { return (action, now) }
                 asked = Double(moment.nanoseconds) / 1e9
             }
@@ -103,8 +103,8 @@ struct NameDisputeTests {
             var actions: [NameDispute.Action] = []
             for look in 1...20 {
                 let now = Self.at(Double(look) * distance)
-                let sighting = NameSighting(memberID: "other", coordinator: nil, isStable: true)
-                actions.append(dispute.noteSighting(sighting, asked: now, now: now))
+                let member = NameMember(memberID: "other", coordinator: nil, isStable: true)
+                actions.append(dispute.noteMember(member, asked: now, now: now))
             }
             #expect(actions.contains(.end) == isProof)
         }
@@ -112,19 +112,19 @@ struct NameDisputeTests {
 
     @Test func anAnswerSaysNothingOfTheTimeBehindItsQuestion() {
         var dispute = Self.fenced()
-        let sighting = NameSighting(memberID: "other", coordinator: 1, isStable: true)
-        for second in 1...13 { _ = dispute.noteSighting(sighting, asked: Self.at(Double(second)), now: Self.at(Double(second))) }
-        let late = dispute.noteSighting(sighting, asked: Self.at(14), now: Self.at(14.9))
-        let next = dispute.noteSighting(sighting, asked: Self.at(15.9), now: Self.at(15.9))
+        let member = NameMember(memberID: "other", coordinator: 1, isStable: true)
+        for second in 1...13 { _ = dispute.noteMember(member, asked: Self.at(Double(second)), now: Self.at(Double(second))) }
+        let late = dispute.noteMember(member, asked: Self.at(14), now: Self.at(14.9))
+        let next = dispute.noteMember(member, asked: Self.at(15.9), now: Self.at(15.9))
         #expect(late == .check(at: Self.at(15.9)) && next == .end)
     }
 
     @Test func aNewFencingNeedsANewProof() {
         var dispute = Self.fenced()
-        let sighting = NameSighting(memberID: "other", coordinator: 1, isStable: true)
-        for second in 1...14 { _ = dispute.noteSighting(sighting, asked: Self.at(Double(second)), now: Self.at(Double(second))) }
+        let member = NameMember(memberID: "other", coordinator: 1, isStable: true)
+        for second in 1...14 { _ = dispute.noteMember(member, asked: Self.at(Double(second)), now: Self.at(Double(second))) }
         _ = dispute.fenced(as: nil, now: Self.at(14.5), jitter: 0)
-        let first = dispute.noteSighting(sighting, asked: Self.at(15), now: Self.at(15))
+        let first = dispute.noteMember(member, asked: Self.at(15), now: Self.at(15))
         #expect(first == .check(at: Self.at(16)))
     }
 
@@ -134,8 +134,8 @@ struct NameDisputeTests {
         let first = dispute.noteNoAnswer(now: Self.at(seconds))
         #expect(first == action)
         var other = Self.fenced()
-        let sighting = NameSighting(memberID: "other", coordinator: 1, isStable: true)
-        _ = other.noteSighting(sighting, asked: Self.at(20), now: Self.at(20))
+        let member = NameMember(memberID: "other", coordinator: 1, isStable: true)
+        _ = other.noteMember(member, asked: Self.at(20), now: Self.at(20))
         let behindAnAnswer = other.noteNoAnswer(now: Self.at(20 + seconds))
         #expect((behindAnAnswer == .rejoin) == (action == .rejoin))
     }

@@ -118,12 +118,12 @@ struct NameTurnsTests {
             case .disputing(let look):
                 guard now >= look else { return }
                 let seen = group.holder.map { _ in
-                    NameSighting(memberID: "\(group.membership)", coordinator: 1, isStable: true)
+                    NameMember(memberID: "\(group.membership)", coordinator: 1, isStable: true)
                 }
                 let action =
                     isAway
                     ? workers[index].dispute.noteNoAnswer(now: now)
-                    : workers[index].dispute.noteSighting(seen, asked: now, now: now)
+                    : workers[index].dispute.noteMember(seen, asked: now, now: now)
                 switch action {
                 case .check(let moment): workers[index].phase = .disputing(look: moment)
                 case .rejoin: workers[index].phase = .joining(until: now + NameTurnsTests.second / 2)
