@@ -153,7 +153,7 @@ extension WorkerFailure {
     fileprivate var exitCode: ExitCode {
         switch self {
         case .fenced, .configuration: .configuration
-        case .takenOver, .uncommitted: .temporary
+        case .takenOver, .interrupted, .uncommitted: .temporary
         case .notAllowed: .notAllowed
         case .kafka, .system: .failed
         }

@@ -10,8 +10,10 @@ import Synchronization
 public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// Another worker runs under the same name, and had it from the start.
     case fenced(String)
-    /// Another process has taken the worker's name over while it worked, or it was asked to stop before that was clear.
+    /// Another process has taken the worker's name over while it worked.
     case takenOver(String)
+    /// Brokers took the worker for an outdated one, and it was asked to stop before it could join again.
+    case interrupted(String)
     /// The Kafka client has failed for good.
     case kafka(String)
     /// The brokers do not allow the worker's user to do what a worker does.
@@ -31,6 +33,9 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .takenOver(let reason):
             "another process works under this worker's name: stop it, or give this one its own PUSHFAN_WORKER_ID; "
                 + "started again, it waits until the other is gone (\(reason))"
+        case .interrupted(let reason):
+            "brokers took this worker for an outdated one, and it was asked to stop before it could join again; "
+                + "requests without a result will be redelivered (\(reason))"
         case .kafka(let reason): "the Kafka client has failed for good: \(reason)"
         case .notAllowed(let reason): "a right of this worker's user is missing (`pushfan doctor` says which): \(reason)"
         case .configuration(let reason): "the settings for Kafka cannot be used: \(reason)"
@@ -182,24 +187,26 @@ public final class Worker: Sendable {
             if !end.isReopening {
                 guard let failure = end.failure else { return }
                 guard case .fenced(let reason) = failure else { throw failure }
-                try keeper.regain(after: reason, hasServed: hasServed)
+                try keeper.regain(after: reason, as: end.memberID, hasServed: hasServed)
             }
             controls[index].repeatReload()
         }
     }
 
-    /// Runs a loop to its end. Returns why it could not go on, if it could not, whether it ever had a place in the group, and whether it has
-    /// ended for another to begin with new properties of Kafka's clients. What that one has left uncommitted is redelivered to the other.
+    /// Runs a loop to its end. Returns why it could not go on, if it could not, whether it ever had a place in the group, its id there,
+    /// and whether it has ended for another to begin with new properties of Kafka's clients. What that one has left uncommitted is
+    /// redelivered to the other.
     private func runLoop(
         _ configuration: WorkerConfiguration, metrics: WorkerMetrics, health: WorkerHealth, control: WorkerControl
-    ) throws -> (failure: WorkerFailure?, hasServed: Bool, isReopening: Bool) {
+    ) throws -> (failure: WorkerFailure?, hasServed: Bool, memberID: String?, isReopening: Bool) {
         let loop = try WorkerLoop(
             configuration, counts: PartitionCounts.ask(configuration.kafka, topics: configuration.topics), services: services,
             metrics: metrics, health: health, control: control)
         defer { loop.close() }
         try loop.run()
         let isOrderly = if case .uncommitted? = loop.failure { true } else { loop.failure == nil }
-        return (loop.failure, loop.epoch > 0, isOrderly && loop.consumer.isOutdated && control.request == .none)
+        let memberID = (try? loop.consumer.group.metadata())?.memberID
+        return (loop.failure, loop.epoch > 0, memberID, isOrderly && loop.consumer.isOutdated && control.request == .none)
     }
 }
 

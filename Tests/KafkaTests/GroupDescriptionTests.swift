@@ -32,7 +32,8 @@ import Testing
         ("a-name-of-its-own-that-is-longer-than-a-uuid", "a-name-of-its-own-that-is-longer-than-a-uuid"),
     ])
     func theNameIsWhatStandsBeforeTheUUID(memberID: String, name: String) {
-        #expect(GroupMember(memberID: memberID, host: "", assignment: []).name == name)
+        let member = GroupMember(memberID: memberID, host: "", assignment: [])
+        #expect(member.name == name && member.id == memberID)
     }
 
     @Test(arguments: [

@@ -30,10 +30,13 @@ public struct GroupDescription: Sendable, Equatable {
     public let state: State
     /// Its members, as the coordinator orders them.
     public let members: [GroupMember]
+    /// The broker that coordinates the group, or nil where none is named.
+    public let coordinator: Int32?
 
     /// A group.
-    public init(state: State, members: [GroupMember]) {
+    public init(state: State, members: [GroupMember], coordinator: Int32? = nil) {
         self.state = state
         self.members = members
+        self.coordinator = coordinator
     }
 }

@@ -2,6 +2,8 @@
 public struct GroupMember: Sendable, Equatable {
     /// The name of a static member, else that of its client.
     public let name: String
+    /// The id that the group gave it when it joined. Each joining has another.
+    public let id: String
     /// The host that it is connected from, as the broker sees it.
     public let host: String
     /// The partitions that it reads. None if that is not written as consumers write it.
@@ -9,9 +11,10 @@ public struct GroupMember: Sendable, Equatable {
     /// The id of its client, as the broker has it.
     public let clientID: String
 
-    /// A member.
-    public init(name: String, host: String, partitions: [TopicPartition], clientID: String = "") {
+    /// A member. Its id is its name unless it is given.
+    public init(name: String, id: String? = nil, host: String, partitions: [TopicPartition], clientID: String = "") {
         self.name = name
+        self.id = id ?? name
         self.host = host
         self.clientID = clientID
         self.partitions = partitions
@@ -24,7 +27,7 @@ public struct GroupMember: Sendable, Equatable {
         let parts = ending.dropFirst().split(separator: "-", omittingEmptySubsequences: false).map(\.count)
         let isGenerated = ending.first == "-" && parts == [8, 4, 4, 4, 12] && ending.count < memberID.count
         self.init(
-            name: isGenerated ? String(memberID.dropLast(37)) : memberID,
+            name: isGenerated ? String(memberID.dropLast(37)) : memberID, id: memberID,
             host: host.hasPrefix("/") ? String(host.dropFirst()) : host, partitions: AssignmentReader.partitions(in: assignment),
             clientID: clientID)
     }

@@ -41,8 +41,10 @@ extension ClientHandle {
 extension GroupDescription {
     /// A copy of what the library holds.
     fileprivate init(_ group: rd_kafka_group_info) {
-        state = State(word: group.state.map { String(cString: $0) } ?? "")
-        members = UnsafeBufferPointer(start: group.members, count: Int(group.member_cnt)).map { GroupMember($0) }
+        self.init(
+            state: State(word: group.state.map { String(cString: $0) } ?? ""),
+            members: UnsafeBufferPointer(start: group.members, count: Int(group.member_cnt)).map { GroupMember($0) },
+            coordinator: group.broker.id)
     }
 }
 

@@ -63,15 +63,21 @@ struct NameKeeper {
         }
     }
 
-    /// Finds out why the loop was fenced, and waits until it may join again. Throws `takenOver` if another process has its name,
-    /// or it was asked to stop, and `fenced` if the other had it before the loop `hasServed`.
-    mutating func regain(after reason: String, hasServed: Bool) throws(WorkerFailure) {
+    /// Finds out why the loop was fenced, which was the member `memberID`, and waits until it may join again. Throws `takenOver` if
+    /// another process has its name, `fenced` if the other had it before the loop `hasServed`, and `interrupted` if the worker was asked
+    /// to stop meanwhile.
+    mutating func regain(after reason: String, as memberID: String?, hasServed: Bool) throws(WorkerFailure) {
         health.lostName("the brokers take this worker for an outdated one; finding out whether another process has its name")
-        var action = dispute.fenced(now: clock.monotonic, jitter: jitter())
+        var action = dispute.fenced(as: memberID, now: clock.monotonic, jitter: jitter())
         while case .check(let moment) = action {
-            guard pause(until: moment) else { throw .takenOver(reason) }
-            let holder = sight()
-            action = holder.map { dispute.noteHolder($0, now: clock.monotonic) } ?? dispute.noteNoAnswer(now: clock.monotonic)
+            guard pause(until: moment) else { throw .interrupted(reason) }
+            let asked = clock.monotonic
+            do throws(KafkaError) {
+                action = dispute.noteMember(try probe.member(), asked: asked, now: clock.monotonic)
+            } catch {
+                action = dispute.noteNoAnswer(now: clock.monotonic)
+            }
+            turn()
         }
         guard action == .rejoin else { throw hasServed ? .takenOver(reason) : .fenced(reason) }
         log.warning(
@@ -83,9 +89,9 @@ struct NameKeeper {
     private mutating func sight() -> NameHolder? {
         turn()
         defer { turn() }
+        lastError = nil
+        lock = lock ?? NameLock(address)
         do throws(KafkaError) {
-            lastError = nil
-            lock = lock ?? NameLock(address)
             return try probe(isAlone: lock != nil)
         } catch {
             lastError = error

@@ -15,13 +15,22 @@ struct NameProbe {
     /// Finds out who has the name, for some 6 s at most. `isAlone` if no other process beside this one holds it. Throws where
     /// brokers did not say.
     func callAsFunction(isAlone: Bool) throws(KafkaError) -> NameHolder {
-        let admin = try TopicAdmin(configuration.kafka)
-        let group = try admin.describe(group: configuration.groupID, timeout: .seconds(2))
-        guard let member = group.members.first(where: { $0.name == configuration.instanceID }) else { return .nobody }
+        guard let member = try describe().member else { return .nobody }
         let holder = Incarnation(clientID: member.clientID)
         let isGone = isAlone && (holder.map { $0.isGone(seenBy: own) } ?? false)
         let hasLeft = holder != own && !isGone && hasLeft(member.partitions)
         return NameHolder(holder: holder, own: own, isGone: isGone, hasLeft: hasLeft)
+    }
+
+    /// Finds out which member has the name, for some 4 s at most. Returns nil for none. Throws where brokers did not say.
+    func member() throws(KafkaError) -> NameMember? {
+        let (group, member) = try describe()
+        return member.map { NameMember(memberID: $0.id, coordinator: group.coordinator, isStable: group.state == .stable) }
+    }
+
+    private func describe() throws(KafkaError) -> (group: GroupDescription, member: GroupMember?) {
+        let group = try TopicAdmin(configuration.kafka).describe(group: configuration.groupID, timeout: .seconds(2))
+        return (group, group.members.first { $0.name == configuration.instanceID })
     }
 
     /// True if the owner of partitions has finished its work: a worker that begins takes back what positions of delay lanes say of

@@ -1,4 +1,5 @@
 import Delivery
+import EventLoop
 import Foundation
 import HubEmulator
 import Kafka
@@ -143,6 +144,20 @@ struct NameTests {
     func aWorkerThatEndsForItsNameSaysWhatToDo(failure: WorkerFailure) {
         let remedy = "another process works under this worker's name: stop it, or give this one its own PUSHFAN_WORKER_ID"
         #expect(failure.description.hasPrefix(remedy) && failure.description.hasSuffix("(why)"))
+    }
+
+    @Test func aWorkerThatIsStoppedBeforeItHasItsNameBackAccusesNobody() throws {
+        let bench = try Bench(.embedded)
+        var configuration = try bench.workerConfiguration()
+        configuration.incarnation = Self.run(1)
+        let services = WorkerServices(metrics: bench.metrics, log: .silent, health: Health())
+        let health = WorkerHealth(services.health, log: services.log, now: services.clock.monotonic)
+        let control = WorkerControl(wakeUp: try WakeUp())
+        var keeper = try #require(NameKeeper(configuration, services: services, health: health, control: control))
+        control.stop()
+        var failure: WorkerFailure?
+        do throws(WorkerFailure) { try keeper.regain(after: "why", as: nil, hasServed: true) } catch { failure = error }
+        #expect(failure == .interrupted("why") && failure?.description.contains("another process") == false)
     }
 
     @Test func aProcessOfThisMachineIsKnownToHaveEnded() throws {
