@@ -203,7 +203,7 @@ struct DedupeTests {
         #expect(bench.hub.calls().count == 5)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aPartitionsNewOwnerKnowsWhatTheOldOneDid() throws {
         let bench = try Bench(.real, partitions: 4)
         let first = try bench.startWorker("w1", change: Bench.takeover)

@@ -52,7 +52,7 @@ struct HandOverTests {
         #expect(try bench.readAll(bench.topics.delays[0]).isEmpty)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: a hand-over was not tested"))
+    @Test(.needsKafka)
     func partitionsThatMoveTakeTheAttemptsOfWhatWaitsWithThem() throws {
         let bench = try Self.bench(.real)
         let first = try bench.startWorker("w1", change: Bench.takeover)
