@@ -31,7 +31,9 @@ let strict: [SwiftSetting] = [
 let safe = strict + [.strictMemorySafety()]
 
 /// A build for `Deploy/test`'s run under a sanitizer has only these test targets, and what they need; set by that script.
-let chosenTests = Context.environment["PUSHFAN_TEST_TARGETS"]?.split(separator: " ").map { String($0) }
+let chosenTests = Context.environment["PUSHFAN_TEST_TARGETS"].flatMap { names in
+    names.isEmpty ? nil : names.split(separator: " ").map { String($0) }
+}
 
 /// Seeded tests go through the pure modules millions of times, so debug builds optimise these. Checks of overflow, bounds and exclusivity
 /// stay as they are. Of the tests only those are optimised that compute for longer than that takes.

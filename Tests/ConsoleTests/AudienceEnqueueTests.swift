@@ -10,17 +10,15 @@ import Testing
 @testable import Jobs
 
 /// One request whose audience is a file, on a real broker: the embedded one has no transactions.
-@Suite(
-    .serialized,
-    .enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: audience files were not tested"))
+@Suite(.needsKafka, .serialized)
 struct AudienceEnqueueTests {
     private static func stage() throws -> (ReplayStage, Harness) {
         let stage = try ReplayStage()
-        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? ""))
+        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? ""))
         let names = ["requests-own", "parents"].map { "\(stage.name).\($0)" }
         try admin.createKnown(names.map { NewTopic(name: $0, partitionCount: 3, replicationFactor: 1) })
         var harness = Harness()
-        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = ReplayStage.realBrokers
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = TestVariables.kafka
         harness.environment["PUSHFAN_KAFKA_TOPICS_REQUESTS"] = stage.requests
         harness.environment["PUSHFAN_KAFKA_TOPICS_RESULTS"] = stage.results
         harness.now = { Int64(Date().timeIntervalSince1970 * 1000) }
@@ -85,7 +83,7 @@ struct AudienceEnqueueTests {
         let (stage, base) = try Self.stage()
         let prefix = stage.name + ".small"
         let limit = KafkaConfiguration.Property(key: "max.message.bytes", value: "6000")
-        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? ""))
+        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? ""))
         try admin.createKnown(
             [
                 NewTopic(name: prefix + ".requests", partitionCount: 1, replicationFactor: 1),

@@ -9,8 +9,6 @@ import Testing
 @testable import Jobs
 
 @Suite struct DoctorCommandTests {
-    private static let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
-
     /// It creates topics with 4 partitions when they are asked about, and tells no settings.
     @Test(.takesLong) func theEmbeddedBrokerIsExaminedAsFarAsItAnswers() throws {
         let broker = try Broker()
@@ -55,9 +53,9 @@ import Testing
         #expect(!output.contains("where partitions begin cannot be learnt") && !output.contains("it is not known yet"))
     }
 
-    @Test(.enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: doctor was not tested"))
+    @Test(.needsKafka)
     func aRealBrokerIsExaminedAndNothingIsWritten() throws {
-        let brokers = Self.realBrokers ?? ""
+        let brokers = TestVariables.kafka ?? ""
         let name = "doctor-tests-\(UUID().uuidString)"
         var harness = Harness()
         harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = brokers

@@ -7,11 +7,10 @@ import Testing
 @testable import Console
 
 /// A group with another name goes on where the one before was. Needs transactions.
-@Suite(
-    .enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: group adopt was not tested"), .serialized)
+@Suite(.needsKafka, .serialized)
 struct GroupAdoptTests {
     private let stage: ReplayStage
-    private let kafka = KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? "")
+    private let kafka = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
     private var old: String { stage.name + ".old" }
     private var new: String { stage.name + ".new" }
 

@@ -11,9 +11,7 @@ import WorkerRuntime
 @testable import Console
 
 /// What `pushfan group start` writes is what a whole fleet goes on with.
-@Suite(
-    .enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: group start beside a fleet was not tested"),
-    .serialized)
+@Suite(.needsKafka, .serialized)
 struct GroupStartFleetTests {
     /// A worker on a thread of its own.
     private final class Member {
@@ -82,7 +80,7 @@ struct GroupStartFleetTests {
 
     @Test func threeWorkersThatReadNothingGoOnWhereTheCommandSays() throws {
         let stage = try ReplayStage(["delay-10s", "requests-high", "requests-bulk", "handles", "parents"])
-        let kafka = KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? "")
+        let kafka = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
         var configuration = HubEmulatorConfiguration()
         configuration.listen = "127.0.0.1:0"
         let hub = try EmulatedHub(configuration)

@@ -10,11 +10,10 @@ import Testing
 @testable import Console
 
 /// Where a group begins that has no position. Needs transactions.
-@Suite(
-    .enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: group start was not tested"), .serialized)
+@Suite(.needsKafka, .serialized)
 struct GroupStartTests {
     private let stage: ReplayStage
-    private let kafka = KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? "")
+    private let kafka = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
     private var group: String { stage.name + ".group" }
 
     init() throws { stage = try ReplayStage(["delay-10s", "parents", "held"]) }

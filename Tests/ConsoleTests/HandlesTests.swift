@@ -30,7 +30,7 @@ struct HandlesTests {
             try hub.start()
             broker = real ? nil : try Broker()
             kafka = KafkaConfiguration(
-                bootstrapServers: broker?.cluster.bootstrapServers ?? ReplayStage.realBrokers ?? "")
+                bootstrapServers: broker?.cluster.bootstrapServers ?? TestVariables.kafka ?? "")
             for (role, count) in [("handles", 3), ("replays", 1)] {
                 if let cluster = broker?.cluster {
                     try cluster.createTopic("\(name).\(role)", partitions: count)
@@ -72,7 +72,7 @@ struct HandlesTests {
         var place: String { "\(hub.address?.description ?? "")/demo" }
     }
 
-    static let brokers = ReplayStage.realBrokers == nil ? [false] : [false, true]
+    static let brokers = TestVariables.kafka == nil ? [false] : [false, true]
 
     private static func entry(_ handle: String, _ outcome: String = "ExpiredChannel", _ more: String = "") -> [UInt8] {
         Array(
@@ -216,7 +216,7 @@ struct HandlesTests {
     }
 
     /// A run that died after a piece was committed, and one that died with a transaction open.
-    @Test(.enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: dead handles were not tested"))
+    @Test(.needsKafka)
     func aRunThatDiedIsTakenUpWhereItWasAndRepeatsNothing() throws {
         let stage = try Stage(real: true)
         let first = (0..<10).flatMap { Self.entry("handle-\($0)") }
@@ -251,7 +251,7 @@ struct HandlesTests {
         #expect(stage.collect().output.isEmpty)
     }
 
-    @Test(.enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: dead handles were not tested"))
+    @Test(.needsKafka)
     func aLaterRunFencesAnEarlierOne() throws {
         let stage = try Stage(real: true)
         stage.hub.putFeedback("b.xml", bytes: Self.entry("handle-1"))

@@ -5,15 +5,12 @@ import Testing
 
 @testable import Console
 
-private let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
-
 /// Needs a real broker: the embedded one has no transactions, and deletes no topics.
-@Suite(
-    .enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: indices of real topics were not tested"), .serialized)
+@Suite(.needsKafka, .serialized)
 struct IndexedTopicTests {
     private let topic = "console-tests-\(UUID().uuidString)"
     private let folder: TemporaryFolder
-    private let configuration = KafkaConfiguration(bootstrapServers: realBrokers ?? "")
+    private let configuration = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
     private var random = RandomResults(seed: 11)
 
     init() throws {
@@ -60,7 +57,7 @@ struct IndexedTopicTests {
 
     private func run(_ line: String) -> Outcome {
         var harness = Harness()
-        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = realBrokers
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = TestVariables.kafka
         return harness.run("\(line) --results-topic \(topic)")
     }
 

@@ -10,8 +10,7 @@ import WorkerRuntime
 @testable import Console
 
 /// What telemetry tells of calls, from a worker's own results to what a person sees of them and a replay repeats.
-@Suite(
-    .enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: replays were not tested"), .serialized)
+@Suite(.needsKafka, .serialized)
 struct OutcomeReplayTests {
     /// What the hub tells of the call to a platform of each request.
     private static let scripts = [

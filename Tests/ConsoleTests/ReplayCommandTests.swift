@@ -5,8 +5,7 @@ import Testing
 
 @testable import Console
 
-@Suite(
-    .enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: replays were not tested"), .serialized)
+@Suite(.needsKafka, .serialized)
 struct ReplayCommandTests {
     private let failed = (apple: "transient", windows: "throttled")
 

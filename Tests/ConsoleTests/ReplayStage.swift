@@ -8,11 +8,9 @@ import Testing
 
 /// Topics of their own on a real broker, with requests and results in them; replays need transactions, which the embedded broker lacks.
 struct ReplayStage {
-    static let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
-
     let name = "replay-tests-\(UUID().uuidString)"
     let folder: String
-    private let kafka = KafkaConfiguration(bootstrapServers: realBrokers ?? "")
+    private let kafka = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
     var traits = Streams.Traits()
     var typed: String?
 
@@ -35,7 +33,7 @@ struct ReplayStage {
 
     var harness: Harness {
         var harness = Harness()
-        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = Self.realBrokers
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = TestVariables.kafka
         harness.environment["USER"] = "ann"
         for role in ["requests", "results", "deadletter", "replays", "control"] {
             harness.environment["PUSHFAN_KAFKA_TOPICS_\(role.uppercased())"] = "\(name).\(role)"

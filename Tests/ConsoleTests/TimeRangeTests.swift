@@ -5,10 +5,8 @@ import Testing
 
 @testable import Console
 
-private let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
-
 /// Needs a real broker: the embedded one knows no offsets for times.
-@Suite(.enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: time ranges were not tested"), .serialized)
+@Suite(.needsKafka, .serialized)
 struct TimeRangeTests {
     private static let hour: Int64 = 3_600_000
     private let topic = "console-tests-\(UUID().uuidString)"
@@ -16,7 +14,7 @@ struct TimeRangeTests {
 
     private var harness: Harness {
         var harness = Harness()
-        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = realBrokers
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = TestVariables.kafka
         let now = now
         harness.now = { now }
         return harness
@@ -24,7 +22,7 @@ struct TimeRangeTests {
 
     init() throws {
         now = Int64(Date().timeIntervalSince1970 * 1000)
-        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: realBrokers ?? ""))
+        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? ""))
         let new = NewTopic(name: topic, partitionCount: 3, replicationFactor: 1)
         #expect(try admin.createTopics([new], timeout: farDeadline) == [.created])
         let deadline = ContinuousClock.now + farDeadline
@@ -35,7 +33,7 @@ struct TimeRangeTests {
 
     /// Writes one result an hour for `count` hours, the last an hour ago, each to the next partition.
     private func write(hours count: Int, padding: Int = 1) throws {
-        let producer = try Producer(KafkaConfiguration(bootstrapServers: realBrokers ?? ""), transactionalID: nil)
+        let producer = try Producer(KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? ""), transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: [self.topic], timeout: farDeadline).first)
         for hour in (1...count).reversed() {
@@ -82,7 +80,7 @@ struct TimeRangeTests {
 
     @Test func aReaderStopsWhereItIsTold() throws {
         try write(hours: 9)
-        let configuration = KafkaConfiguration(bootstrapServers: realBrokers ?? "")
+        let configuration = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
         let newer = try TopicReader(
             configuration, topic: topic, start: .time(now - 4 * Self.hour), stop: .end, timeout: farDeadline)
         let older = try TopicReader(

@@ -10,10 +10,7 @@ import Testing
 @testable import Gateway
 
 /// Requests behind an open transaction wait, and every place says so alike: by processes on a real broker.
-@Suite(
-    .enabled(
-        if: RealStage.brokers != nil, "PUSHFAN_TEST_KAFKA names no broker: requests behind open transactions were not counted"),
-    .serialized)
+@Suite(.needsKafka, .serialized)
 struct OpenTransactionTests {
     private static let open = "6 records behind an open transaction since "
 

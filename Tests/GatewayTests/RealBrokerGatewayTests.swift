@@ -5,9 +5,7 @@ import Testing
 
 /// What needs a broker outside the process: several gateways, and the death of gateways and workers while sends wait. Each is a process
 /// of its own, so that it can be killed.
-@Suite(
-    .enabled(if: RealStage.brokers != nil, "PUSHFAN_TEST_KAFKA names no broker: gateways were not tested on a real one"),
-    .serialized)
+@Suite(.needsKafka, .serialized)
 struct RealBrokerGatewayTests {
     private static let token = [UInt8](0..<32)
 

@@ -9,11 +9,7 @@ import Testing
 @testable import Gateway
 
 /// Finding, repairing and watching over HTTP, by processes on a real broker.
-@Suite(
-    .enabled(
-        if: RealStage.brokers != nil,
-        "PUSHFAN_TEST_KAFKA names no broker: finding and repairing over HTTP were not tested on a real one"),
-    .serialized)
+@Suite(.needsKafka, .serialized)
 struct RealOperatorTests {
     @Test func whatFailedIsFoundPlannedAndRunAsACommandDoesIt() throws {
         let house = try House()

@@ -11,8 +11,6 @@ import WorkerRuntime
 
 /// Topics of their own on a real broker, an emulated hub, and the gateways and the worker that a test starts there, each a process.
 final class RealStage {
-    /// The broker's address, if there is one.
-    static let brokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
     /// How many hub calls the worker has under way at once.
     static let callsAtOnce = 64
 
@@ -30,7 +28,7 @@ final class RealStage {
         DescriptorLimit.raise()
         let name = "gateway-tests-\(UUID().uuidString)"
         let topics = Topics(requests: "\(name).requests")
-        let kafka = KafkaConfiguration(bootstrapServers: RealStage.brokers ?? "")
+        let kafka = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
         try RealStage.create(topics, on: kafka)
         var emulator = HubEmulatorConfiguration()
         emulator.listen = "127.0.0.1:0"

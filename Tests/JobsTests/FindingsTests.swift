@@ -86,7 +86,7 @@ import Testing
         #expect(size?.cause == .configuration)
     }
 
-    private static let good = [PartitionReplicas](repeating: .init(hasLeader: true, count: 3, inSyncCount: 3), count: 12)
+    private static let good = [PartitionReplicas](repeating: .init(leader: 1, count: 3, inSyncCount: 3), count: 12)
 
     private static func topic(
         _ role: String, _ partitions: [PartitionReplicas] = good, _ settings: [String: String] = [:]
@@ -157,17 +157,17 @@ import Testing
         let found = TopicFindings.of(try Self.topic("results", Self.good, short), brokerCount: 3, tool: Self.tool)
         #expect(found.map(\.state) == [.warning, .warning])
         #expect(found.first?.remedy?.contains("retention.ms=1209600000") == true)
-        let one = [PartitionReplicas(hasLeader: true, count: 3, inSyncCount: 3)]
+        let one = [PartitionReplicas(leader: 1, count: 3, inSyncCount: 3)]
         let compacted = ["cleanup.policy": "compact", "retention.ms": "1"]
         #expect(
             TopicFindings.of(try Self.topic("replays", one, compacted), brokerCount: 3, tool: Self.tool).map(\.state) == [.ok])
     }
 
     @Test(arguments: [
-        (PartitionReplicas(hasLeader: false, count: 3, inSyncCount: 0), 3, Finding.State.failed),
-        (PartitionReplicas(hasLeader: true, count: 3, inSyncCount: 2), 3, .warning),
-        (PartitionReplicas(hasLeader: true, count: 1, inSyncCount: 1), 3, .warning),
-        (PartitionReplicas(hasLeader: true, count: 1, inSyncCount: 1), 1, .ok),
+        (PartitionReplicas(leader: nil, count: 3, inSyncCount: 0), 3, Finding.State.failed),
+        (PartitionReplicas(leader: 1, count: 3, inSyncCount: 2), 3, .warning),
+        (PartitionReplicas(leader: 1, count: 1, inSyncCount: 1), 3, .warning),
+        (PartitionReplicas(leader: 1, count: 1, inSyncCount: 1), 1, .ok),
     ])
     func partitionsWithoutLeaderOrCopyAreFound(partition: PartitionReplicas, brokers: Int, state: Finding.State) throws {
         let findings = TopicFindings.of(try Self.topic("requests", [partition]), brokerCount: brokers, tool: Self.tool)

@@ -72,15 +72,11 @@ import Testing
     }
 }
 
-private let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
-
 /// Needs a real broker: the embedded one deletes no topics, and finds no offsets for times.
-@Suite(
-    .enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: kept indices of real topics were not tested"),
-    .serialized)
+@Suite(.needsKafka, .serialized)
 struct KeptTopicTests {
     @Test func aTopicThatIsMadeAgainIsIndexedAgain() throws {
-        let stage = try KeeperStage(brokers: realBrokers ?? "")
+        let stage = try KeeperStage(brokers: TestVariables.kafka ?? "")
         try stage.write(60)
         try stage.keeping { keeper in
             #expect(eventually { stage.isCurrent(keeper) })
@@ -94,7 +90,7 @@ struct KeptTopicTests {
     }
 
     @Test func scansOfTimesGivePagesAsListsDo() throws {
-        let stage = try KeeperStage(brokers: realBrokers ?? "")
+        let stage = try KeeperStage(brokers: TestVariables.kafka ?? "")
         try stage.write(60)
         try stage.expectPages(of: "since:2026-11-21T12:00:00.010Z until:2026-11-21T12:00:00.030Z")
     }

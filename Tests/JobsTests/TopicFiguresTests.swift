@@ -16,7 +16,7 @@ import Testing
 
     private static func warnings(_ role: String, _ count: Int, wanted: Int?, replication: Int? = nil) throws -> [String] {
         let role = try #require(TopicRole.all(Topics()).first { $0.role == role })
-        let there = [PartitionReplicas](repeating: .init(hasLeader: true, count: 1, inSyncCount: 1), count: count)
+        let there = [PartitionReplicas](repeating: .init(leader: 1, count: 1, inSyncCount: 1), count: count)
         return TopicFigures(partitions: wanted, replication: replication, tool: tool).warnings(role, there: there)
     }
 

@@ -143,9 +143,11 @@ import Testing
         defer { cluster.close() }
         try cluster.createTopic("three", partitions: 3)
         let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers))
-        let description = try admin.describe(topics: ["three"], timeout: farDeadline)
+        let description = try admin.describe(topics: ["three", "no topic", ""], timeout: farDeadline)
         #expect(description.brokerCount == 2)
-        #expect(description.topics == [.existing(partitionCount: 3)])
+        #expect(description.topics == [.existing(partitionCount: 3), .missing, .missing])
+        let leaders = description.partitions.map { $0.map(\.leader) }
+        #expect(leaders[0].count == 3 && leaders[0].allSatisfy { $0 == 1 || $0 == 2 } && leaders[1...] == [[], []])
     }
 
     /// Twelve seconds are more than the other clients wait for an answer.

@@ -4,14 +4,11 @@ import Testing
 
 @testable import Kafka
 
-/// The brokers of a real Kafka, `host:port`, without which the tests below are SKIPPED, never passed.
-private let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
-
 /// EVERYTHING HERE NEEDS A REAL BROKER: the embedded one only pretends to do transactions. Set PUSHFAN_TEST_KAFKA to its bootstrap servers.
 /// A run without it proves nothing about exactly-once; the count of skipped tests says so.
-@Suite(.enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: transactions were not tested"), .serialized)
+@Suite(.needsKafka, .serialized)
 struct RealBrokerTests {
-    private let configuration = KafkaConfiguration(bootstrapServers: realBrokers ?? "")
+    private let configuration = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "")
     /// A name that no earlier run on the same broker used.
     private let name = "kafka-tests-\(UUID().uuidString)"
 

@@ -1,4 +1,3 @@
-import Foundation
 public import Testing
 
 /// What `Deploy/test` chooses and orders tests by.
@@ -14,6 +13,9 @@ extension Tag {
 extension Trait where Self == ConditionTrait {
     /// Needs many seconds of real time, and runs with `Deploy/test --full` only.
     public static var takesLong: Self {
-        .enabled(if: ProcessInfo.processInfo.environment["PUSHFAN_TEST_FULL"] == "1", "left to Deploy/test --full")
+        .enabled(if: TestVariables.value(of: "FULL") == "1", "left to Deploy/test --full")
     }
+
+    /// Needs what the embedded broker has not, such as transactions, and runs where `PUSHFAN_TEST_KAFKA` names a real one.
+    public static var needsKafka: Self { .enabled(if: TestVariables.kafka != nil, "PUSHFAN_TEST_KAFKA names no broker") }
 }

@@ -1,6 +1,5 @@
 import CurlHTTP
 import Delivery
-import Foundation
 import HubAuth
 import HubEmulator
 import HubREST
@@ -22,11 +21,8 @@ final class Bench {
         /// The one that `PUSHFAN_TEST_KAFKA` names.
         case real
 
-        /// The real broker's address, if there is one.
-        static var realAddress: String? { ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"] }
-
         /// The one whose groups form faster: for tests that are about something else.
-        static var quickest: Broker { realAddress == nil ? .embedded : .real }
+        static var quickest: Broker { TestVariables.kafka == nil ? .embedded : .real }
     }
 
     /// The `max.message.bytes` of topics of a real broker; nil for the broker's own.
@@ -87,7 +83,7 @@ final class Bench {
             guarantee = .atLeastOnce
         case .real:
             cluster = nil
-            kafka = KafkaConfiguration(bootstrapServers: Broker.realAddress ?? "127.0.0.1:9092")
+            kafka = KafkaConfiguration(bootstrapServers: TestVariables.kafka ?? "127.0.0.1:9092")
             guarantee = .exactlyOnce
             let admin = try TopicAdmin(kafka)
             _ = try admin.createTopics(

@@ -132,7 +132,7 @@ struct CancelTests {
         try Self.cancelBeforeReading(.quickest, loops: 1)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func everyLoopReadsAllCancellationsBeforeItsFirstRequest() throws {
         try Self.cancelBeforeReading(.real, loops: 3)
     }

@@ -122,7 +122,7 @@ struct ContractTests {
         #expect(letter.header("kafka_dlt-original-topic") == bench.topics.requests)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aKeyThatLeavesADeadLetterNoRoomIsCutAndHoldsNothingUp() throws {
         let bench = try Bench(.real, partitions: 1)
         // Bytes that no compression makes smaller: 500 KB of value and 540 KB of key fill a record to the broker's limit.

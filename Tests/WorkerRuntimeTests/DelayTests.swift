@@ -104,7 +104,7 @@ struct DelayTests {
         #expect(!lane.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("soon") })
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"), arguments: [1, 2])
+    @Test(.needsKafka, arguments: [1, 2])
     func whatWaitsOutlivesItsWorkersAndARebalance(_ loops: Int) throws {
         let change = { (configuration: inout WorkerConfiguration) in
             Self.quick(&configuration)

@@ -171,7 +171,7 @@ struct ExpandTests {
     }
 
     /// Needs transactions: without them a part may be sent again, and count again.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func itsResultIsWrittenOnceWhoeverCountsItsParts() throws {
         let bench = try Bench(.real, partitions: 2)
         bench.gate.close()
@@ -319,7 +319,7 @@ struct ExpandTests {
         #expect(results["nested"]?["error.code"] == "tag_limit_exceeded")
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func withoutTheTopicTheWorkerSaysSoAndTakesNothing() throws {
         let bench = try Bench(.real, partitions: 1)
         let worker = try bench.startWorker { $0.topics.parents = "\(bench.name).nothing" }

@@ -65,7 +65,7 @@ struct ExpansionStepTests {
     }
 
     /// Needs transactions: without them a step may be repeated.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func whoeverReadsTheContinuationGoesOn() throws {
         let bench = try Bench(.real, partitions: 1)
         bench.gate.close()

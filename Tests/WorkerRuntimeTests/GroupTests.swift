@@ -14,7 +14,7 @@ struct GroupTests {
         range.map { #"{"id":"n\#($0)","audience":{"categories":["n\#($0)"]},"platforms":["apple"],"message":{"title":"T"}}"# }
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func workersThatComeAndGoShareTheWorkWithoutTwoResults() throws {
         let bench = try Bench(.real, partitions: 6)
         bench.hub.arm([try Fault(parsing: "delay=10ms")])
@@ -58,7 +58,7 @@ struct GroupTests {
     }
 
     /// Static members that restart get what they had, and none of them has ever known the topic smaller.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aPartitionThatIsAddedWhileTheOnlyWorkerRestartsIsRead() throws {
         let bench = try Bench(.real, partitions: 2)
         let first = try bench.startWorker()
@@ -82,7 +82,7 @@ struct GroupTests {
         #expect(try bench.resultsByRequest().count == 8)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aWorkerWhoseSettingsTheLibraryRefusesEndsAndSaysWhich() throws {
         let bench = try Bench(.real, partitions: 1)
         let worker = try bench.startWorker {
@@ -96,7 +96,7 @@ struct GroupTests {
         }
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aSpareWorkerTakesOverWhenTheOneWithThePartitionIsGone() throws {
         let bench = try Bench(.real, partitions: 1)
         let workers = try ["w1", "w2"].map { try bench.startWorker($0, change: Bench.takeover) }
@@ -111,7 +111,7 @@ struct GroupTests {
         try workers[isFirst ? 1 : 0].stop()
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aSecondWorkerOfTheSameNameTakesThePlaceOfTheFirst() throws {
         let bench = try Bench(.real, partitions: 2)
         let first = try bench.startWorker("same")
@@ -235,7 +235,7 @@ struct GroupTests {
         try second.stop()
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func recordsOfAbortedTransactionsAreSkippedAndLeaveNoGap() throws {
         let bench = try Bench(.real, partitions: 1)
         let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher", transactionTimeout: farDeadline)
@@ -268,7 +268,7 @@ struct GroupTests {
         #expect(try FinishedOffsets(decoding: position.metadata).bitCount == 0)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func theMarkBehindTheLastRecordIsCommittedTooSoThatNoLagRemains() throws {
         let bench = try Bench(.real, partitions: 1)
         let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher", transactionTimeout: farDeadline)

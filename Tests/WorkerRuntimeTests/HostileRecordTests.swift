@@ -8,7 +8,7 @@ import Testing
 import WorkerRuntime
 
 /// Records of strangers that brokers take from them, and would not take from a worker.
-@Suite(.serialized, .enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+@Suite(.serialized, .needsKafka)
 struct HostileRecordTests {
     private static let good = #"{"id":"good","audience":{"users":["a"]},"platforms":["apple"],"message":{"title":"T"}}"#
 

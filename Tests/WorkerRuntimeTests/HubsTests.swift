@@ -123,7 +123,7 @@ struct HubsTests {
     }
 
     // The embedded broker keeps 5 MiB of a partition.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func memoryThatAHubsRequestsFillIsNotTheOthers() throws {
         let bench = try Bench(.real, partitions: 1)
         let other = try FurtherHub("other")
@@ -144,7 +144,7 @@ struct HubsTests {
     }
 
     // The embedded broker keeps 5 MiB of a partition.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func largeRequestsOfHubsThatAreOutLeaveRoomForTheHubThatWorks() throws {
         let bench = try Bench(.real, partitions: 1)
         let (out, good) = (try FurtherHub("out"), try FurtherHub("good"))

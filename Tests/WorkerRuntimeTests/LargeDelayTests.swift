@@ -59,7 +59,7 @@ struct LargeDelayTests {
     }
 
     /// The first records of eight partitions take 7 MB as they are read, and requests in work have 6 MiB.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: large delays were not tested"))
+    @Test(.needsKafka)
     func whatWaitsInLanesTakesNoRoomOfWhatGoesOn() throws {
         let bench = try Bench(.real, partitions: 8)
         let change = { (configuration: inout WorkerConfiguration) in configuration.memoryBudget = 16 << 20 }

@@ -33,7 +33,7 @@ struct LimitTests {
     }
 
     /// The mock broker makes each topic that somebody asks for.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func withoutASharesTopicAWorkerKeepsItsPartitionsShare() throws {
         let bench = try Bench(.real)
         let worker = try bench.startWorker { $0.rateLimit = 40 }

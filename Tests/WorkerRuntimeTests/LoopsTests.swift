@@ -13,7 +13,7 @@ struct LoopsTests {
         range.map { #"{"id":"n\#($0)","audience":{"categories":["n\#($0)"]},"platforms":["apple"],"message":{"title":"T"}}"# }
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func loopsOfOneProcessShareThePartitionsAndStopTogether() throws {
         let bench = try Bench(.real, partitions: 6)
         let worker = try bench.startWorker { $0.loops = 3 }
@@ -32,7 +32,7 @@ struct LoopsTests {
         #expect(bench.hub.calls().count == 600)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aLoopThatCannotGoOnTakesTheOthersWithIt() throws {
         let bench = try Bench(.real, partitions: 2)
         let first = try bench.startWorker("same") { $0.loops = 2 }
@@ -59,7 +59,7 @@ struct LoopsTests {
         try second.stop()
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func workersWhoseNamesMeetWithThoseOfGroupsAndLoopsLeaveEachOtherAlone() throws {
         let bench = try Bench(.real, partitions: 4)
         let group = bench.name

@@ -10,9 +10,7 @@ import WorkerRuntime
 /// What becomes of partitions that have lost records which were read.
 ///
 /// No broker loses a tail on demand. So a group is put where it would stand then: its position names a record that is not there.
-@Suite(
-    .enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"), .serialized,
-    .tags(.waits, .threads))
+@Suite(.needsKafka, .serialized, .tags(.waits, .threads))
 struct LostTailTests {
     private static func request(_ name: String, _ fields: String = "") -> String {
         #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}\#(fields)}"#

@@ -28,4 +28,4 @@ struct MainJobTests {
     }
 }
 
-let brokers: [Bench.Broker] = Bench.Broker.realAddress == nil ? [.embedded] : [.embedded, .real]
+let brokers: [Bench.Broker] = TestVariables.kafka == nil ? [.embedded] : [.embedded, .real]

@@ -21,9 +21,7 @@ struct MissingTopicTests {
     }
 
     /// A wait of 200 s is for the lane of one minute.
-    @Test(
-        .enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"),
-        arguments: [[0, 1, 2]])
+    @Test(.needsKafka, arguments: [[0, 1, 2]])
     func aDelayLaneThatIsDeletedIsReplacedByTheNearest(lanes: [Int]) throws {
         let bench = try Bench(.real, partitions: 1)
         let worker = try bench.startWorker()
@@ -42,7 +40,7 @@ struct MissingTopicTests {
     }
 
     /// One of the two lanes has positions that are committed with those of others, and requests are for the other one.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func commitsGoOnWhereADelayLaneIsDeletedWhileItIsWrittenTo() throws {
         let bench = try Bench(.real, partitions: 1)
         let worker = try bench.startWorker()
@@ -69,7 +67,7 @@ struct MissingTopicTests {
         #expect(bench.tags.count == Set(bench.tags).count, "nothing is sent twice")
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func whatWaitsInADelayLaneThatIsDeletedIsGoneAndNothingElse() throws {
         let bench = try Bench(.real, partitions: 1)
         let first = try bench.startWorker()
@@ -92,7 +90,7 @@ struct MissingTopicTests {
         #expect(try Deletion.areAllSent(bench))
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func heldRequestsWaitInMemoryWhereTheirTopicHasFewerPartitions() throws {
         let bench = try Bench(.real, partitions: 1)
         let worker = try bench.startWorker()

@@ -81,7 +81,7 @@ struct OrderTests {
         #expect(bench.metric("pushfan_delayed_total", #"lane="held""#) == Double(held.count))
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func whatIsHeldOutlivesItsWorkersAndComesFirst() throws {
         let bench = try Bench(.real, partitions: 2)
         bench.hub.arm([try Fault(parsing: "status=500,retry-after=300,count=1,tags=k-0")])

@@ -365,7 +365,7 @@ struct OutcomeTests {
         #expect(try bench.readAll(bench.topics.handles).count == (version < "2016-07" ? 0 : 1))
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"), arguments: [1, 2])
+    @Test(.needsKafka, arguments: [1, 2])
     func questionsOutliveTheirWorkersAndARebalance(_ loops: Int) throws {
         let bench = try Bench(.real, partitions: 4)
         bench.hub.script([try TelemetryScript(parsing: "hidden=12s,state=Completed,apple.Success=1")])

@@ -10,7 +10,7 @@ import WorkerRuntime
 /// Where partitions begin that the group has no position for, or one that cannot be used.
 @Suite(.serialized, .tags(.waits, .threads))
 struct PartitionStartTests {
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aGroupWithoutAPositionLeavesWhatIsOldUntilSomebodyDecides() throws {
         let bench = try Bench(.real, partitions: 2)
         let old = bench.clock.millisecondsSince1970 - 7_200_000
@@ -84,7 +84,7 @@ struct PartitionStartTests {
     }
 
     /// Nobody worked while the topic grew and was published to for longer than ten minutes.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aPartitionThatIsNewToAKnownTopicBeginsAtItsBeginning() throws {
         let bench = try Bench(.real, partitions: 1)
         let first = try bench.startWorker { $0.start = .safe }
@@ -107,7 +107,7 @@ struct PartitionStartTests {
         #expect(try bench.committed(1)?.offset == 5)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func oneFirstRecordWithAnOldTimeRefusesNothingNew() throws {
         let bench = try Bench(.real, partitions: 1)
         try bench.publish(Array(GroupTests.requests(0..<1)[0].utf8), at: 1)

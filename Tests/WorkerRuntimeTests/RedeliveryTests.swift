@@ -7,7 +7,7 @@ import Testing
 import WorkerRuntime
 
 /// What becomes of requests that a worker before this one may have begun.
-@Suite(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"), .tags(.threads))
+@Suite(.needsKafka, .tags(.threads))
 struct RedeliveryTests {
     private static func request(_ name: String, _ more: String = "") -> String {
         #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}\#(more)}"#

@@ -7,9 +7,7 @@ import Testing
 import WorkerRuntime
 
 /// Delay lanes that are deleted and made again while a worker runs.
-@Suite(
-    .serialized, .tags(.waits, .threads),
-    .enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: topics made again were not tested"))
+@Suite(.needsKafka, .serialized, .tags(.waits, .threads))
 struct RemadeLaneTests {
     /// Without any lane a request waits in memory, and others go on. It goes to a lane that is made again, with fewer or more partitions.
     @Test(arguments: [1, 8])

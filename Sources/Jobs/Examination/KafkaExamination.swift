@@ -170,7 +170,7 @@ package struct KafkaExamination: Sendable {
     private func reading(
         _ topic: String, among partitions: [PartitionReplicas], by reader: RangeReader
     ) -> Result<Void, QueryFailure> {
-        let number = partitions.firstIndex { $0.hasLeader } ?? 0
+        let number = partitions.firstIndex { $0.leader != nil } ?? 0
         let partition = TopicPartition(topic: topic, partition: Int32(clamping: number))
         let end: Int64
         do throws(KafkaError) {

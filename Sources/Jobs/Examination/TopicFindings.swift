@@ -90,13 +90,13 @@ struct TopicFindings {
     }
 
     private mutating func judgePartitions(_ partitions: [PartitionReplicas]) {
-        let headless = partitions.count { !$0.hasLeader }
+        let headless = partitions.count { $0.leader == nil }
         if headless > 0 {
             fail(
                 "\(of(partitions, headless, "has", "have")) no leader: nothing can be read or written there",
                 "start the brokers that keep them: " + tool.describe(name))
         }
-        let lagging = partitions.count { $0.hasLeader && $0.inSyncCount < $0.count }
+        let lagging = partitions.count { $0.leader != nil && $0.inSyncCount < $0.count }
         if lagging > 0 {
             warn(
                 "\(of(partitions, lagging, "has", "have")) a replica that is not in sync",

@@ -22,16 +22,16 @@ public struct ClusterDescription: Sendable, Equatable {
 
 /// The brokers that keep one partition.
 public struct PartitionReplicas: Sendable, Equatable {
-    /// True if a broker leads it. Without one nothing can be read or written.
-    public let hasLeader: Bool
+    /// The number of the broker that leads it, or nil for none. Without one nothing can be read or written.
+    public let leader: Int32?
     /// The brokers that are to keep it.
     public let count: Int
     /// Those of them that have everything.
     public let inSyncCount: Int
 
     /// A partition that is kept by `count` brokers.
-    public init(hasLeader: Bool, count: Int, inSyncCount: Int) {
-        self.hasLeader = hasLeader
+    public init(leader: Int32?, count: Int, inSyncCount: Int) {
+        self.leader = leader
         self.count = count
         self.inSyncCount = inSyncCount
     }

@@ -6,8 +6,6 @@ struct ClusterSnapshot {
     struct Topic {
         let name: String
         let partitions: [PartitionReplicas]
-        /// The number of the broker that leads each partition, or -1 where none does.
-        let leaders: [Int32]
         let error: KafkaError?
 
         var partitionCount: Int { partitions.count }
@@ -67,9 +65,8 @@ extension ClusterSnapshot.Topic {
         let name = topic.topic.map { String(cString: $0) } ?? ""
         self.name = name
         let entries = UnsafeBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt)).sorted { $0.id < $1.id }
-        leaders = entries.map(\.leader)
         partitions = entries.map {
-            PartitionReplicas(hasLeader: $0.leader >= 0, count: Int($0.replica_cnt), inSyncCount: Int($0.isr_cnt))
+            PartitionReplicas(leader: $0.leader >= 0 ? $0.leader : nil, count: Int($0.replica_cnt), inSyncCount: Int($0.isr_cnt))
         }
         error =
             topic.err == RD_KAFKA_RESP_ERR_NO_ERROR

@@ -62,12 +62,14 @@ extension TopicAdmin {
         let topics = Set(partitions.map(\.topic))
         for topic in topics { _ = try client.addTopic(topic) }
         let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
-        let leaders = Dictionary(uniqueKeysWithValues: topics.map { ($0, snapshot.topic($0)?.leaders ?? []) })
-        let led = Dictionary(grouping: partitions) { partition in
-            let own = leaders[partition.topic] ?? []
-            return own.indices.contains(Int(partition.partition)) ? own[Int(partition.partition)] : -1
+        let known = Dictionary(uniqueKeysWithValues: topics.map { ($0, snapshot.topic($0)?.partitions ?? []) })
+        var led: [Int32: [TopicPartition]] = [:]
+        for partition in partitions {
+            let (own, number) = (known[partition.topic] ?? [], Int(partition.partition))
+            guard own.indices.contains(number), let leader = own[number].leader else { continue }
+            led[leader, default: []].append(partition)
         }
-        return led.filter { $0.key >= 0 }.sorted { $0.key < $1.key }.map(\.value)
+        return led.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// The beginnings and ends of the partitions of a topic.

@@ -31,14 +31,14 @@ public final class TopicAdmin {
     /// Asks the cluster about itself and about `topics`.
     ///
     /// - Parameters:
-    ///   - topics: The names to ask for; none is created by asking.
+    ///   - topics: The names to ask for; none is created by asking. One that Kafka does not allow is missing.
     ///   - timeout: How long to wait.
     /// - Returns: The cluster, with one description for each name.
     /// - Throws: `isUnreachable` if no broker answered, `isAuthentication` if they refused us.
     public func describe(topics: [String], timeout: Duration) throws(KafkaError) -> ClusterDescription {
         // A client that lives long has events of long ago.
         _ = events.drainErrors()
-        for topic in topics { _ = try client.addTopic(topic) }
+        for topic in topics { _ = try? client.addTopic(topic) }
         let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
         let clusterID = rd_kafka_clusterid(client.pointer, timeout.timeoutMilliseconds)
         defer { rd_kafka_mem_free(client.pointer, clusterID) }
@@ -46,28 +46,6 @@ public final class TopicAdmin {
             clusterID: clusterID.map { String(cString: $0) }, brokerCount: snapshot.brokerCount,
             topics: topics.map { Self.describe(snapshot.topic($0)) },
             partitions: topics.map { snapshot.topic($0)?.partitions ?? [] })
-    }
-
-    /// Asks about topics that need not be there.
-    ///
-    /// - Parameters:
-    ///   - names: Their names. One that Kafka does not allow has failed.
-    ///   - timeout: How long to wait.
-    /// - Returns: The description of each, by its name.
-    /// - Throws: `isUnreachable` if no broker answered, `isAuthentication` if they refused us.
-    public func descriptions(of names: [String], timeout: Duration) throws(KafkaError) -> [String: TopicDescription] {
-        var descriptions: [String: TopicDescription] = [:]
-        var allowed: [String] = []
-        for name in Set(names) {
-            do throws(KafkaError) {
-                try TopicName.validate(name)
-                allowed.append(name)
-            } catch {
-                descriptions[name] = .failed(error)
-            }
-        }
-        for (name, topic) in zip(allowed, try describe(topics: allowed, timeout: timeout).topics) { descriptions[name] = topic }
-        return descriptions
     }
 
     private static func describe(_ topic: ClusterSnapshot.Topic?) -> TopicDescription {

@@ -216,8 +216,8 @@ final class OutcomeWriter {
     private func place(ofParents partition: Int32) throws(KafkaError) -> (Producer.Topic, Int32?)? {
         if partition >= parents.partitions, MonotonicTime.now() >= nextCount {
             // It may have grown. A partition that is not there was named by nobody who writes parents; such a record is of no use.
-            let found = try observer.descriptions(of: [parents.name], timeout: .seconds(5))[parents.name]
-            parents.partitions = try (found ?? .missing).partitionCount(of: parents.name)
+            let found = try observer.describe(topics: [parents.name], timeout: .seconds(5)).topics[0]
+            parents.partitions = try found.partitionCount(of: parents.name)
             nextCount = MonotonicTime.now().advanced(by: .seconds(1))
         }
         return partition < parents.partitions ? (try parents.known(to: producer), partition) : nil
@@ -267,5 +267,12 @@ extension TopicDescription {
         case .missing: throw .unknownTopic(name)
         case .failed(let error): throw error
         }
+    }
+}
+
+extension TopicAdmin {
+    /// The cluster's descriptions of topics, by their names. Throws where no broker answered.
+    func descriptions(of names: [String], timeout: Duration) throws(KafkaError) -> [String: TopicDescription] {
+        Dictionary(zip(names, try describe(topics: names, timeout: timeout).topics)) { first, _ in first }
     }
 }

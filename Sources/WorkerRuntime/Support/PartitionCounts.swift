@@ -28,14 +28,7 @@ struct PartitionCounts: Sendable, Equatable {
     /// Asks the brokers, for two seconds at most: a worker also starts where they do not answer.
     static func ask(_ kafka: KafkaConfiguration, topics: Topics) -> PartitionCounts {
         // No others: the library's embedded cluster creates what is asked for.
-        let names = topics.shared
-        guard let cluster = try? TopicAdmin(kafka).describe(topics: names, timeout: .seconds(2)) else {
-            return PartitionCounts(topics) { _ in nil }
-        }
-        let known = Dictionary(zip(names, cluster.topics)) { first, _ in first }
-        return PartitionCounts(topics) { name in
-            guard case .existing(let count)? = known[name] else { return nil }
-            return count
-        }
+        let known = try? TopicAdmin(kafka).descriptions(of: topics.shared, timeout: .seconds(2))
+        return PartitionCounts(topics) { name in if case .existing(let count)? = known?[name] { count } else { nil } }
     }
 }

@@ -56,7 +56,7 @@ struct NameTests {
     private static func says(_ text: String, _ bench: Bench) -> Bool { bench.logLines.all.contains { $0.contains(text) } }
 
     /// Without a dispute, the worker ends as `fenced`.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aWorkerThatItsOwnShadowFencesJoinsAgainAndGoesOn() throws {
         let bench = try Bench(.real, partitions: 2)
         let change: (inout WorkerConfiguration) -> Void = {
@@ -85,7 +85,7 @@ struct NameTests {
 
     /// Without a look, the first ends as `fenced`, which is a wrong setting to a service manager, and the one that is started again fences
     /// the other in its turn.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aWorkerWhoseNameALivingProcessTakesEndsForAWhileAndThenWaits() throws {
         let bench = try Bench(.real, partitions: 2)
         func change(_ number: UInt64) -> (inout WorkerConfiguration) -> Void {
@@ -126,7 +126,7 @@ struct NameTests {
     }
 
     /// Its session would last for 45 s here.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "PUSHFAN_TEST_KAFKA names no broker: not tested"))
+    @Test(.needsKafka)
     func aWorkerThatHasStoppedMakesNobodyWaitWhereverItWas() throws {
         let bench = try Bench(.real, partitions: 2)
         let first = try bench.startWorker { $0.incarnation = Self.run(1) }
