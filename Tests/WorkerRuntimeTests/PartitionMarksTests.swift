@@ -52,6 +52,26 @@ import Testing
         #expect(marks.uncommitted.slots == [1, 3] && marks.changed.slots == [2, 0, 3])
     }
 
+    /// A turn at rest looks at nothing again, of however many partitions.
+    @Test func whatHasNothingToCommitIsLookedAtOnce() throws {
+        var marks = try Self.marks(400)
+        var states = try (0..<400).map { _ in try PartitionStatusTests.partition(committed: 30) }
+        states[7].isDirty = true
+        #expect(marks.haveUncommitted(of: states) { $0 == 300 })
+        #expect(marks.uncommitted.slots.count == 400, "one has something, so all are looked at when that is offered")
+        var looks = 0
+        for _ in 0..<2 {
+            let isFound = marks.haveUncommitted(of: states) { _ in
+                looks += 1
+                return false
+            }
+            #expect(!isFound)
+        }
+        #expect(looks == 401 && marks.uncommitted.slots == [7])
+        marks.touch(9)
+        #expect(marks.haveUncommitted(of: states) { $0 == 9 })
+    }
+
     @Test func closedPositionsAreCounted() throws {
         var marks = try Self.marks(2)
         marks.noteCommit(of: 0, wasClosed: false, closes: true)

@@ -90,7 +90,7 @@ extension WorkerLoop {
     private var hasSomethingToCommit: Bool {
         if scheduler.isRefreshDue || membership.isOpening || isReserveShort { return true }
         if !outbox.isEmpty, !cycle.isInOrder || marks.uncommitted.slots.contains(where: mayPublishInOrder) { return true }
-        return (mode != .running || cycle.isGapDue(now: now)) && marks.uncommitted.slots.contains(where: hasUncommittedGap)
+        return (mode != .running || cycle.isGapDue(now: now)) && marks.haveUncommitted(of: partitions, where: hasUncommittedGap)
     }
 
     private func hasUncommittedGap(_ slot: Int) -> Bool {

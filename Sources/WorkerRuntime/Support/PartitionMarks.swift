@@ -71,6 +71,14 @@ struct PartitionMarks {
         uncommitted.keep { partitions[$0].isDirty || partitions[$0].isClosed }
     }
 
+    /// True if a partition has something to commit although nothing of it is finished. If none has, the next turn need not look again at
+    /// those that have nothing else.
+    mutating func haveUncommitted(of partitions: [PartitionState], where hasGap: (Int) -> Bool) -> Bool {
+        if uncommitted.slots.contains(where: hasGap) { return true }
+        noteOffer(of: partitions)
+        return false
+    }
+
     /// Notes that a position of a partition was committed. `closes`: it says that no worker is at work.
     mutating func noteCommit(of slot: Int, wasClosed: Bool, closes: Bool) {
         changed.insert(slot)
