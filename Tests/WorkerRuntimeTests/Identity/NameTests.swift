@@ -150,6 +150,7 @@ struct NameTests {
         let bench = try Bench(.embedded)
         var configuration = try bench.workerConfiguration()
         configuration.incarnation = Self.run(1)
+        configuration.guarantee = .exactlyOnce
         let services = WorkerServices(metrics: bench.metrics, log: .silent, health: Health())
         let health = WorkerHealth(services.health, log: services.log, now: services.clock.monotonic)
         let control = WorkerControl(wakeUp: try WakeUp())
