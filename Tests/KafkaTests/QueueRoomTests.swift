@@ -50,7 +50,7 @@ import Testing
 
     /// The partitions that are named in vain in a second stay as many up to 1,600 of requests.
     @Test(arguments: [
-        (0, 80, 500), (320, 80, 500), (640, 160, 1000), (1600, 400, 2500), (10_000, 400, 2500), (.max, 400, 2500),
+        (0, 80, 500), (256, 80, 500), (512, 160, 1000), (1536, 480, 3000), (10_000, 480, 3000), (.max, 480, 3000),
     ])
     func withManyPartitionsBrokersAreAskedMoreSeldom(partitions: Int, large: Int, small: Int) {
         #expect(QueueRoom(sharing: 1 << 30, among: partitions, atMost: .large).fetchWait == large)

@@ -18,7 +18,7 @@ public struct QueueRoom: Sendable, Equatable {
     /// The bytes of a partition in one answer (`fetch.message.max.bytes`), 64 to 256 KiB.
     public let fetchByteCount: Int
     /// The time that a broker may wait before it answers that there is nothing (`fetch.wait.max.ms`), milliseconds, unless the user's
-    /// properties say otherwise. Each question names all partitions, so with many it is asked more seldom, at most five times. A record that
+    /// properties say otherwise. Each question names all partitions, so with many it is asked more seldom, a sixth as often at least. A record that
     /// comes is answered at once. A partition that was left out of a question, because its queue was full, waits for the next one.
     public let fetchWait: Int
 
@@ -31,7 +31,7 @@ public struct QueueRoom: Sendable, Equatable {
     private static let least = 64 << 10
 
     /// The partitions that may be named in vain in the time of one question, where there are few.
-    private static let named = 320
+    private static let named = 256
 
     private init(queueByteCount: Int, fetchByteCount: Int, fetchWait: Int) {
         self.queueByteCount = queueByteCount
@@ -49,7 +49,7 @@ public struct QueueRoom: Sendable, Equatable {
         let share = max(budget, 0) / max(partitionCount, 1)
         fetchByteCount = min(most.fetchByteCount, max(share / 4, Self.least))
         queueByteCount = min(most.queueByteCount, max(share - fetchByteCount, Self.least))
-        fetchWait = most.fetchWait * min(max(partitionCount, Self.named), 5 * Self.named) / Self.named
+        fetchWait = most.fetchWait * min(max(partitionCount, Self.named), 6 * Self.named) / Self.named
     }
 
     /// The properties that say so.
