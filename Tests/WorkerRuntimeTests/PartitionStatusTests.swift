@@ -154,17 +154,45 @@ import Testing
         #expect(backlog.oldest == moments[2] && backlog.requests[Lane.bulk.rawValue] == moments[1])
     }
 
-    /// Records, finished requests per second, and whether the last of them waits for more than 5 s.
-    @Test(arguments: [(0, 0, false), (1, 0, true), (500, 100, false), (501, 100, true), (100_000, 25_000, false)])
-    func whatIsUnreadIsLongIfItTakesMoreThanFiveSeconds(count: Double, rate: Double, isLong: Bool) {
-        #expect(Unread.isLong(count, finishing: rate) == isLong)
+    @Test func theBacklogKnowsHowMuchOfALaneIsUnreadAndWasRead() {
+        var backlog = Backlog(delayCount: 2, now: Self.now)
+        for count in [3.0, 4] { backlog.note(of: .bulk, unread: count, read: 10) }
+        #expect(backlog.unread[Lane.bulk.rawValue] == 7 && backlog.read[Lane.bulk.rawValue] == 20)
+        #expect(backlog.unread[Lane.high.rawValue] == 0 && backlog.read[Lane.high.rawValue] == 0)
     }
 
-    @Test func theBacklogKnowsHowMuchIsUnread() {
-        var backlog = Backlog(delayCount: 2, now: Self.now)
-        for count in [3.0, 4] { backlog.noteUnread(ofRequests: count) }
-        backlog.noteUnread(ofDelays: 5)
-        #expect(backlog.unread == Unread(requests: 7, delays: 5))
+    /// The unread records of a lane and those read in a second, and the wait of what comes behind them.
+    @Test(
+        arguments: [(0, 0, 0), (0, 100, 0), (500, 100, 5), (1, 0, .infinity), (20_000, 10, 2000)] as [(Double, Double, Double)])
+    func theWaitOfALaneIsItsOwn(unread: Double, read: Double, wait: Double) {
+        var facts = LoopFacts(board: StatusBoard())
+        for second in 0..<4 {
+            var backlog = Backlog(delayCount: 0, now: Self.now)
+            backlog.note(of: .bulk, unread: unread, read: read)
+            // Another lane is read fast.
+            backlog.note(of: .high, unread: 1, read: 5000)
+            facts.note(backlog, now: .init(nanoseconds: Int64(second) * 1_000_000_000))
+        }
+        let found = facts.waits[Lane.bulk.rawValue]
+        #expect(wait == .infinity ? found > 1e6 : found == wait)
+        #expect(facts.waits[Lane.high.rawValue] == 1 / 5000.0)
+    }
+
+    /// What an operator is asked about, or what cannot be read now, holds up nobody.
+    @Test func onlyWhatCanBeReadIsUnread() throws {
+        func unread(_ partition: inout PartitionState) -> [Double] {
+            var backlog = Backlog(delayCount: 0, now: Self.now)
+            partition.measure(Watermarks(low: 0, high: 130), parentsPosition: nil, now: Self.now, into: &backlog)
+            return [backlog.unread.reduce(0, +), backlog.read.reduce(0, +)]
+        }
+        var partition = try Self.partition(committed: 30)
+        partition.cursor.noteArrivals()
+        #expect(unread(&partition) == [100, 0])
+        partition.left = .unanswered
+        #expect(unread(&partition)[0] == 0)
+        partition.left = nil
+        partition.cursor.wasEmpty()
+        #expect(unread(&partition)[0] == 0)
     }
 
     @Test func thePartitionsEntryHasWhatIsKnown() throws {

@@ -66,9 +66,10 @@ public struct HubLimits: Sendable {
     /// - Returns: Whether others should go first.
     public func isUnfitAsProbe(attempt: Int) -> Bool { attempt > 0 && circuit.state != .closed }
 
-    /// True if it is known that the hub takes no call for a while: it is held, its circuit is not closed, or it asked for a pause.
-    public mutating func isOut(now: MonotonicTime) -> Bool {
-        isHeld || circuit.state != .closed || pause.end(now: now) != nil
+    /// True if it is known that the hub takes no call for some nanoseconds: it is held, its circuit is not closed, or it asked for a pause
+    /// as long.
+    public mutating func isOut(for time: Int64, now: MonotonicTime) -> Bool {
+        isHeld || circuit.state != .closed || pause.end(now: now).map { $0 - now >= time } ?? false
     }
 
     /// The end of the wait of a call that wants to start at `now`. Nil when it may, `never` when only something else than

@@ -1,6 +1,6 @@
 public import Basics
 
-/// The hubs whose room for requests that wait is full, and since when: until half of it is free.
+/// The hubs whose room for requests that wait is full, or was and is not half free yet.
 ///
 /// A hub that works makes room soon, so what comes next is not read until then. Where that takes longer, what finds no room is deferred
 /// until half of it is free.
@@ -8,9 +8,15 @@ public struct FullHubs: Sendable {
     /// The time for which one hub may hold up what is read for others: 5 s in nanoseconds.
     public static let patience: Int64 = 5_000_000_000
 
-    private var begins: [MonotonicTime?] = []
+    private struct Room {
+        let begin: MonotonicTime
+        var isDeferring = false
+        /// True if half of it was free at the last look.
+        var wasHalfFree = false
+    }
+
+    private var rooms: [Room?] = []
     private var full = NumberSet()
-    private var deferring = NumberSet()
 
     /// No hub's room is full.
     public init() {}
@@ -18,33 +24,33 @@ public struct FullHubs: Sendable {
     /// Their numbers, in no order.
     public var numbers: [Int] { full.members }
 
-    /// Notes what a hub's room holds.
+    /// True if what finds no room at a hub is deferred.
+    public func isDeferring(_ hub: Int) -> Bool { rooms.indices.contains(hub) && rooms[hub]?.isDeferring ?? false }
+
+    /// Notes that a hub, by its number from 0, has no room for more.
+    public mutating func noteFull(_ hub: Int, now: MonotonicTime) {
+        while rooms.count <= hub { rooms.append(nil) }
+        if rooms[hub] == nil { rooms[hub] = Room(begin: now) }
+        rooms[hub]?.wasHalfFree = false
+        full.set(hub, isMember: true)
+    }
+
+    /// Looks at them, once a second. A room that is half free at two looks one after the other, and was not full between them, is full no more:
+    /// a large request that leaves makes half of a small room free for a moment.
     ///
     /// - Parameters:
-    ///   - hub: The hub's number, from 0.
-    ///   - used: What is in it, in any unit.
-    ///   - most: What has room in it, in the same one.
     ///   - now: The present moment.
-    public mutating func note(_ hub: Int, holding used: Int, of most: Int, now: MonotonicTime) {
-        while begins.count <= hub { begins.append(nil) }
-        if used >= most {
-            begins[hub] = begins[hub] ?? now
-        } else if used <= most / 2 {
-            begins[hub] = nil
+    ///   - isHalfFree: Says of a hub whether half of its room is free.
+    ///   - holdsUpOthers: Says of a hub that has been full for `patience` whether deferral is to begin there.
+    public mutating func update(now: MonotonicTime, isHalfFree: (Int) -> Bool, holdsUpOthers: (Int) -> Bool) {
+        for hub in full.members {
+            guard var room = rooms[hub] else { continue }
+            let isHalfFree = isHalfFree(hub)
+            let isOver = isHalfFree && room.wasHalfFree
+            room.wasHalfFree = isHalfFree
+            if !room.isDeferring, now - room.begin >= Self.patience { room.isDeferring = holdsUpOthers(hub) }
+            rooms[hub] = isOver ? nil : room
+            full.set(hub, isMember: !isOver)
         }
-        full.set(hub, isMember: begins[hub] != nil)
-        if begins[hub] == nil { deferring.set(hub, isMember: false) }
     }
-
-    /// True if a hub's room has been full for longer than others can wait.
-    public func isOverdue(_ hub: Int, now: MonotonicTime) -> Bool {
-        guard begins.indices.contains(hub), let begin = begins[hub] else { return false }
-        return now - begin >= Self.patience
-    }
-
-    /// True if what finds no room at a hub is deferred.
-    public func isDeferring(_ hub: Int) -> Bool { deferring.contains(hub) }
-
-    /// Notes that from now on, until half of its room is free, what finds no room at a full hub is deferred.
-    public mutating func beginDeferral(_ hub: Int) { deferring.set(hub, isMember: true) }
 }

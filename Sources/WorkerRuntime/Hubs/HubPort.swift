@@ -31,6 +31,8 @@ final class HubPort {
             countedDelayed = ready.delayedCount
         }
     }
+    /// The calls that were made when it was last looked, and the time when there were more than before.
+    private var lastUse: (callCount: Int64, at: MonotonicTime) = (0, .past)
     /// Calls that wait for a timer.
     private(set) var waitingForRetry = 0 { didSet { sums?.waitingForRetry += waitingForRetry - oldValue } }
     /// The counts of all ports that these two are parts of.
@@ -193,6 +195,14 @@ extension HubPort {
         waitingForRetry -= count
         other.waitingForRetry += count
     }
+
+    /// Notes whether calls were made since the last look, once a second.
+    func noteUse(now: MonotonicTime) {
+        if metrics.callCount != lastUse.callCount { lastUse = (metrics.callCount, now) }
+    }
+
+    /// True if a call was made in the last minute.
+    func isInUse(now: MonotonicTime) -> Bool { lastUse.at != .past && now - lastUse.at < 60_000_000_000 }
 
     /// Puts a call that may be made into the queue of its lane and tenant.
     func queue(_ flight: Flight, call index: Int) {

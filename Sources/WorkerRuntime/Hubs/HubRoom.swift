@@ -5,10 +5,12 @@ import PushModel
 /// The room that hubs have for requests that wait, at a moment. Each has its part of the buffers and of the memory for requests in work,
 /// and some calls from delay lanes may wait there.
 ///
-/// What finds no room is not read at first, for that costs nothing. A hub that is out must not cause head-of-line blocking for others, nor
-/// one whose room stays full while much is unread and another hub has nothing to do: what finds no room there is deferred, until half of
-/// its room is free.
+/// At first, a full hub holds up what is read, for that costs nothing. A hub that is out must not cause head-of-line blocking for others,
+/// nor one that stays full while others would wait for long. What finds no room there is deferred.
 struct HubRoom {
+    /// The wait for which another hub is worth a deferral that had no call in the last minute: a minute in seconds.
+    private static let longWait = 60.0
+
     let ports: HubPorts
     let buffers: HubBuffers
     let memory: MemoryBudget
@@ -16,8 +18,6 @@ struct HubRoom {
     let byteCounts: [Int]
     /// True if there are delay lanes.
     let canDefer: Bool
-    /// True if so many records are unread that those behind them wait for long.
-    let isBehind: (inRequests: Bool, inDelays: Bool)
     let now: MonotonicTime
 
     /// True if a hub has memory for `flight`, or for another request.
@@ -30,12 +30,34 @@ struct HubRoom {
         !port.isRetired && port.ready.isEmpty && buffers.count(at: port.number) == 0 && port.limits.waitEnd(now: now) == nil
     }
 
-    private func defers(_ port: HubPort, of full: inout FullHubs, isBehind: Bool) -> Bool {
-        guard canDefer else { return false }
-        if port.limits.isOut(now: now) || full.isDeferring(port.number) { return true }
-        guard isBehind, full.isOverdue(port.number, now: now), ports.contains(where: isIdle) else { return false }
-        full.beginDeferral(port.number)
-        return true
+    /// Begins and ends deferral, once a second.
+    ///
+    /// - Parameter waits: The time that a new record of each lane would wait until it is read, in seconds.
+    func update(waits: [Double]) {
+        for port in ports { port.noteUse(now: now) }
+        for lane in Lane.allCases {
+            ports.fullOfBuffered[lane.rawValue].update(
+                now: now, isHalfFree: { buffers.byteCount(at: $0, in: lane) <= mostBuffered / 2 },
+                holdsUpOthers: { isAnotherIdle(besides: $0, waiting: waits[lane.rawValue]) })
+        }
+        let guaranteed = memory.hubs(ports.count).guaranteed
+        ports.fullOfDelayed.update(
+            now: now,
+            isHalfFree: { number in
+                let held = byteCounts.indices.contains(number) ? byteCounts[number] : 0
+                return ports.peek(at: number).ready.delayedCount <= ReadyCalls.mostDelayed / 2 && held <= guaranteed / 2
+            },
+            // It is not known what else is due behind the first record of a lane.
+            holdsUpOthers: { isAnotherIdle(besides: $0, waiting: .infinity) })
+    }
+
+    private func isAnotherIdle(besides number: Int, waiting seconds: Double) -> Bool {
+        guard seconds * 1e9 > Double(FullHubs.patience) else { return false }
+        return ports.contains { $0.number != number && isIdle($0) && (seconds > Self.longWait || $0.isInUse(now: now)) }
+    }
+
+    private func defers(_ number: Int, of full: FullHubs) -> Bool {
+        canDefer && (full.isDeferring(number) || ports.peek(at: number).limits.isOut(for: FullHubs.patience, now: now))
     }
 }
 
@@ -43,53 +65,45 @@ struct HubRoom {
 extension HubRoom {
     private var mostBuffered: Int { memory.buffered / ports.count }
 
+    private func isFull(_ number: Int, in lane: Lane) -> Bool { buffers.byteCount(at: number, in: lane) >= mostBuffered }
+
     /// Notes that more is buffered for a hub.
     func noteBuffered(at number: Int, in lane: Lane) {
-        let used = buffers.byteCount(at: number, in: lane)
-        ports.fullOfBuffered[lane.rawValue].note(number, holding: used, of: mostBuffered, now: now)
+        if isFull(number, in: lane) { ports.fullOfBuffered[lane.rawValue].noteFull(number, now: now) }
     }
 
     /// True if a request of a hub and lane is deferred rather than buffered.
     func isDeferred(at port: HubPort, in lane: Lane) -> Bool {
-        buffers.byteCount(at: port.number, in: lane) >= mostBuffered
-            && defers(port, of: &ports.fullOfBuffered[lane.rawValue], isBehind: isBehind.inRequests)
+        isFull(port.number, in: lane) && defers(port.number, of: ports.fullOfBuffered[lane.rawValue])
     }
 
     /// True if a lane is not read on, because what comes next may find no room and would not be deferred.
     func isHeldUp(_ lane: Lane) -> Bool {
-        ports.fullOfBuffered[lane.rawValue].numbers.contains { number in
-            noteBuffered(at: number, in: lane)
-            let isFull = buffers.byteCount(at: number, in: lane) >= mostBuffered
-            return isFull && !isDeferred(at: ports.peek(at: number), in: lane)
-        }
+        let full = ports.fullOfBuffered[lane.rawValue]
+        return full.numbers.contains { isFull($0, in: lane) && !defers($0, of: full) }
     }
 }
 
 // Requests from delay lanes.
 extension HubRoom {
-    /// True if a request is deferred again, if it is one of those that must not wait here beside the others of its hub.
-    func isDeferredAgain(_ flight: Flight, at port: HubPort) -> Bool {
-        noteDelayed(at: port, hasShare: hasShare(port, for: flight)) && defersDelayed(port)
+    /// True if a request has no room beside the others of its hub that come from delay lanes, or the hub has none for another one.
+    private func isFullOfDelayed(_ port: HubPort, for flight: Flight? = nil) -> Bool {
+        port.ready.delayedCount >= ReadyCalls.mostDelayed || !hasShare(port, for: flight)
+    }
+
+    /// True if a request from a delay lane is deferred again. Notes that its hub has no room.
+    func defersAgain(_ flight: Flight, at port: HubPort) -> Bool {
+        guard isFullOfDelayed(port, for: flight) else { return false }
+        ports.fullOfDelayed.noteFull(port.number, now: now)
+        return defers(port.number, of: ports.fullOfDelayed)
     }
 
     /// True if delay lanes are not read on, because what comes next may find no room and would not be deferred. Without lanes there is
     /// nothing to read.
     var areDelaysHeldUp: Bool {
         canDefer
-            && ports.fullOfDelayed.numbers.contains { number in
-                let port = ports.peek(at: number)
-                return noteDelayed(at: port, hasShare: hasShare(port)) && !defersDelayed(port)
+            && ports.fullOfDelayed.numbers.contains {
+                isFullOfDelayed(ports.peek(at: $0)) && !defers($0, of: ports.fullOfDelayed)
             }
-    }
-
-    private func defersDelayed(_ port: HubPort) -> Bool {
-        defers(port, of: &ports.fullOfDelayed, isBehind: isBehind.inDelays)
-    }
-
-    /// Notes what waits at a hub. Returns true if there is no room for more.
-    private func noteDelayed(at port: HubPort, hasShare: Bool) -> Bool {
-        let used = max(port.ready.delayedCount, hasShare ? 0 : ReadyCalls.mostDelayed)
-        ports.fullOfDelayed.note(port.number, holding: used, of: ReadyCalls.mostDelayed, now: now)
-        return used >= ReadyCalls.mostDelayed
     }
 }

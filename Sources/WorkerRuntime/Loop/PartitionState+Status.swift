@@ -49,16 +49,26 @@ extension PartitionState {
             let (first, open) = measureRequests(marks, now: now)
             since = first
             backlog.noteRequests(of: lane, since: first, open: open)
-            backlog.noteUnread(ofRequests: lag.value)
+            let read = noteReading()
+            backlog.note(of: lane, unread: isReadable ? lag.value : 0, read: read)
         case .delay(let delay):
             since = measureDelayed(marks, now: now)
             backlog.noteDelayed(delay, since: since, unread: unread?.waitingSince)
-            backlog.noteUnread(ofDelays: lag.value)
         case .parents, .held:
             if let marks { measureLag(marks, from: parentsPosition ?? ledger?.position ?? marks.low) }
         }
         let mayHaveRecords = role != .parents && cursor.mayHaveRecords
         isAtRest = !mayHaveRecords && since == nil && left == nil && nextDelayed == nil
+    }
+
+    /// True if records can be read.
+    private var isReadable: Bool { cursor.mayHaveRecords && left == nil && refusal == nil }
+
+    /// The number of offsets that were read since the last call.
+    private mutating func noteReading() -> Double {
+        guard let position = ledger?.position else { return 0 }
+        defer { measuredPosition = position }
+        return max(0, Double(position) - Double(measuredPosition ?? position))
     }
 
     /// Measures the lag from `position`. Returns the number of offsets behind it.

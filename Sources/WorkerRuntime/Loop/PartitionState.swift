@@ -92,6 +92,8 @@ struct PartitionState {
     var recorded: LedgerCommit?
     /// The group's position when the partition came: what lies before is finished.
     var firstOffset: Int64
+    /// The position up to which it had been read when its lag was measured last.
+    var measuredPosition: Int64?
     /// The reach up to which the partition's previous owner may have begun requests.
     var begun = StartedRange()
     /// The reach of its requests that may be begun before another position is committed.

@@ -37,7 +37,7 @@ extension WorkerLoop {
     var room: HubRoom {
         HubRoom(
             ports: ports, buffers: scheduler.buffers, memory: memory, byteCounts: flights.byteCounts,
-            canDefer: scheduler.delays.hasLanes, isBehind: facts.isBehind, now: now)
+            canDefer: scheduler.delays.hasLanes, now: now)
     }
 
     /// Defers a request that was planned, if its hub has no room for its calls while those of other hubs have some. So a hub that is out, or
@@ -48,7 +48,7 @@ extension WorkerLoop {
         guard scheduler.delays.hasLanes, flight.cancellation == nil else { return false }
         let port = ports[flight.port]
         let hasNone =
-            flight.delayed == nil ? room.isDeferred(at: port, in: flight.lane) : room.isDeferredAgain(flight, at: port)
+            flight.delayed == nil ? room.isDeferred(at: port, in: flight.lane) : room.defersAgain(flight, at: port)
         return (hasNone || flight.mustDefer) && deferNow(flight)
     }
 

@@ -45,7 +45,9 @@ extension WorkerLoop {
     }
 
     private func canStartKeys(of lane: Lane) -> Bool {
-        canProceed && hasRoom(lane) && ports.delayedReadyCount < ReadyCalls.mostDelayed * ports.count
+        // Requests that wait for their keys were read already, so no hub holds them up.
+        let isRead = ports.areSeveral && scheduler.delays.hasLanes
+        return canProceed && (isRead || hasRoom(lane)) && ports.delayedReadyCount < ReadyCalls.mostDelayed * ports.count
     }
 
     /// Moves what lies behind requests that wait for their moment, where a partition cannot be read on.
@@ -174,9 +176,6 @@ extension WorkerLoop {
         return hasPlace && room.hasShare(port, for: flight)
     }
 
-    /// The least time that a request must have waited to be moved out of the way: 2 s in nanoseconds.
-    private static let reliefPatience: Int64 = 2_000_000_000
-
     /// Once a second: moves the first requests of a partition out of the way whose hub does not take them, when what was read behind them
     /// fills half of the partition's window, or memory is full, and another hub has nothing to do. Else nothing could be read for that one.
     /// Calls `body` with those that were buffered, which it defers.
@@ -191,7 +190,7 @@ extension WorkerLoop {
     }
 
     private func relieve(_ slot: Int, lane: Lane, before end: Int64, startingBy body: (Flight, StartFacts) -> Void) {
-        let moment = now + -Self.reliefPatience
+        let moment = now + -FullHubs.patience
         for flight in flights.flights
         where flight.isActive && flight.slot == slot && flight.offset < end && flight.epoch == epoch
             && flight.receivedAt < moment && isWaiting(flight) && hasRoomForOutcomes

@@ -33,7 +33,8 @@ extension WorkerLoop {
         for delay in backlog.delays.indices {
             metrics.lagSeconds(ofDelay: delay).set(wallClock.seconds(since: backlog.delays[delay]))
         }
-        facts.note(backlog)
+        facts.note(backlog, now: now)
+        if ports.areSeveral { room.update(waits: facts.waits) }
         health.noteOpen(backlog.open)
         metrics.parentsOpen.set(parents.openCount)
     }

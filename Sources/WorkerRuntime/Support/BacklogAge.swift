@@ -63,8 +63,10 @@ struct Backlog {
     private(set) var delays: [Timestamp]
     /// The first of all requests, and of the records of delay lanes that are unread again.
     private(set) var oldest: Timestamp
-    /// The unread records of requests, and of delay lanes.
-    private(set) var unread = Unread()
+    /// The records of requests that can be read and were not, by lane.
+    private(set) var unread = Lane.allCases.map { _ in 0.0 }
+    /// Those that were read since the last time, by lane.
+    private(set) var read = Lane.allCases.map { _ in 0.0 }
     /// The open transactions that hold some up.
     private(set) var open: [OpenTransaction] = []
 
@@ -75,11 +77,11 @@ struct Backlog {
         delays = Array(repeating: now, count: delayCount)
     }
 
-    /// Takes in the unread records of a partition of requests.
-    mutating func noteUnread(ofRequests count: Double) { unread.requests += count }
-
-    /// Takes in the unread records of a partition of a delay lane.
-    mutating func noteUnread(ofDelays count: Double) { unread.delays += count }
+    /// Takes in the unread records of a partition of requests, and those that were read since the last time.
+    mutating func note(of lane: Lane, unread: Double, read: Double) {
+        self.unread[lane.rawValue] += unread
+        self.read[lane.rawValue] += read
+    }
 
     /// Takes in a partition of requests.
     mutating func noteRequests(of lane: Lane, since: Timestamp?, open: [OpenTransaction]) {
@@ -93,19 +95,5 @@ struct Backlog {
     mutating func noteDelayed(_ delay: Int, since: Timestamp?, unread: Timestamp?) {
         if let since { delays[delay] = min(delays[delay], since) }
         if let unread { oldest = min(oldest, unread) }
-    }
-}
-
-/// The numbers of unread records, of all partitions of a loop.
-struct Unread: Equatable {
-    /// Those of requests.
-    var requests = 0.0
-    /// Those of delay lanes, also the ones that are not due.
-    var delays = 0.0
-
-    /// True if so many would take longer than `FullHubs.patience` at the present rate, requests per second. Those behind them would
-    /// wait as long.
-    static func isLong(_ count: Double, finishing rate: Double) -> Bool {
-        count * 1e9 > rate * Double(FullHubs.patience)
     }
 }

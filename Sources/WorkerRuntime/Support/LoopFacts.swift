@@ -16,8 +16,10 @@ struct LoopFacts {
     private var posted: (epoch: Int, count: Int)?
     /// The time since which the oldest unread request waits, as far as that is known. Nil when nothing is unread.
     private(set) var oldestUnread: Timestamp?
-    /// The unread records.
-    private(set) var unread = Unread()
+    /// The records of each lane that can be read and were not, and how fast they are read.
+    private var unread = Lane.allCases.map { _ in 0.0 }
+    private var readRates = Lane.allCases.map { _ in FinishRate() }
+    private var readCounts = Lane.allCases.map { _ in 0.0 }
 
     /// No facts yet.
     init(board: StatusBoard) { self.board = board }
@@ -36,13 +38,17 @@ struct LoopFacts {
     }
 
     /// Takes in what waits unread. To be called once a second.
-    mutating func note(_ backlog: Backlog) { (oldestUnread, unread) = (backlog.oldest, backlog.unread) }
-
-    /// True if the unread requests would take long at the present rate, and whether the delay lanes' records would.
-    var isBehind: (inRequests: Bool, inDelays: Bool) {
-        let rate = finishRate.perSecond
-        return (Unread.isLong(unread.requests, finishing: rate), Unread.isLong(unread.delays, finishing: rate))
+    mutating func note(_ backlog: Backlog, now: MonotonicTime) {
+        oldestUnread = backlog.oldest
+        unread = backlog.unread
+        for lane in readRates.indices {
+            readCounts[lane] += backlog.read[lane]
+            readRates[lane].add(Int(clamping: Int64(min(readCounts[lane], 1e15))), at: now)
+        }
     }
+
+    /// The time that a new record of each lane would wait until it is read, in seconds, at the rate of the last 10 s.
+    var waits: [Double] { unread.indices.map { unread[$0] > 0 ? unread[$0] / max(readRates[$0].perSecond, 1e-9) : 0 } }
 
     /// Counts what was finished since the last call. To be called once a second.
     mutating func measureRate(now: MonotonicTime) { finishRate.add(finishedCount, at: now) }

@@ -2,55 +2,56 @@ import Basics
 import Delivery
 import Testing
 
-/// The time for which a hub without room holds up others.
+/// The time for which a hub without room holds up others, and what comes then.
 struct FullHubsTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    /// What a hub of which 100 have room holds, a second after the other, and whether it is overdue at the end.
+    /// A hub is full at 0 s. Its room at each second from then on, by `f` for full, `.` for neither, and `h` for half free, and whether
+    /// deferral goes on there in the end.
     @Test(
         arguments: [
-            ([], false), ([99, 99, 99, 99, 99, 99, 99], false),
-            // It is full for 5 s, or for less.
-            ([100, 100, 100, 100, 100, 100], true), ([100, 100, 100, 100, 100], false), ([100, 200, 300, 400, 500, 600], true),
-            // Some that leave make no end of it, half of them do.
-            ([100, 99, 51, 51, 99, 51], true), ([100, 99, 50, 51, 99, 100], false),
-            ([100, 0, 100, 100, 100, 100, 100, 100], true),
-            ([100, 100, 100, 100, 100, 100, 50], false), ([.max, .max, 0, .max], false),
-        ] as [([Int], Bool)])
-    func aHubIsOverdueThatIsFullForFiveSeconds(holding: [Int], isOverdue: Bool) {
+            // It begins after 5 s, not before.
+            ("fffff", true), ("ffff", false), ("......", true), ("f.f.f", true),
+            // What is half free for a moment is no end, neither before it begins nor behind that.
+            ("fhfhf", true), ("h.h.hf", true), ("fffffhfhfhf", true), ("fffffh.h", true),
+            // Half free twice running is an end, and the time begins again.
+            ("hh", false), ("fhhff", false), ("ffffhh", false), ("fffffhh", false), ("hhffff", false), ("hhffffff", true),
+        ])
+    func deferralBeginsBehindFiveSecondsAndEndsWhenHalfIsFree(course: String, isDeferring: Bool) {
         var full = FullHubs()
+        full.noteFull(3, now: Self.start)
         var now = Self.start
-        for used in holding {
+        for room in course {
             now += 1_000_000_000
-            full.note(3, holding: used, of: 100, now: now)
+            full.update(now: now, isHalfFree: { _ in room == "h" }, holdsUpOthers: { $0 == 3 })
+            if room == "f" { full.noteFull(3, now: now) }
         }
-        #expect(full.isOverdue(3, now: now) == isOverdue)
-        #expect(!full.isOverdue(0, now: now) && !full.isOverdue(99, now: now))
+        #expect(full.isDeferring(3) == isDeferring)
+        #expect(!full.isDeferring(0) && !full.isDeferring(99))
     }
 
-    @Test func deferralLastsUntilHalfOfTheRoomIsFree() {
+    /// It begins when others would wait, however late that is, and goes on when they do not any more.
+    @Test func deferralIsForOthers() {
         var full = FullHubs()
-        full.note(1, holding: 100, of: 100, now: Self.start)
-        #expect(!full.isDeferring(1))
-        full.beginDeferral(1)
-        for used in [100, 51, 99] {
-            full.note(1, holding: used, of: 100, now: Self.start)
-            #expect(full.isDeferring(1) && !full.isDeferring(0) && !full.isDeferring(2))
+        full.noteFull(1, now: Self.start)
+        for second in 1...20 {
+            let now = Self.start + Int64(second) * 1_000_000_000
+            full.update(now: now, isHalfFree: { _ in false }, holdsUpOthers: { _ in second == 10 })
+            #expect(full.isDeferring(1) == (second >= 10))
         }
-        full.note(1, holding: 50, of: 100, now: Self.start)
-        #expect(!full.isDeferring(1))
-        full.note(1, holding: 100, of: 100, now: Self.start)
-        #expect(!full.isDeferring(1), "it was free, and is full again")
     }
 
     @Test func eachHubHasATimeOfItsOwn() {
         var full = FullHubs()
-        full.note(5, holding: 1, of: 1, now: Self.start)
-        full.note(2, holding: 7, of: 7, now: Self.start + 3_000_000_000)
-        let later = Self.start + FullHubs.patience
-        #expect(full.isOverdue(5, now: later) && !full.isOverdue(2, now: later))
-        #expect(full.numbers.sorted() == [2, 5])
-        full.note(5, holding: 0, of: 1, now: later)
-        #expect(full.numbers == [2] && !full.isOverdue(5, now: later))
+        full.noteFull(5, now: Self.start)
+        full.noteFull(2, now: Self.start + 3_000_000_000)
+        var asked: [Int] = []
+        full.update(now: Self.start + FullHubs.patience, isHalfFree: { _ in false }) { hub in
+            asked.append(hub)
+            return true
+        }
+        #expect(asked == [5] && full.isDeferring(5) && !full.isDeferring(2) && full.numbers.sorted() == [2, 5])
+        for _ in 0..<2 { full.update(now: Self.start, isHalfFree: { $0 == 5 }, holdsUpOthers: { _ in false }) }
+        #expect(full.numbers == [2] && !full.isDeferring(5))
     }
 }
