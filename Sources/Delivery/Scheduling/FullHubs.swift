@@ -24,6 +24,9 @@ public struct FullHubs: Sendable {
     /// Their numbers, in no order.
     public var numbers: [Int] { full.members }
 
+    /// True if a hub is one of them.
+    public func isFull(_ hub: Int) -> Bool { full.contains(hub) }
+
     /// True if what finds no room at a hub is deferred.
     public func isDeferring(_ hub: Int) -> Bool { rooms.indices.contains(hub) && rooms[hub]?.isDeferring ?? false }
 

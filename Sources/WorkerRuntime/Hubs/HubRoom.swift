@@ -8,7 +8,7 @@ import PushModel
 /// At first, a full hub holds up what is read, for that costs nothing. A hub that is out must not cause head-of-line blocking for others,
 /// nor one that stays full while others would wait for long. What finds no room there is deferred.
 struct HubRoom {
-    /// The wait for which another hub is worth a deferral that had no call in the last minute: a minute in seconds.
+    /// The wait that is too long for any other hub, however busy or rarely used: a minute in seconds.
     private static let longWait = 60.0
 
     let ports: HubPorts
@@ -36,9 +36,10 @@ struct HubRoom {
     func update(waits: [Double]) {
         for port in ports { port.noteUse(now: now) }
         for lane in Lane.allCases {
+            let full = ports.fullOfBuffered[lane.rawValue]
             ports.fullOfBuffered[lane.rawValue].update(
                 now: now, isHalfFree: { buffers.byteCount(at: $0, in: lane) <= mostBuffered / 2 },
-                holdsUpOthers: { isAnotherIdle(besides: $0, waiting: waits[lane.rawValue]) })
+                holdsUpOthers: { _ in isAnotherHeldUp(by: full, waiting: waits[lane.rawValue]) })
         }
         let guaranteed = memory.hubs(ports.count).guaranteed
         ports.fullOfDelayed.update(
@@ -47,13 +48,17 @@ struct HubRoom {
                 let held = byteCounts.indices.contains(number) ? byteCounts[number] : 0
                 return ports.peek(at: number).ready.delayedCount <= ReadyCalls.mostDelayed / 2 && held <= guaranteed / 2
             },
-            // It is not known what else is due behind the first record of a lane.
-            holdsUpOthers: { isAnotherIdle(besides: $0, waiting: .infinity) })
+            // It is not known what else is due behind the first record of a partition.
+            holdsUpOthers: { _ in true })
     }
 
-    private func isAnotherIdle(besides number: Int, waiting seconds: Double) -> Bool {
+    /// True if a hub that is not full would wait for too long: a minute, or less if it is in use and has nothing to do.
+    private func isAnotherHeldUp(by full: FullHubs, waiting seconds: Double) -> Bool {
         guard seconds * 1e9 > Double(FullHubs.patience) else { return false }
-        return ports.contains { $0.number != number && isIdle($0) && (seconds > Self.longWait || $0.isInUse(now: now)) }
+        return ports.contains { port in
+            !port.isRetired && !full.isFull(port.number)
+                && (seconds > Self.longWait || isIdle(port) && port.isInUse(now: now))
+        }
     }
 
     private func defers(_ number: Int, of full: FullHubs) -> Bool {

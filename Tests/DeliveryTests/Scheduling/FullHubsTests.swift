@@ -50,6 +50,7 @@ struct FullHubsTests {
             asked.append(hub)
             return true
         }
+        #expect(full.isFull(5) && full.isFull(2) && !full.isFull(0))
         #expect(asked == [5] && full.isDeferring(5) && !full.isDeferring(2) && full.numbers.sorted() == [2, 5])
         for _ in 0..<2 { full.update(now: Self.start, isHalfFree: { $0 == 5 }, holdsUpOthers: { _ in false }) }
         #expect(full.numbers == [2] && !full.isDeferring(5))
