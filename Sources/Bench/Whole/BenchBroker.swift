@@ -64,14 +64,14 @@ final class BenchBroker {
 
     private func create(_ topics: Topics, partitions: Int) throws(KafkaError) {
         let admin = try TopicAdmin(kafka)
-        let copies = min(3, try admin.describe(topics: [], timeout: .seconds(10)).brokerCount)
+        let copies = min(3, try admin.describe(topics: [], timeout: .seconds(120)).brokerCount)
         // The topics are removed in the end; if that is not allowed, at least what is in them goes.
         let new = topics.all.map {
             NewTopic(
                 name: $0, partitionCount: topics.partitionCount(of: $0, requests: partitions), replicationFactor: max(1, copies),
                 configuration: [.init(key: "retention.ms", value: "3600000")])
         }
-        for outcome in zip(topics.all, try admin.createTopics(new, timeout: .seconds(20))) {
+        for outcome in zip(topics.all, try admin.createTopics(new, timeout: .seconds(120))) {
             if case .failed(let error) = outcome.1 { throw error }
             topicNames.append(outcome.0)
         }

@@ -13,7 +13,7 @@ final class RequestFeed: Sendable {
 
     init(_ kafka: KafkaConfiguration, topic: String, partitions: Int) throws(KafkaError) {
         producer = try Producer(kafka, transactionalID: nil)
-        self.topic = try producer.warmUp(topics: [topic], timeout: .seconds(10))[0]
+        self.topic = try producer.warmUp(topics: [topic], timeout: .seconds(120))[0]
         self.partitions = partitions
     }
 
@@ -28,7 +28,7 @@ final class RequestFeed: Sendable {
             producer.poll()
             try Interruption.check()
         }
-        try producer.flush(timeout: .seconds(60))
+        try producer.flush(timeout: .seconds(300))
         if let error = producer.failedDeliveries.first { throw error }
     }
 
@@ -50,7 +50,7 @@ final class RequestFeed: Sendable {
             moments.append(now)
             try publish(one: moments.count - 1, to: (moments.count - 1) % partitions)
         }
-        try producer.flush(timeout: .seconds(30))
+        try producer.flush(timeout: .seconds(120))
         return moments
     }
 
