@@ -7,6 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
+import class Jobs.ResultTracer
+import struct Jobs.RequestLife
+
 @testable import Gateway
 
 /// Answers that were given to one call.
@@ -121,6 +124,14 @@ final class LookupStage: Sendable {
     /// The value of any record that is read; nil for none.
     let records: Box<String?>
     let readCount: Box<Int>
+    /// The end of every search of a result, nil for one that fails; and what was searched.
+    let trace: Box<ResultTracer.Answer?>
+    let searches: Box<[ResultSearch]>
+    /// Searches that wait for `endSearches()`, where a test wants them to.
+    private let held: Box<[@Sendable () -> Void]>
+    let holdsSearches: Box<Bool>
+    /// The results of any request that is searched for its life.
+    let lives: Box<[ResultRecord]>
     /// Cancellations that were written, and how each is reported.
     let cancelled: Box<[CancelRecord]>
     let delivery: Box<Result<Producer.Delivery, KafkaError>>
@@ -132,17 +143,35 @@ final class LookupStage: Sendable {
         var clock = LookupClock()
         clock.now = { MonotonicTime(nanoseconds: time.value * 1_000_000) }
         clock.wall = { Timestamp(milliseconds: time.value) }
-        lookup = RequestLookup(clock: clock, watchLimit: watchLimit)
+        let (trace, searches) = (Box<ResultTracer.Answer?>(.open(repetition: nil)), Box<[ResultSearch]>([]))
+        let (held, holdsSearches, lives) = (Box<[@Sendable () -> Void]>([]), Box(false), Box<[ResultRecord]>([]))
+        lookup = RequestLookup(clock: clock, watchLimit: watchLimit) { _, search, then in
+            searches.withLock { $0.append(search) }
+            let end: @Sendable () -> Void = { then(trace.withLock { $0 }) }
+            if holdsSearches.withLock({ $0 }) { held.withLock { $0.append(end) } } else { end() }
+        }
         lookup.follow(results)
         let cancelling = RequestCancelling { (record, _, report) throws(KafkaError) in
             cancelled.withLock { $0.append(record) }
             report(try delivery.withLock { $0 }.get())
         }
-        endpoints = LookupEndpoints(lookup, cancelling: cancelling, topics: ["requests"]) { _, _, then in
-            readCount.withLock { $0 += 1 }
-            let value = records.withLock { $0 }
-            then(.success(value.map { StoredRecord(timestamp: 1000, value: Array($0.utf8)) }))
-        }
+        endpoints = LookupEndpoints(
+            lookup, cancelling: cancelling, topics: ["requests"],
+            read: { _, _, then in
+                readCount.withLock { $0 += 1 }
+                let value = records.withLock { $0 }
+                then(.success(value.map { StoredRecord(timestamp: 1000, value: Array($0.utf8)) }))
+            },
+            search: { id, asker, then in
+                var life = RequestLife(id: id) { asker.maySee(RequestOwner(source: $0.source, tenant: $0.tenant)) }
+                for result in lives.withLock({ $0 }) {
+                    life.take(
+                        result.json.span, partition: result.partition, offset: result.offset, timestamp: result.timestamp)
+                }
+                then(.success(life.latest == nil ? .nothing : .life(life)))
+            })
+        (self.trace, self.searches, self.held) = (trace, searches, held)
+        (self.holdsSearches, self.lives) = (holdsSearches, lives)
         (self.time, self.records, self.readCount) = (time, records, readCount)
         (self.cancelled, self.delivery) = (cancelled, delivery)
     }
@@ -162,6 +191,15 @@ final class LookupStage: Sendable {
     func bring(_ word: String, of id: String, members: String = "") throws {
         lookup.take(try LookupResults.record(word, of: id, members: members))
         results.complete(id)
+    }
+
+    /// Ends the searches that were held.
+    func endSearches() {
+        let held = held.withLock { held -> [@Sendable () -> Void] in
+            defer { held = [] }
+            return held
+        }
+        for end in held { end() }
     }
 
     /// Moves the clocks, and ends what is due.

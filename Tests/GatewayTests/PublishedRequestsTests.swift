@@ -3,6 +3,8 @@ import PushModel
 import TestSupport
 import Testing
 
+import class Jobs.ResultTracer
+
 @testable import Gateway
 
 /// What a gateway keeps of the requests that it has published, without clock and thread.
@@ -27,31 +29,62 @@ import Testing
         #expect(store[key]?.standing(at: 5).word == "sent")
     }
 
-    /// A `duplicate` of the same id is settled 2 s after it came, or after the request may be sent.
+    /// A `duplicate` of the same id says nothing before the result of the first request with the id was searched.
     @Test(
         arguments: [
-            (["sent"], nil, "sent", "sent"), (["sameID"], nil, "accepted", "duplicate"),
-            (["sameKey"], nil, "duplicate", "duplicate"),
-            (["sameID", "sent"], nil, "sent", "sent"), (["sent", "sameID"], nil, "sent", "sent"),
-            (["sent", "failed"], nil, "sent", "sent"), (["sameID", "sameID"], nil, "accepted", "duplicate"),
-            (["outcome"], nil, "accepted", "accepted"), (["sameID"], 9000, "waiting", "waiting"),
-        ] as [([String], Int64?, String, String)])
-    func ofTwoFinalResultsTheOneThatIsNoRepetitionCounts(words: [String], notBefore: Int64?, now: String, later: String) throws {
+            (["sent"], "sent"), (["sameID"], "unknown"), (["sameKey"], "duplicate"), (["sameID", "sent"], "sent"),
+            (["sent", "sameID"], "sent"), (["sent", "failed"], "sent"), (["sameID", "sameID"], "unknown"),
+            (["outcome"], "accepted"), (["sameID", "sameKey"], "unknown"),
+        ] as [([String], String)])
+    func ofTwoFinalResultsTheOneThatIsNoRepetitionCounts(words: [String], state: String) throws {
         var store = PublishedRequests()
-        let key = store.add(request("a", notBefore: notBefore.map(Timestamp.at)), at: 0)
+        let key = store.add(request("a"), at: 0)
         store.noteWritten(key, at: Self.place)
         for word in words { store.take(try LookupResults.record(word, of: "a"), at: 100) }
-        #expect(store[key]?.standing(at: 100).word == now)
-        #expect(store[key]?.standing(at: 2099).word == now)
-        #expect(store[key]?.standing(at: 2100).word == later)
+        #expect(store[key]?.standing(at: 100).word == state)
     }
 
-    @Test func aRepetitionOfADelayedRequestIsPatientUntilThatMayBeSent() throws {
+    /// Each end of a search, of a request that was found or of one that was published here and ended as `duplicate`.
+    @Test(
+        arguments: [
+            (true, nil, "unknown", .sinceItsRecord), (true, "unknown", "unknown", .sinceItsRecord),
+            (true, "open", "published", nil),
+            (true, "final", "failed", nil), (true, "repeated", "published", nil), (true, "alone", "duplicate", nil),
+            (false, nil, "unknown", .sinceItsID), (false, "unknown", "unknown", .sinceItsID), (false, "open", "accepted", nil),
+            (false, "final", "failed", nil), (false, "repeated", "accepted", nil), (false, "alone", "duplicate", nil),
+        ] as [(Bool, String?, String, ResultSearch?)])
+    func aStateIsSaidWhenItsResultWasSearched(
+        isFound: Bool, ending: String?, state: String, missing: ResultSearch?
+    ) throws {
         var store = PublishedRequests()
-        let key = store.add(request("a", notBefore: 9000), at: 0)
-        store.take(try LookupResults.record("sameID", of: "a"), at: 100)
-        #expect(store[key]?.isFinal(at: 10_999) == false)
-        #expect(store[key]?.isFinal(at: 11_000) == true)
+        let owner = RequestOwner(source: "shop", tenant: nil)
+        let key = store.add(
+            PublishedRequest(id: "a", owner: owner, acceptedAt: 0, foundAt: isFound ? Self.place : nil), at: 0)
+        if !isFound {
+            store.noteWritten(key, at: Self.place)
+            store.take(try LookupResults.record("sameID", of: "a"), at: 1)
+        }
+        let answers: [String: ResultTracer.Answer] = [
+            "unknown": .unknown, "open": .open(repetition: nil), "final": .final(try LookupResults.record("failed", of: "a")),
+            "repeated": .open(repetition: try LookupResults.record("sameID", of: "a")),
+            "alone": .repetition(try LookupResults.record("sameID", of: "a")),
+        ]
+        if let answer = ending.flatMap({ answers[$0] }), let search = store[key]?.missingSearch {
+            store.note(answer, to: search, of: key, at: 2)
+        }
+        #expect(store[key]?.standing(at: 2).word == state && store[key]?.missingSearch == missing)
+        // Whatever was said, the result that counts is heard of when it comes.
+        store.take(try LookupResults.record("failed", of: "a"), at: 3)
+        #expect(store[key]?.standing(at: 3).word == "failed")
+    }
+
+    @Test func aRepetitionThatComesAfterASearchSinceTheRecordNeedsAnother() throws {
+        var store = PublishedRequests()
+        let owner = RequestOwner(source: "shop", tenant: nil)
+        let key = store.add(PublishedRequest(id: "a", owner: owner, acceptedAt: 0, foundAt: Self.place), at: 0)
+        store.note(.open(repetition: nil), to: .sinceItsRecord, of: key, at: 0)
+        store.take(try LookupResults.record("sameID", of: "a"), at: 1)
+        #expect(store[key]?.missingSearch == .sinceItsID && store[key]?.standing(at: 1) == .unknown)
     }
 
     @Test func aResultOfAnothersRequestWithTheSameIDIsNotTaken() throws {
@@ -158,5 +191,10 @@ enum LookupResults {
         let kind = word == "outcome" ? "outcome" : "final"
         let json = #"{"request_id":"\#(id)","kind":"\#(kind)","state":"\#(state)"\#(error)\#(members)}"#
         return try #require(ResultRecord(json: Array(json.utf8), partition: 0, offset: 0, timestamp: 0))
+    }
+
+    /// The same result at another offset, and so much later.
+    static func moved(_ result: ResultRecord, to offset: Int64) -> ResultRecord {
+        ResultRecord(json: result.json, partition: 0, offset: offset, timestamp: offset) ?? result
     }
 }

@@ -136,7 +136,7 @@ struct RealOperatorTests {
 }
 
 /// A worker, a gateway with a key that may do everything, and a folder for its state.
-private final class House {
+final class House {
     let stage: RealStage
     let folder: TemporaryFolder
     let gateway: RealGateway
@@ -181,10 +181,18 @@ private final class House {
         try AppSession(port: gateway.port).call("GET", target, ["Authorization: Bearer \(key)"]).status
     }
 
+    /// What a stream of events brings until its end.
+    func events(_ target: String, at other: RealGateway) throws -> String {
+        let client = try RawClient(port: other.port)
+        client.send(request("GET", target, ["Authorization: Bearer \(key)"]))
+        _ = client.answer()
+        return String(decoding: client.chunks().bytes, as: UTF8.self)
+    }
+
     func post(
-        _ target: String, _ body: String, _ fields: [String] = []
+        _ target: String, _ body: String, _ fields: [String] = [], at other: RealGateway? = nil
     ) throws -> (status: Int, body: String, json: [String: Any], tag: String) {
-        let answer = try AppSession(port: gateway.port).call(
+        let answer = try AppSession(port: (other ?? gateway).port).call(
             "POST", target, ["Authorization: Bearer \(key)", "Content-Type: application/json"] + fields, body)
         let json = (try? JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any]) ?? [:]
         let tag = answer.head.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") }.map { String($0.dropFirst(6)) } ?? ""

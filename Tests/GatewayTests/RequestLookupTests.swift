@@ -7,6 +7,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+import class Jobs.ResultTracer
+
 @testable import Gateway
 
 /// What became of requests, asked over HTTP; with clocks that tests move and results that tests bring.
@@ -81,15 +83,35 @@ import Testing
         for each in [answers, late] { #expect(each.all.count == 1 && each.text.contains(#""state":"sent","#)) }
     }
 
-    @Test func aDuplicateAloneEndsTheWaitWhenItIsSettled() throws {
+    /// A repetition shows the fate of the first call, which another gateway may have taken hours ago.
+    @Test(arguments: ["a", "a?wait=10"]) func aRepetitionShowsTheFateOfTheFirst(path: String) throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        stage.trace.withLock { [first = try LookupResults.record("failed", of: "a")] in $0 = .final(first) }
+        try stage.bring("sameID", of: "a")
+        let answers = stage.get(path)
+        #expect(answers.all.count == 1 && answers.text.contains(#""state":"failed","#), "\(answers.text)")
+        #expect(stage.searches.withLock { $0 } == [.sinceItsID] && stage.lookup.watcherCount == 0)
+        #expect(stage.follow("a").sink.text.contains("event: state\nid: failed\n"))
+    }
+
+    @Test func aRepetitionWhoseFirstIsOnItsWayWaitsForThat() throws {
         let stage = LookupStage()
         stage.publish("a")
         try stage.bring("sameID", of: "a")
-        let answers = stage.get("a?wait=10")
-        stage.advance(seconds: 1)
-        #expect(answers.all.isEmpty)
-        stage.advance(seconds: 1)
-        #expect(answers.all.count == 1 && answers.text.contains(#""state":"duplicate","#))
+        let (answers, sink) = (stage.get("a?wait=10"), stage.follow("a").sink)
+        #expect(answers.all.isEmpty && sink.text.contains("id: accepted\n") && !sink.isEnded)
+        #expect(stage.get("a").text.contains(#""state":"accepted","#))
+        try stage.bring("failed", of: "a")
+        #expect(answers.text.contains(#""state":"failed","#) && sink.isEnded)
+    }
+
+    @Test func aRepetitionWhoseFirstIsNotKeptAnyMoreIsADuplicate() throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        stage.trace.withLock { [own = try LookupResults.record("sameID", of: "a")] in $0 = .repetition(own) }
+        try stage.bring("sameID", of: "a")
+        #expect(stage.get("a?wait=10").text.contains(#""state":"duplicate","#))
     }
 
     @Test func aResultOfAnothersRequestWithTheSameIDEndsNoWait() throws {
@@ -189,6 +211,62 @@ import Testing
         #expect(answers.all.map(\.status) == [status])
         guard status == 200 else { return }
         #expect(answers.text.contains(#""state":"published","#) && answers.text.contains(#""offset":"7""#))
+    }
+
+    @Test(arguments: ["", "wait=10"]) func aResultFromBeforeTheProofIsFound(query: String) throws {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = #"{"id":"x","source":"shop"}"# }
+        stage.trace.withLock { [result = try LookupResults.record("sent", of: "x")] in $0 = .final(result) }
+        #expect(stage.get("x?at=requests/1/7&" + query).text.contains(#""state":"sent","#))
+        #expect(stage.searches.withLock { $0 } == [.sinceItsRecord])
+        // The call has spoiled nothing.
+        #expect(stage.get("x?" + query).text.contains(#""state":"sent","#))
+        let sink = stage.follow("x").sink
+        #expect(sink.text.hasSuffix("event: end\nid: end\ndata: {}\n\n") && sink.isEnded)
+        #expect(stage.searches.withLock { $0.count } == 1)
+    }
+
+    @Test(arguments: [ResultTracer.Answer.unknown, nil] as [ResultTracer.Answer?])
+    func whatIsNotFoundInTimeIsUnknownAndSearchedAgain(answer: ResultTracer.Answer?) throws {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = #"{"id":"x","source":"shop"}"# }
+        stage.trace.withLock { $0 = answer }
+        let shown = try #require(stage.get("x?at=requests/1/7").last)
+        #expect(String(decoding: shown.body, as: UTF8.self).contains(#""state":"unknown","#) && shown.headers["ETag"] == nil)
+        let (waiting, sink) = (stage.get("x?wait=20"), stage.follow("x").sink)
+        #expect(waiting.all.isEmpty && sink.text.contains("event: state\nid: unknown\n") && !sink.isEnded)
+        stage.trace.withLock { [result = try LookupResults.record("sent", of: "x")] in $0 = .final(result) }
+        // With the next comment.
+        stage.advance(seconds: 15)
+        #expect(sink.text.contains("id: sent\n") && sink.isEnded)
+        stage.advance(seconds: 5)
+        #expect(waiting.text.contains(#""state":"sent","#))
+    }
+
+    @Test func manyWhoAskWaitForOneSearch() throws {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = #"{"id":"x","source":"shop"}"# }
+        stage.holdsSearches.withLock { $0 = true }
+        let answers = (0..<3).map { _ in stage.get("x?at=requests/1/7") } + [stage.get("x?at=requests/1/7&wait=10")]
+        #expect(answers.allSatisfy { $0.all.isEmpty } && stage.searches.withLock { $0.count } == 1)
+        stage.trace.withLock { [result = try LookupResults.record("sent", of: "x")] in $0 = .final(result) }
+        stage.endSearches()
+        #expect(answers.allSatisfy { $0.all.count == 1 && $0.text.contains(#""state":"sent","#) })
+    }
+
+    /// A gateway that knows nothing of a request, which its results show.
+    @Test(arguments: [(["sent"], "sent"), (["sent", "sameID"], "sent"), (["sameID"], "published")])
+    func aRequestThatOnlyItsResultsShowHasOneState(words: [String], state: String) throws {
+        let stage = LookupStage()
+        let results = try words.map { try LookupResults.record($0, of: "x", members: #","source":"shop""#) }
+        stage.lives.withLock { $0 = results.enumerated().map { LookupResults.moved($1, to: Int64($0)) } }
+        for path in ["x", "x?life=true", "x"] {
+            let answers = stage.get(path)
+            #expect(answers.text.hasPrefix(#"{"id":"x","state":"\#(state)","#), "\(answers.text)")
+        }
+        let sink = stage.follow("x").sink
+        #expect(sink.text.contains("id: \(state)\n") && sink.isEnded == (state == "sent"))
+        #expect(stage.get("x", by: LookupStage.stranger).all.map(\.status) == [404])
     }
 
     @Test func afterTheProofItsResultIsWaitedFor() throws {

@@ -52,7 +52,7 @@ extension APIAnswer {
     init(_ published: PublishedRequest, at now: Timestamp, to call: HTTPFields, applied: Int? = nil) {
         self.init(status: 200, json: published.json(at: now))
         if let applied { headers.append("Preference-Applied", value: "wait=\(applied)") }
-        tag(isFinal: published.isFinal(at: now), to: call)
+        tag(isFinal: published.isFinal, to: call)
     }
 
     /// Adds the tag of a final state, and becomes 304 for whoever has that already.

@@ -1,8 +1,11 @@
 import Basics
 import HTTPServing
+import Jobs
 import Kafka
 import Keys
+import Publishing
 import PushModel
+import ResultQuery
 
 /// A call about one request, whose key is right.
 struct LookupCall: Sendable {
@@ -62,8 +65,13 @@ struct LookupEndpoints: Sendable {
             case .show(let id):
                 try Self.checkMaySee(call.asker)
                 guard !query.wantsPayload || call.asker.mayReadPayload else { throw .forbiddenScope(.payload) }
-                find(id, query: query, for: call, orElse: { searchLife(of: id, beside: nil, query: query, for: call) }) {
-                    show($0, query: query, for: call)
+                let deadline = lookup.clock.now().advanced(by: .seconds(query.wait))
+                find(id, at: query.place, for: call.asker) { found in
+                    switch found {
+                    case .failure(let problem): call.refuse(problem)
+                    case .success(let key?): show(key, query: query, until: deadline, for: call)
+                    case .success(nil): searchLife(of: id, query: query, until: deadline, for: call)
+                    }
                 }
             case .events(let id):
                 try Self.checkMaySee(call.asker)
@@ -71,11 +79,23 @@ struct LookupEndpoints: Sendable {
                     // The one status at which a browser does not connect again (HTML standard, section 9.2.2).
                     return call.answer(APIAnswer(status: 204))
                 }
-                find(id, query: query, for: call) { follow($0, for: call) }
+                find(id, at: query.place, for: call.asker) { found in
+                    switch found {
+                    case .failure(let problem): call.refuse(problem)
+                    case .success(let key?): follow(key, for: call)
+                    case .success(nil):
+                        findLife(of: id, for: call) { $0.map { follow($0, for: call) } ?? call.refuse(.unknownRequest) }
+                    }
+                }
             case .cancel(let id):
                 guard call.asker.mayPublish else { throw .forbiddenScope(.publish) }
                 let reason = try RequestCancelling.reason(in: call.request)
-                find(id, query: query, for: call) { cancel($0, id: id, reason: reason, for: call) }
+                find(id, at: query.place, for: call.asker) { found in
+                    switch found {
+                    case .failure(let problem): call.refuse(problem)
+                    case .success(let key): cancel(key, id: id, reason: reason, for: call)
+                    }
+                }
             }
         } catch {
             call.refuse(error)
@@ -86,35 +106,34 @@ struct LookupEndpoints: Sendable {
         guard asker.mayPublish || asker.mayRead else { throw .forbiddenScope(.read) }
     }
 
-    /// Finds a request that the caller may see, here or at the place that the call names.
+    /// Finds a request that an asker may see, here or at a place, or nothing. Its final result was searched then, if need be.
     private func find(
-        _ id: String, query: LookupQuery, for call: LookupCall, orElse: (@Sendable () -> Void)? = nil,
-        then: @escaping @Sendable (PublishedRequests.Key) -> Void
+        _ id: String, at place: RecordPlace?, for asker: Asker,
+        then: @escaping @Sendable (Result<PublishedRequests.Key?, APIProblem>) -> Void
     ) {
-        let miss = orElse ?? { call.refuse(.unknownRequest) }
-        if let found = lookup.find(id, for: call.asker) { return then(found.key) }
-        guard let place = query.place, topics.contains(place.partition.topic) else { return miss() }
-        read(place, "key/" + call.asker.keyID) { [lookup] answer in
+        if let found = lookup.find(id, for: asker) { return lookup.search(found.key) { then(.success(found.key)) } }
+        guard let place, topics.contains(place.partition.topic) else { return then(.success(nil)) }
+        read(place, "key/" + asker.keyID) { [lookup] answer in
             switch answer {
-            case .failure(let problem): call.refuse(problem)
+            case .failure(let problem): then(.failure(problem))
             case .success(let record):
-                guard let found = record.flatMap({ PublishedRequest($0, at: place, withID: id) }), call.asker.maySee(found.owner)
-                else { return miss() }
-                then(lookup.add(found))
+                guard let found = record.flatMap({ PublishedRequest($0, at: place, withID: id) }), asker.maySee(found.owner)
+                else { return then(.success(nil)) }
+                let key = lookup.add(found)
+                lookup.search(key) { then(.success(key)) }
             }
         }
     }
 
-    private func show(_ key: PublishedRequests.Key, query: LookupQuery, for call: LookupCall) {
+    private func show(_ key: PublishedRequests.Key, query: LookupQuery, until deadline: MonotonicTime, for call: LookupCall) {
         let applied = query.isPreferred ? query.wait : nil
         guard query.wait > 0 else {
-            let request = lookup[key]
-            guard let request, query.wantsLife || query.wantsPayload || mayHaveMore(request) else {
-                return answer(request, applied: applied, to: call)
+            guard let request = lookup[key], query.wantsLife || query.wantsPayload || request.isFinal && isSearchCheap() else {
+                return answer(lookup[key], applied: applied, to: call)
             }
-            return searchLife(of: key.id, beside: request, query: query, for: call)
+            return searchLife(of: key.id, beside: key, query: query, until: deadline, for: call)
         }
-        _ = lookup.watch(key, until: lookup.clock.now().advanced(by: .seconds(query.wait))) { ending in
+        _ = lookup.watch(key, until: deadline) { ending in
             switch ending {
             case .request(let request): answer(request, applied: applied, to: call)
             case .stopping(let request): answer(request, applied: nil, to: call)
@@ -123,39 +142,78 @@ struct LookupEndpoints: Sendable {
         }
     }
 
-    /// True if the results may say more of a request than is remembered here, and searching them is worth it.
-    private func mayHaveMore(_ request: PublishedRequest) -> Bool {
-        let isFinal = request.isFinal(at: lookup.clock.wall())
-        return request.isFound && !isFinal || isFinal && isSearchCheap()
-    }
-
-    /// Answers with the whole life of a request, with what is remembered of it, or with where it is.
-    private func searchLife(of id: String, beside remembered: PublishedRequest?, query: LookupQuery, for call: LookupCall) {
+    /// Answers with the whole life of a request and what is remembered of it, or with where it is.
+    private func searchLife(
+        of id: String, beside known: PublishedRequests.Key? = nil, query: LookupQuery, until deadline: MonotonicTime,
+        for call: LookupCall
+    ) {
         search(id, call.asker) { found in
             switch found {
             case .failure(let problem):
-                if remembered == nil || query.wantsLife {
-                    call.refuse(problem)
-                } else {
-                    answer(remembered, applied: nil, to: call)
-                }
+                guard let known, !query.wantsLife else { return call.refuse(problem) }
+                answer(lookup[known], applied: nil, to: call)
             case .success(.life(let life)):
-                let place = remembered?.place ?? life.place
-                readPayload(of: id, at: place, query: query, for: call) { payload in
-                    call.answer(
-                        APIAnswer(
-                            life, remembered: remembered, at: lookup.clock.wall(), request: payload, to: call.request.headers))
+                remember(life, as: known) { key in
+                    guard query.wait == 0 else { return show(key, query: query, until: deadline, for: call) }
+                    showLife(life, of: key, query: query, for: call)
                 }
-            case .success(.whereabouts(let report)) where remembered == nil: call.answer(APIAnswer(report))
-            case .success(.whereabouts(let report)) where query.wantsLife && !query.wantsPayload:
-                guard let remembered else { return call.answer(APIAnswer(report)) }
-                call.answer(APIAnswer(remembered, at: lookup.clock.wall(), whereabouts: report))
-            case .success:
-                guard query.wantsPayload, let remembered else { return answer(remembered, applied: nil, to: call) }
-                readPayload(of: id, at: remembered.place, query: query, for: call) { payload in
-                    call.answer(APIAnswer(remembered, at: lookup.clock.wall(), request: payload))
-                }
+            case .success(.whereabouts(let report)):
+                guard let known else { return wait(for: report, query: query, until: deadline, call: call) }
+                showKnown(known, query: query, whereabouts: query.wantsLife && !query.wantsPayload ? report : nil, for: call)
+            case .success(.nothing):
+                guard let known else { return call.refuse(.unknownRequest) }
+                showKnown(known, query: query, whereabouts: nil, for: call)
             }
+        }
+    }
+
+    /// Remembers a request that its results have shown, and takes from them the one that counts.
+    private func remember(
+        _ life: RequestLife, as known: PublishedRequests.Key?, then: @escaping @Sendable (PublishedRequests.Key) -> Void
+    ) {
+        let key = known ?? lookup.add(PublishedRequest(life, at: lookup.clock.wall()))
+        if let final = life.final, !final.repeatsItsID { lookup.take(final) }
+        lookup.search(key) { then(key) }
+    }
+
+    /// Finds a request by its results.
+    private func findLife(of id: String, for call: LookupCall, then: @escaping @Sendable (PublishedRequests.Key?) -> Void) {
+        search(id, call.asker) { found in
+            switch found {
+            case .failure(let problem): call.refuse(problem)
+            case .success(.life(let life)): remember(life, as: nil) { then($0) }
+            case .success(.whereabouts(let report)):
+                guard let place = report.place else { return then(nil) }
+                find(report.id, at: place, for: call.asker) { then(try? $0.get()) }
+            case .success(.nothing): then(nil)
+            }
+        }
+    }
+
+    /// Answers with where a request is, or waits for it as long as its caller wants.
+    private func wait(for report: WhereaboutsReport, query: LookupQuery, until deadline: MonotonicTime, call: LookupCall) {
+        guard query.wait > 0, let place = report.place else { return call.answer(APIAnswer(report)) }
+        find(report.id, at: place, for: call.asker) { found in
+            guard case .success(let key?) = found else { return call.answer(APIAnswer(report)) }
+            show(key, query: query, until: deadline, for: call)
+        }
+    }
+
+    private func showLife(_ life: RequestLife, of key: PublishedRequests.Key, query: LookupQuery, for call: LookupCall) {
+        guard let request = lookup[key] else { return call.refuse(.unknownRequest) }
+        readPayload(of: key.id, at: request.place, query: query, for: call) { payload in
+            call.answer(APIAnswer(life, of: request, at: lookup.clock.wall(), request: payload, to: call.request.headers))
+        }
+    }
+
+    private func showKnown(
+        _ key: PublishedRequests.Key, query: LookupQuery, whereabouts report: WhereaboutsReport?, for call: LookupCall
+    ) {
+        guard let request = lookup[key] else { return call.refuse(.unknownRequest) }
+        if let report { return call.answer(APIAnswer(request, at: lookup.clock.wall(), whereabouts: report)) }
+        guard query.wantsPayload else { return answer(request, applied: nil, to: call) }
+        readPayload(of: key.id, at: request.place, query: query, for: call) { payload in
+            call.answer(APIAnswer(request, at: lookup.clock.wall(), request: payload))
         }
     }
 
@@ -186,7 +244,8 @@ struct LookupEndpoints: Sendable {
         events.begin(key, after: call.request.headers["Last-Event-ID"], on: call.stream)
     }
 
-    private func cancel(_ key: PublishedRequests.Key, id: String, reason: String?, for call: LookupCall) {
+    private func cancel(_ key: PublishedRequests.Key?, id: String, reason: String?, for call: LookupCall) {
+        guard let key else { return call.refuse(.unknownRequest) }
         guard let request = lookup[key], call.asker.owns(request.owner) else { return call.refuse(.notYourRequest) }
         cancelling.cancel(request, of: call.asker, reason: reason, at: lookup.clock.wall(), then: call.answer)
     }
@@ -207,8 +266,36 @@ extension LookupEndpoints {
             var late = accepted
             late.headers.append("Preference-Applied", value: "wait=\(seconds)")
             let now = lookup.clock.wall()
-            guard let request, request.isFinal(at: now) else { return answer(late) }
-            answer(APIAnswer(request, at: now, to: [:], applied: seconds))
+            guard let request, request.isFinal else { return answer(late) }
+            var final = APIAnswer(request, at: now, to: [:], applied: seconds)
+            if let replayed = accepted.headers["Idempotency-Replayed"] {
+                final.headers.append("Idempotency-Replayed", value: replayed)
+            }
+            answer(final)
         }
+    }
+
+    /// Answers the repetition of a call of `POST /v1/requests` as the first one is: one that prefers to wait gets the final result, if it
+    /// comes in time. `accepted` is the answer to the first, which names the request. `answer` is called once, before this returns or later.
+    func answerRepetition(
+        by asker: Asker, to headers: HTTPFields, accepted: APIAnswer, then answer: @escaping @Sendable (APIAnswer) -> Void
+    ) {
+        guard accepted.status == 202, LookupQuery.preferredWait(headers) ?? 0 > 0, let (id, place) = Self.request(of: accepted)
+        else { return answer(accepted) }
+        find(id, at: place, for: asker) { found in
+            guard case .success(let key?) = found else { return answer(accepted) }
+            self.answer(key, to: headers, accepted: accepted, then: answer)
+        }
+    }
+
+    /// The request that an answer names, and the place of its record.
+    private static func request(of accepted: APIAnswer) -> (id: String, place: RecordPlace?)? {
+        var document = JSONDocument()
+        guard (try? document.read(accepted.body.span)) != nil, let id = document.text("id", of: document.root) else { return nil }
+        guard let topic = document.text("topic", of: document.root),
+            let partition = document.integer("partition", of: document.root).flatMap({ Int32(exactly: $0) }),
+            let offset = document.text("offset", of: document.root).flatMap({ Int64($0) })
+        else { return (id, nil) }
+        return (id, RecordPlace(topic: topic, partition: partition, offset: offset))
     }
 }

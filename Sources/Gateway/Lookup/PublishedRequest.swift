@@ -1,6 +1,15 @@
 import Publishing
 import PushModel
 
+/// The results that were searched for that of a request, of those written before this gateway listened. Each includes those before.
+enum ResultSearch: Sendable, Comparable {
+    case nowhere
+    /// Among the results since its record was written.
+    case sinceItsRecord
+    /// Among those before that, too: its id was there before.
+    case sinceItsID
+}
+
 /// A request that was published, and what is known of it.
 struct PublishedRequest: Sendable {
     /// Its final result; of two the one that is no `duplicate`.
@@ -10,8 +19,8 @@ struct PublishedRequest: Sendable {
         let state: String
         /// Whether the request repeated another one.
         let isRepetition: Bool
-        /// From when on it counts: a `duplicate` waits for the result of the first record with its id.
-        let settlesAt: Timestamp
+        /// True if that has the same id, so that its result counts in place of this one.
+        let repeatsItsID: Bool
     }
 
     enum Standing: Sendable, Equatable {
@@ -19,8 +28,10 @@ struct PublishedRequest: Sendable {
         case unconfirmed
         /// Written, and without a result.
         case accepted
-        /// Written, perhaps by another gateway; whether it had a result before it was asked for here is not known.
+        /// Written, perhaps by another gateway, and without a result.
         case published
+        /// Written. Its result was not found in time, and may be there.
+        case unknown
         /// Written, and not to be sent before a moment.
         case waiting(until: Timestamp)
         case final(Ending)
@@ -31,6 +42,7 @@ struct PublishedRequest: Sendable {
             case .unconfirmed: "unconfirmed"
             case .accepted: "accepted"
             case .published: "published"
+            case .unknown: "unknown"
             case .waiting: "waiting"
             case .final(let ending): ending.state
             }
@@ -50,6 +62,9 @@ struct PublishedRequest: Sendable {
     var place: RecordPlace?
     /// Its final result, once there is one.
     private(set) var ending: Ending?
+    private(set) var searched = ResultSearch.nowhere
+    /// True if the result of the request that had its id first is not kept any more.
+    private var isAlone = false
 
     init(
         id: String, owner: RequestOwner, acceptedAt: Timestamp, expiresAt: Timestamp? = nil, notBefore: Timestamp? = nil,
@@ -65,29 +80,42 @@ struct PublishedRequest: Sendable {
     }
 
     func standing(at now: Timestamp) -> Standing {
-        if let ending, ending.settlesAt <= now { return .final(ending) }
-        if place == nil && ending == nil { return .unconfirmed }
+        if let ending, isFinal { return .final(ending) }
+        if !isFound && place == nil && ending == nil { return .unconfirmed }
+        if missingSearch != nil { return .unknown }
         if let notBefore, notBefore > now { return .waiting(until: notBefore) }
         return isFound ? .published : .accepted
     }
 
-    func isFinal(at now: Timestamp) -> Bool { (ending?.settlesAt ?? .never) <= now }
+    /// True if its final result is known. A `duplicate` is none while the first request with its id has, or may have, another one.
+    var isFinal: Bool { ending.map { !$0.repeatsItsID || isAlone } ?? false }
 
-    /// Takes a final result of its id, unless that is of another's request, or counts less than the one that it has. `patience`
-    /// is the milliseconds for which a `duplicate` waits for the result of the first record with the id, from the time on from
-    /// which that one may be sent.
-    mutating func take(_ result: ResultRecord, at now: Timestamp, patience: Int64) -> Bool {
-        guard result.kind == "final", names(inResult: result.source, inRequest: owner.source),
-            names(inResult: result.tenant, inRequest: owner.tenant)
-        else { return false }
+    /// The search without which its state cannot be said, or nil for none.
+    var missingSearch: ResultSearch? {
+        guard !isFinal else { return nil }
+        let needed: ResultSearch = ending != nil ? .sinceItsID : isFound ? .sinceItsRecord : .nowhere
+        return needed > searched ? needed : nil
+    }
+
+    /// Takes a final result of its id, unless that is of another's request, or counts less than the one that it has.
+    mutating func take(_ result: ResultRecord) -> Bool {
+        guard result.kind == "final", has(result) else { return false }
         if let known = ending, !known.isRepetition || result.isRepetition { return false }
-        // The result of a record that was found may have come before: a later record with its id is the repetition.
-        if isFound, result.repeatsItsID { return false }
-        let from = max(now, notBefore ?? now)
         ending = Ending(
-            json: result.line, state: result.state, isRepetition: result.isRepetition,
-            settlesAt: result.repeatsItsID ? from.adding(milliseconds: patience) : now)
+            json: result.line, state: result.state, isRepetition: result.isRepetition, repeatsItsID: result.repeatsItsID)
         return true
+    }
+
+    /// Notes that everything was searched, and only what was taken was found. `isAlone` says that the result of the request that had its id
+    /// first is not kept any more.
+    mutating func note(_ search: ResultSearch, isAlone: Bool = false) {
+        searched = max(searched, search)
+        self.isAlone = self.isAlone || isAlone
+    }
+
+    /// True for a result of its id that is its own, as far as the result names its request.
+    func has(_ result: ResultRecord) -> Bool {
+        names(inResult: result.source, inRequest: owner.source) && names(inResult: result.tenant, inRequest: owner.tenant)
     }
 
     /// Whether a name in a result can be that of the request; a result of an unreadable record has none.

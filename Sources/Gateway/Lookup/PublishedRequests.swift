@@ -1,4 +1,5 @@
 import Basics
+import Jobs
 import Publishing
 import PushModel
 
@@ -15,8 +16,6 @@ struct PublishedRequests: Sendable {
         var resultByteCount = 64 << 20
         /// How long one stays after its result, or without a result after its expiry, in milliseconds.
         var age: Int64 = 600_000
-        /// How long a `duplicate` waits for the result of the first record with its id, in milliseconds.
-        var patience: Int64 = 2000
     }
 
     /// One request of the store. An id may have several owners.
@@ -111,6 +110,26 @@ struct PublishedRequests: Sendable {
         for key in (entries[result.requestID] ?? []).map({ Key(id: result.requestID, number: $0.number) }) {
             take(result, of: key, at: now)
         }
+        bound(at: now)
+    }
+
+    /// Notes the end of a search. One that found nothing in time changes nothing.
+    mutating func note(_ answer: ResultTracer.Answer, to search: ResultSearch, of key: Key, at now: Timestamp) {
+        switch answer {
+        case .final(let result): take(result, of: key, at: now)
+        case .open(nil): change(key) { $0.request.note(search) }
+        case .open(let repetition?):
+            take(repetition, of: key, at: now)
+            change(key) { $0.request.note(.sinceItsID) }
+        case .repetition(let result):
+            take(result, of: key, at: now)
+            change(key) { $0.request.note(.sinceItsID, isAlone: true) }
+        case .unknown: break
+        }
+        bound(at: now)
+    }
+
+    private mutating func bound(at now: Timestamp) {
         removeOld(at: now)
         while resultByteCount > limits.resultByteCount, let first = endings.popFirst() { removeEnded(first) }
         sweep()
@@ -120,10 +139,10 @@ struct PublishedRequests: Sendable {
         var (isTaken, old, wasEnded) = (false, 0, false)
         lastNumber += 1
         let number = lastNumber
-        change(key) { [limits] entry in
+        change(key) { entry in
             old = entry.request.ending?.json.count ?? 0
             wasEnded = entry.isEnded
-            isTaken = entry.request.take(result, at: now, patience: limits.patience)
+            isTaken = entry.request.take(result)
             guard isTaken else { return }
             entry.endedAt = now
             entry.endingNumber = number

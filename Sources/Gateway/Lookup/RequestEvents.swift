@@ -74,7 +74,10 @@ final class RequestEvents: Sendable {
         let now = lookup.clock.now()
         while let due = state.withLock({ $0.schedule.next(at: now) }) {
             show(due.stream)
-            if due.isComment { write(EventFrames.comment, to: due.stream) }
+            guard due.isComment else { continue }
+            write(EventFrames.comment, to: due.stream)
+            // What was not found before may be now.
+            if let watch = state.withLock({ $0.streams[due.stream]?.watch }) { lookup.check(watch) }
         }
     }
 

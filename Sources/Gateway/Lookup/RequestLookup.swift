@@ -1,5 +1,6 @@
 import Basics
 import EventLoop
+import Jobs
 import Kafka
 import Publishing
 import PushModel
@@ -40,7 +41,18 @@ final class RequestLookup: Sendable {
         }
     }
 
+    /// Searches the final result of a request that was written before anybody listened here, for whoever owns it. `then` is called once, in any
+    /// thread, with nil where it could not be searched.
+    typealias Tracing =
+        @Sendable (
+            _ request: PublishedRequest, _ search: ResultSearch,
+            _ then: @escaping @Sendable (ResultTracer.Answer?) -> Void
+        ) -> Void
+
     private let watchLimit: Int
+    private let trace: Tracing
+    /// Those who wait for the search of a request, which is made once for all of them.
+    private let searches = Mutex<[PublishedRequests.Key: [@Sendable () -> Void]]>([:])
     /// Both are held alone, and nothing is called meanwhile.
     private let requests: Mutex<PublishedRequests>
     private let watches = Mutex(Watches())
@@ -48,8 +60,9 @@ final class RequestLookup: Sendable {
 
     init(
         _ limits: PublishedRequests.Limits = PublishedRequests.Limits(), clock: LookupClock = LookupClock(),
-        watchLimit: Int = RequestLookup.watchLimit
+        watchLimit: Int = RequestLookup.watchLimit, trace: @escaping Tracing
     ) {
+        self.trace = trace
         requests = Mutex(PublishedRequests(limits))
         self.clock = clock
         self.watchLimit = watchLimit
@@ -103,6 +116,23 @@ final class RequestLookup: Sendable {
         return requests.withLock { $0.find(id, for: asker, at: now) }
     }
 
+    /// Searches the final result of a request, if its state cannot be said without. `then` is called once, before this returns or later, in any
+    /// thread, and must not block.
+    func search(_ key: PublishedRequests.Key, then: @escaping @Sendable () -> Void) {
+        guard let request = self[key], let search = request.missingSearch else { return then() }
+        let isFirst = searches.withLock { searches -> Bool in
+            searches[key, default: []].append(then)
+            return searches[key]?.count == 1
+        }
+        guard isFirst else { return }
+        trace(request, search) { [self] answer in
+            let now = clock.wall()
+            if let answer { requests.withLock { $0.note(answer, to: search, of: key, at: now) } }
+            let waiting = searches.withLock { $0.removeValue(forKey: key) }
+            for each in waiting ?? [] { each() }
+        }
+    }
+
     /// Waits until a request has ended, or time is over. `then` is called once, before this returns or later, in any thread,
     /// unless ``end(_:)`` ends the watch before. It must not block.
     func watch(
@@ -136,12 +166,12 @@ final class RequestLookup: Sendable {
         guard !endIfDue(watch), let turn = watch.nextTurn() else { return }
         guard let results = results.withLock({ $0 }) else { return finish(watch, with: .problem(.resultsUnwatched)) }
         do throws(ResultFollower.WaitRefusal) {
-            let forget = try results.wait(for: watch.key.id, until: nextCheck(at: watch)) { [self] reason in
+            let forget = try results.wait(for: watch.key.id, until: watch.deadline) { [self] reason in
                 if reason == .closed { finish(watch, with: .stopping(self[watch.key])) } else { go(on: watch) }
             }
             watch.hold(forget, of: turn)
-            // A result that came before the wait began is in the store by now.
-            _ = endIfDue(watch)
+            // A result that came before the wait began is in the store by now, or in the topic.
+            check(watch)
         } catch {
             switch error {
             case .notReading: finish(watch, with: .problem(.resultsUnwatched))
@@ -151,18 +181,17 @@ final class RequestLookup: Sendable {
         }
     }
 
-    private func endIfDue(_ watch: RequestWatch) -> Bool {
-        let request = self[watch.key]
-        guard request?.isFinal(at: clock.wall()) ?? true || clock.now() >= watch.deadline else { return false }
-        finish(watch, with: .request(request))
-        return true
+    /// Ends a watch whose request has ended, which is searched if need be.
+    func check(_ watch: RequestWatch) {
+        guard !endIfDue(watch) else { return }
+        search(watch.key) { [self] in _ = endIfDue(watch) }
     }
 
-    /// The watch's deadline, or earlier the moment from which on a `duplicate` counts.
-    private func nextCheck(at watch: RequestWatch) -> MonotonicTime {
-        guard let settles = self[watch.key]?.ending?.settlesAt else { return watch.deadline }
-        let left = max(1_000_000, settles.nanoseconds(since: clock.wall()))
-        return min(watch.deadline, clock.now().advanced(byNanoseconds: left))
+    private func endIfDue(_ watch: RequestWatch) -> Bool {
+        let request = self[watch.key]
+        guard request?.isFinal ?? true || clock.now() >= watch.deadline else { return false }
+        finish(watch, with: .request(request))
+        return true
     }
 }
 

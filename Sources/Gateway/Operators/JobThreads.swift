@@ -13,18 +13,20 @@ final class JobThreads: Sendable {
     }
 
     /// The most jobs of one key that may wait, and of all.
-    private static let limits = (asker: 8, all: 64)
-
-    private let turns = Mutex(UserTurns<Piece>(lineLimit: 1, userLimit: limits.asker, limit: limits.all))
-    private let pieces = BoundedQueue<Piece>(limit: limits.all)
+    private let limits: (asker: Int, all: Int)
+    private let turns: Mutex<UserTurns<Piece>>
+    private let pieces: BoundedQueue<Piece>
     private let name: String
     /// Work that may take minutes gives way to that of calls.
     private let isBackground: Bool
     private let threads: [ServiceThread]
 
     /// Threads that do not run yet.
-    init(_ name: String, count: Int = 2, isBackground: Bool = false) {
+    init(_ name: String, count: Int = 2, limits: (asker: Int, all: Int) = (8, 64), isBackground: Bool = false) {
         self.name = name
+        self.limits = limits
+        turns = Mutex(UserTurns(lineLimit: 1, userLimit: limits.asker, limit: limits.all))
+        pieces = BoundedQueue(limit: limits.all)
         self.isBackground = isBackground
         threads = (0..<count).map { _ in ServiceThread() }
     }
@@ -49,7 +51,7 @@ final class JobThreads: Sendable {
         case .refusedToUser:
             return APIProblem(
                 429, code: .tooManyRequests,
-                detail: "\(Self.limits.asker) calls of this key are being carried out. Wait for their answers.",
+                detail: "\(limits.asker) calls of this key are being carried out. Wait for their answers.",
                 retry: .safe, retryAfter: 1000)
         case .refusedToAll: return .overloaded(after: 1000)
         }

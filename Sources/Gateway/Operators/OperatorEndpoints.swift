@@ -24,6 +24,9 @@ final class OperatorEndpoints: Sendable {
     private let planning = JobThreads("pushfan-plan", isBackground: true)
     /// Work that waits for a runner or a broker, or reads a plan.
     private let acting = JobThreads("pushfan-act")
+    /// Searches of single results, a second each at most. Many are asked for at once where clients of a killed gateway come back.
+    private let tracing = JobThreads("pushfan-trace", limits: (asker: 512, all: 1024))
+    private let tracers: TracerPool
     private let results: ResultDesk
     private let replays: ReplayDesk
     private let lives: LifeSearch
@@ -57,6 +60,7 @@ final class OperatorEndpoints: Sendable {
         self.context = context
         self.keeper = keeper
         results = ResultDesk(context: context, answers: answers, isIndexed: { keeper?.isCurrent ?? false })
+        tracers = TracerPool(context, terms: configuration.groupTerms, keeper: keeper)
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
         replays = ReplayDesk(
             context: context, planning: configuration.planning, callsAtOnce: configuration.callsAtOnce, answers: answers,
@@ -71,6 +75,7 @@ final class OperatorEndpoints: Sendable {
         finding.start()
         planning.start()
         acting.start()
+        tracing.start()
         fleet.start()
         if let keeper {
             keeperThread.start(named: "pushfan-index") {
@@ -115,6 +120,7 @@ final class OperatorEndpoints: Sendable {
         finding.stop()
         planning.stop()
         acting.stop()
+        tracing.stop()
         if keeper != nil { keeperThread.waitForEnd(until: deadline) }
     }
 
@@ -122,6 +128,23 @@ final class OperatorEndpoints: Sendable {
     var isIndexCurrent: Bool { keeper?.isCurrent ?? false }
 
     private var searching: JobThreads { isIndexCurrent ? finding : planning }
+
+    /// Searches the final result of a request that was written before anybody listened here. `then` is called once, in any thread, with nil
+    /// where it could not be searched.
+    func trace(
+        _ request: PublishedRequest, search: ResultSearch, then: @escaping @Sendable (ResultTracer.Answer?) -> Void
+    ) {
+        let owner = "\(request.owner.tenant ?? "")\n\(request.owner.source ?? "")"
+        let problem = tracing.put(for: owner) { [self] in
+            do throws(APIProblem) {
+                then(try tracers.trace(request, search: search))
+            } catch {
+                note(error)
+                then(nil)
+            }
+        }
+        if problem != nil { then(nil) }
+    }
 
     /// Searches the life of a request. `then` is called once, in any thread.
     func searchLife(

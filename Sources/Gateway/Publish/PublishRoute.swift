@@ -47,7 +47,7 @@ final class PublishRoute: Sendable {
             idempotency.begin(scope, fingerprint: fingerprint) { [self] verdict in
                 switch verdict {
                 case .first(let turn): carryOut(call, with: key) { turn.end(with: $0) }
-                case .replayed(let answer): call.reply.answer(answer.replay)
+                case .replayed(let answer): repeatAnswer(answer.replay, to: call)
                 case .mismatch: call.reply.answer(APIProblem.idempotencyMismatch)
                 case .inFlight: call.reply.answer(APIProblem.conflictInFlight)
                 }
@@ -85,6 +85,13 @@ final class PublishRoute: Sendable {
             let answer = APIAnswer(error)
             note(StoredAnswer(certain: answer))
             call.reply.answer(answer)
+        }
+    }
+
+    private func repeatAnswer(_ answer: APIAnswer, to call: PublishCall) {
+        guard case .single = call.kind else { return call.reply.answer(answer) }
+        lookups.answerRepetition(by: Asker(call.publisher), to: call.request.headers, accepted: answer) { [reply = call.reply] in
+            reply.answer($0)
         }
     }
 

@@ -40,14 +40,16 @@ struct LifeSearch: Sendable {
 }
 
 extension APIAnswer {
-    /// 200 with the whole life of a request, and in front of it what this gateway remembers, or 304 for whoever has it already. `request` is
-    /// its record's value, where that was asked for.
-    init(_ life: RequestLife, remembered: PublishedRequest?, at now: Timestamp, request: [UInt8]?, to call: HTTPFields) {
-        var json = remembered.map { JSONObject(continuing: $0.json(at: now)) } ?? life.head
+    /// 200 with the whole life of a request, and in front of it what is remembered of it, or 304 for whoever has it already. `value` is its
+    /// record's, where that was asked for.
+    init(_ life: RequestLife, of request: PublishedRequest, at now: Timestamp, request value: [UInt8]?, to call: HTTPFields) {
+        var json = JSONObject(continuing: request.json(at: now))
+        // A life says what it is of, with the state that was found last.
+        if request.ending == nil, let latest = life.latest, !latest.repeatsItsID { json.add("result", raw: latest.line) }
         json.add("life", raw: life.json)
-        if let request { json.add("request", raw: request) }
+        if let value { json.add("request", raw: value) }
         self.init(status: 200, json: json.bytes)
-        tag(isFinal: life.final != nil, to: call)
+        tag(isFinal: request.isFinal, to: call)
     }
 }
 
@@ -80,29 +82,32 @@ extension APIAnswer {
     }
 }
 
-extension RequestLife {
-    /// The members of a request that is known by its results alone, in the order of a 202.
-    fileprivate var head: JSONObject {
-        guard let latest else { return JSONObject(["id": id]) }
+extension WhereaboutsReport {
+    /// The place of the record with which the request was published.
+    var place: RecordPlace? {
+        whereabouts.found.map {
+            let origin = $0.request.origin
+            return RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+        }
+    }
+}
+
+extension PublishedRequest {
+    /// A request that is known by its results alone, of which there is one at least.
+    init(_ life: RequestLife, at now: Timestamp) {
         var document = JSONDocument()
-        var json = JSONObject(["id": id, "state": latest.state])
-        if (try? document.read(latest.json.span)) != nil {
-            if let place = Replay.RecordPlace(document, originOf: document.root) {
-                json.add(["topic": place.topic, "partition": Int(place.partition), "offset": String(place.offset)])
+        var (place, publishedAt): (RecordPlace?, Timestamp?) = (nil, nil)
+        let result = life.final ?? life.latest
+        if let result, (try? document.read(result.json.span)) != nil {
+            place = Replay.RecordPlace(document, originOf: document.root).map {
+                RecordPlace(topic: $0.topic, partition: $0.partition, offset: $0.offset)
             }
             let timings = document.member("timings", of: document.root)
-            json.add("accepted_at", value: timings.flatMap { document.text("published_at", of: $0) } ?? latest.at)
+            publishedAt = timings.flatMap { document.text("published_at", of: $0) }.flatMap { Timestamp(Array($0.utf8).span) }
         }
-        json.add("result", raw: latest.line)
-        return json
-    }
-
-    /// The place of the request's record.
-    var place: RecordPlace? {
-        var document = JSONDocument()
-        guard let latest, (try? document.read(latest.json.span)) != nil,
-            let place = Replay.RecordPlace(document, originOf: document.root)
-        else { return nil }
-        return RecordPlace(topic: place.topic, partition: place.partition, offset: place.offset)
+        self.init(
+            id: life.id, owner: RequestOwner(source: result?.source, tenant: result?.tenant),
+            acceptedAt: publishedAt ?? result.map { Timestamp(milliseconds: $0.timestamp) } ?? now, foundAt: place)
+        isFound = true
     }
 }

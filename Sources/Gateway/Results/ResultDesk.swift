@@ -41,7 +41,8 @@ struct ResultDesk: Sendable {
         let place = shown.count < page.results.count ? shown.last.map { ResultCursor($0) } : page.next
         let next = place.map { ListCursor(now: filter.now, place: $0, filter: filter.hash).text }
         var json = JSONObject()
-        json.add("items", array: shown.map(Self.item))
+        let items = filter.filter.asksForRepetitions ? Array(shown) : shown.filter { !$0.repeatsItsID }
+        json.add("items", array: items.map(Self.item))
         json.add("next", value: next)
         json.add("searched", raw: Self.extent(page.searched, for: call.publisher))
         var answer = APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
@@ -105,6 +106,11 @@ struct ResultDesk: Sendable {
         json.add("searched", value: page.searched)
         return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
     }
+}
+
+extension ResultFilter {
+    /// True if it says something of states, so that a `duplicate` is wanted. Else the result of the first request with the id stands for it.
+    fileprivate var asksForRepetitions: Bool { [.state, .outcome, .error].contains { mentions($0) } }
 }
 
 extension APIProblem {

@@ -94,7 +94,8 @@ struct APIEndpoints: Endpoints {
             try? producer.write(record, to: topic) { _ in }
         }
         lookups = LookupEndpoints(
-            RequestLookup(), cancelling: cancelling, topics: Set(configuration.requestTopics.all),
+            RequestLookup { [operators] (request, search, then) in operators.trace(request, search: search, then: then) },
+            cancelling: cancelling, topics: Set(configuration.requestTopics.all),
             read: { [records] (place, asker, then) in records.read(place, for: asker, then: then) },
             search: { [operators] (id, asker, then) in operators.searchLife(of: id, for: asker, then: then) },
             isSearchCheap: { [operators] in operators.isIndexCurrent })

@@ -44,7 +44,7 @@ package struct RequestLife {
     }
 
     /// 7 days in milliseconds (page Requests, "Deduplication").
-    private static let longestWindow: Int64 = 604_800_000
+    static let longestWindow: Int64 = 604_800_000
 
     /// Keeps a record that belongs to the request.
     package mutating func take(_ record: borrowing ConsumedRecord) {

@@ -31,22 +31,25 @@ public final class RangeReader {
     ///
     /// - Parameters:
     ///   - configuration: The brokers and the user's properties.
+    ///   - portion: The most bytes that a partition gives at a time. The default is 64 KiB, so that few of its records come in vain.
     ///   - seesUncommitted: True to read what open and aborted transactions wrote, too. Default no.
     /// - Throws: A configuration that was refused.
-    public init(_ configuration: KafkaConfiguration, seesUncommitted: Bool = false) throws(KafkaError) {
+    public init(
+        _ configuration: KafkaConfiguration, portion: Int = 64 << 10, seesUncommitted: Bool = false
+    ) throws(KafkaError) {
         // Of two settings with one key the later counts.
         let isolation = seesUncommitted ? [("isolation.level", "read_uncommitted")] : []
-        let settings = try ClientSettings(configuration, defaults: Self.defaults, fixed: TopicReader.fixed + isolation)
+        let settings = try ClientSettings(
+            configuration, defaults: Self.defaults(portion: portion), fixed: TopicReader.fixed + isolation)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
         client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         events = try ClientQueue.main(of: client)
     }
 
-    /// The defaults. A partition gives 64 KiB at a time, so that few of its records come in vain.
-    private static var defaults: [ClientSettings.Setting] {
+    private static func defaults(portion: Int) -> [ClientSettings.Setting] {
         [
             ("fetch.wait.max.ms", "20"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "1000000"),
-            ("queued.max.messages.kbytes", "\(readAhead >> 10)"), ("max.partition.fetch.bytes", "65536"),
+            ("queued.max.messages.kbytes", "\(readAhead >> 10)"), ("max.partition.fetch.bytes", "\(portion)"),
         ]
     }
 
