@@ -87,7 +87,7 @@ final class KeySignIn: Sendable {
     }
 
     /// Checks a key by those that are known, and one that is not right by those that the file has now.
-    private func verdict(on presented: PresentedKey, now: MonotonicTime) throws(CryptoError) -> (KeyVerdict, KnownKeys) {
+    private func verdict(on presented: PresentedKey, now: MonotonicTime) throws(CryptoError) -> (Keys.KeyVerdict, KnownKeys) {
         let (known, seconds) = (keys.keys(now: now), wallClock())
         let verdict = try known.verdict(on: presented, at: seconds)
         if case .right = verdict { return (verdict, known) }
