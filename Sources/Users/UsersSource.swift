@@ -66,8 +66,8 @@ public final class UsersSource: Sendable {
 
     /// The users that the file has now, for a password that has to be checked.
     ///
-    /// - Parameter now: The present moment; the file is looked at when 1 ms has passed since it was last looked at.
-    /// - Returns: The users; the same as before while nothing has changed.
+    /// - Parameter now: The present moment. The file is looked at when 1 ms has passed since it was last looked at.
+    /// - Returns: The users, the same as before while nothing has changed.
     public func latestUsers(now: MonotonicTime) -> KnownUsers { file.latest(now: now) }
 
     @Sendable private static func make(_ file: UsersFile, generation: Int) throws(UsersError) -> KnownUsers {

@@ -30,7 +30,8 @@ import Testing
             ("a\nb\n\n", "a\n", .isCut, .isCut), ("a\nb\n\n", "a\nb", .isCut, .isCut), ("a\nb\n\n", "a\nb\n", .isCut, .isCut),
             ("a\nb\n", "a\n", .mustSettle, .follows), ("a\nb\n", "a\nb", .mustSettle, .follows),
             ("a\nb\n\n", "b\n", .mustSettle, .follows), ("a\nb\n\n", "a\nb\nc", .mustSettle, .follows),
-            ("a\nb\n\n", "\n", .mustSettle, .follows), ("a\nb\n", "\n\n", .mustSettle, .follows), ("", "a", .mustSettle, .follows),
+            ("a\nb\n\n", "\n", .mustSettle, .follows), ("a\nb\n", "\n\n", .mustSettle, .follows),
+            ("", "a", .mustSettle, .follows),
         ] as [(String, String, Verdict, Verdict)])
     func aFileFollowsWhenItIsWhole(known: String, found: String, first: Verdict, settled: Verdict) throws {
         let (taken, content) = (try taken(known), try KeysFile(bytes(found)))

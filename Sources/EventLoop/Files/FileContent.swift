@@ -24,7 +24,9 @@ public protocol FileContent: Sendable, Equatable {
 
 extension FileContent {
     /// A file of these lines.
-    public static func bytes(of lines: some Sequence<String>) -> [UInt8] { lines.flatMap { Array("\($0)\n".utf8) } + [UInt8(ascii: "\n")] }
+    public static func bytes(of lines: some Sequence<String>) -> [UInt8] {
+        lines.flatMap { Array("\($0)\n".utf8) } + [UInt8(ascii: "\n")]
+    }
 }
 
 /// The reason for which a file cannot be read or changed, without any secret of the file.

@@ -45,7 +45,7 @@ final class AnswerKeeper {
         for job in jobs {
             switch job {
             case .find(let scopes, let then):
-                let found = scopes.lazy.compactMap { [self] in answer(to: $0) }.first
+                let found = answer(toFirstOf: scopes)
                 then(found?.remembered, services.now().advanced(by: .milliseconds(found?.remaining ?? 0)))
             case .keep(let answer): answers.append(answer)
             case .end: break
@@ -58,6 +58,11 @@ final class AnswerKeeper {
     func rest() {
         open()
         use { (store) throws(SQLiteError) in try store.removeOld(atMost: Self.bite, now: wallClock()) }
+    }
+
+    private func answer(toFirstOf scopes: [IdempotencyScope]) -> (remembered: RememberedAnswer, remaining: Int64)? {
+        for scope in scopes { if let found = answer(to: scope) { return found } }
+        return nil
     }
 
     private func answer(to scope: IdempotencyScope) -> (remembered: RememberedAnswer, remaining: Int64)? {

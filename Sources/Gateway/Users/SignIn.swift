@@ -88,7 +88,9 @@ final class SignIn: Sendable {
         }
         guard let users else { return then(count(.refused, as: "refused")) }
         let now = services.now()
-        if let caller = remembered(authorization, among: users.users(now: now)) { return then(count(.signedIn(caller), as: "remembered")) }
+        if let caller = remembered(authorization, among: users.users(now: now)) {
+            return then(count(.signedIn(caller), as: "remembered"))
+        }
         let network = ClientNetwork(address)
         let check = Check(authorization: authorization, credentials: credentials, network: network, then: then)
         if let refusal = put(check, knowing: users.latestUsers(now: now)) {
