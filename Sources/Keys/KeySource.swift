@@ -63,7 +63,7 @@ extension KnownKeys {
 
 /// The keys of a file, read again when the file changes.
 ///
-/// A faulty or missing file leaves the keys as they are until it is right again. Any thread may call. One at a time checks the
+/// A file that is faulty, missing, empty or cut off leaves the keys as they are until it is right again. Any thread may call. One at a time checks the
 /// file, and the others go on with the known keys.
 public final class KeySource: Sendable {
     /// A report to the gateway's operator.
@@ -87,6 +87,12 @@ public final class KeySource: Sendable {
     /// - Parameter now: The present moment. The file is checked when 2 s have passed since the last check.
     /// - Returns: The keys, the same as before while nothing has changed.
     public func keys(now: MonotonicTime) -> KnownKeys { file.current(now: now) }
+
+    /// The keys that the file has now, for a key that the known ones refuse.
+    ///
+    /// - Parameter now: The present moment. The file is checked when 1 ms has passed since the last check.
+    /// - Returns: The keys, the same as before while nothing has changed.
+    public func latestKeys(now: MonotonicTime) -> KnownKeys { file.latest(now: now) }
 
     @Sendable private static func make(_ file: KeysFile, generation: Int) throws(KeysError) -> KnownKeys {
         do throws(CryptoError) {

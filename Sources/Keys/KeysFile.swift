@@ -3,7 +3,7 @@ public import EventLoop
 /// The keys of publishers, one line each. A revoked key stays, so that its id never comes back.
 ///
 /// Lines end with a line feed, with or without a carriage return before it. Empty lines are ignored, and so is a byte order mark
-/// in front.
+/// in front. One more empty line ends a file that pushfan has written.
 public struct KeysFile: FileContent {
     /// The limit of the file, in bytes. No file with so many keys is so large.
     public static let maximumByteCount = 12 << 20
@@ -27,11 +27,14 @@ public struct KeysFile: FileContent {
         try KeysFileError.read(bytes) { line throws(KeysFault) in try put(try KeyLine.read(line)) }
     }
 
-    /// The file: a line for each key.
-    public var bytes: [UInt8] { keys.flatMap { Array("\(KeyLine.text($0))\n".utf8) } }
+    /// The file: a line for each key, and an empty one.
+    public var bytes: [UInt8] { Self.bytes(of: keys.lazy.map(KeyLine.text)) }
 
     /// The number of keys.
     public var count: Int { keys.count }
+
+    /// Says if each key of another file is here, perhaps with other terms.
+    public func keepsAll(of other: KeysFile) -> Bool { other.keys.allSatisfy { places[$0.id] != nil } }
 
     /// The key with an id, or nil for none.
     public subscript(id: String) -> APIKey? { places[id].map { keys[$0] } }

@@ -5,7 +5,8 @@ public import EventLoop
 /// The people who may sign in: one line `name:hash` for each, the hash as `PasswordHash` writes it.
 ///
 /// Lines end with a line feed, with or without a carriage return before it; empty lines mean nothing. Names are unique without
-/// regard to case, and the exact name signs in. A byte order mark in front is passed over.
+/// regard to case, and the exact name signs in. A byte order mark in front is passed over. One more empty line ends a file that pushfan has
+/// written.
 public struct UsersFile: FileContent {
     /// One of them.
     public struct User: Sendable, Equatable {
@@ -54,8 +55,11 @@ public struct UsersFile: FileContent {
     /// How many users it has.
     public var count: Int { users.count }
 
-    /// The file: a line for each user.
-    public var bytes: [UInt8] { users.flatMap { Array("\($0.name):\($0.hash.text)\n".utf8) } }
+    /// The file: a line for each user, and an empty one.
+    public var bytes: [UInt8] { Self.bytes(of: users.lazy.map { "\($0.name):\($0.hash.text)" }) }
+
+    /// Says if each user of another file is here, perhaps with another password.
+    public func keepsAll(of other: UsersFile) -> Bool { other.users.allSatisfy { user(named: $0.name) != nil } }
 
     /// The user who has exactly this name, or nil for no one.
     public func user(named name: String) -> User? {

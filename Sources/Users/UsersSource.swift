@@ -39,7 +39,7 @@ public struct KnownUsers: Sendable {
 
 /// The users of a file, read again when the file changes.
 ///
-/// A file that is not right, or is gone, leaves the users as they are until it is right again. Any thread may ask; one at a time
+/// A file that is not right, empty, cut off or gone leaves the users as they are until it is right again. Any thread may ask; one at a time
 /// looks at the file, and the others go on with what is known.
 public final class UsersSource: Sendable {
     /// A report to the gateway's operator.
@@ -63,6 +63,12 @@ public final class UsersSource: Sendable {
     /// - Parameter now: The present moment; the file is looked at when 2 s have passed since it was last looked at.
     /// - Returns: The users; the same as before while nothing has changed.
     public func users(now: MonotonicTime) -> KnownUsers { file.current(now: now) }
+
+    /// The users that the file has now, for a password that has to be checked.
+    ///
+    /// - Parameter now: The present moment. The file is looked at when 1 ms has passed since it was last looked at.
+    /// - Returns: The users, the same as before while nothing has changed.
+    public func latestUsers(now: MonotonicTime) -> KnownUsers { file.latest(now: now) }
 
     @Sendable private static func make(_ file: UsersFile, generation: Int) throws(UsersError) -> KnownUsers {
         do throws(CryptoError) {

@@ -44,13 +44,14 @@ struct CallFingerprintTests {
         #expect(try (CallFingerprint([0x7B, 0x7D], headers: one) == CallFingerprint([0x7B, 0x7D], headers: other)) == isSame)
     }
 
-    @Test func aKeyBelongsToItsCallerAndRoute() throws {
+    @Test func aKeyBelongsToATenantASourceAndARoute() throws {
         let scopes = try [
-            ("k", "a", "r"), ("k", "b", "r"), ("k", "a", "s"), ("l", "a", "r"), ("r\u{0}k", "a", ""), ("k", "a\u{0}", "r"),
-        ]
-        .map { try IdempotencyScope($0.0, apiKey: $0.1, route: $0.2) }
-        #expect(Set(scopes).count == scopes.count - 1, "only what has a NUL can be another's, and no id of a key has one")
-        #expect(try IdempotencyScope("k", apiKey: "a", route: "r") == scopes[0])
+            ("k", nil, "a", "r"), ("k", "t", "a", "r"), ("k", nil, "b", "r"), ("k", nil, "a", "s"), ("l", nil, "a", "r"),
+            ("k", "a", "r", ""), ("r\u{0}k", nil, "a", ""), ("k", nil, "a\u{0}", "r"),
+        ].map { try IdempotencyScope($0.0, tenant: $0.1, source: $0.2, route: $0.3) }
+        #expect(Set(scopes).count == scopes.count - 1, "only what has a NUL can be another's, and no source has one")
+        #expect(try IdempotencyScope("k", tenant: nil, source: "a", route: "r") == scopes[0])
+        #expect(try !scopes.contains(IdempotencyScope("k", apiKey: "a", route: "r")), "an earlier version's are others")
         #expect(scopes.allSatisfy { $0.digest.count == 32 })
     }
 

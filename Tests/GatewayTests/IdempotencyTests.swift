@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Foundation
 import HTTPServing
 import Observability
@@ -46,7 +47,7 @@ import Testing
     /// The answer that a keeper finds.
     private func find(_ number: Int, in keeper: AnswerKeeper) -> RememberedAnswer? {
         let found = Mutex<RememberedAnswer?>(nil)
-        keeper.work([.find(Self.scope(number)) { remembered, _ in found.withLock { $0 = remembered } }])
+        keeper.work([.find([Self.scope(number)]) { remembered, _ in found.withLock { $0 = remembered } }])
         return found.withLock { $0 }
     }
 
@@ -96,6 +97,22 @@ import Testing
             }
         }
         #expect(warnings == 0 && test.metrics.contains("pushfan_gateway_idempotency_lost_total 0"))
+    }
+
+    @Test func anAnswerThatAnEarlierVersionKeptIsFoundByTheKey() throws {
+        let former = try IdempotencyScope("order-1", apiKey: "k3v9x2ab", route: "publish")
+        #expect(former.digest == (try SHA256.digest(of: Array("k3v9x2ab\0publish\0order-1".utf8))))
+        let remembered = RememberedAnswer(fingerprint: Self.order, answer: Self.answer)
+        do { keeper().work([.keep(NewAnswer(scope: former, remembered: remembered, time: time.now))]) }
+        let idempotency = Idempotency(file(), services: test.services)
+        idempotency.start()
+        defer { idempotency.stop() }
+        let scope = try IdempotencyScope("order-1", tenant: nil, source: "/shop", route: "publish")
+        let verdicts = Verdicts()
+        for (fingerprint, word) in [(Self.order, "replayed"), (Self.order, "replayed"), (Self.other, "mismatch")] {
+            idempotency.begin(scope, former: former, fingerprint: fingerprint, then: verdicts.add)
+            #expect(try verdicts.next().word == word)
+        }
     }
 
     @Test func aTurnThatIsDroppedEndsWithoutAnAnswer() throws {
@@ -289,7 +306,7 @@ import Testing
         keeper.work([.keep(new(1))])
         time.move(hours: -5)
         let until = Mutex<MonotonicTime?>(nil)
-        keeper.work([.find(Self.scope(1)) { _, time in until.withLock { $0 = time } }])
+        keeper.work([.find([Self.scope(1)]) { _, time in until.withLock { $0 = time } }])
         #expect(until.withLock { $0 } == test.clock.now.advanced(by: .seconds(24 * 3600)))
     }
 }

@@ -119,6 +119,28 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
         #expect(stage.counted("held", 3) && stage.counted("refused", 6))
     }
 
+    @Test func aKeyThatWasJustMadeIsRightAtOnceAlsoWhereOthersWereWrong() throws {
+        let (old, new) = (try newKey(), try newKey())
+        let stage = try Stage(KeysOnDisk(old))
+        for _ in 0..<5 { _ = stage.check(try newKey().text) }
+        try stage.keys.put([old.key, new.key])
+        stage.test.clock.advance(seconds: 1)
+        #expect(stage.check(new.text) == .signedIn(Publisher(new.key)))
+        #expect(stage.counted("accepted", 1) && stage.counted("refused", 4) && stage.counted("held", 1))
+    }
+
+    @Test func aRevokedKeyIsNotFoundRightByALook() throws {
+        let one = try newKey()
+        let stage = try Stage(KeysOnDisk(one))
+        var file = KeysFile()
+        try file.add(one.key)
+        _ = file.revoke(one.key.id, at: 1200)
+        try stage.keys.put(file.bytes)
+        stage.test.clock.advance(seconds: 2)
+        for _ in 0..<5 { #expect(stage.check(one.text) == .refused) }
+        #expect(stage.counted("ended", 5))
+    }
+
     @Test func anAnswerDoesNotSayWhichIdsThereAre() throws {
         let right = try newKey()
         for id in [right.key.id, "00000000"] {

@@ -179,7 +179,7 @@ final class LookupStage: Sendable {
     /// Publishes a request of the publisher, and has Kafka take it.
     @discardableResult
     func publish(_ id: String, notBefore: Timestamp? = nil) -> PublishedRequests.Key {
-        let owner = RequestOwner(keyID: "k1", source: "shop", tenant: nil)
+        let owner = RequestOwner(source: "shop", tenant: nil)
         let request = PublishedRequest(
             id: id, owner: owner, acceptedAt: Timestamp(milliseconds: time.value), notBefore: notBefore)
         let key = lookup.add(request)

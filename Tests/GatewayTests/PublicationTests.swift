@@ -85,10 +85,23 @@ import Testing
         let requests = try (0..<2).map { _ in try publish(body, [Self.type, ("Idempotency-Key", value)]).outgoing }
         let id = try #require(requests[0].id)
         #expect(id.count == 33 && id.hasPrefix("k") && requests[1].id == id && requests[1].recordKey == id)
-        let other = Publisher(keyID: "k2", tenant: "shop", source: "/shop", scopes: [.publish])
-        #expect(try publish(body, [Self.type, ("Idempotency-Key", value)], by: other).outgoing.id != id)
+        for (tenant, source, isSame) in [("shop", "/shop", true), ("shop", "/bank", false), ("other", "/shop", false)] {
+            let other = Publisher(keyID: "k2", tenant: tenant, source: source, scopes: [.publish])
+            #expect(try (publish(body, [Self.type, ("Idempotency-Key", value)], by: other).outgoing.id == id) == isSame)
+        }
         let own = try publish(#"{"id":"own",\#(Self.content)}"#, [Self.type, ("Idempotency-Key", value)])
         #expect(own.outgoing.id == "own")
+    }
+
+    @Test func theTenantOfTheRequestCountsForTheIDOfAKey() throws {
+        let free = Publisher(keyID: "k2", tenant: nil, source: "/shop", scopes: [.publish])
+        func id(_ members: String, by publisher: Publisher) throws -> String? {
+            try publish("{\(members)\(Self.content)}", [Self.type, ("Idempotency-Key", "abc")], by: publisher).outgoing.id
+        }
+        let ids = try ["", #""tenant":"shop","#, #""tenant":"other","#].map { try id($0, by: free) }
+        #expect(Set(ids).count == 3)
+        let bound = Publisher(keyID: "k1", tenant: "shop", source: "/shop", scopes: [.publish])
+        #expect(try id("", by: bound) == ids[1], "a key that is bound to the tenant may take the free one's place")
     }
 
     @Test func eachRequestOfABatchHasAnIDOfItsOwnFromTheKey() throws {
@@ -105,8 +118,8 @@ import Testing
         let ids = try ["abc", "\"abc\""].map {
             try publish("{\(Self.content)}", [Self.type, ("Idempotency-Key", $0)]).outgoing.id
         }
-        // The first 16 bytes of SHA-256("shop\0k1\0abc").
-        #expect(ids[0] == ids[1] && ids[0] == "k30b7e7a100cb315992fed54d05cb3e85")
+        // The first 16 bytes of SHA-256("shop\0/shop\0abc").
+        #expect(ids[0] == ids[1] && ids[0] == "kae08b196152e389ce8a35c46b8a0a41d")
     }
 
     @Test func traceContextGoesIntoTheRecord() throws {

@@ -85,6 +85,21 @@ import Testing
         #expect(isCounted && gateway.services.metrics.contains("ack_seconds_count{outcome=\"persisted\"} 1\n"))
     }
 
+    @Test func aRepetitionUnderANewKeyOfTheSourceIsWrittenOnceAndIsItsOwn() throws {
+        let gateway = try ServedGateway()
+        defer { gateway.stop() }
+        let fields = [Self.type, "Idempotency-Key: order-1"]
+        let answers = try [ServedGateway.key, ServedGateway.newKey].map {
+            try publish(gateway, "{\(Self.content)}", ["Authorization: Bearer \($0)"] + fields)
+        }
+        #expect(answers[0].status == 202 && answers[1].status == 202 && answers[1].text == answers[0].text)
+        #expect(answers[1].head.contains("Idempotency-Replayed: true\r\n"))
+        let record = try record(of: gateway.configuration.requestTopics.name(for: .normal), at: gateway)
+        let client = try RawClient(port: gateway.port)
+        client.send(request("GET", "/v1/requests/\(record.key)", ["Authorization: Bearer \(ServedGateway.newKey)"]))
+        #expect(client.answer().status == 200)
+    }
+
     @Test func eventsInBothModesAreWrittenAsRequests() throws {
         let gateway = try ServedGateway()
         defer { gateway.stop() }

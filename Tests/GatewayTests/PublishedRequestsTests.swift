@@ -9,7 +9,7 @@ import class Jobs.ResultTracer
 
 /// What a gateway keeps of the requests that it has published, without clock and thread.
 @Suite struct PublishedRequestsTests {
-    private static let shop = RequestOwner(keyID: "k1", source: "shop", tenant: nil)
+    private static let shop = RequestOwner(source: "shop", tenant: nil)
     private static let asker = Asker(keyID: "k1", source: "shop", tenant: nil, mayPublish: true, mayRead: false)
     private static let place = RecordPlace(topic: "push.requests.v1", partition: 3, offset: 17)
 
@@ -90,7 +90,7 @@ import class Jobs.ResultTracer
     @Test func aResultOfAnothersRequestWithTheSameIDIsNotTaken() throws {
         var store = PublishedRequests()
         let mine = store.add(request("a"), at: 0)
-        let others = store.add(request("a", of: RequestOwner(keyID: "k2", source: "bank", tenant: "b")), at: 0)
+        let others = store.add(request("a", of: RequestOwner(source: "bank", tenant: "b")), at: 0)
         store.take(try LookupResults.record("sent", of: "a", members: #","source":"bank","tenant":"b""#), at: 1)
         #expect(store[mine]?.ending == nil && store[others]?.ending?.state == "sent")
         store.take(try LookupResults.record("failed", of: "a", members: #","source":"shop""#), at: 1)
@@ -100,13 +100,13 @@ import class Jobs.ResultTracer
 
     @Test(
         arguments: [
-            ("k1", "shop", nil, true, false, true), ("k2", "shop", nil, true, false, false), ("k2", "x", nil, false, true, true),
-            ("k2", "x", "t1", false, true, true), ("k2", "x", "t2", false, true, false), ("k1", "shop", "t2", true, true, false),
-            ("k1", "shop", nil, false, false, false),
-        ] as [(String, String, String?, Bool, Bool, Bool)])
-    func whoMaySeeARequest(keyID: String, source: String, tenant: String?, mayPublish: Bool, mayRead: Bool, sees: Bool) {
-        let owner = RequestOwner(keyID: "k1", source: "shop", tenant: "t1")
-        let asker = Asker(keyID: keyID, source: source, tenant: tenant, mayPublish: mayPublish, mayRead: mayRead)
+            ("shop", nil, true, false, true), ("shop", "t1", true, false, true), ("x", nil, true, false, false),
+            ("x", nil, false, true, true), ("x", "t1", false, true, true), ("x", "t2", false, true, false),
+            ("shop", "t2", true, true, false), ("shop", nil, false, false, false),
+        ] as [(String, String?, Bool, Bool, Bool)])
+    func whoMaySeeARequest(source: String, tenant: String?, mayPublish: Bool, mayRead: Bool, sees: Bool) {
+        let owner = RequestOwner(source: "shop", tenant: "t1")
+        let asker = Asker(keyID: "k2", source: source, tenant: tenant, mayPublish: mayPublish, mayRead: mayRead)
         #expect(asker.maySee(owner) == sees)
         var store = PublishedRequests()
         _ = store.add(request("a", of: owner), at: 0)
@@ -114,7 +114,7 @@ import class Jobs.ResultTracer
     }
 
     @Test func ofARecordThatWasFoundTheSourceSaysWhoseItIs() {
-        let owner = RequestOwner(keyID: nil, source: "shop", tenant: nil)
+        let owner = RequestOwner(source: "shop", tenant: nil)
         #expect(Self.asker.owns(owner))
         #expect(!Asker(keyID: "k1", source: "bank", tenant: nil, mayPublish: true, mayRead: false).maySee(owner))
     }

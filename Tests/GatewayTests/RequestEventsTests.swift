@@ -105,7 +105,7 @@ import Testing
         let stage = LookupStage()
         for tenant in ["t4", "t5"] {
             let asker = Asker(keyID: "key-\(tenant)", source: "shop", tenant: tenant, mayPublish: true, mayRead: false)
-            let owner = RequestOwner(keyID: asker.keyID, source: asker.source, tenant: tenant)
+            let owner = RequestOwner(source: asker.source, tenant: tenant)
             _ = stage.lookup.add(PublishedRequest(id: "a", owner: owner, acceptedAt: 1000))
             #expect(stage.cancel("a", by: asker).all.map(\.status) == [202])
         }
@@ -128,10 +128,18 @@ import Testing
         #expect(stage.cancelled.withLock { $0 }.isEmpty)
     }
 
+    @Test func aNewKeyOfTheSourceCancelsAnOldOnesRequests() {
+        let stage = LookupStage()
+        stage.publish("a")
+        let rotated = Asker(keyID: "k6", source: "shop", tenant: nil, mayPublish: true, mayRead: false)
+        #expect(stage.cancel("a", by: rotated).all.map(\.status) == [202])
+        #expect(stage.cancelled.withLock { $0 } == [CancelRecord(requestID: "a", scope: .init(source: "shop"))])
+    }
+
     @Test func aKeyCancelsItsOwnRequestsOnly() {
         let stage = LookupStage()
         stage.publish("a")
-        let both = Asker(keyID: "k5", source: "shop", tenant: nil, mayPublish: true, mayRead: true)
+        let both = Asker(keyID: "k5", source: "office", tenant: nil, mayPublish: true, mayRead: true)
         for (asker, status) in [
             (both, 403), (LookupStage.reader, 403), (LookupStage.stranger, 404), (LookupStage.otherTenant, 404),
         ] { #expect(stage.cancel("a", by: asker).all.map(\.status) == [status]) }

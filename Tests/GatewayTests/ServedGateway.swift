@@ -53,12 +53,21 @@ final class ServedGateway {
         if hasKafka { #expect(eventually { services.readiness.isEmpty }) }
     }
 
-    /// The one key, which may publish everything of the tenant `shop`.
+    /// A key that may publish everything of the tenant `shop`.
     static let key = "pf_canary00_CANARYkey0123456789abcdefghijklmnopqrstuvwx"
 
+    /// A new key for the old one's place, which may publish to users.
+    static let newKey = "pf_canary01_CANARYkey0123456789abcdefghijklmnopqrstuvwx"
+
     private static let checkKey: KeyCheck = { authorization, _ in
-        let publisher = Publisher(keyID: "canary00", tenant: "shop", source: "/shop", scopes: Set(Scope.allCases))
-        return authorization == "Bearer \(key)" ? .signedIn(publisher) : .refused
+        func publisher(_ id: String, _ scopes: Set<Scope>) -> Publisher {
+            Publisher(keyID: id, tenant: "shop", source: "/shop", scopes: scopes)
+        }
+        return switch authorization {
+        case "Bearer \(key)": .signedIn(publisher("canary00", Set(Scope.allCases)))
+        case "Bearer \(newKey)": .signedIn(publisher("canary01", [.publish]))
+        default: .refused
+        }
     }
 
     /// Ends all of it; what a gateway is asked after that is refused.

@@ -54,6 +54,20 @@ import Testing
         #expect(shown.text.contains(#""expires_at":"1970-01-01T00:28:20.000Z""#))
     }
 
+    @Test func aFileThatIsEmptiedOrCutForAMomentEndsNoSession() throws {
+        let (other, key) = (try newKey(), try Self.operatorKey())
+        let stage = try PageStage([other, key])
+        let cookie = try stage.signIn(key)
+        var file = KeysFile()
+        for new in [other, key] { try file.add(new.key) }
+        let bytes = file.bytes
+        for part in [[], Array(bytes.prefix(bytes.count / 2)), Array(bytes.prefix { $0 != 10 }) + [10], bytes] {
+            try stage.keys.put(part)
+            stage.services.clock.advance(seconds: 4)
+            #expect(try stage.askAsPage("GET", "/v1/status", cookie: cookie).status == 200)
+        }
+    }
+
     @Test func behindATrustedProxyWithTLSTheCookieIsSecure() throws {
         let key = try Self.operatorKey()
         let stage = try PageStage([key], proxies: ["127.0.0.1"])

@@ -91,6 +91,19 @@ import Users
         #expect(gateway.services.log.text.contains("the users file was read again"))
     }
 
+    @Test func aUserWhoWasJustSetSignsInAtOnceWithTheNewPassword() throws {
+        let users = try UsersOnDisk([("alice", "one")])
+        let gateway = try TestGateway(users: users)
+        func status(_ name: String, _ password: String) throws -> Int {
+            try gateway.ask(request(Self.call, Self.path, [basic(name, password)])).status
+        }
+        #expect(try status("bob", "two") == 401)
+        try users.put([("alice", "three"), ("bob", "two")])
+        gateway.services.clock.advance(seconds: 1)
+        #expect(try (status("bob", "two"), status("alice", "three")) == (200, 200))
+        #expect(gateway.services.metrics.contains("pushfan_gateway_sign_ins_total{outcome=\"refused\"} 1\n"))
+    }
+
     /// A sign-in whose thread is not started, so that nothing goes by its pace.
     private func signIn(_ users: UsersOnDisk, _ test: TestServices) throws -> SignIn {
         try SignIn(try UsersSource(users.path, now: test.clock.now) { _ in }, allowsDemo: false, services: test.services)

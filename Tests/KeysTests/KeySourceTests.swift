@@ -89,9 +89,71 @@ import Testing
         #expect(fault.line == 1 && !"\(reports.all)".contains(new.text.suffix(43)))
         try FileManager.default.removeItem(atPath: folder.file)
         #expect(source.keys(now: second(8)).file.count == 1)
-        try folder.put([])
-        #expect(source.keys(now: second(10)).file.count == 0)
-        #expect(Array(reports.all.dropFirst()) == [.kept(because: .missing), .read(count: 0)])
+        try folder.put(file(newKey(), new).bytes)
+        #expect(source.keys(now: second(10)).file.count == 2)
+        #expect(Array(reports.all.dropFirst()) == [.kept(because: .missing), .read(count: 2)])
+    }
+
+    @Test func aKeyThatTheFileHasIsKnownToWhoeverAsksForTheLatest() throws {
+        let folder = try Folder()
+        let reports = Reports()
+        let (old, new) = (try newKey(), try newKey())
+        try folder.put(file(old).bytes)
+        let source = try KeySource(folder.file, now: second(0), report: reports.add)
+        let first = source.latestKeys(now: second(1))
+        #expect(first.generation == source.keys(now: second(1)).generation, "an unchanged file is not read")
+        try folder.put(file(old, new).bytes)
+        let moment = second(1).advanced(by: .microseconds(999))
+        #expect(source.latestKeys(now: moment).file.count == 1, "many who ask make one look in 1 ms")
+        #expect(source.keys(now: second(2)).file.count == 1)
+        #expect(source.latestKeys(now: second(2)).file.count == 2)
+        #expect(source.keys(now: second(2)).file.count == 2 && reports.all == [.read(count: 2)])
+    }
+
+    @Test func aFileThatIsCutAnywhereKeepsTheKeysUntilItIsWholeAgain() throws {
+        let folder = try Folder()
+        let (one, two, three) = (try newKey { $0.expiresAt = 2000 }, try newKey { $0.comment = "shop" }, try newKey())
+        var keys = try file(one, two, three)
+        _ = keys.revoke(three.key.id, at: 1000)
+        let bytes = keys.bytes
+        try folder.put(bytes)
+        let source = try KeySource(folder.file, now: second(0)) { _ in }
+        for count in bytes.indices {
+            try folder.put(Array(bytes.prefix(count)))
+            for pause in [2, 60] as [Int64] {
+                let known = source.keys(now: second(Int64(count) * 100 + pause))
+                #expect(known.generation == 1 && known.file == keys, "cut behind \(count) bytes")
+            }
+        }
+        _ = keys.revoke(one.key.id, at: 1000)
+        try folder.put(keys.bytes)
+        #expect(source.keys(now: .never).file == keys)
+    }
+
+    @Test func aFileThatIsEmptiedAndWrittenAgainKeepsTheKeys() throws {
+        let folder = try Folder()
+        let reports = Reports()
+        let keys = try file(newKey(), newKey())
+        try folder.put(keys.bytes)
+        let source = try KeySource(folder.file, now: second(0), report: reports.add)
+        for (moment, bytes) in [(2, []), (4, [10]), (6, keys.bytes)] as [(Int64, [UInt8])] {
+            try folder.put(bytes)
+            #expect(source.keys(now: second(moment)).file == keys)
+        }
+        #expect(reports.all == [.kept(because: .cut), .kept(because: .unsettled), .read(count: 2)])
+    }
+
+    @Test func aLineTakenOutOfAFileWithoutAnEmptyLineAtItsEndCountsTenSecondsLater() throws {
+        let folder = try Folder()
+        let reports = Reports()
+        let (one, two) = (try newKey(), try newKey())
+        try folder.put(file(one, two).bytes.dropLast())
+        let source = try KeySource(folder.file, now: second(0), report: reports.add)
+        try folder.put(file(two).bytes.dropLast())
+        for (moment, count) in [(2, 2), (4, 2), (11, 2), (13, 1)] as [(Int64, Int)] {
+            #expect(source.keys(now: second(moment)).file.count == count)
+        }
+        #expect(reports.all == [.kept(because: .unsettled), .read(count: 1)])
     }
 
     @Test func theFirstReadingMustSucceed() throws {

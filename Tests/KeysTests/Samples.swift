@@ -34,5 +34,7 @@ final class Folder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// Puts another file in the place of the keys.
-    func put(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(fileURLWithPath: file), options: .atomic) }
+    func put(_ bytes: some Sequence<UInt8>) throws {
+        try Data(Array(bytes)).write(to: URL(fileURLWithPath: file), options: .atomic)
+    }
 }

@@ -46,7 +46,7 @@ import Users
         }
         try FileManager.default.removeItem(atPath: folder.file)
         for moment in [8, 10, 12] as [Int64] { #expect(names(source.users(now: second(moment))) == ["alice"]) }
-        try folder.put(userLine("carol"))
+        try folder.put(userLine("carol") + "\n")
         #expect(names(source.users(now: second(14))) == ["carol"])
         #expect(reports.all.count == 3)
         guard case .kept(because: .fault(let fault)) = reports.all.first else {
@@ -56,6 +56,31 @@ import Users
         #expect(fault.line == 2)
         #expect(Array(reports.all.dropFirst()) == [.kept(because: .missing), .read(count: 1)])
         #expect(!"\(reports.all)".contains("hunter2") && !"\(reports.all)".contains("$scrypt"))
+    }
+
+    @Test func aUserThatTheFileHasIsKnownToWhoeverAsksForTheLatest() throws {
+        let folder = try Folder()
+        try folder.put(userLine("alice"))
+        let source = try UsersSource(folder.file, now: second(0)) { _ in }
+        try folder.put(userLine("alice") + userLine("bob"))
+        #expect(names(source.users(now: second(1))) == ["alice"])
+        #expect(names(source.latestUsers(now: second(1))) == ["alice", "bob"])
+    }
+
+    @Test func aFileThatIsCutAnywhereKeepsTheUsersUntilItIsWholeAgain() throws {
+        let folder = try Folder()
+        let text = try userLine("alice") + userLine("bob") + "\n"
+        try folder.put(text)
+        let source = try UsersSource(folder.file, now: second(0)) { _ in }
+        for count in 0..<text.utf8.count {
+            try folder.put(String(text.prefix(count)))
+            for pause in [2, 60] as [Int64] {
+                let known = source.users(now: second(Int64(count) * 100 + pause))
+                #expect(known.generation == 1 && names(known) == ["alice", "bob"], "cut behind \(count) bytes")
+            }
+        }
+        try folder.put(userLine("bob") + "\n")
+        #expect(names(source.users(now: .never)) == ["bob"])
     }
 
     @Test func theFirstReadingMustSucceed() throws {

@@ -29,6 +29,7 @@ import Users
         try add("alice", to: store)
         try add("bob", to: store)
         #expect(try store.read().users.map(\.name) == ["alice", "bob"])
+        #expect(try String(contentsOfFile: folder.file, encoding: .utf8).hasSuffix("\n\n"), "an empty line ends it")
         #expect(mode(folder.file) == 0o600)
         #expect(try folder.names() == ["users", "users.lock"])
     }

@@ -12,11 +12,21 @@ public protocol FileContent: Sendable, Equatable {
     /// Reads all of a file. Throws the first fault.
     init(_ bytes: [UInt8]) throws(Fault)
 
-    /// The file.
+    /// The file. An empty line ends it, by which readers know that nothing is missing.
     var bytes: [UInt8] { get }
 
     /// The number of entries.
     var count: Int { get }
+
+    /// Says if each entry of another file has one of its name here.
+    func keepsAll(of other: Self) -> Bool
+}
+
+extension FileContent {
+    /// A file of these lines.
+    public static func bytes(of lines: some Sequence<String>) -> [UInt8] {
+        lines.flatMap { Array("\($0)\n".utf8) } + [UInt8(ascii: "\n")]
+    }
 }
 
 /// The reason for which a file cannot be read or changed, without any secret of the file.
@@ -27,6 +37,10 @@ public enum FileError<Fault: Error & Sendable & Equatable & CustomStringConverti
     case unreadable(reason: String)
     /// The content, or the change, is not right.
     case fault(Fault)
+    /// It is empty, or only the beginning of the file that it was.
+    case cut
+    /// It has lost entries or its end, and may be written this moment.
+    case unsettled
     /// Another process held the lock all the time.
     case locked
     /// It could not be replaced. It is as it was.
@@ -40,6 +54,8 @@ extension FileError: CustomStringConvertible {
         case .missing: "does not exist"
         case .unreadable(let reason): "cannot be read: \(reason)"
         case .fault(let fault): "is not right: \(fault)"
+        case .cut: "is empty, or cut off in the middle: it does not count until it is whole again"
+        case .unsettled: "has lost entries, or its end, and no empty line ends it: it counts once it has not changed for 10 s"
         case .locked: "is being changed by another process"
         case .notWritten(let reason): "cannot be written: \(reason)"
         }

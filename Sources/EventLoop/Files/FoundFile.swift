@@ -71,12 +71,18 @@ extension FileContent {
         do throws(FoundFile.Failure) { return try FoundFile(path) } catch { throw FileError(error) }
     }
 
-    /// Reads a file that was opened. Throws `.unreadable` or `.fault`.
-    init(_ file: FoundFile) throws(FileError<Fault>) {
-        let bytes: [UInt8]
-        do throws(FoundFile.Failure) { bytes = try file.bytes(atMost: Self.maximumByteCount) } catch { throw FileError(error) }
+    /// Reads the bytes of a file that was opened. Throws `.unreadable`.
+    static func bytes(of file: FoundFile) throws(FileError<Fault>) -> [UInt8] {
+        do throws(FoundFile.Failure) { return try file.bytes(atMost: maximumByteCount) } catch { throw FileError(error) }
+    }
+
+    /// Reads the content of a file's bytes. Throws `.fault`.
+    init(reading bytes: [UInt8]) throws(FileError<Fault>) {
         do throws(Fault) { self = try Self(bytes) } catch { throw .fault(error) }
     }
+
+    /// Reads a file that was opened. Throws `.unreadable` or `.fault`.
+    init(_ file: FoundFile) throws(FileError<Fault>) { try self.init(reading: Self.bytes(of: file)) }
 }
 
 extension FileError {

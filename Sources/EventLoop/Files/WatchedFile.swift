@@ -11,8 +11,8 @@ public enum FileReport<Fault: Error & Sendable & Equatable & CustomStringConvert
 
 /// The content of a file, read again when the file changes.
 ///
-/// A faulty or missing file leaves the known content as it is until it is right again. Any thread may call. One at a time checks
-/// the file, and the others go on with the known content.
+/// A file that is faulty, missing, empty or cut off leaves the known content as it is until it is right again. Any thread may call. One at
+/// a time checks the file, and the others go on with the known content.
 public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable {
     /// The reason for which the file cannot be used.
     public typealias Failure = FileError<Content.Fault>
@@ -21,10 +21,15 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
 
     /// The shortest time between two checks of the file.
     public static var interval: Duration { .seconds(2) }
+    /// The same for those whom the known content refuses. It bounds the cost of many whom the file does not know either.
+    static var glanceInterval: Duration { .milliseconds(1) }
 
     private struct Watch {
+        var taken: TakenFile<Content>
         var seen: FoundFile.Identity?
-        var next: MonotonicTime
+        var looked: MonotonicTime
+        /// The time at which a file is read again that has not changed.
+        var again = MonotonicTime.never
         var reported: Failure?
         var generation = 1
     }
@@ -52,8 +57,10 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
         self.make = make
         self.report = report
         let found = try Content.find(path)
-        let first = try make(try Content(found), 1)
-        watch = Mutex(Watch(seen: found.identity, next: now.advanced(by: Self.interval), reported: nil))
+        let bytes = try Content.bytes(of: found)
+        let content = try Content(reading: bytes)
+        let first = try make(content, 1)
+        watch = Mutex(Watch(taken: TakenFile(content, from: bytes), seen: found.identity, looked: now))
         known = Mutex(first)
     }
 
@@ -63,30 +70,52 @@ public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable 
     /// - Returns: The same as before while nothing has changed.
     public func current(now: MonotonicTime) -> Known {
         let found = watch.withLockIfAvailable { watch -> FileReport<Content.Fault>? in
-            guard now >= watch.next else { return nil }
-            watch.next = now.advanced(by: Self.interval)
-            return check(&watch)
+            now >= watch.looked.advanced(by: Self.interval) ? check(&watch, now: now) : nil
         }
         if let found = found ?? nil { report(found) }
         return known.withLock { $0 }
     }
 
+    /// The content that the file has now, for those whom the known content refuses. It waits for another thread that reads the file.
+    ///
+    /// - Parameter now: The present moment. The file is checked when 1 ms has passed since the last check, and read if it has changed.
+    /// - Returns: The same as before while nothing has changed.
+    public func latest(now: MonotonicTime) -> Known {
+        let found = watch.withLock { watch in
+            now >= watch.looked.advanced(by: Self.glanceInterval) ? check(&watch, now: now) : nil
+        }
+        if let found { report(found) }
+        return known.withLock { $0 }
+    }
+
     /// Checks the file. Returns the report, if any.
-    private func check(_ watch: inout Watch) -> FileReport<Content.Fault>? {
+    private func check(_ watch: inout Watch, now: MonotonicTime) -> FileReport<Content.Fault>? {
+        watch.looked = now
         do throws(Failure) {
             let found = try Content.find(path)
-            guard found.identity != watch.seen else { return nil }
+            let isUnchanged = found.identity == watch.seen
+            guard !isUnchanged || now >= watch.again else { return nil }
             // Also where it is not right: it is read again when it has changed, not every 2 s.
             watch.seen = found.identity
-            let content = try Content(found)
+            watch.again = .never
+            let bytes = try Content.bytes(of: found)
+            let content = try Content(reading: bytes)
+            switch watch.taken.verdict(on: content, from: bytes, isSettled: isUnchanged) {
+            case .follows: break
+            case .isCut: throw .cut
+            case .mustSettle:
+                watch.again = now.advanced(by: TakenFile<Content>.patience)
+                throw .unsettled
+            }
             let next = try make(content, watch.generation + 1)
             watch.generation += 1
+            watch.taken = TakenFile(content, from: bytes)
             known.withLock { $0 = next }
             watch.reported = nil
             return .read(count: content.count)
         } catch {
             switch error {
-            case .fault: break
+            case .fault, .cut, .unsettled: break
             default: watch.seen = nil
             }
             guard watch.reported != error else { return nil }

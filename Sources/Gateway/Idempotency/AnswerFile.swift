@@ -44,10 +44,10 @@ final class AnswerFile: Sendable {
         }
     }
 
-    /// Asks for the answer to a key. `then` gets it in the thread of the file, with when it counts no more. Returns false, and
+    /// Asks for the answer to the first of some keys that has one. `then` gets it in the thread of the file, with when it counts no more. Returns false, and
     /// never calls `then`, where too much waits.
-    func find(_ scope: IdempotencyScope, then: @escaping @Sendable (RememberedAnswer?, MonotonicTime) -> Void) -> Bool {
-        queue.put(.find(scope, then: then))
+    func find(_ scopes: [IdempotencyScope], then: @escaping @Sendable (RememberedAnswer?, MonotonicTime) -> Void) -> Bool {
+        queue.put(.find(scopes, then: then))
     }
 
     /// Keeps an answer. One for which too much waits is counted as lost.

@@ -4,8 +4,8 @@ import SQLite
 
 /// Something for the thread of the file of answers to do.
 enum AnswerJob: Sendable {
-    /// Find the answer to a key. It is handed over with when it counts no more, or there is none, or the file cannot be asked.
-    case find(IdempotencyScope, then: @Sendable (RememberedAnswer?, _ until: MonotonicTime) -> Void)
+    /// Find the answer to the first of these keys that has one. It is handed over with when it counts no more, or there is none, or the file cannot be asked.
+    case find([IdempotencyScope], then: @Sendable (RememberedAnswer?, _ until: MonotonicTime) -> Void)
     case keep(NewAnswer)
     /// End, when everything before is done.
     case end
@@ -44,8 +44,8 @@ final class AnswerKeeper {
         var answers: [NewAnswer] = []
         for job in jobs {
             switch job {
-            case .find(let scope, let then):
-                let found = answer(to: scope)
+            case .find(let scopes, let then):
+                let found = answer(toFirstOf: scopes)
                 then(found?.remembered, services.now().advanced(by: .milliseconds(found?.remaining ?? 0)))
             case .keep(let answer): answers.append(answer)
             case .end: break
@@ -58,6 +58,11 @@ final class AnswerKeeper {
     func rest() {
         open()
         use { (store) throws(SQLiteError) in try store.removeOld(atMost: Self.bite, now: wallClock()) }
+    }
+
+    private func answer(toFirstOf scopes: [IdempotencyScope]) -> (remembered: RememberedAnswer, remaining: Int64)? {
+        for scope in scopes { if let found = answer(to: scope) { return found } }
+        return nil
     }
 
     private func answer(to scope: IdempotencyScope) -> (remembered: RememberedAnswer, remaining: Int64)? {

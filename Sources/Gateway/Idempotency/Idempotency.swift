@@ -78,15 +78,18 @@ final class Idempotency: Sendable {
     }
 
     /// Asks what becomes of a call. `then` gets the verdict, once: before this returns, or later in the thread of the file, of
-    /// another call or of a timer.
-    func begin(_ scope: IdempotencyScope, fingerprint: CallFingerprint, then: @escaping @Sendable (Verdict) -> Void) {
+    /// another call or of a timer. `former` is the scope under which an earlier version may have kept the answer in the file.
+    func begin(
+        _ scope: IdempotencyScope, former: IdempotencyScope? = nil, fingerprint: CallFingerprint,
+        then: @escaping @Sendable (Verdict) -> Void
+    ) {
         let caller = Caller(scope: scope, fingerprint: fingerprint, then: then)
         let now = services.now()
         switch keys.withLock({ $0.add(caller, with: scope, fingerprint: fingerprint, now: now, hasFile: file != nil) }) {
         case .waits: break
         case .decided(let verdict): give([(caller, verdict)])
         case .asks(let turn):
-            let isAsked = file?.find(scope) { [self] found, until in
+            let isAsked = file?.find([scope, former].compactMap(\.self)) { [self] found, until in
                 give(keys.withLock { $0.conclude(turn, of: scope, finding: found, until: until) })
             }
             if isAsked != true { give(keys.withLock { $0.goOn(turn, of: scope) }) }

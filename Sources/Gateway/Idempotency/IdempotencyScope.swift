@@ -1,6 +1,7 @@
 import Crypto
 
-/// A digest of what one `Idempotency-Key` belongs to: the API key and the route. The key itself is not kept.
+/// A digest of what one `Idempotency-Key` belongs to: the publisher, which is a tenant and a source, and the route. The key itself is not
+/// kept.
 struct IdempotencyScope: Hashable, Sendable {
     /// A SHA-256 digest, 32 bytes.
     let digest: [UInt8]
@@ -8,8 +9,15 @@ struct IdempotencyScope: Hashable, Sendable {
     /// A scope as it was kept.
     init(digest: [UInt8]) { self.digest = digest }
 
-    /// The scope of a call. `key` has no quotes, `apiKey` (its id) and `route` have no NUL.
-    init(_ key: String, apiKey: String, route: String) throws(CryptoError) {
-        digest = try SHA256.digest(of: Array(apiKey.utf8) + [0] + Array(route.utf8) + [0] + Array(key.utf8))
+    /// The scope of a call. `key` has no quotes, tenant, source and `route` have no NUL.
+    init(_ key: String, tenant: String?, source: String, route: String) throws(CryptoError) {
+        try self.init([tenant ?? "", source, route, key])
+    }
+
+    /// The scope under which files of answers have calls of the version that went by the API key's id.
+    init(_ key: String, apiKey: String, route: String) throws(CryptoError) { try self.init([apiKey, route, key]) }
+
+    private init(_ parts: [String]) throws(CryptoError) {
+        digest = try SHA256.digest(of: Array(parts.map { Array($0.utf8) }.joined(separator: [0])))
     }
 }

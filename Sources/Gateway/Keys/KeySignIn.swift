@@ -8,8 +8,8 @@ import Users
 
 /// Says whose key a request has (RFC 6750), and whether its rate allows the call.
 ///
-/// A key costs one hash, so it is checked first. Only those whose key was wrong have to wait, as for a wrong password; no
-/// wrong key holds up a right one. Any thread may ask, and none waits.
+/// A key costs one hash, so it is checked first. One that is not right is checked by the file as it is now. Only those whose key was wrong have to wait, as for a wrong password; no
+/// wrong key holds up a right one. Any thread may ask, and waits for nothing but a reading of the file.
 final class KeySignIn: Sendable {
     enum Outcome: Sendable, Equatable {
         /// The key is right, and the call counts.
@@ -72,9 +72,9 @@ final class KeySignIn: Sendable {
     func check(_ presented: PresentedKey?, from address: NumericAddress?) -> (outcome: Outcome, key: APIKey?) {
         guard let presented else { return (count(.refused, as: "refused"), nil) }
         let now = services.now()
-        let known = keys.keys(now: now)
         do throws(CryptoError) {
-            switch try known.verdict(on: presented, at: wallClock()) {
+            let (verdict, known) = try verdict(on: presented, now: now)
+            switch verdict {
             case .right(let key): return (admit(key, of: known, now: now), key)
             // Whoever has it guesses at nothing.
             case .ended: return (count(.refused, as: "ended"), nil)
@@ -84,6 +84,15 @@ final class KeySignIn: Sendable {
             services.log.error(.internalFault, "a key could not be checked", [.reason: .string(error.description)])
             return (count(.held(1000), as: "unchecked"), nil)
         }
+    }
+
+    /// Checks a key by those that are known, and one that is not right by those that the file has now.
+    private func verdict(on presented: PresentedKey, now: MonotonicTime) throws(CryptoError) -> (Keys.KeyVerdict, KnownKeys) {
+        let (known, seconds) = (keys.keys(now: now), wallClock())
+        let verdict = try known.verdict(on: presented, at: seconds)
+        if case .right = verdict { return (verdict, known) }
+        let latest = keys.latestKeys(now: now)
+        return latest.generation == known.generation ? (verdict, known) : (try latest.verdict(on: presented, at: seconds), latest)
     }
 
     /// Checks a key that was right when a session began, and gives it with its present terms if it still is. The call counts as the key's.

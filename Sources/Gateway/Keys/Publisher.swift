@@ -1,6 +1,6 @@
 import Keys
 
-/// A back end whose key was right.
+/// A back end whose key was right. Two keys of one tenant and source are one publisher.
 struct Publisher: Sendable, Equatable {
     /// The key's id, which is no secret.
     let keyID: String

@@ -1,9 +1,7 @@
 import Keys
 
-/// The owner of a request, as far as it is known.
+/// The owner of a request, as far as it is known: a source, for a tenant. The key that published it may have been changed for another.
 struct RequestOwner: Sendable, Equatable {
-    /// The id of the key that published it, nil where another gateway has, or a client of Kafka.
-    var keyID: String?
     /// The request's source: with its id it names the request.
     var source: String?
     var tenant: String?
@@ -21,6 +19,7 @@ extension Asker {
 
 /// A back end that asks what became of requests.
 struct Asker: Sendable, Equatable {
+    /// The id of its key, which says whose turn it is.
     var keyID: String
     var source: String
     /// The tenant that it is bound to, nil for one that serves all.
@@ -32,11 +31,8 @@ struct Asker: Sendable, Equatable {
     /// True if it may see the content of requests.
     var mayReadPayload = false
 
-    /// True if a request is its own: the key is the same or, where that is not known, the source.
-    func owns(_ owner: RequestOwner) -> Bool {
-        guard mayPublish, isOfItsTenant(owner) else { return false }
-        return owner.keyID.map { $0 == keyID } ?? (owner.source == source)
-    }
+    /// True if a request is its own: the source is the same, and the tenant one that it serves.
+    func owns(_ owner: RequestOwner) -> Bool { mayPublish && isOfItsTenant(owner) && owner.source == source }
 
     func maySee(_ owner: RequestOwner) -> Bool { owns(owner) || (mayRead && isOfItsTenant(owner)) }
 

@@ -25,9 +25,9 @@ struct IdempotencyKey: Sendable, Equatable {
     }
 
     /// The id of a request that has none of its own: `k` and 32 hexadecimal digits. Whoever repeats the key gets the same id, at
-    /// any gateway. `index` is the request's place in its batch, from 0.
-    func requestID(of publisher: Publisher, at index: Int? = nil) throws(CryptoError) -> String {
-        var bytes = Array((publisher.tenant ?? "").utf8) + [0] + Array(publisher.keyID.utf8) + [0] + Array(text.utf8)
+    /// any gateway and with any key of the source. `tenant` is the request's, `index` its place in its batch, from 0.
+    func requestID(tenant: String?, source: String, at index: Int? = nil) throws(CryptoError) -> String {
+        var bytes = Array((tenant ?? "").utf8) + [0] + Array(source.utf8) + [0] + Array(text.utf8)
         if let index { bytes += [0] + Array(String(index).utf8) }
         return "k" + String(decoding: try SHA256.hexadecimalDigest(of: bytes).prefix(32), as: UTF8.self)
     }

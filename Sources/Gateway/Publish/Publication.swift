@@ -50,7 +50,8 @@ struct Publication: Sendable {
         _ request: borrowing PushRequest, event: CloudEvent?, isEnvelope: Bool, submission: Submission,
         publisher: Publisher, newID: () -> String
     ) throws(APIProblem) {
-        let id = try Self.id(of: request, in: submission, by: publisher) ?? newID()
+        let tenant = publisher.tenant ?? request.tenant.map { request.document.string($0) }
+        let id = try Self.id(of: request, for: tenant, in: submission, by: publisher) ?? newID()
         let json = Self.json(of: request, in: submission.body, isEnvelope: isEnvelope, id: id, tenant: publisher.tenant)
         guard json.count <= Self.maximumByteCount else { throw .refused([Self.tooLarge]) }
         var outgoing = OutgoingRequest(json, saying: request, isEvent: false)
@@ -60,7 +61,7 @@ struct Publication: Sendable {
         self.outgoing = outgoing
         expiresAt = request.expiresAt
         notBefore = request.notBefore
-        tenant = publisher.tenant ?? request.tenant.map { request.document.string($0) }
+        self.tenant = tenant
     }
 
     /// Reads the body in place of what `request` held. Returns the event that holds the request, if one does, and whether the
@@ -99,10 +100,12 @@ struct Publication: Sendable {
 
     /// The request's own id, else the one that its key stands for.
     private static func id(
-        of request: borrowing PushRequest, in submission: Submission, by publisher: Publisher
+        of request: borrowing PushRequest, for tenant: String?, in submission: Submission, by publisher: Publisher
     ) throws(APIProblem) -> String? {
         if request.hasOwnID { return request.document.string(request.id) }
-        do throws(CryptoError) { return try submission.key?.requestID(of: publisher, at: submission.index) } catch {
+        do throws(CryptoError) {
+            return try submission.key?.requestID(tenant: tenant, source: publisher.source, at: submission.index)
+        } catch {
             throw .failedBeforeWriting
         }
     }

@@ -39,7 +39,7 @@ final class PublicationWriter: Sendable {
         do throws(APIProblem) {
             let publication = try publication(submission, by: publisher, at: now)
             let record = writer.withLock { $0.record(of: publication.outgoing, at: now) }
-            let owner = RequestOwner(keyID: publisher.keyID, source: publisher.source, tenant: publication.tenant)
+            let owner = RequestOwner(source: publisher.source, tenant: publication.tenant)
             let request = PublishedRequest(
                 id: record.id, owner: owner, acceptedAt: now, expiresAt: publication.expiresAt, notBefore: publication.notBefore)
             // Before it is written, or its result could come unseen.

@@ -9,7 +9,7 @@ import PushModel
 
 /// Serves the calls of `/v1` that bring requests, and answers when Kafka has said what became of each. No thread waits.
 ///
-/// Of calls with one `Idempotency-Key` the first is carried out.
+/// Of calls with one `Idempotency-Key` the first is carried out, with whichever key of the source they come.
 final class PublishRoute: Sendable {
     /// Gets the answer for whoever repeats the call, or nil where that is not certain, as soon as that is known.
     private typealias Noting = @Sendable (StoredAnswer?) -> Void
@@ -42,9 +42,9 @@ final class PublishRoute: Sendable {
             let key = try IdempotencyKey.read(call.request.headers)
             // A trial changes nothing: its key only says which id the request would have.
             guard let key, call.kind.writes else { return carryOut(call, with: key, noting: { _ in }) }
-            let (scope, fingerprint) = try Self.identity(of: call, with: key)
+            let (scope, former, fingerprint) = try Self.identity(of: call, with: key)
             // Before the request is checked: the repetition of one that has expired since gets the answer to the first.
-            idempotency.begin(scope, fingerprint: fingerprint) { [self] verdict in
+            idempotency.begin(scope, former: former, fingerprint: fingerprint) { [self] verdict in
                 switch verdict {
                 case .first(let turn): carryOut(call, with: key) { turn.end(with: $0) }
                 case .replayed(let answer): repeatAnswer(answer.replay, to: call)
@@ -59,15 +59,19 @@ final class PublishRoute: Sendable {
 
     private static func identity(
         of call: PublishCall, with key: IdempotencyKey
-    ) throws(APIProblem) -> (IdempotencyScope, CallFingerprint) {
+    ) throws(APIProblem) -> (scope: IdempotencyScope, former: IdempotencyScope, fingerprint: CallFingerprint) {
         let route =
             switch call.kind {
             case .batch(.list), .batch(.lines): "publish.batch"
             case .single, .trial, .batch(.events): "publish"
             }
         do throws(CryptoError) {
-            let scope = try IdempotencyScope(key.text, apiKey: call.publisher.keyID, route: route)
-            return (scope, try CallFingerprint(call.request.body, headers: call.request.headers))
+            let publisher = call.publisher
+            return (
+                try IdempotencyScope(key.text, tenant: publisher.tenant, source: publisher.source, route: route),
+                try IdempotencyScope(key.text, apiKey: publisher.keyID, route: route),
+                try CallFingerprint(call.request.body, headers: call.request.headers)
+            )
         } catch {
             throw .failedBeforeWriting
         }
