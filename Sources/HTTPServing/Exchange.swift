@@ -157,8 +157,9 @@ final class Exchange {
         guard announcesBody else { return true }
         earlyAnswer?.closesConnection = true
         guard core.isSecure else { return write(given) }
-        // Only the library can encrypt. It takes an answer before the body or after it.
-        return body.byteCount > 0 ? true : answer()
+        // Only the library can encrypt. It takes an answer before the body, whose unread rest may reset the connection then, or after it.
+        // During a stop there is time for the body.
+        return body.byteCount > 0 || comesLate ? true : answer()
     }
 
     /// Answers past the library, and reads on.

@@ -87,11 +87,11 @@ import Testing
                 hub.stop(within: farDeadline)
                 isStopped.signal()
             }
-            func status() throws -> String {
-                try curl("-k", "-o", "/dev/null", "-w", "%{http_code}", "\(base)/livez").output
+            func status(_ body: String) throws -> String {
+                try curl("-k", "-o", "/dev/null", "-w", "%{http_code}", "-X", "PUT", "-d", body, "\(base)/faults").output
             }
-            #expect(try eventually { try status() == "503" })
-            for _ in 0..<4 { #expect(try status() == "503") }
+            #expect(try eventually { try status("") == "503" })
+            for _ in 0..<4 { #expect(try status(String(repeating: "x", count: 1000)) == "503") }
             // The stop waits for no one else.
             hanging.terminate()
             hanging.waitUntilExit()
