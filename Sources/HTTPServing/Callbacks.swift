@@ -24,15 +24,17 @@ func connectionChanged(
     switch change {
     case .CONNECTION_NOTIFY_STARTED:
         let peer = pushfan_mhd_peer(connection).map(PeerName.read) ?? ("", 0)
-        let state = ConnectionState(remoteAddress: "\(peer.0):\(peer.1)")
+        let socket = pushfan_mhd_socket(connection)
+        let state = ConnectionState(socket: socket, remoteAddress: "\(peer.0):\(peer.1)")
         slot.pointee = Unmanaged.passRetained(state).toOpaque()
-        core.deadlines?.enter(pushfan_mhd_socket(connection), isLocal: PeerName.isLocal(peer.0))
+        core.connections.add(state)
+        core.deadlines?.enter(socket, isLocal: PeerName.isLocal(peer.0))
     case .CONNECTION_NOTIFY_CLOSED:
         // The library closes the socket after this call.
         core.deadlines?.leave(pushfan_mhd_socket(connection))
         guard let kept = slot.pointee else { return }
         slot.pointee = nil
-        Unmanaged<ConnectionState>.fromOpaque(kept).release()
+        core.connections.remove(Unmanaged<ConnectionState>.fromOpaque(kept).takeRetainedValue())
     }
 }
 
@@ -42,13 +44,12 @@ func requestStarted(
 ) -> UnsafeMutableRawPointer? {
     guard let context, let target, let connection else { return nil }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
-    core.activeCount.add(1, ordering: .relaxed)
-    let state = pushfan_mhd_connection_context(connection).map {
-        Unmanaged<ConnectionState>.fromOpaque($0).takeUnretainedValue()
-    }
+    guard let kept = pushfan_mhd_connection_context(connection) else { return nil }
+    let state = Unmanaged<ConnectionState>.fromOpaque(kept).takeUnretainedValue()
     let exchange = Exchange(core: core, connection: connection, state: state, target: target)
+    if !exchange.comesLate { core.activeCount.add(1, ordering: .relaxed) }
     // The time of the first request has begun with the connection.
-    if let state, state.requestCount > 1 { core.deadlines?.begin(pushfan_mhd_socket(connection)) }
+    if exchange.ordinal > 1 { core.deadlines?.begin(pushfan_mhd_socket(connection)) }
     return Unmanaged.passRetained(exchange).toOpaque()
 }
 
@@ -62,7 +63,8 @@ func requestEnded(
     slot.pointee = nil
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     if ended.isDeferred { core.waitingCount.subtract(1, ordering: .releasing) }
-    core.activeCount.subtract(1, ordering: .releasing)
+    if !ended.comesLate { core.activeCount.subtract(1, ordering: .releasing) }
+    ended.state.rest()
     core.deadlines?.beginIdle(pushfan_mhd_socket(connection))
 }
 

@@ -21,13 +21,17 @@ final class Exchange {
         case answered
     }
 
+    /// Its connection.
+    let state: ConnectionState
+    /// The number of the request on its connection, from 1 on.
+    let ordinal: Int
+    /// True if the server was stopping when the request began, which is answered 503 then.
+    let comesLate: Bool
     private let core: ServerCore
     private let connection: OpaquePointer
     private let target: String
     /// The bytes of the target as it came, of which `target` is the text.
     private let targetByteCount: Int
-    private let remoteAddress: String
-    private let ordinal: Int
     /// True if the request is among `waitingCount`.
     private(set) var isDeferred = false
     private var phase = Phase.head
@@ -40,15 +44,15 @@ final class Exchange {
     private var earlyAnswer: HTTPServerResponse?
     private var response = HTTPServerResponse(status: 500)
 
-    init(core: ServerCore, connection: OpaquePointer, state: ConnectionState?, target: UnsafePointer<CChar>) {
+    init(core: ServerCore, connection: OpaquePointer, state: ConnectionState, target: UnsafePointer<CChar>) {
+        self.state = state
+        ordinal = state.begin()
+        comesLate = core.isDraining.load(ordering: .relaxed)
         self.core = core
         self.connection = connection
         self.target = String(cString: target)
         targetByteCount = strlen(target)
         body = IncomingBody(limit: core.maximumBodyByteCount, budget: core.bodies)
-        state?.requestCount += 1
-        remoteAddress = state?.remoteAddress ?? ""
-        ordinal = state?.requestCount ?? 1
     }
 
     /// Takes the next event of the request. `piece` is the next bytes of the body, empty for the head, the end and the call after
@@ -77,23 +81,29 @@ final class Exchange {
 
     private func readHead(method: UnsafePointer<CChar>, version: UnsafePointer<CChar>) -> Bool {
         if ordinal == 1 { core.deadlines?.speak(pushfan_mhd_socket(connection)) }
+        if state.phase == .declined {
+            body.readPast()
+            phase = .declined
+            return true
+        }
         var reader = HeadReader(method: method, targetByteCount: targetByteCount, version: version)
         withUnsafeMutablePointer(to: &reader) { pointer in
             _ = MHD_get_connection_values_n(connection, .HEADER_KIND, headerFound, pointer)
         }
         let isUnsafe =
             reader.isUnsafe(headByteCount: pushfan_mhd_head_size(connection)) || target.utf8.contains { $0 < 32 || $0 == 127 }
-        if isUnsafe { return refuse(400) }
-        if reader.byteCount > core.maximumHeaderByteCount { return refuse(431) }
+        announcesBody = reader.announcesBody
+        isHEAD = strcmp(method, "HEAD") == 0
+        if isUnsafe { return refuseHead(400) }
+        if reader.byteCount > core.maximumHeaderByteCount { return refuseHead(431) }
         let head = HTTPServerRequest(
             method: String(cString: method), target: HTTPServerRequest.originForm(target), headers: reader.fields,
-            remoteAddress: remoteAddress,
+            remoteAddress: state.remoteAddress,
             ordinalOnConnection: ordinal, isSecure: core.isSecure)
         request = head
-        announcesBody = reader.announcesBody
-        isHEAD = head.method == "HEAD"
         phase = .body
         if announcesBody, !core.isSecure { core.deadlines?.awaitBody(pushfan_mhd_socket(connection)) }
+        if comesLate { return decline(core.refusal(503)) }
         let length = reader.contentLength ?? 0
         if length > body.limit { return decline(core.refusal(413)) }
         switch core.admission?(head) ?? .read(atMost: body.limit) {
@@ -128,7 +138,13 @@ final class Exchange {
         return refusal
     }
 
+    private func refuseHead(_ status: Int) -> Bool {
+        body.readPast()
+        return announcesBody && !core.isSecure ? write(core.refusal(status)) : refuse(status)
+    }
+
     private func refuse(_ status: Int) -> Bool {
+        guard state.claim() else { return false }
         response = core.refusal(status)
         response.closesConnection = true
         return queue(body: response.body)
@@ -141,24 +157,22 @@ final class Exchange {
         guard announcesBody else { return true }
         earlyAnswer?.closesConnection = true
         guard core.isSecure else { return write(given) }
-        // Only the library can encrypt. It takes an answer before the body or after it.
-        return body.byteCount > 0 ? true : answer()
+        // Only the library can encrypt. It takes an answer before the body, whose unread rest may reset the connection then, or after it.
+        // During a stop there is time for the body.
+        return body.byteCount > 0 || comesLate ? true : answer()
     }
 
-    /// Writes an answer past the library, which would not read the body then: a connection that is closed with unread bytes is reset, and
-    /// the client may lose its answer. The library's own 100 (Continue) fails behind it.
+    /// Answers past the library, and reads on.
     private func write(_ given: HTTPServerResponse) -> Bool {
-        let bytes = given.bytesOnTheWire(hasBody: !isHEAD)
-        let socket = pushfan_mhd_socket(connection)
-        let sent = bytes.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) }
-        guard sent == bytes.count else { return false }
-        _ = shutdown(socket, Int32(SHUT_WR))
+        guard state.decline(with: given.bytesOnTheWire(hasBody: !isHEAD)) else { return false }
         phase = .declined
-        core.deadlines?.decline(socket)
+        core.deadlines?.decline(pushfan_mhd_socket(connection))
         return true
     }
 
     private func answer() -> Bool {
+        // The server's stop has answered, and the whole request was read.
+        guard state.claim() else { return false }
         // From here on the client waits for us. A client that was ended has its answer, and nothing is done for it.
         if let deadlines = core.deadlines, !deadlines.end(pushfan_mhd_socket(connection)) { return false }
         if earlyAnswer == nil, !body.isComplete { return refuse(400) }

@@ -27,6 +27,7 @@ public final class HTTPServer: Sendable {
     /// calls made with it, MHD_quiesce_daemon and MHD_stop_daemon (microhttpd.h).
     private struct Daemon: @unchecked Sendable {
         let pointer: OpaquePointer
+        let socket: ListenSocket
         /// C strings that the library reads for as long as it runs.
         let texts: [UnsafeMutablePointer<CChar>]
     }
@@ -109,11 +110,13 @@ public final class HTTPServer: Sendable {
         }
     }
 
-    /// Stops: no new connections, then requests in progress are waited for, then every connection ends.
+    /// Stops: requests in progress are waited for, then no connection begins any more, then every one ends.
     ///
-    /// Bodies that are still being written (``AnswerStream``) end at once, behind the written bytes. Requests whose ``Responder``
-    /// has not answered within `limit` are answered 503 (``HTTPServerConfiguration/refusal``). Blocks for at most `limit` and as
-    /// long as `settle` does, and then for at most 5 s until those answers are sent. A second call does nothing.
+    /// Whatever request begins meanwhile is answered 503 (``HTTPServerConfiguration/refusal``), and so is everybody who has connected until
+    /// the end: also who has sent no whole request, unless the connection is encrypted, or waits for a further request. Bodies that are
+    /// still being written (``AnswerStream``) end at once, behind the written bytes. Requests whose ``Responder`` has not answered within
+    /// `limit` are answered 503. Blocks for at most `limit` and as long as `settle` does, and then for at most 5 s until those answers are
+    /// sent. A second call does nothing.
     ///
     /// - Parameters:
     ///   - limit: The longest wait for answers. Default 5 s.
@@ -129,7 +132,6 @@ public final class HTTPServer: Sendable {
     private func shutDown(_ daemon: Daemon, within limit: Duration, settling settle: () -> Void) {
         core.isDraining.store(true, ordering: .relaxed)
         core.streams.close()
-        let listening = MHD_quiesce_daemon(daemon.pointer)
         let deadline = ContinuousClock.now + limit
         while core.activeCount.load(ordering: .acquiring) > 0, ContinuousClock.now < deadline { usleep(2000) }
         settle()
@@ -138,10 +140,38 @@ public final class HTTPServer: Sendable {
         core.suspended.close(with: configuration.refusal(503))
         core.timer.stop()
         let lastDeadline = ContinuousClock.now + .seconds(5)
-        while core.waitingCount.load(ordering: .acquiring) > 0, ContinuousClock.now < lastDeadline { usleep(2000) }
+        takeLast(daemon.socket)
+        let isQuiesced = MHD_quiesce_daemon(daemon.pointer) >= 0
+        daemon.socket.stopListening()
+        sendLast(until: lastDeadline)
         MHD_stop_daemon(daemon.pointer)
-        if listening >= 0 { close(listening) }
+        if isQuiesced { close(daemon.socket.descriptor) }
         for text in daemon.texts { free(text) }
+    }
+
+    /// Lets no connection begin any more, and waits, for 1 s at most, until whoever has connected has sent a request.
+    private func takeLast(_ socket: ListenSocket) {
+        socket.refuseMore()
+        let deadline = ContinuousClock.now + .seconds(1)
+        // Over after a pause in which handshakes can end, and a connection that a thread has just accepted is seen.
+        var calmCount = 0
+        while calmCount < 10, ContinuousClock.now < deadline {
+            calmCount = socket.hasWaiting || core.connections.hasAny(.open) ? 0 : calmCount + 1
+            usleep(2000)
+        }
+    }
+
+    /// Answers those whose request is not there yet, and waits until every answer has gone. Of those who were answered before their
+    /// request came, that is seen when they end their connection, for which they have 1 s.
+    private func sendLast(until deadline: ContinuousClock.Instant) {
+        // Only the library can encrypt.
+        if !core.isSecure { core.connections.declineOpen(with: configuration.refusal(503).bytesOnTheWire()) }
+        let readingEnd = min(deadline, .now + .seconds(1))
+        while ContinuousClock.now < deadline {
+            let mustRead = ContinuousClock.now < readingEnd && core.connections.hasAny(.declined)
+            guard mustRead || core.connections.hasAny(.answering) else { return }
+            usleep(2000)
+        }
     }
 
     private func startDaemon(on socket: ListenSocket) -> Daemon? {
@@ -158,7 +188,7 @@ public final class HTTPServer: Sendable {
             for text in texts { free(text) }
             return nil
         }
-        return Daemon(pointer: pointer, texts: texts)
+        return Daemon(pointer: pointer, socket: socket, texts: texts)
     }
 
     private func options(listenDescriptor: Int32, texts: [UnsafeMutablePointer<CChar>]) -> [MHD_OptionItem] {

@@ -28,6 +28,18 @@ struct ListenSocket {
         (host, port) = Self.boundName(opened)
     }
 
+    /// True if a connection waits to be accepted.
+    var hasWaiting: Bool {
+        var look = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&look, 1, 0) > 0
+    }
+
+    /// Lets no further connection begin. Those that have begun can still be accepted.
+    func refuseMore() { _ = pushfan_refuse_handshakes(descriptor) }
+
+    /// Listens no more: whoever connects is refused, and the address is free.
+    func stopListening() { _ = shutdown(descriptor, Int32(SHUT_RD)) }
+
     /// "127.0.0.1:0" as host and port, without brackets around IPv6.
     static func split(_ address: String) -> (host: String, port: String)? {
         guard let colon = address.lastIndex(of: ":") else { return nil }

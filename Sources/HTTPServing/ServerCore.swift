@@ -24,11 +24,12 @@ final class ServerCore: Sendable {
     let deadlines: ConnectionDeadlines?
     let suspended: SuspendedAnswers
     let streams = OpenStreams()
-    /// Requests whose answer has not left yet.
+    let connections = OpenConnections()
+    /// Requests that began before the stop, and whose answer has not left yet.
     let activeCount = Atomic<Int>(0)
     /// The requests among them that were given to a deferred handler.
     let waitingCount = Atomic<Int>(0)
-    /// Set once the server is stopping: every answer then ends its connection.
+    /// Set once the server is stopping: every request that begins then is answered 503, and every answer ends its connection.
     let isDraining = Atomic<Bool>(false)
 
     init(_ configuration: HTTPServerConfiguration, handler: Handler) {
@@ -48,17 +49,5 @@ final class ServerCore: Sendable {
         deadlines = configuration.requestTimeout.map {
             ConnectionDeadlines(configuration, request: $0, timer: timer)
         }
-    }
-}
-
-/// The state of one connection: its peer's name, and the number of its requests.
-///
-/// Touched only by callbacks of its own connection, which the library never runs at the same time.
-final class ConnectionState {
-    let remoteAddress: String
-    var requestCount = 0
-
-    init(remoteAddress: String) {
-        self.remoteAddress = remoteAddress
     }
 }

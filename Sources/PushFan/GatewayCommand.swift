@@ -113,7 +113,7 @@ struct GatewayProgram {
         }
         ended.wait()
         supervision.stop(within: .seconds(30))
-        services.log.info(.draining, "the gateway takes no new connections, and answers what waits")
+        services.log.info(.draining, "the gateway answers what waits, and refuses new calls")
         service.stop()
     }
 

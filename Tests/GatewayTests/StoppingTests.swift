@@ -48,6 +48,38 @@ import Testing
         gateway.service.stop()
     }
 
+    @Test func publishesThatComeDuringADrainAreRefusedAndCanBeRepeated() throws {
+        let held = HeldCalls()
+        let gateway = try TestGateway(demo: true, endpoints: held)
+        let (client, kept) = (try RawClient(port: gateway.port), try RawClient(port: gateway.port))
+        kept.send(request("GET", "/"))
+        #expect(kept.answer().status == 200)
+        client.send(Self.text)
+        let call = try held.next()
+        let isStopped = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [service = gateway.service] in
+            service.stop(within: farDeadline)
+            isStopped.signal()
+        }
+        #expect(try eventually { try gateway.ask(request("GET", "/")).status == 503 })
+        #expect(gateway.services.readiness.contains("draining"))
+        let others = try (0..<8).map { _ in try RawClient(port: gateway.port) } + [kept]
+        let publish = request("POST", "/v1/requests", [Self.bearer, "Content-Type: application/json"], body: "{}")
+        for (index, other) in others.enumerated() { other.send(index % 2 == 0 ? publish : Self.text) }
+        for other in others {
+            let answer = other.answer()
+            #expect(answer.status == 503 && answer.head.contains("Retry-After: 1\r\n"))
+            #expect(answer.head.contains("Content-Type: application/problem+json"))
+            #expect(answer.head.lowercased().contains("connection: close\r\n"))
+            let text = String(decoding: answer.body, as: UTF8.self)
+            #expect(text.contains(#""code":"stopping""#) && text.contains(#""retry":"safe""#), "\(text)")
+            #expect(other.rest().isEmpty && other.ending == 0)
+        }
+        call.reply.answer(.text("done"))
+        #expect(client.answer().status == 200)
+        isStopped.wait()
+    }
+
     /// Whatever the time for answers: a wait for a result ends with the stop.
     @Test(arguments: [.zero, farDeadline] as [Duration]) func aPublishThatPrefersToWaitGetsThe202OfItsRecord(limit: Duration)
         throws

@@ -87,6 +87,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [400, 431]) func aHeadThatIsRefusedHasItsBodyReadPast(status: Int) throws {
+        try Self.serving({ $0.maximumHeaderByteCount = 1000 }) { port in
+            let client = try RawClient(port: port)
+            let field = status == 400 ? "Content-Length: 300000" : "X-B: " + String(repeating: "b", count: 1000)
+            client.send(Self.head("POST", "/", "Content-Length: 300000", field) + String(repeating: "x", count: 300_000))
+            #expect(client.answer().status == status)
+            #expect(client.rest().isEmpty && client.ending == 0)
+        }
+    }
+
     @Test func aRouteMayHaveALimitOfItsOwnOrKeepNoBody() throws {
         try Self.serving { port in
             for (body, path, status, text) in [

@@ -307,13 +307,16 @@ import Testing
     }
 
     @Test func aHangingAnswerEndsWithTheServer() throws {
+        let isCalled = DispatchSemaphore(value: 0)
         let server = HTTPServer { _ in
+            isCalled.signal()
             var response = HTTPServerResponse(status: 200)
             response.delivery = .hang
             return response
         }
         let client = try RawClient(port: try server.start().port)
         client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        isCalled.wait()
         server.stop(within: .milliseconds(50))
         #expect(client.rest() == [])
     }

@@ -69,6 +69,36 @@ import Testing
         }
     }
 
+    @Test func whoeverComesDuringAStopIsAnsweredOverTLSToo() throws {
+        try serving {
+            $0.tls = .selfSigned
+        } _: { hub, base in
+            hub.arm([try Fault(parsing: "hang,count=1")])
+            let hanging = Process()
+            hanging.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+            hanging.arguments = [
+                "-sk", "--noproxy", "*", "-H", try token(hub), "\(base)/demo/installations/a?api-version=2020-06",
+            ]
+            hanging.standardOutput = FileHandle.nullDevice
+            try hanging.run()
+            #expect(eventually { !hub.calls().isEmpty })
+            let isStopped = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                hub.stop(within: farDeadline)
+                isStopped.signal()
+            }
+            func status(_ body: String) throws -> String {
+                try curl("-k", "-o", "/dev/null", "-w", "%{http_code}", "-X", "PUT", "-d", body, "\(base)/faults").output
+            }
+            #expect(try eventually { try status("") == "503" })
+            for _ in 0..<4 { #expect(try status(String(repeating: "x", count: 1000)) == "503") }
+            // The stop waits for no one else.
+            hanging.terminate()
+            hanging.waitUntilExit()
+            isStopped.wait()
+        }
+    }
+
     @Test func faultsAreFeltByAClient() throws {
         try serving { hub, base in
             func send() throws -> Int32 {

@@ -125,7 +125,8 @@ public final class GatewayService: Sendable {
         return address
     }
 
-    /// Takes no new connections, waits for the answers to those that came, and ends; what it answers meanwhile ends its connection.
+    /// Answers 503 to calls that begin from now on, waits for the answers to those before, and ends; what it answers meanwhile ends its
+    /// connection.
     ///
     /// No call waits for states of requests any more, so that a publish gets the 202 of its record at once. At the limit those
     /// whose requests may be written are answered with what is known. Of all others, which get 503 then, nothing is
