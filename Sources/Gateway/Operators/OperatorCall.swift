@@ -43,7 +43,8 @@ struct OperatorCall: Sendable {
         for name in names {
             found[name] =
                 name == "limit"
-                ? reader.integer(name, in: .min ... .max).map { String($0) } : reader.text(name, count: 0...JSONBody.maximumByteCount)
+                ? reader.integer(name, in: .min ... .max).map { String($0) }
+                : reader.text(name, count: 0...JSONBody.maximumByteCount)
         }
         try reader.check()
         return found
