@@ -21,6 +21,9 @@ static const unsigned char view_js[] = {
 static const unsigned char api_js[] = {
 #embed "files/api.js"
 };
+static const unsigned char json_js[] = {
+#embed "files/json.js"
+};
 static const unsigned char live_js[] = {
 #embed "files/live.js"
 };
@@ -52,6 +55,7 @@ static const struct pushfan_web_file files[] = {
   WEB_FILE("main.js", main_js),
   WEB_FILE("view.js", view_js),
   WEB_FILE("api.js", api_js),
+  WEB_FILE("json.js", json_js),
   WEB_FILE("live.js", live_js),
   WEB_FILE("kit.js", kit_js),
   WEB_FILE("overview.js", overview_js),

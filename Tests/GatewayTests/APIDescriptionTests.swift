@@ -81,6 +81,10 @@ import Testing
         case .runReplay:
             let order = try RunOrder(HTTPServerRequest(method: "POST", target: "/x", body: body.example.json))
             #expect(order == RunOrder(reason: "the hub was down", rate: 200, count: 4711))
+        case .searchRequests, .searchFailures:
+            let text = String(decoding: body.example.json, as: UTF8.self)
+            let query = try call(.searchResults, scopes: [.read], body: text).query(["filter", "limit"])
+            #expect(query["filter"]?.contains("since:1h") == true)
         case .pauseReplay, .resumeReplay, .stopReplay:
             let request = HTTPServerRequest(method: "POST", target: "/x", body: body.example.json)
             try BodyReader(request, members: []).check()

@@ -1,3 +1,4 @@
+import Basics
 import HTTPServing
 import Testing
 
@@ -67,6 +68,11 @@ import Testing
             ("POST", "/v1/requests/t:0:17:cancel", .route(.request(.cancel(id: "t:0:17")))),
             ("GET", "/v1/requests/a%3Acancel", .route(.request(.show(id: "a:cancel")))),
             ("GET", "/v1/requests/a:cancel", .otherMethods(["POST"])),
+            ("GET", "/v1/requests/~..", .route(.request(.show(id: "..")))),
+            ("GET", "/v1/requests/~./events", .route(.request(.events(id: ".")))),
+            ("POST", "/v1/requests/~..:cancel", .route(.request(.cancel(id: "..")))),
+            ("GET", "/v1/requests/..", .route(.request(.show(id: "..")))),
+            ("GET", "/v1/requests/~", .route(.request(.show(id: "~")))),
             ("DELETE", "/v1/requests/a", .otherMethods(["GET", "HEAD"])),
             ("POST", "/v1/requests/:cancel", .nowhere), ("GET", "/v1/requests/", .nowhere),
             ("GET", "/v1/requests/a/calls", .nowhere),
@@ -74,5 +80,20 @@ import Testing
         ] as [(String, String, Route.Match)])
     func pathsLeadToOneRequest(method: String, path: String, match: Route.Match) {
         #expect(Route.match(method, path: path[...]) == match)
+    }
+
+    /// By clients, too, that drop `.` and `..` from paths before or after decoding them.
+    @Test(arguments: [
+        "order-1", "order-1:cancel", "a:b", ".", "..", "...", "..:cancel", "~", "~..", "~~a", "a/b", "../..", "100%", "%2E",
+        "a?b#c",
+        "ä ö\u{1F600}", "\u{0}\n", "+",
+    ])
+    func anyIDComesBackFromItsPath(id: String) {
+        let path = RequestPath.of(id)
+        let segments = path.split(separator: "/").map { PercentEncoding.decoded(String($0)) }
+        #expect(segments.count == 3 && !segments.contains(".") && !segments.contains(".."))
+        #expect(Route.match("GET", path: path[...]) == .route(.request(.show(id: id))))
+        #expect(Route.match("GET", path: (path + "/events")[...]) == .route(.request(.events(id: id))))
+        #expect(Route.match("POST", path: (path + ":cancel")[...]) == .route(.request(.cancel(id: id))))
     }
 }

@@ -8,9 +8,11 @@ import Testing
 @Suite struct OperatorRouteTests {
     @Test(arguments: [
         ("GET", "/v1/requests", OperatorRoute.results), ("HEAD", "/v1/requests", .results),
+        ("POST", "/v1/requests:search", .searchResults), ("POST", "/v1/failures:search", .searchFailures),
         ("GET", "/v1/failures", .failures), ("GET", "/v1/deadletters", .deadLetters), ("GET", "/v1/status", .status),
         ("GET", "/v1/status/events", .statusEvents), ("GET", "/v1/history", .history), ("GET", "/v1/replays", .replays),
         ("POST", "/v1/replays", .plan), ("GET", "/v1/replays/a%2Fb", .replay(id: "a/b")),
+        ("GET", "/v1/replays/~..", .replay(id: "..")),
         ("GET", "/v1/replays/a/events", .replayEvents(id: "a")), ("GET", "/v1/replays/a/leftovers", .leftovers(id: "a")),
         ("POST", "/v1/replays/a:run", .command(.run, id: "a")), ("POST", "/v1/replays/a:b:stop", .command(.stop, id: "a:b")),
         ("POST", "/v1/replays/a:pause", .command(.pause, id: "a")), ("POST", "/v1/replays/a:resume", .command(.resume, id: "a")),
@@ -26,7 +28,8 @@ import Testing
 
     @Test func aKeyNeedsAScopeOfTheRoute() {
         let every: [(OperatorRoute, Scope)] = [
-            (.results, .read), (.failures, .read), (.deadLetters, .read), (.status, .read), (.history, .read), (.replays, .read),
+            (.results, .read), (.searchResults, .read), (.failures, .read), (.searchFailures, .read), (.deadLetters, .read),
+            (.status, .read), (.history, .read), (.replays, .read),
             (.replays, .replay), (.replay(id: "a"), .replay), (.leftovers(id: "a"), .read), (.plan, .replay),
             (.command(.run, id: "a"), .replay), (.command(.stop, id: "a"), .replay),
         ]
@@ -53,6 +56,40 @@ import Testing
         }
         #expect(try ["a": "true"].isTrue("a") && ["a": ""].isTrue("a") && ![:].isTrue("a"))
         #expect(throws: APIProblem.self) { try ["a": "1"].isTrue("a") }
+    }
+}
+
+/// Filters in the bodies of searches.
+@Suite struct SearchTests {
+    @Test func aBodyHasTheMembersOfAQuery() throws {
+        let long = String(repeating: "request:a,", count: 800)
+        let body = #"{"filter":"\#(long)","limit":20,"cursor":null}"#
+        #expect(try search(body).query(["filter", "limit", "cursor"]) == ["filter": long, "limit": "20"])
+        #expect(try search("").query(["filter"]).isEmpty)
+    }
+
+    @Test(arguments: [
+        #"{"filter":1}"#, #"{"limit":"2"}"#, #"{"limit":1.5}"#, #"{"filtre":""}"#, #"{"filter":"","filter":""}"#, "[]", "{",
+    ])
+    func aBodyIsReadStrictly(body: String) {
+        #expect(throws: APIProblem.self) { try search(body).query(["filter", "limit"]) }
+    }
+
+    /// Who goes on by a cursor in the address would get the first page again.
+    @Test func aSearchHasNoQuery() {
+        #expect(throws: APIProblem.self) { try search("{}", target: "/v1/requests:search?cursor=a").query(["cursor"]) }
+    }
+
+    @Test func aLinkLongerThanAHeadNamesTheSearch() {
+        #expect(
+            ResultDesk.link(to: "c", filter: "state:failed", limit: 3)
+                == #"</v1/requests?filter=state%3Afailed&limit=3&cursor=c>; rel="next""#)
+        let long = String(repeating: ":", count: 3000)
+        #expect(ResultDesk.link(to: "c", filter: long, limit: 3) == #"</v1/requests:search>; rel="next""#)
+    }
+
+    private func search(_ body: String, target: String = "/v1/requests:search") -> OperatorCall {
+        call(.searchResults, scopes: [.read], method: "POST", target: target, body: body)
     }
 }
 

@@ -57,6 +57,11 @@ import Testing
         #expect(header.filter.contains("since:2025-11-24T"), "relative times are settled: \(header.filter)")
     }
 
+    @Test func aPlanTakesAFilterAsLongAsOneOfAList() throws {
+        let ids = [Int](0..<900).map { "bad-\($0)" }.joined(separator: ",")
+        #expect(try Self.order(#"{"filter":"request:\#(ids)","reason":"a"}"#).filter.description.contains("bad-899"))
+    }
+
     @Test func whatIsNullIsNotSet() throws {
         let names = [
             "mode", "reason", "rate", "ttl_seconds", "expires_at", "set", "limit", "since", "until", "codes", "places", "value",

@@ -76,6 +76,19 @@ import Testing
         #expect(ended.head.contains("ETag: \""))
     }
 
+    @Test(arguments: ["order-1:cancel", ".", "..", "a:b:events", "..:cancel", "-"])
+    func anIDLeadsBackToItsRequest(id: String) throws {
+        let gateway = try ServedGateway()
+        defer { gateway.stop() }
+        let published = try ask(gateway, "POST", "/v1/requests", [], #"{"id":"\#(id)",\#(Self.content)}"#)
+        let line = try #require(published.head.split(separator: "\r\n").first { $0.hasPrefix("Location: ") })
+        let location = line.dropFirst("Location: ".count)
+        let shown = try ask(gateway, "GET", String(location))
+        #expect(shown.status == 200 && shown.text == published.text, "\(location): \(shown.text)")
+        let path = location.prefix { $0 != "?" }
+        #expect(try ask(gateway, "POST", path + ":cancel").status == 202)
+    }
+
     @Test func aPublishThatPrefersToWaitIsAnsweredWithItsResult() throws {
         let gateway = try ServedGateway()
         defer { gateway.stop() }

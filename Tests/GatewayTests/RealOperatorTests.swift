@@ -28,6 +28,15 @@ struct RealOperatorTests {
         for id in ["bad-1", "bad-2", "bad-3"] { #expect(listed.said.contains("\"request_id\":\"\(id)\"")) }
         #expect(try house.status("/v1/requests?filter=state:sent&cursor=\(cursor)") == 400)
 
+        // A filter longer than a head goes on by the same cursor.
+        let long = "state:rejected request:" + [Int](0...1000).map { "bad-\($0)" }.joined(separator: ",")
+        let searched = try house.post("/v1/requests:search", #"{"filter":"\#(long)","limit":2}"#)
+        #expect(searched.status == 200 && house.ids(searched.json) == house.ids(found), "\(searched.body)")
+        let further = try #require(searched.json["next"] as? String)
+        let others = try house.post("/v1/requests:search", #"{"filter":"\#(long)","limit":2,"cursor":"\#(further)"}"#)
+        #expect(house.ids(others.json) == house.ids(rest), "\(others.body)")
+        #expect(try house.post("/v1/failures:search", #"{"filter":"\#(long)"}"#).json["open"] as? Int == 3)
+
         let failures = try house.get("/v1/failures")
         let group = try #require((failures["items"] as? [[String: Any]])?.first)
         #expect(group["code"] as? String == "unknown_hub" && group["open"] as? Int == 3 && group["remedy"] is String)

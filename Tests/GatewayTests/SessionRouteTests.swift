@@ -107,6 +107,7 @@ import Testing
 
     static let routes: [(method: String, path: String, body: String)] = [
         ("GET", "/v1/requests", ""), ("GET", "/v1/status", ""), ("POST", "/v1/replays", "{}"), ("POST", "/v1/requests", "{}"),
+        ("POST", "/v1/requests:search", "{}"), ("POST", "/v1/failures:search", "{}"),
         ("POST", "/v1/requests:explain", "{}"), ("GET", "/v1/requests/a", ""), ("POST", "/v1/requests/a:cancel", "{}"),
     ]
 

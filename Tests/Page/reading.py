@@ -3,6 +3,7 @@
 import datetime
 import re
 import subprocess
+import urllib.parse
 import zoneinfo
 
 from browser import wait
@@ -114,6 +115,44 @@ def payloads(trial):
         for said in (call["request_line"], *call["headers"], f"{call['body_bytes']:,} of {call['body_bytes_allowed']:,} bytes"):
             check(said in shown, f"{call['platform']} does not show {said!r}")
         equal(re.sub(r"\s", "", trial.shown(f"{css} pre[aria-label^=Body]")), re.sub(r"\s", "", call["body"]), f"the body of {call['platform']}")
+
+
+NUMBERS = '"order":23958446825181076828,"most":1e400,"price":1.10'
+
+
+@case("what is published comes back as it was written: each digit, and an id that ends like a call")
+def as_written(trial):
+    def publish(name):
+        body = f'{{"aps":{{"alert":"Lunch?"}},{NUMBERS}}}'
+        status, said = trial.api.call("POST", "/v1/requests", (
+            f'{{"id":"{name}","audience":{{"users":["alice"]}},"platforms":["apple"],"payloads":{{"apple":{{"body":{body}}}}}}}').encode())
+        equal(status, 202, f"the status of publishing {name}: {said}")
+
+    def says(css):
+        return NUMBERS in re.sub(r"\s", "", trial.shown(css) or "")
+    name = trial.name("order") + ":cancel"
+    publish(name)
+    wait(lambda: trial.total(f"request:{name}") == 1, "it has a result")
+    trial.open(f"requests?filter=request:{name}")
+    trial.press("[data-row] a")
+    trial.ready("request")
+    check(trial.browser.find("[data-verdict]"), f"the page of {name} says {trial.text()!r}")
+    trial.press("[data-action=payload]")
+    wait(lambda: says("pre[aria-label^='The request']"), "the request has its digits")
+    check(says("details.as pre"), "the line for curl has other digits")
+    trial.press("[data-action=explain]")
+    wait(lambda: says("[data-call=apple] pre[aria-label^=Body]"), "the call has its digits")
+    for other in (".", ".."):
+        publish(other)
+        trial.open(f"requests/{other}")
+        check(trial.browser.find("[data-verdict]"), f"the page of {other!r} says {trial.text()!r}")
+    # A filter longer than a head.
+    matched = urllib.parse.quote(f"request:{name}," + ",".join(f"absent-{number}" for number in range(600)))
+    trial.open(f"requests?filter={matched}")
+    wait(lambda: trial.browser.find("[data-row] a"), "a long filter finds it")
+    check("requests:search" in (trial.shown("details.as pre") or ""), "the line for curl has another call")
+    trial.open(f"failures?filter={matched}")
+    check(not trial.browser.find("main [role=alert]"), f"failures with a long filter: {trial.text()!r}")
 
 
 def accept_and_give_up(trial, meanwhile=None):

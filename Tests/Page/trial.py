@@ -158,7 +158,7 @@ class Trial:
         return self.api.get(f"/v1/replays/{identity}", **query)
 
     def state(self, name):
-        return self.api.call("GET", f"/v1/requests/{name}")[1].get("state")
+        return self.api.call("GET", f"/v1/requests/{urllib.parse.quote(name, safe='')}")[1].get("state")
 
     def total(self, matched):
         """How many results a filter selects."""

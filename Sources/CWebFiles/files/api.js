@@ -21,7 +21,7 @@ export const session = {current: null, onend: () => {}}
 /** True if the key of this session may do something. */
 export const may = (scope) => session.current?.scopes.includes(scope) ?? false
 
-/** Calls the API, with an object or the text of one as body. Returns the answer's JSON and its `ETag`; anything but success throws a `Problem`. */
+/** Calls the API, with an object or the text of one as body. Returns the answer's JSON, its text and its `ETag`; anything but success throws a `Problem`. */
 export async function call(method, path, {body, headers = {}, signal} = {}) {
   let answer
   try {
@@ -41,18 +41,30 @@ export async function call(method, path, {body, headers = {}, signal} = {}) {
     if (answer.status === 401 && path !== 'ui/session') session.onend()
     throw new Problem(answer.status, json)
   }
-  return {json, etag: answer.headers.get('ETag')}
+  return {json, text, etag: answer.headers.get('ETag')}
 }
 
 const jsonText = (body) => typeof body === 'string' ? body : JSON.stringify(body)
 
-/** The JSON of a GET. */
-export const get = async (path, signal) => (await call('GET', path, {signal})).json
+/** The JSON of a GET, or of a `listing`. */
+export const get = async (asked, signal) => {
+  const {method = 'GET', path, body} = asked.path ? asked : {path: asked}
+  return (await call(method, path, {body, signal})).json
+}
+
+/** An id in a path. A tilde stands before `.` and `..`, which browsers drop. */
+export const segment = (id) => `${/^(\.\.?$|~)/.test(id) ? '~' : ''}${encodeURIComponent(id)}`
 
 /** A path with a query; members without a value are left out. */
 export function target(path, members) {
   const query = new URLSearchParams(Object.entries(members).filter(([, value]) => value !== undefined && value !== null && value !== ''))
   return query.size ? `${path}?${query}` : path
+}
+
+/** The call of a list, as `get` and `asCommands` take it. Members too long for an address go into a body. */
+export function listing(path, members) {
+  const asked = target(path, members)
+  return asked.length <= 4000 ? {path: asked} : {method: 'POST', path: `${path}:search`, body: members}
 }
 
 /** A call as a line for the shell. */

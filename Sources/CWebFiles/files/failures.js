@@ -1,6 +1,6 @@
 // What fails, by cause: how much of it is open, what to do, and the way to see and repeat it.
 
-import {asCommands, get, target} from './api.js'
+import {asCommands, get, listing} from './api.js'
 import {button, count, el, mark, plural, shell, show, state, table, time, withCode} from './kit.js'
 import {live} from './live.js'
 import {quoted, terms} from './requests.js'
@@ -19,7 +19,7 @@ function open(view) {
   const filter = view.members.get('filter') ?? ''
   const span = spans.some(([value]) => value === view.members.get('since')) ? view.members.get('since') : ''
   const whole = () => [span && `since:${span}`, filter].filter(Boolean).join(' ')
-  const path = () => target('v1/failures', {filter: whole()})
+  const asked = () => listing('v1/failures', {filter: whole()})
   const body = el('div', {class: 'card'}, el('p', {class: 'soft'}, 'Counting…'))
   const summary = el('p', {class: 'soft'})
   const line = el('input', {name: 'filter', value: filter, 'aria-label': 'Filter, such as hub:north', placeholder: 'Filter, such as hub:north', spellcheck: 'false', autocomplete: 'off'})
@@ -57,7 +57,7 @@ function open(view) {
   async function fresh() {
     if (reported() !== counted) [counted, owed] = [reported(), 2]
     if (known && owed-- > 0) {
-      found = (await get(path(), view.signal)).items.reduce((all, group) => {
+      found = (await get(asked(), view.signal)).items.reduce((all, group) => {
         const before = known.get(key(group))
         return all + (before?.last_seen === group.last_seen ? 0 : Math.max(1, group.count - (before?.count ?? 0)))
       }, 0)
@@ -67,7 +67,7 @@ function open(view) {
 
   async function ask() {
     found = 0
-    const report = await get(path(), view.signal)
+    const report = await get(asked(), view.signal)
     // Without an index each count reads the whole topic.
     known = report.searched?.by === 'index' ? new Map(report.items.map((group) => [key(group), group])) : null
     counted = reported()
@@ -86,7 +86,7 @@ function open(view) {
   view.frame(shown,
     el('form', {class: 'row', onsubmit: apply}, el('div', {class: 'combo'}, line), range, el('button', {class: 'main'}, 'Search')),
     watchCount(view, fresh, () => view.run(ask, body)),
-    summary, body, asCommands([{path: path()}], [['pushfan failed --all', ...terms(whole()).map(shell)].join(' ')]))
+    summary, body, asCommands([asked()], [['pushfan failed --all', ...terms(whole()).map(shell)].join(' ')]))
   view.run(async () => {
     try { await ask() } catch (problem) {
       if (problem.status !== 400) throw problem

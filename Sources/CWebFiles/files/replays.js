@@ -1,10 +1,11 @@
 // Replays: a plan with its price, running it, and what was left. Beside them dead letters: their bytes, why, and how they are mended.
 
-import {address, asCommands, call, get, may, target} from './api.js'
+import {address, asCommands, call, get, may, segment, target} from './api.js'
 import {announce, button, bytes, count, duration, el, facts, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
+import {pretty} from './json.js'
 import {follow as followLive, isQuiet, present} from './live.js'
 import {terms} from './requests.js'
-import {counts, go, link, needs, pager, pretty, problemNotice, watchNew} from './view.js'
+import {counts, go, link, needs, pager, problemNotice, watchNew} from './view.js'
 
 /** The number of requests from which on it must be typed. */
 const unasked = 1000
@@ -103,7 +104,7 @@ const leftWords = {
 }
 
 function openOne(view) {
-  const path = `v1/replays/${encodeURIComponent(view.id)}`
+  const path = `v1/replays/${segment(view.id)}`
   const body = el('div', {class: 'card'}, el('p', {class: 'soft'}, 'Reading the plan…'))
   const said = el('div')
   const commands = el('div')

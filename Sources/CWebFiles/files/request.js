@@ -1,10 +1,11 @@
 // One request: what became of it, step by step, and its payloads.
 
-import {asCommands, call, get, may, target} from './api.js'
+import {asCommands, call, get, may, segment, target} from './api.js'
 import {announce, button, bytes, count, duration, el, facts, notice, plural, shell, show, state, table, time, tone, withCode} from './kit.js'
+import {member, pretty, without} from './json.js'
 import {isQuiet} from './live.js'
 import {quoted} from './requests.js'
-import {counts, go, link, needs, pretty, problemNotice} from './view.js'
+import {counts, go, link, needs, problemNotice} from './view.js'
 
 const states = {
   sent: 'The hub accepted every call.', partial: 'The hub accepted some calls.', failed: 'The hub accepted no call, or it is unknown whether it did.',
@@ -123,7 +124,7 @@ function rendered(one) {
 }
 
 function open(view) {
-  const path = `v1/requests/${encodeURIComponent(view.id)}`
+  const path = `v1/requests/${segment(view.id)}`
   const headline = el('div', {'data-verdict': true}), list = el('ol', {class: 'steps'}), kin = el('div', {hidden: true})
   const published = el('div', {class: 'form'}), calls = el('div', {class: 'form'}), as = el('div')
   const where = () => answer?.topic && `${answer.topic}/${answer.partition}/${answer.offset}`
@@ -169,17 +170,18 @@ function open(view) {
   }, headline)
 
   const showRequest = () => view.run(async () => {
-    const {request} = await get(paths()[1], view.signal)
+    const request = member((await call('GET', paths()[1], {signal: view.signal})).text, 'request')
     if (!request) return show(published, notice('warn', 'Its record was not found: Kafka may not keep it any more, or it is no JSON.'))
-    const text = block('The request as it was published', JSON.stringify(request, null, 2))
-    show(published, text, el('div', {class: 'row'}, needs('publish', button('Show the calls as rendered', () => showCalls(request), {'data-action': 'explain'}))))
-    showCommands({method: 'POST', path: 'v1/requests:explain', body: {...request, source: undefined}})
+    const text = block('The request as it was published', pretty(request))
+    // The source is that of the key that published it, and another may not name it.
+    const body = without(request, 'source')
+    show(published, text, el('div', {class: 'row'}, needs('publish', button('Show the calls as rendered', () => showCalls(body), {'data-action': 'explain'}))))
+    showCommands({method: 'POST', path: 'v1/requests:explain', body})
     text.focus()
   }, published)
 
-  // The source is that of the key that published it, and another may not name it.
-  const showCalls = ({source, ...request}) => view.run(async () => {
-    const {error, notes = [], calls: made = []} = (await call('POST', 'v1/requests:explain', {body: request, signal: view.signal})).json
+  const showCalls = (body) => view.run(async () => {
+    const {error, notes = [], calls: made = []} = (await call('POST', 'v1/requests:explain', {body, signal: view.signal})).json
     show(calls, el('p', {class: 'soft small'}, 'As this gateway renders it now, without signatures and handles.'),
       error && notice('bad', `${errorText(error)} ${error.pointer ?? ''}`),
       notes.map((note) => el('p', {}, `Note: ${note}.`)), made.map(rendered))

@@ -1,6 +1,6 @@
 // The results by a filter: the newest first, and how far was searched.
 
-import {Problem, asCommands, get, may, target} from './api.js'
+import {Problem, asCommands, get, may, listing} from './api.js'
 import {announce, button, clockText, count, duration, el, mark, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
 import {live} from './live.js'
 import {go, link, needs, problemNotice, watchNew} from './view.js'
@@ -190,7 +190,7 @@ function open(view) {
   async function load(asked, cursor) {
     const mine = ++turn
     try {
-      const page = await get(target('v1/requests', {filter: asked, limit: size, cursor}), view.signal)
+      const page = await get(listing('v1/requests', {filter: asked, limit: size, cursor}), view.signal)
       if (mine === turn) take(asked, cursor, page)
     } catch (problem) {
       if (mine !== turn || view.signal.aborted || problem.status === 401) return
@@ -217,12 +217,12 @@ function open(view) {
       mark(chip, 'aria-pressed', String(isOn))
       chip.className = isOn ? 'main' : ''
     })
-    if (!cursor) show(as, asCommands([{path: target('v1/requests', {filter, limit: size})}], [['pushfan results list', ...terms(filter).map(shell), '-n', size].join(' ')], as))
+    if (!cursor) show(as, asCommands([listing('v1/requests', {filter, limit: size})], [['pushfan results list', ...terms(filter).map(shell), '-n', size].join(' ')], as))
   }
 
   // Asks since the newest on screen, which costs little however much there is.
   const fresh = watchNew(view, async () => {
-    const page = await get(target('v1/requests', {filter: `${filter} since:${items[0]?.result.at ?? loaded}`, limit: 100}), view.signal)
+    const page = await get(listing('v1/requests', {filter: `${filter} since:${items[0]?.result.at ?? loaded}`, limit: 100}), view.signal)
     return page.items.map(key)
   }, () => items.map(key), async () => {
     await load(filter)

@@ -98,14 +98,6 @@ export function pager(view, {ask, list, place, empty, then = () => {}}) {
   return pages
 }
 
-/** Text of JSON with its blanks in place, if that changes no number and drops nothing; else the text as it is. */
-export function pretty(text) {
-  try {
-    const value = JSON.parse(text)
-    return JSON.stringify(value) === text.replace(/("(?:\\.|[^"\\])*")|\s+/g, '$1') ? JSON.stringify(value, null, 2) : text
-  } catch { return text }
-}
-
 /** Counts with their words: `{sent: 3}` as "3 sent". */
 export const counts = (numbers, words = {}) => Object.entries(numbers ?? {}).filter(([, number]) => number)
   .map(([word, number]) => `${count(number)} ${words[word] ?? word.replaceAll('_', ' ')}`).join(', ')

@@ -191,7 +191,11 @@ extension APIProblem.Code {
             )
         case .unsupportedMediaType:
             ("The Content-Type is none that the route takes.", "Send JSON in UTF-8, with Content-Type: application/json.")
-        case .headerTooLarge: ("The header fields are too long together.", "Send less than 8 KiB of them.")
+        case .headerTooLarge:
+            (
+                "The line of the call and its header fields are too long together.",
+                "Send less than 8 KiB of them. POST /v1/requests:search and /v1/failures:search take a long filter in the body."
+            )
         case .tooManyRequests: ("This caller makes too many calls.", "Wait as long as Retry-After says.")
         case .tooManySignIns:
             (

@@ -185,7 +185,10 @@ extension APIProblem {
         case 400: .invalid("The request is not valid HTTP or did not come whole in time, or its body is no whole gzip.")
         case 413: .bodyTooLarge
         case 415: APIProblem(415, code: .unsupportedMediaType, detail: "The body must be packed with gzip, or not at all.")
-        case 431: APIProblem(431, code: .headerTooLarge, detail: "The header fields are too long together.")
+        case 431:
+            APIProblem(
+                431, code: .headerTooLarge,
+                detail: "The line of the call and its header fields are too long together: 8 KiB at most.")
         case 503: .stopping
         default: .failed
         }

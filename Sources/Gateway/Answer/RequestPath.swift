@@ -1,3 +1,5 @@
+import Basics
+
 /// Where a request can be asked about.
 enum RequestPath {
     /// The path of a request (`Location`).
@@ -7,7 +9,23 @@ enum RequestPath {
     ///   - record: Where its record is, as far as that is known; so a look-up can tell that it is there.
     /// - Returns: `/v1/requests/ID`, with `?at=TOPIC/PARTITION/OFFSET` where the place is known.
     static func of(_ id: String, at record: SendOutcome.Record = .unreported) -> String {
-        guard case .written(let topic, let partition, let offset?) = record else { return "/v1/requests/\(id)" }
-        return "/v1/requests/\(id)?at=\(topic)/\(partition)/\(offset)"
+        let path = "/v1/requests/\(PathSegment.text(of: id))"
+        guard case .written(let topic, let partition, let offset?) = record else { return path }
+        return "\(path)?at=\(topic)/\(partition)/\(offset)"
+    }
+}
+
+/// An id as one segment of a path, from which every id comes back.
+///
+/// A colon is escaped, or an id could end like a call (`:cancel`). Clients drop `.` and `..`, some of them escaped, too (RFC 3986, section
+/// 5.2.4, and the URL standard), so a tilde stands before these, and before an id that begins with one.
+enum PathSegment {
+    static func text(of id: String) -> String {
+        (id == "." || id == ".." || id.hasPrefix("~") ? "~" : "") + PercentEncoding.encoded(id)
+    }
+
+    static func id(of text: some StringProtocol) -> String {
+        let id = PercentEncoding.decoded(String(text))
+        return id.hasPrefix("~") && id.utf8.count > 1 ? String(id.dropFirst()) : id
     }
 }

@@ -7,39 +7,30 @@ extension APIOperation {
     static let listRequestsRow = Row(
         method: "GET", path: "/v1/requests", summary: "Lists results, newest first, as `pushfan results list` finds them.",
         access: .key,
-        parameters: [filterParameter("state:failed since:1h"), limitParameter, cursorParameter],
-        answers: [
-            Answer(
-                summary: "A page, how far it was searched, and the cursor of the next one.",
-                content: list(
-                    of: JSONSchema.object(
-                        [("id", JSONSchema.text()), ("state", JSONSchema.text()), ("result", MessageSchema.result.body)],
-                        required: ["id", "state", "result"], isOpen: true),
-                    example: [], [("searched", searched)], ["searched": exampleSearch]))
-        ], problems: searchProblems)
+        parameters: [filterParameter("state:failed since:1h"), limitParameter, cursorParameter], answers: [resultPage],
+        problems: searchProblems)
+
+    static let searchRequestsRow = Row(
+        method: "POST", path: "/v1/requests:search", summary: "Lists results, with a filter that may be longer than a head.",
+        access: .key,
+        body: Content(
+            schema: JSONSchema.input(
+                [("filter", JSONSchema.text()), ("limit", JSONSchema.integer(1...500)), ("cursor", JSONSchema.text())],
+                required: []),
+            example: ["filter": "state:failed since:1h", "limit": 20], isRequired: false),
+        answers: [resultPage], problems: searchProblems + [Problem(status: 422, codes: [.invalidRequest])])
 
     static let listFailuresRow = Row(
         method: "GET", path: "/v1/failures", summary: "Groups failures by cause, hub and platforms, as `pushfan failed` does.",
-        access: .key, parameters: [filterParameter("since:1h")],
-        answers: [
-            Answer(
-                summary: "The groups, and what became of them since.",
-                content: list(
-                    of: JSONSchema.object(
-                        [
-                            ("count", JSONSchema.count), ("open", JSONSchema.count), ("code", JSONSchema.text()),
-                            ("hub", JSONSchema.text()), ("platforms", JSONSchema.list(of: JSONSchema.text())),
-                            ("first_seen", JSONSchema.moment), ("last_seen", JSONSchema.moment), ("remedy", JSONSchema.text()),
-                        ], required: ["count", "open", "code", "first_seen", "last_seen"], isOpen: true),
-                    example: [
-                        [
-                            "count": 7, "open": 5, "repaired": 2, "code": "hub_throttled", "hub": "shop", "platforms": ["apple"],
-                            "first_seen": "2026-11-21T17:00:00.100Z", "last_seen": "2026-11-21T17:04:00.100Z",
-                            "remedy": "Replay them.",
-                        ]
-                    ], [("failed", JSONSchema.count), ("searched", searched)],
-                    ["failed": 7, "of": 4711, "searched": exampleSearch]))
-        ], problems: searchProblems)
+        access: .key, parameters: [filterParameter("since:1h")], answers: [failureReport], problems: searchProblems)
+
+    static let searchFailuresRow = Row(
+        method: "POST", path: "/v1/failures:search", summary: "Groups failures, with a filter that may be longer than a head.",
+        access: .key,
+        body: Content(
+            schema: JSONSchema.input([("filter", JSONSchema.text())], required: []), example: ["filter": "since:1h"],
+            isRequired: false),
+        answers: [failureReport], problems: searchProblems + [Problem(status: 422, codes: [.invalidRequest])])
 
     static let listDeadLettersRow = Row(
         method: "GET", path: "/v1/deadletters", summary: "Lists records that could not be understood, newest first.",
@@ -236,6 +227,36 @@ extension APIOperation {
     private static func filterParameter(_ example: String) -> Parameter {
         Parameter(
             name: "filter", schema: JSONSchema.text(), summary: "A filter, as commands take it (page Results).", example: example)
+    }
+
+    private static var resultPage: Answer {
+        Answer(
+            summary: "A page, how far it was searched, and the cursor of the next one.",
+            content: list(
+                of: JSONSchema.object(
+                    [("id", JSONSchema.text()), ("state", JSONSchema.text()), ("result", MessageSchema.result.body)],
+                    required: ["id", "state", "result"], isOpen: true),
+                example: [], [("searched", searched)], ["searched": exampleSearch]))
+    }
+
+    private static var failureReport: Answer {
+        Answer(
+            summary: "The groups, and what became of them since.",
+            content: list(
+                of: JSONSchema.object(
+                    [
+                        ("count", JSONSchema.count), ("open", JSONSchema.count), ("code", JSONSchema.text()),
+                        ("hub", JSONSchema.text()), ("platforms", JSONSchema.list(of: JSONSchema.text())),
+                        ("first_seen", JSONSchema.moment), ("last_seen", JSONSchema.moment), ("remedy", JSONSchema.text()),
+                    ], required: ["count", "open", "code", "first_seen", "last_seen"], isOpen: true),
+                example: [
+                    [
+                        "count": 7, "open": 5, "repaired": 2, "code": "hub_throttled", "hub": "shop", "platforms": ["apple"],
+                        "first_seen": "2026-11-21T17:00:00.100Z", "last_seen": "2026-11-21T17:04:00.100Z",
+                        "remedy": "Replay them.",
+                    ]
+                ], [("failed", JSONSchema.count), ("searched", searched)],
+                ["failed": 7, "of": 4711, "searched": exampleSearch]))
     }
 
     private static let limitParameter = Parameter(

@@ -6,7 +6,8 @@ enum APIOperation: String, CaseIterable {
     case welcome, newRegistration, putRegistration, deleteRegistration, notify, secureText, publish, publishBatch, explain,
         showRequest, followRequest,
         cancelRequest, openAPI
-    case listRequests, listFailures, listDeadLetters, showStatus, followStatus, showHistory, listReplays, planReplay,
+    case listRequests, searchRequests, listFailures, searchFailures, listDeadLetters, showStatus, followStatus, showHistory,
+        listReplays, planReplay,
         showReplay, followReplay, listLeftovers, runReplay, pauseReplay, resumeReplay, stopReplay
 
     /// The operation that a route leads to, or nil for one of the web page.
@@ -28,7 +29,9 @@ enum APIOperation: String, CaseIterable {
             case .request(.cancel): .cancelRequest
             case .openAPI: .openAPI
             case .operate(.results): .listRequests
+            case .operate(.searchResults): .searchRequests
             case .operate(.failures): .listFailures
+            case .operate(.searchFailures): .searchFailures
             case .operate(.deadLetters): .listDeadLetters
             case .operate(.status): .showStatus
             case .operate(.statusEvents): .followStatus
@@ -64,7 +67,9 @@ enum APIOperation: String, CaseIterable {
         case .cancelRequest: Self.cancelRequestRow
         case .openAPI: Self.openAPIRow
         case .listRequests: Self.listRequestsRow
+        case .searchRequests: Self.searchRequestsRow
         case .listFailures: Self.listFailuresRow
+        case .searchFailures: Self.searchFailuresRow
         case .listDeadLetters: Self.listDeadLettersRow
         case .showStatus: Self.showStatusRow
         case .followStatus: Self.followStatusRow

@@ -1,5 +1,3 @@
-import Basics
-
 /// The routes of one request, below `/v1/requests/`. The id is decoded and not looked at.
 enum RequestRoute: Sendable, Equatable {
     /// `GET /v1/requests/{id}`.
@@ -15,12 +13,12 @@ enum RequestRoute: Sendable, Equatable {
     /// colons. One that ends with `:cancel` must have that colon escaped.
     static func methods(of pieces: [String]) -> [(method: String, route: RequestRoute)]? {
         guard pieces.starts(with: ["", "v1", "requests"]), pieces.count > 3, !pieces[3].isEmpty else { return nil }
-        let id = PercentEncoding.decoded(pieces[3])
+        let id = PathSegment.id(of: pieces[3])
         if pieces.count == 5, pieces[4] == "events" { return [("GET", .events(id: id)), ("HEAD", .events(id: id))] }
         guard pieces.count == 4 else { return nil }
         guard pieces[3].hasSuffix(cancelSuffix) else { return [("GET", .show(id: id)), ("HEAD", .show(id: id))] }
-        let named = String(pieces[3].dropLast(cancelSuffix.count))
-        return named.isEmpty ? nil : [("POST", .cancel(id: PercentEncoding.decoded(named)))]
+        let named = pieces[3].dropLast(cancelSuffix.count)
+        return named.isEmpty ? nil : [("POST", .cancel(id: PathSegment.id(of: named)))]
     }
 
     /// A short word, safe as a metric's label.

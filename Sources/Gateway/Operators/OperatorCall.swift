@@ -20,8 +20,10 @@ struct OperatorCall: Sendable {
         guard publisher.tenant == nil || !route.concernsAllTenants else { throw .notForTenants }
     }
 
-    /// The query's items by their exact names. Another name, and one that is there twice, is 400.
+    /// The query's items by their exact names, or the members of a search's body. Another name, and one that is there twice, is 400, and
+    /// 422 in a body.
     func query(_ names: Set<String>) throws(APIProblem) -> [String: String] {
+        guard !route.isSearch else { return try body(names) }
         var found: [String: String] = [:]
         for item in request.query {
             guard names.contains(item.name) else {
@@ -31,6 +33,20 @@ struct OperatorCall: Sendable {
                 throw .invalid("The query has \(item.name) more than once.")
             }
         }
+        return found
+    }
+
+    private func body(_ names: Set<String>) throws(APIProblem) -> [String: String] {
+        guard request.query.isEmpty else { throw .invalid("A search has its members in the body, and no query.") }
+        let names = names.sorted()
+        var (reader, found) = (try BodyReader(request, members: names), [String: String]())
+        for name in names {
+            found[name] =
+                name == "limit"
+                ? reader.integer(name, in: .min ... .max).map { String($0) }
+                : reader.text(name, count: 0...JSONBody.maximumByteCount)
+        }
+        try reader.check()
         return found
     }
 }

@@ -199,9 +199,9 @@ final class OperatorEndpoints: Sendable {
     /// The threads for a call, by the time that it takes.
     private func threads(for call: OperatorCall) -> JobThreads {
         switch call.route {
-        case .results: searching
+        case .results, .searchResults: searching
         // Without a filter it counts dead letters, too.
-        case .failures: call.request.queryValue("filter") ?? "" == "" ? planning : searching
+        case .failures, .searchFailures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? planning : searching
         case .deadLetters, .plan: planning
         case .status, .command, .leftovers, .replay: acting
         case .statusEvents, .history, .replays, .replayEvents: finding
@@ -211,8 +211,8 @@ final class OperatorEndpoints: Sendable {
     /// Carries out a call on a thread for jobs.
     private func carryOut(_ call: OperatorCall) throws(APIProblem) {
         switch call.route {
-        case .results: call.answer(try results.list(call))
-        case .failures: call.answer(try results.failures(call))
+        case .results, .searchResults: call.answer(try results.list(call))
+        case .failures, .searchFailures: call.answer(try results.failures(call))
         case .deadLetters: call.answer(try results.deadLetters(call))
         case .status: call.answer(try status())
         case .statusEvents: streams.begin(FleetWatch.subject, for: call)

@@ -1,12 +1,15 @@
-import Basics
 import Keys
 
 /// The routes by which back ends find and repair what was sent, and see how workers are. An id is decoded and not looked at.
 enum OperatorRoute: Sendable, Equatable {
     /// `GET /v1/requests`.
     case results
+    /// `POST /v1/requests:search`: the same for a filter longer than a head.
+    case searchResults
     /// `GET /v1/failures`.
     case failures
+    /// `POST /v1/failures:search`.
+    case searchFailures
     /// `GET /v1/deadletters`.
     case deadLetters
     /// `GET /v1/status`.
@@ -38,7 +41,9 @@ enum OperatorRoute: Sendable, Equatable {
         guard pieces.starts(with: ["", "v1"]), pieces.count > 2 else { return nil }
         if pieces[2] == "replays" { return methods(ofReplays: Array(pieces[3...])) }
         return switch pieces[2...].joined(separator: "/") {
+        case "requests:search": [("POST", .searchResults)]
         case "failures": reading(.failures)
+        case "failures:search": [("POST", .searchFailures)]
         case "deadletters": reading(.deadLetters)
         case "status": reading(.status)
         case "status/events": reading(.statusEvents)
@@ -50,15 +55,15 @@ enum OperatorRoute: Sendable, Equatable {
     private static func methods(ofReplays rest: [String]) -> [(method: String, route: OperatorRoute)]? {
         guard let first = rest.first else { return reading(.replays) + [("POST", .plan)] }
         guard !first.isEmpty else { return nil }
-        let id = PercentEncoding.decoded(first)
+        let id = PathSegment.id(of: first)
         if rest.count == 2 {
             return rest[1] == "events"
                 ? reading(.replayEvents(id: id)) : rest[1] == "leftovers" ? reading(.leftovers(id: id)) : nil
         }
         guard rest.count == 1 else { return nil }
         for verb in ReplayVerb.allCases where first.hasSuffix(":" + verb.rawValue) {
-            let named = String(first.dropLast(verb.rawValue.count + 1))
-            return named.isEmpty ? nil : [("POST", .command(verb, id: PercentEncoding.decoded(named)))]
+            let named = first.dropLast(verb.rawValue.count + 1)
+            return named.isEmpty ? nil : [("POST", .command(verb, id: PathSegment.id(of: named)))]
         }
         return reading(.replay(id: id))
     }
@@ -71,7 +76,9 @@ enum OperatorRoute: Sendable, Equatable {
     var label: String {
         switch self {
         case .results: "requests.list"
+        case .searchResults: "requests.search"
         case .failures: "failures"
+        case .searchFailures: "failures.search"
         case .deadLetters: "deadletters"
         case .status: "status"
         case .statusEvents: "status.events"
@@ -89,14 +96,17 @@ enum OperatorRoute: Sendable, Equatable {
     var takesBody: Bool {
         switch self {
         case .plan, .command: true
-        default: false
+        default: isSearch
         }
     }
+
+    /// True if the body has what the query of a list has.
+    var isSearch: Bool { self == .searchResults || self == .searchFailures }
 
     /// The scopes of which a key needs one.
     var scopes: [Scope] {
         switch self {
-        case .results, .failures, .deadLetters, .status, .statusEvents, .history: [.read]
+        case .results, .searchResults, .failures, .searchFailures, .deadLetters, .status, .statusEvents, .history: [.read]
         case .replays, .replay, .replayEvents, .leftovers: [.read, .replay]
         case .plan, .command: [.replay]
         }

@@ -49,7 +49,7 @@ struct PlanOrder: Sendable {
         limit = body.integer("limit", in: 1...10_000_000).map(Int.init) ?? limit
         edits = body.texts("set", atMost: 64)
         codes = body.texts("codes", atMost: 64)
-        let text = body.text("filter")
+        let text = body.text("filter", count: 0...JSONBody.maximumByteCount)
         let times = ["since", "until"].compactMap { name in body.text(name, count: 1...64).map { "\(name):\($0)" } }
         expiry = Self.expiry(&body, now: now)
         for text in body.texts("places") {

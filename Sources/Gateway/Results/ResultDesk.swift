@@ -17,6 +17,8 @@ struct ResultDesk: Sendable {
     private static let limits = (items: 1...500, byteCount: 8 << 20)
     /// The limits of pages in words.
     static let limitText = "100 by default; at most 500 results, 100 dead letters (50 by default), or 1,000 of others"
+    /// The longest `Link` to a next page. It leaves as much room in a head as header fields need.
+    private static let longestLink = 6 << 10
     private static let listNames: Set<String> = ["filter", "limit", "cursor"]
     private static let letterNames: Set<String> = ["since", "until", "code", "limit", "cursor", "payload"]
 
@@ -47,10 +49,16 @@ struct ResultDesk: Sendable {
         json.add("searched", raw: Self.extent(page.searched, for: call.publisher))
         var answer = APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
         if let next {
-            let filter = query["filter"].map { "filter=\(PercentEncoding.encoded($0))&" } ?? ""
-            answer.headers.append("Link", value: "</v1/requests?\(filter)limit=\(limit)&cursor=\(next)>; rel=\"next\"")
+            answer.headers.append("Link", value: Self.link(to: next, filter: query["filter"], limit: limit))
         }
         return answer
+    }
+
+    /// The link to a next page. One that would be too long for a head names the search, which takes the same members as a body.
+    static func link(to next: String, filter: String?, limit: Int) -> String {
+        let filter = filter.map { "filter=\(PercentEncoding.encoded($0))&" } ?? ""
+        let target = "/v1/requests?\(filter)limit=\(limit)&cursor=\(next)"
+        return "<\(target.utf8.count <= longestLink ? target : "/v1/requests:search")>; rel=\"next\""
     }
 
     /// The first results that have room in a page, at least one.
