@@ -44,11 +44,12 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// - Returns: The value. Nil for none, and for several, of which none counts more than the others (RFC 9110, 5.3).
     public func single(_ name: String) -> String? { count(of: name) == 1 ? self[name] : nil }
 
-    /// The values of all fields called `name` as the one list that they are (RFC 9110, 5.3), nil for none.
+    /// The values of all fields called `name` as the one list that they are (RFC 9110, 5.3).
     ///
     /// - Parameters:
     ///   - name: The name, in any case.
     ///   - separator: What comes between two of them. Cookies have a semicolon (RFC 9113, 8.2.3).
+    /// - Returns: The list, or nil for no such field.
     public func list(_ name: String, separator: String = ", ") -> String? {
         let values = all.lazy.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: separator)
@@ -62,13 +63,13 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// The media type in small letters, without parameters; nil where there is none, or where there are several.
     public var mediaType: String? { single("Content-Type")?.mediaType }
 
-    /// True for a message that has not got what `If-None-Match` names, which is a list of tags, or `*` for whatever there is (RFC 9110,
-    /// 13.1.2).
+    /// True if `If-None-Match` does not name what there is: by a list of tags, or as `*` for anything (RFC 9110, 13.1.2).
     ///
     /// - Parameter tag: The tag of what would be sent, compared weakly. Nil for something without a tag.
+    /// - Returns: False where the answer is 304.
     public func wants(_ tag: String?) -> Bool {
         let named = (list("If-None-Match") ?? "").unquotedParts(between: ",", escapes: false)
-        return named != ["*"] && !named.contains { $0.opaqueTag == tag?.opaqueTag && tag != nil }
+        return named != ["*"] && !named.contains { $0.opaqueTag == tag?.opaqueTag }
     }
 
     /// True if `If-Match` names a tag, compared strongly: a weak one is none (RFC 9110, 13.1.1).
@@ -93,6 +94,7 @@ extension String {
     /// - Parameters:
     ///   - separator: The character between two parts.
     ///   - escapes: True if a backslash in quotes takes its meaning from what follows (RFC 9110, 5.6.4). In tags it does not (8.8.3).
+    /// - Returns: At least one part.
     public func unquotedParts(between separator: Unicode.Scalar, escapes: Bool = true) -> [String] {
         var (parts, start, isQuoted, isEscaped) = ([String](), utf8.startIndex, false, false)
         for index in utf8.indices {
