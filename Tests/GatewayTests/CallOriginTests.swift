@@ -50,7 +50,7 @@ import Testing
         ("http://h", "h:8080", false, false), ("http://h:180", "h:1", false, false), ("http://h", "h:", true, false),
         ("http://[::1]", "[::1]:80", true, false), ("https://[::1]:443", "[::1]", false, true),
         ("http://[::1]:8080", "[::1]:8080", true, false), ("http://[::1]", "[::2]", false, false), ("http://", "", false, false),
-        ("https://h", "http://h", false, false),
+        ("https://h", "http://h", false, false), ("http://\u{212A}", "k", false, false),
     ]
 
     @Test(arguments: authorities) func thePortOfASchemeNeedNotBeSaid(origin: String, host: String, plain: Bool, secure: Bool) {

@@ -18,13 +18,13 @@ enum CallOrigin {
             !host.isEmpty
         else { return true }
         let standing = isSecure ? ":443" : ":80"
-        return authority(origin.dropFirst(scheme.count), withoutPort: standing) != authority(host[...], withoutPort: standing)
+        let own = authority(host, withoutPort: standing)
+        return !authority(String(origin.dropFirst(scheme.count)), withoutPort: standing).equalsIgnoringCase(own)
     }
 
-    /// A host in small letters and its port, if that is another than its scheme's own (RFC 9110, section 4.2.3).
-    private static func authority(_ text: Substring, withoutPort standing: String) -> String {
-        let text = text.lowercased()
-        return text.hasSuffix(standing)
-            ? String(text.dropLast(standing.count)) : text.hasSuffix(":") ? String(text.dropLast()) : text
+    /// A host and its port, if that is another than its scheme's own (RFC 9110, section 4.2.3).
+    private static func authority(_ text: String, withoutPort standing: String) -> String {
+        for ending in [standing, ":"] where text.hasSuffix(ending) { return String(text.dropLast(ending.count)) }
+        return text
     }
 }

@@ -42,7 +42,7 @@ struct CloudEvent: Sendable, Equatable {
     init(_ headers: HTTPFields) {
         var values: [String: String] = [:]
         for name in Self.read {
-            guard let field = headers.list("ce-" + name) else { continue }
+            guard let field = headers.single("ce-" + name) else { continue }
             values[name] = Self.value(field)
             if values[name] == nil { unreadable.append(name) }
         }
