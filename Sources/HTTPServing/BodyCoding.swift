@@ -8,16 +8,11 @@ enum BodyCoding: Equatable {
 
     /// Reads the fields of a request.
     init(_ fields: HTTPFields) {
-        let codings = fields.all.filter { $0.name.equalsIgnoringCase("content-encoding") }
-            .flatMap { $0.value.split(separator: ",") }
-            .map { String($0.drop(while: Self.isBlank).reversed().drop(while: Self.isBlank).reversed()) }
-            .filter { !$0.isEmpty && !$0.equalsIgnoringCase("identity") }
+        let codings = fields.members("Content-Encoding").filter { !$0.equalsIgnoringCase("identity") }
         switch codings.count {
         case 0: self = .none
         case 1 where codings[0].equalsIgnoringCase("gzip") || codings[0].equalsIgnoringCase("x-gzip"): self = .gzip
         default: self = .other
         }
     }
-
-    private static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 }

@@ -296,7 +296,7 @@ final class Exchange {
     private func queue(_ made: OpaquePointer?) -> Bool {
         phase = .answered
         guard let made else { return false }
-        for field in response.headers.all { MHD_add_response_header(made, field.name, field.value) }
+        for field in response.sentFields { MHD_add_response_header(made, field.name, field.value) }
         core.deadlines?.begin(pushfan_mhd_socket(connection))
         if response.closesConnection || !core.keepsConnections || core.isDraining.load(ordering: .relaxed) {
             MHD_add_response_header(made, "Connection", "close")

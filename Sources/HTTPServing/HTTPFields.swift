@@ -30,7 +30,7 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
         all.reserveCapacity(capacity)
     }
 
-    /// The value of the first field called `name`, in any case.
+    /// The value of the first field called `name`, in any case. For fields of a request see ``single(_:)`` and ``list(_:separator:)``.
     public subscript(_ name: String) -> String? {
         for field in all where field.name.equalsIgnoringCase(name) { return field.value }
         return nil
@@ -38,6 +38,44 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
 
     /// The number of fields called `name`, in any case.
     public func count(of name: String) -> Int { all.count { $0.name.equalsIgnoringCase(name) } }
+
+    /// The value of the one field called `name`, in any case.
+    ///
+    /// - Returns: The value. Nil for none, and for several, of which none counts more than the others (RFC 9110, 5.3).
+    public func single(_ name: String) -> String? { count(of: name) == 1 ? self[name] : nil }
+
+    /// The values of all fields called `name` as the one list that they are (RFC 9110, 5.3).
+    ///
+    /// - Parameters:
+    ///   - name: The name, in any case.
+    ///   - separator: What comes between two of them. Cookies have a semicolon (RFC 9113, 8.2.3).
+    /// - Returns: The list, or nil for no such field.
+    public func list(_ name: String, separator: String = ", ") -> String? {
+        let values = all.lazy.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: separator)
+    }
+
+    /// The members of that list, but for empty ones (RFC 9110, 5.6.1). A comma inside of double quotes separates none.
+    public func members(_ name: String) -> [String] {
+        (list(name) ?? "").unquotedParts(between: ",").filter { !$0.isEmpty }
+    }
+
+    /// The media type in small letters, without parameters; nil where there is none, or where there are several.
+    public var mediaType: String? { single("Content-Type")?.mediaType }
+
+    /// True if `If-None-Match` does not name what there is: by a list of tags, or as `*` for anything (RFC 9110, 13.1.2).
+    ///
+    /// - Parameter tag: The tag of what would be sent, compared weakly. Nil for something without a tag.
+    /// - Returns: False where the answer is 304.
+    public func wants(_ tag: String?) -> Bool {
+        let named = (list("If-None-Match") ?? "").unquotedParts(between: ",", escapes: false)
+        return named != ["*"] && !named.contains { $0.opaqueTag == tag?.opaqueTag }
+    }
+
+    /// True if `If-Match` names a tag, compared strongly: a weak one is none (RFC 9110, 13.1.1).
+    public func requires(_ tag: String) -> Bool {
+        (list("If-Match") ?? "").unquotedParts(between: ",", escapes: false).contains(tag)
+    }
 
     /// Removes every field called `name`, in any case.
     public mutating func remove(_ name: String) {
@@ -51,6 +89,51 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
 }
 
 extension String {
+    /// The parts between separators that stand outside of double quotes, without the blanks around each.
+    ///
+    /// - Parameters:
+    ///   - separator: The character between two parts.
+    ///   - escapes: True if a backslash in quotes takes its meaning from what follows (RFC 9110, 5.6.4). In tags it does not (8.8.3).
+    /// - Returns: At least one part.
+    public func unquotedParts(between separator: Unicode.Scalar, escapes: Bool = true) -> [String] {
+        var (parts, start, isQuoted, isEscaped) = ([String](), utf8.startIndex, false, false)
+        for index in utf8.indices {
+            let byte = utf8[index]
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if isQuoted {
+                isEscaped = escapes && byte == UInt8(ascii: "\\")
+            } else if byte == UInt8(ascii: separator) {
+                parts.append(self[start..<index].withoutBlanks)
+                start = utf8.index(after: index)
+            }
+        }
+        return parts + [self[start...].withoutBlanks]
+    }
+
+    /// The text that a quoted string stands for (RFC 9110, 5.6.4), or the text itself where it does not begin with a quote. Nil for quotes
+    /// that do not end with the text.
+    public var unquoted: String? {
+        guard utf8.first == UInt8(ascii: "\"") else { return self }
+        var (content, isEscaped) = ([UInt8](), false)
+        for (index, byte) in utf8.enumerated().dropFirst() {
+            if !isEscaped, byte == UInt8(ascii: "\"") {
+                return index == utf8.count - 1 ? String(decoding: content, as: UTF8.self) : nil
+            }
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            if !isEscaped { content.append(byte) }
+        }
+        return nil
+    }
+
+    /// The media type that a value of `Content-Type` names, in small letters and without parameters.
+    public var mediaType: String { self[..<(utf8.firstIndex(of: UInt8(ascii: ";")) ?? endIndex)].withoutBlanks.lowercased() }
+
+    /// A tag without the mark of a weak one.
+    fileprivate var opaqueTag: Substring { hasPrefix("W/") ? dropFirst(2) : self[...] }
+
     /// True if both are the same but for the case of ASCII letters.
     public func equalsIgnoringCase(_ other: String) -> Bool {
         utf8.count == other.utf8.count && startsIgnoringCase(with: other)
@@ -65,5 +148,16 @@ extension String {
             if mine[index].lowercased != wanted[index].lowercased { return false }
         }
         return true
+    }
+}
+
+extension Substring {
+    /// The text without the blanks and tabs before and behind it.
+    public var withoutBlanks: String {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        guard let first = utf8.firstIndex(where: { !isBlank($0) }), let last = utf8.lastIndex(where: { !isBlank($0) }) else {
+            return ""
+        }
+        return String(self[first..<utf8.index(after: last)])
     }
 }

@@ -18,7 +18,7 @@ public struct HTTPServerResponse: Sendable {
 
     /// The status code, 200 to 599.
     public var status: Int
-    /// Header fields. Length, date and connection are the server's own.
+    /// Header fields. Length, date, connection and `X-Content-Type-Options: nosniff` are the server's own.
     public var headers: HTTPFields
     /// The body's bytes.
     public var body: [UInt8]
@@ -40,6 +40,14 @@ public struct HTTPServerResponse: Sendable {
         delay = .zero
         closesConnection = false
     }
+
+    /// The header fields as they are sent. No client shall guess another media type than the one they say (Fetch standard,
+    /// "X-Content-Type-Options").
+    var sentFields: [HTTPFields.Field] {
+        headers.count(of: Self.noGuess.name) > 0 ? headers.all : headers.all + [Self.noGuess]
+    }
+
+    private static let noGuess = HTTPFields.Field(name: "X-Content-Type-Options", value: "nosniff")
 
     /// A plain-text answer, as metrics and health endpoints give.
     public static func text(_ text: String, status: Int = 200, contentType: String = "text/plain; charset=utf-8") -> Self {

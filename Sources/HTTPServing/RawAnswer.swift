@@ -8,7 +8,7 @@ extension HTTPServerResponse {
         let reason = MHD_get_reason_phrase_for(UInt32(clamping: status)).map { String(cString: $0) } ?? ""
         var head = "HTTP/1.1 \(status) \(reason)\r\nContent-Length: \(body.count)\r\nConnection: close\r\n"
         head += "Date: \(Self.date(time(nil)))\r\n"
-        for field in headers.all { head += "\(field.name): \(field.value)\r\n" }
+        for field in sentFields { head += "\(field.name): \(field.value)\r\n" }
         return Array((head + "\r\n").utf8) + (hasBody ? body : [])
     }
 

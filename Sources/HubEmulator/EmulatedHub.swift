@@ -103,6 +103,11 @@ public final class EmulatedHub: Sendable {
         return "Endpoint=\(scheme)://\(authority)/;SharedAccessKeyName=\(policy.name);SharedAccessKey=\(policy.key)"
     }
 
+    /// Fields of which two say nothing (RFC 9110, section 5.3).
+    private static let singleFields =
+        ["Authorization", "Content-Type"]
+        + ["Format", "Tags", "DeviceHandle", "ScheduleTime", "Apns-Expiry"].map { "ServiceBusNotification-" + $0 }
+
     /// Answers one request, as the server does for requests from the network.
     public func handle(_ request: HTTPServerRequest) -> HTTPServerResponse {
         if let route = AdminRoute(request) { return administer(route, for: request) }
@@ -135,6 +140,9 @@ public final class EmulatedHub: Sendable {
             answer.headers = ["Allow": allowed]
             return answer
         case .operation(let found): operation = found
+        }
+        if let name = Self.singleFields.first(where: { request.headers.count(of: $0) > 1 }) {
+            return .error(400, detail: "The HTTP header \"\(name)\" is there more than once")
         }
         if let refusal = refusal(of: request, for: operation, at: moment) {
             return HubAnswer(status: refusal.status, detail: refusal.detail)
@@ -193,7 +201,7 @@ public final class EmulatedHub: Sendable {
 
     private func baseURL(of request: HTTPServerRequest) -> String {
         var scheme = request.isSecure ? "https" : "http"
-        if configuration.trustsForwardedProto, let forwarded = request.headers["X-Forwarded-Proto"]?.lowercased(),
+        if configuration.trustsForwardedProto, let forwarded = request.headers.members("X-Forwarded-Proto").first?.lowercased(),
             forwarded == "https" || forwarded == "http"
         {
             scheme = forwarded

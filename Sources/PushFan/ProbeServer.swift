@@ -12,9 +12,10 @@ final class ProbeServer: Sendable {
     /// of a worker's loops, as JSON.
     init(listen: String, health: Health, metrics: MetricsRegistry, status: (@Sendable () -> [UInt8])? = nil) {
         let handler: @Sendable (HTTPServerRequest) -> HTTPServerResponse = { request in
-            guard let status, request.path == "/status", request.method == "GET" else {
-                return Self.answer(request, health: health, metrics: metrics)
+            guard request.method == "GET" || request.method == "HEAD" else {
+                return HTTPServerResponse(status: 405, headers: ["Allow": "GET, HEAD"])
             }
+            guard let status, request.path == "/status" else { return Self.answer(request, health: health, metrics: metrics) }
             return HTTPServerResponse(
                 status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"], body: status())
         }
@@ -38,9 +39,6 @@ final class ProbeServer: Sendable {
     private static func answer(
         _ request: HTTPServerRequest, health: Health, metrics: MetricsRegistry
     ) -> HTTPServerResponse {
-        guard request.method == "GET" || request.method == "HEAD" else {
-            return HTTPServerResponse(status: 405, headers: ["Allow": "GET, HEAD"])
-        }
         if request.path == "/metrics" {
             var bytes: [UInt8] = []
             metrics.write(into: &bytes)

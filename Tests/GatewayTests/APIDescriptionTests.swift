@@ -24,6 +24,14 @@ import Testing
         #expect(row.path.contains("{") == row.parameters.contains { $0.place == .path })
     }
 
+    @Test(arguments: APIOperation.allCases.filter { $0.row.method == "GET" }) func headLeadsWhereGetDoes(operation: APIOperation)
+    {
+        let path = Self.path(of: operation.row)[...]
+        #expect(Route.match("HEAD", path: path) == Route.match("GET", path: path))
+        guard case .otherMethods(let methods) = Route.match("NONE", path: path) else { return }
+        #expect(methods.contains("HEAD"))
+    }
+
     @Test(arguments: APIOperation.allCases) func eachMethodOfAPathIsDescribed(operation: APIOperation) {
         guard case .otherMethods(let methods) = Route.match("NONE", path: Self.path(of: operation.row)[...]) else {
             Issue.record("\(operation.row.path) has no methods")

@@ -17,7 +17,7 @@ import Users
             ("POST", "/api/notifications", [], 401, "unauthorized", "notify"),
             ("PUT", "/api/register/x", ["Authorization: Bearer abc"], 401, "unauthorized", "register.put"),
             ("PUT", "/api/register/x", ["Authorization: Basic !!!!"], 401, "unauthorized", "register.put"),
-            ("POST", "/api/register", [alice, alice], 401, "unauthorized", "register.new"),
+            ("POST", "/api/register", [alice, alice], 400, "invalid_request", "register.new"),
             ("PUT", "/api/register/x", [alice, text], 415, "unsupported_media_type", "register.put"),
             ("POST", "/api/notifications", [alice, text], 415, "unsupported_media_type", "notify"),
         ] as [(String, String, [String], Int, String, String)], [[], ["Expect: 100-continue"]])
@@ -36,6 +36,24 @@ import Users
         let metrics = gateway.services.metrics
         #expect(metrics.contains("requests_total{route=\"\(call.route)\",status=\"\(call.status)\"} 1\n"))
         #expect(metrics.contains("sign_ins_total{outcome=\"refused\"} 1\n") == (call.status == 401))
+    }
+
+    /// The fields that may come once, at a route that reads few of them.
+    @Test(
+        arguments: [
+            "Authorization", "Content-Type", "Origin", "Sec-Fetch-Site", "Last-Event-ID", "ce-specversion", "ce-id",
+            "ce-traceparent",
+        ])
+    func aFieldThatIsNoListComesOnce(name: String) throws {
+        let gateway = try TestGateway(demo: true)
+        for path in ["/", "/v1/requests", "/v1/openapi.json"] {
+            let twice = try gateway.ask(request("GET", path, ["\(name): a", "\(name.uppercased()): a"]))
+            #expect(twice.status == 400)
+            #expect(String(decoding: twice.body, as: UTF8.self).contains("The header field \(name) is there more than once."))
+        }
+        #expect(try gateway.ask(request("GET", "/", ["\(name): a"])).status == 200)
+        #expect(
+            try gateway.ask(request("GET", "/", ["Accept: a", "Accept: b", "traceparent: a", "traceparent: b"])).status == 200)
     }
 
     @Test func aLengthOverTheLimitIsRefusedBeforeItsBodyComes() throws {

@@ -42,6 +42,23 @@ import Testing
         }
     }
 
+    /// `Origin`, `Host`, and whether they are the same in clear text and over TLS.
+    static let authorities: [(origin: String, host: String, plain: Bool, secure: Bool)] = [
+        ("http://h", "h:80", true, false), ("http://h:80", "h", true, false), ("http://H:80", "h:80", true, false),
+        ("https://h", "h:443", false, true), ("https://h:443", "H", false, true), ("https://h", "h", false, true),
+        ("http://h:443", "h", false, false), ("https://h:80", "h", false, false), ("http://h", "h:443", false, false),
+        ("http://h", "h:8080", false, false), ("http://h:180", "h:1", false, false), ("http://h", "h:", true, false),
+        ("http://[::1]", "[::1]:80", true, false), ("https://[::1]:443", "[::1]", false, true),
+        ("http://[::1]:8080", "[::1]:8080", true, false), ("http://[::1]", "[::2]", false, false), ("http://", "", false, false),
+        ("https://h", "http://h", false, false), ("http://\u{212A}", "k", false, false),
+    ]
+
+    @Test(arguments: authorities) func thePortOfASchemeNeedNotBeSaid(origin: String, host: String, plain: Bool, secure: Bool) {
+        let call = HTTPServerRequest(method: "POST", target: "/x", headers: ["Origin": origin, "Host": host])
+        #expect(CallOrigin.isForeign(call, isSecure: false) == !plain)
+        #expect(CallOrigin.isForeign(call, isSecure: true) == !secure)
+    }
+
     @Test func withoutAHostNothingIsWritten() {
         let call = HTTPServerRequest(method: "POST", target: "/x", headers: ["Origin": "http://"])
         #expect(CallOrigin.isForeign(call, isSecure: false))

@@ -30,6 +30,7 @@ import Testing
     @Test(
         arguments: [
             ("wait=10", 10), ("respond-async, wait=10", 10), ("Wait = \"5\"; x=y", 5), ("wait=600", 30), ("wait=3, wait=4", 3),
+            ("for=\"a, wait=9\"; x=\"; wait=8\", wait=\"1\\0\"", 10), ("wait, wait=3", nil), ("wait=1=2", nil),
             ("wait=x", nil), ("wait", nil), ("waits=3", nil), ("", nil), ("wait=-3", nil),
         ] as [(String, Int?)])
     func aPreferenceIsRespectedOrPassedOver(text: String, wait: Int?) throws {
@@ -38,19 +39,18 @@ import Testing
         #expect(try query("?wait=2", ["Prefer": text]).wait == 2, "the query counts")
     }
 
+    @Test func preferencesOfSeveralFieldsAreOneList() throws {
+        var headers: HTTPFields = ["Prefer": "respond-async", "X-A": "wait=1"]
+        headers.append("prefer", value: "handling=strict, wait=7")
+        headers.append("Prefer", value: "wait=8")
+        #expect(try query("", headers).wait == 7)
+    }
+
     @Test func aPlaceIsTopicPartitionAndOffset() throws {
         #expect(
             try query("?at=push.requests.v1/3/12345").place == RecordPlace(topic: "push.requests.v1", partition: 3, offset: 12345)
         )
         #expect(try query("?at=t%2F0%2F1").place == RecordPlace(topic: "t", partition: 0, offset: 1))
-    }
-
-    @Test(
-        arguments: [
-            ("\"a\"", true), ("W/\"a\"", true), ("\"b\", \"a\"", true), ("*", true), ("\"b\"", false), ("a", false), ("", false),
-        ])
-    func whoeverHasATagNamesIt(field: String, isNamed: Bool) {
-        #expect(EntityTag.isNamed("\"a\"", in: ["If-None-Match": field]) == isNamed)
     }
 
     @Test func bodiesHaveTagsOfTheirOwn() {
@@ -73,6 +73,8 @@ import Testing
             ("POST", "/v1/requests/~..:cancel", .route(.request(.cancel(id: "..")))),
             ("GET", "/v1/requests/..", .route(.request(.show(id: "..")))),
             ("GET", "/v1/requests/~", .route(.request(.show(id: "~")))),
+            ("HEAD", "/v1/requests/a/events", .route(.request(.events(id: "a")))),
+            ("HEAD", "/v1/requests/a:cancel", .otherMethods(["POST"])),
             ("DELETE", "/v1/requests/a", .otherMethods(["GET", "HEAD"])),
             ("POST", "/v1/requests/:cancel", .nowhere), ("GET", "/v1/requests/", .nowhere),
             ("GET", "/v1/requests/a/calls", .nowhere),

@@ -130,6 +130,21 @@ import Testing
         #expect(malformed.outgoing.headers.isEmpty)
     }
 
+    @Test func repeatedStatesAreOneListAndRepeatedParentsNone() throws {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        let states = [("tracestate", "a=b"), ("tracestate", "c=d,e=f")]
+        let listed = try publish("{\(Self.content)}", [Self.type, ("traceparent", parent)] + states)
+        #expect(listed.outgoing.headers.map(\.value) == [parent, "a=b, c=d,e=f"])
+        let doubled = try publish("{\(Self.content)}", [Self.type, ("traceparent", parent), ("Traceparent", parent)] + states)
+        #expect(doubled.outgoing.headers.isEmpty)
+    }
+
+    @Test func aParentOfALaterVersionIsWrittenAsTheKnownOne() throws {
+        let ids = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"
+        let publication = try publish("{\(Self.content)}", [Self.type, ("traceparent", "cc-\(ids)-01-what-comes")])
+        #expect(publication.outgoing.headers.map(\.value) == ["00-\(ids)-01"])
+    }
+
     // MARK: Events
 
     private static let attributes = #""specversion":"1.0","type":"t.v1","source":"/shop","id":"e-1""#
@@ -169,6 +184,32 @@ import Testing
         let problem = problem(json, [Self.eventType])
         #expect(problem?.status == 400 && problem?.code == "invalid_request")
         #expect(Set(problem?.faults.map(\.pointer) ?? []) == Set(pointers), "\(String(describing: problem))")
+    }
+
+    /// A value of `ce-type` and what it says, or nil for what says nothing (CloudEvents HTTP binding, section 3.1.3.2).
+    @Test(
+        arguments: [
+            ("t.v1", "t.v1"), ("\"t.v1\"", "t.v1"), ("\"a\\\"b\\\\\"", "a\"b\\"), ("a%20b%C3%A9", "a bé"), ("\"a%20b\"", "a b"),
+            ("Euro%20%E2%82%AC%20%F0%9F%98%80", "Euro € 😀"), ("%2561", "%61"), ("a+b", "a+b"), ("a\"b", "a\"b"),
+            ("%EF%BF%BD", "\u{FFFD}"),
+            ("é", "é"), ("%FF", nil), ("%C3", nil), ("%ED%A0%80", nil), ("\u{FFFD}", nil), ("%zz", nil), ("%4", nil),
+            ("\"a", nil),
+            ("\"a\"b", nil), ("\"a\\\"", nil), ("\"", nil),
+        ] as [(String, String?)])
+    func aHeaderOfAnEventIsUnquotedAndDecoded(field: String, text: String?) throws {
+        let fields = [
+            Self.type, ("ce-specversion", "1.0"), ("ce-type", field), ("ce-source", "\"/shop\""), ("ce-id", "\"e-1\""),
+        ]
+        guard let text else {
+            let problem = problem("{\(Self.content)}", fields)
+            #expect(problem?.status == 400 && problem?.faults.count == 1)
+            #expect(
+                problem?.faults.first?.message.contains("type must be UTF-8 with percent-encoding, in its header ce-type") == true
+            )
+            return
+        }
+        let publication = try publish("{\(Self.content)}", fields)
+        #expect(publication.outgoing.id == "e-1" && publication.outgoing.headers.first?.value == text)
     }
 
     // MARK: What is refused

@@ -50,7 +50,10 @@ struct RealOperatorTests {
         try house.stage.write(Self.bad(4), key: "k")
         #expect(try house.post("/v1/replays/\(id):run", "").status == 428)
         #expect(try house.post("/v1/replays/\(id):run", "", ["If-Match: \"x\""]).status == 412)
-        let run = try house.post("/v1/replays/\(id):run", #"{"rate":1000}"#, ["If-Match: \(plan.tag)"])
+        #expect(try house.post("/v1/replays/\(id):run", "", ["If-Match: W/\(plan.tag)"]).status == 412)
+        #expect(try house.post("/v1/replays/\(id):run", "", ["If-Match: *"]).status == 428)
+        let run = try house.post(
+            "/v1/replays/\(id):run", #"{"rate":1000}"#, ["If-Match: \"x\"", "If-Match: \"y, z\", \(plan.tag)"])
         #expect(run.status == 202, "\(run.body)")
         #expect(try eventually { try house.get("/v1/replays/\(id)?results=true")["state"] as? String == "done" })
         #expect(try eventually { house.member("results", try house.get("/v1/replays/\(id)?results=true"))?["sent"] as? Int == 3 })

@@ -42,7 +42,13 @@ import class Jobs.ResultTracer
         #expect(String(decoding: first.body, as: UTF8.self).contains(#""result":{"request_id":"a","#))
         let second = try #require(stage.get("a", headers: ["If-None-Match": tag]).last)
         #expect(second.status == 304 && second.body.isEmpty && second.headers["ETag"] == tag)
+        #expect(stage.get("a", headers: ["If-None-Match": "\"x\", W/\(tag)"]).last == second)
+        #expect(stage.get("a", headers: ["If-None-Match": "*"]).last == second)
         #expect(stage.get("a", headers: ["If-None-Match": "\"other\""]).last == first)
+        stage.publish("b")
+        #expect(stage.get("b", headers: ["If-None-Match": tag]).last?.status == 200)
+        let waiting = try #require(stage.get("b", headers: ["If-None-Match": "*"]).last)
+        #expect(waiting.status == 304 && waiting.body.isEmpty && waiting.headers["ETag"] == nil)
     }
 
     @Test(arguments: [("?wait=10", [:], nil), ("", ["Prefer": "wait=10"], "wait=10")] as [(String, HTTPFields, String?)])

@@ -38,7 +38,11 @@ import Testing
         ("GET", "/v1/requests:batch", .otherMethods(["POST"])), ("POST", "/v1/requests:other", .nowhere),
         ("POST", "/v1/requests/", .nowhere), ("POST", "/v1", .nowhere), ("GET", "/api/notifications/", .otherMethods(["POST"])),
         ("GET", "/api/notifications/a-_B", .route(.secureText(id: "a-_B"))),
-        ("POST", "/api/notifications/a", .otherMethods(["GET"])), ("GET", "/api/notifications/a/b", .nowhere),
+        ("HEAD", "/api/notifications/a-_B", .route(.secureText(id: "a-_B"))), ("HEAD", "/api/register", .otherMethods(["POST"])),
+        ("POST", "/api/notifications/a", .otherMethods(["GET", "HEAD"])), ("HEAD", "/ui/session", .route(.page(.session(.show)))),
+        ("PUT", "/ui/session", .otherMethods(["GET", "HEAD", "POST", "DELETE"])),
+        ("HEAD", "/v1/status", .route(.operate(.status))),
+        ("GET", "/api/notifications/a/b", .nowhere),
     ]
 
     /// ASP.NET's routing: names in any case and with escapes, one slash behind them. Other routes are exact.
@@ -132,6 +136,7 @@ import Testing
         let answer = try gateway.ask(request("POST", "/api/register", fields))
         #expect(answer.status == status)
         #expect(answer.head.contains("Content-Type: application/problem+json\r\n"))
+        #expect(answer.head.contains("\r\nX-Content-Type-Options: nosniff\r\n"))
         let problem = try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
         #expect(problem["status"] as? Int == status)
         #expect(problem["code"] as? String == code)

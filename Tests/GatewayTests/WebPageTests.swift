@@ -30,6 +30,7 @@ import WebFiles
             ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
             ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
         ] { #expect(field(name, of: answer.head) == value) }
+        #expect(answer.head.split(separator: "\r\n").count { $0.contains("nosniff") } == 1)
         #expect(field("Permissions-Policy", of: answer.head)?.contains("camera=(), ") == true)
     }
 
@@ -71,7 +72,8 @@ import WebFiles
 
     @Test(
         arguments: [
-            (nil, false), ("", false), ("gzip", true), ("br, GZIP", true), ("gzip;q=0", false), ("gzip; q=0.000", false),
+            (nil, false), ("", false), ("gzip", true), ("br, GZIP", true), ("x-gzip", true), ("gzip ; q=0", false),
+            ("gzip;q=0", false), ("gzip; q=0.000", false),
             ("gzip;q=0.1", true), ("*", true), ("*;q=0", false), ("*, gzip;q=0", false), ("identity", false), ("gzip;q=x", false),
             (",;,", false),
         ] as [(String?, Bool)])

@@ -55,4 +55,70 @@ import Testing
         #expect(!"@".equalsIgnoringCase("`"))
         #expect(!"ab".equalsIgnoringCase("abc"))
     }
+
+    /// Fields as `name: value`.
+    private static func fields(_ lines: [String]) -> HTTPFields {
+        var fields = HTTPFields()
+        for line in lines {
+            let parts = line.split(separator: ": ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            fields.append(parts[0], value: parts[1])
+        }
+        return fields
+    }
+
+    @Test func ofSeveralSingleFieldsNoneCounts() {
+        #expect(Self.fields(["A: 1", "B: 2"]).single("a") == "1")
+        #expect(Self.fields(["A: 1", "a: 1"]).single("A") == nil)
+        #expect(Self.fields(["B: 1"]).single("A") == nil)
+    }
+
+    @Test func fieldsOfAListAreReadAsOne() {
+        let fields = Self.fields(["A: 1", "B: x", "a: 2, 3", "A: ", "A: \"4, \\\", 5\""])
+        #expect(fields.list("A") == "1, 2, 3, , \"4, \\\", 5\"")
+        #expect(fields.members("A") == ["1", "2", "3", "\"4, \\\", 5\""])
+        #expect(fields.list("C") == nil && fields.members("C").isEmpty)
+        #expect(Self.fields(["Cookie: a=b", "cookie: c=d"]).list("Cookie", separator: "; ") == "a=b; c=d")
+    }
+
+    @Test(
+        arguments: [
+            ("a", "a"), ("", ""), ("\"\"", ""), ("\"a b\"", "a b"), ("\"a\\\"\\\\\\c\"", "a\"\\c"), ("a\"b\"", "a\"b\""),
+            ("\"", nil), ("\"a", nil),
+            ("\"a\"b", nil), ("\"a\\\"", nil), ("\"é\"", "é"),
+        ] as [(String, String?)])
+    func aQuotedStringStandsForItsContent(text: String, content: String?) {
+        #expect(text.unquoted == content)
+    }
+
+    @Test(
+        arguments: [
+            (["Content-Type: Application/JSON ; charset=utf-8"], "application/json"), (["Content-Type: a/b"], "a/b"), ([], nil),
+            (["Content-Type: "], ""), (["Content-Type: a/b", "Content-Type: a/b"], nil), (["Content-Type: a/b, a/b"], "a/b, a/b"),
+        ] as [([String], String?)])
+    func aMediaTypeHasNoParameters(lines: [String], type: String?) {
+        #expect(Self.fields(lines).mediaType == type)
+    }
+
+    /// The values of `If-None-Match`, the tag that there is, and whether the client has it.
+    static let conditions: [(values: [String], tag: String?, isKnown: Bool)] = [
+        ([], "\"a\"", false), ([""], "\"a\"", false), (["\"a\""], "\"a\"", true), (["W/\"a\""], "\"a\"", true),
+        (["\"a\""], "W/\"a\"", true), (["w/\"a\""], "\"a\"", false), (["\"b\", \"a\""], "\"a\"", true),
+        (["\"b\"", "\"a\""], "\"a\"", true),
+        (["\"b\""], "\"a\"", false), (["a"], "\"a\"", false), (["*"], "\"a\"", true), (["*"], nil, true), (["\"a\""], nil, false),
+        ([""], nil, false),
+        (["\"a, b\""], "\"a, b\"", true), (["\"x, \"a\""], "\"a\"", false), (["\"x\\\", \"a\""], "\"a\"", true),
+        (["\"a b\""], "\"ab\"", false),
+        (["\"xa\""], "\"a\"", false), (["\"*\""], "\"a\"", false), ([" * "], "\"a\"", true), (["\"A\""], "\"a\"", false),
+    ]
+
+    @Test(arguments: conditions) func whatAClientHasItDoesNotWant(values: [String], tag: String?, isKnown: Bool) {
+        #expect(Self.fields(values.map { "If-None-Match: \($0)" }).wants(tag) == !isKnown)
+    }
+
+    @Test(arguments: [
+        (["\"a\""], true), (["\"b\", \"a\""], true), (["\"b\"", "\"a\""], true), (["W/\"a\""], false), (["*"], false),
+        ([], false), (["\"b\""], false),
+    ]) func aTagIsRequiredWhole(values: [String], isRequired: Bool) {
+        #expect(Self.fields(values.map { "If-Match: \($0)" }).requires("\"a\"") == isRequired)
+    }
 }

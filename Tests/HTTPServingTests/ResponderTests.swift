@@ -243,6 +243,7 @@ import Testing
         let answer = client.answer()
         #expect(answer.status == status)
         #expect(answer.head.contains("Content-Type: application/problem+json\r\n"))
+        #expect(answer.head.contains("X-Content-Type-Options: nosniff\r\n"))
         #expect(String(decoding: answer.body, as: UTF8.self) == "{\"status\":\(status)}")
         server.stop(within: .zero)
     }

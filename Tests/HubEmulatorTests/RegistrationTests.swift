@@ -43,6 +43,7 @@ struct RegistrationTests {
 
     @Test(arguments: [
         ("*", 200), ("\"1\"", 200), ("W/\"1\"", 200), ("1", 200), ("\"2\"", 412), ("", 412),
+        ("\"7\", W/\"1\"", 200), ("\"1, 2\"", 412),
     ])
     func ifMatchIsReadInEverySpelling(_ condition: String, _ status: Int) throws {
         let hub = try TestHub()

@@ -9,6 +9,12 @@ struct ReportTests {
         hub.hub.handle(HTTPServerRequest(method: method, target: target))
     }
 
+    @Test func headIsAllowedWhereGetIs() throws {
+        let hub = try TestHub()
+        #expect(admin(hub, "HEAD", "/livez").status == 200 && admin(hub, "PATCH", "/livez").headers["Allow"] == "GET, HEAD")
+        #expect(admin(hub, "PATCH", "/calls").headers["Allow"] == "GET, HEAD, DELETE")
+    }
+
     @Test func callsAreRecordedExactly() throws {
         let hub = try TestHub()
         try hub.register("bob", "apns", tags: ["a"])

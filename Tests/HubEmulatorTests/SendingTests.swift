@@ -37,6 +37,14 @@ struct SendingTests {
         #expect(hub.rung["bob"]?.count == 2 && hub.rung["tim"]?.count == 1)
     }
 
+    @Test(arguments: [("servicebusnotification-tags", "Tags"), ("ServiceBusNotification-Format", "Format")])
+    func aFieldThatComesTwiceIsRefusedAndRingsNobody(name: String, named: String) throws {
+        let hub = try hub()
+        let answer = try hub.send("apple", to: "World", nil, [name: "apple"])
+        #expect(answer.status == 400 && hub.rung.isEmpty)
+        #expect(answer.detail == "The HTTP header \"ServiceBusNotification-\(named)\" is there more than once")
+    }
+
     @Test func anAnswerHasIdLocationAndTrackingId() throws {
         let hub = try hub()
         let response = try hub.send("apple", to: nil, query: "/?direct&api-version=2020-06&x=1")

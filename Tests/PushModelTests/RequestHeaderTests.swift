@@ -108,7 +108,15 @@ import Testing
             ([("traceparent", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")], nil, nil),
             ([("traceparent", "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01")], nil, nil),
             ([("traceparent", "00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")], nil, nil),
-            ([("traceparent", trace + "-")], nil, nil),
+            ([("traceparent", trace + "-")], nil, nil), ([("traceparent", trace + "-more")], nil, nil),
+            ([("traceparent", "01" + trace.dropFirst(2))], trace, nil),
+            ([("traceparent", "cc" + trace.dropFirst(2) + "-"), ("tracestate", "a=1")], trace, "a=1"),
+            ([("traceparent", "fe" + trace.dropFirst(2) + "-what-comes")], trace, nil),
+            ([("traceparent", "cc" + trace.dropFirst(2).dropLast(2) + "fe-x")], trace.dropLast(2) + "02", nil),
+            ([("traceparent", "cc" + trace.dropFirst(2) + ".x")], nil, nil),
+            ([("traceparent", "ff" + trace.dropFirst(2) + "-x")], nil, nil),
+            ([("traceparent", "cc" + trace.dropFirst(2).dropLast())], nil, nil),
+            ([("traceparent", trace.dropLast(2) + "fe")], trace.dropLast(2) + "fe", nil),
             ([("traceparent", "")], nil, nil), ([], nil, nil),
         ] as [([(String, String)], String?, String?)])
     func theTraceContextIsTakenWhenItIsValid(headers: [(String, String)], parent: String?, state: String?) {

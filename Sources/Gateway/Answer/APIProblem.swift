@@ -76,6 +76,9 @@ extension APIProblem {
             400, code: .invalidRequest, detail: "The body is not what this call takes; errors names each fault.", faults: faults)
     }
 
+    /// 400 for a header field that is there more than once and is no list.
+    static func repeatedField(_ name: String) -> APIProblem { invalid("The header field \(name) is there more than once.") }
+
     /// 401 with the challenge of RFC 7617.
     public static let unauthorized = APIProblem(401, code: .unauthorized, detail: "Log in with a name and its password.")
 

@@ -9,9 +9,7 @@ enum JSONBody {
     /// True if a body may be JSON by its `Content-Type`. A missing one says nothing against it.
     static func isAdmitted(_ contentType: String?) -> Bool {
         guard let contentType, !contentType.isEmpty else { return true }
-        let type = contentType.split(separator: ";", omittingEmptySubsequences: false).first ?? ""
-        let word = String(type.filter { $0 != " " && $0 != "\t" })
-        return word.equalsIgnoringCase("application/json") || word.equalsIgnoringCase("text/json")
+        return ["application/json", "text/json"].contains(contentType.mediaType)
     }
 
     /// Reads a body.

@@ -45,8 +45,7 @@ public enum APIDescription {
     /// The answer to `GET /v1/openapi.json`: 304 for whoever has it already.
     static func answer(to headers: HTTPFields) -> APIAnswer {
         var answer = APIAnswer(status: 200, json: bytes, headers: ["ETag": tag, "Cache-Control": "no-cache"])
-        let known = headers.all.filter { $0.name.equalsIgnoringCase("If-None-Match") }
-        if known.contains(where: { $0.value == "*" || $0.value.contains(tag) }) { (answer.status, answer.body) = (304, []) }
+        if !headers.wants(tag) { (answer.status, answer.body) = (304, []) }
         return answer
     }
 

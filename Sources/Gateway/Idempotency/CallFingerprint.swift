@@ -17,8 +17,7 @@ struct CallFingerprint: Equatable, Sendable {
     /// The fingerprint of a call. The body is whole and without content coding.
     init(_ body: [UInt8], headers: HTTPFields) throws(CryptoError) {
         var text = ByteWriter(capacity: body.count + 64)
-        let type = (headers["Content-Type"] ?? "").prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
-        text.append(type.lowercased())
+        text.append(headers.mediaType ?? "")
         for (name, value) in Self.attributes(in: headers) {
             text.append("\n")
             text.append(name)
@@ -37,9 +36,10 @@ struct CallFingerprint: Equatable, Sendable {
         digest = try SHA256.digest(of: text.bytes)
     }
 
-    /// The attributes of an event in binary mode, by their names.
+    /// The attributes of an event in binary mode, by their names, each as it is meant.
     private static func attributes(in headers: HTTPFields) -> [(name: String, value: String)] {
-        headers.all.filter { $0.name.startsIgnoringCase(with: "ce-") }.map { ($0.name.lowercased(), $0.value) }
+        headers.all.filter { $0.name.startsIgnoringCase(with: "ce-") }
+            .map { ($0.name.lowercased(), CloudEvent.value($0.value) ?? $0.value) }
             .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
     }
 }

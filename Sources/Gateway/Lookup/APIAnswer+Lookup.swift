@@ -55,16 +55,12 @@ extension APIAnswer {
         tag(isFinal: published.isFinal, to: call)
     }
 
-    /// Adds the tag of a final state, and becomes 304 for whoever has that already.
+    /// Adds the tag of a final state, and becomes 304 for whoever has what there is.
     mutating func tag(isFinal: Bool, to call: HTTPFields) {
-        guard isFinal else {
-            headers.append("Cache-Control", value: "no-store")
-            return
-        }
-        let tag = EntityTag.of(body)
-        headers.append("ETag", value: tag)
-        headers.append("Cache-Control", value: "private, no-cache")
-        guard EntityTag.isNamed(tag, in: call) else { return }
+        let tag = isFinal ? EntityTag.of(body) : nil
+        if let tag { headers.append("ETag", value: tag) }
+        headers.append("Cache-Control", value: isFinal ? "private, no-cache" : "no-store")
+        guard !call.wants(tag) else { return }
         status = 304
         body = []
         headers.remove("Content-Type")

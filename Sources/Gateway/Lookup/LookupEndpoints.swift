@@ -75,7 +75,7 @@ struct LookupEndpoints: Sendable {
                 }
             case .events(let id):
                 try Self.checkMaySee(call.asker)
-                guard call.request.headers["Last-Event-ID"] != EventFrames.endID else {
+                guard call.request.headers.single("Last-Event-ID") != EventFrames.endID else {
                     // The one status at which a browser does not connect again (HTML standard, section 9.2.2).
                     return call.answer(APIAnswer(status: 204))
                 }
@@ -241,7 +241,7 @@ struct LookupEndpoints: Sendable {
     private func follow(_ key: PublishedRequests.Key, for call: LookupCall) {
         guard call.request.method != "HEAD" else { return call.answer(RequestEvents.head) }
         guard lookup.hasRoom else { return call.refuse(.overloaded(after: 1000)) }
-        events.begin(key, after: call.request.headers["Last-Event-ID"], on: call.stream)
+        events.begin(key, after: call.request.headers.single("Last-Event-ID"), on: call.stream)
     }
 
     private func cancel(_ key: PublishedRequests.Key?, id: String, reason: String?, for call: LookupCall) {

@@ -54,12 +54,10 @@ struct LookupQuery: Sendable, Equatable {
 
     /// The seconds of the preference `wait`, at most 30, nil for none. The first one counts.
     static func preferredWait(_ headers: HTTPFields) -> Int? {
-        for field in headers.all where field.name.equalsIgnoringCase("Prefer") {
-            for preference in field.value.split(separator: ",") {
-                let word = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
-                guard word.count == 2, String(trimmed(word[0])).equalsIgnoringCase("wait") else { continue }
-                return seconds(unquoted(trimmed(word[1]))).map { min($0, longestWait) }
-            }
+        for preference in headers.members("Prefer") {
+            let word = preference.unquotedParts(between: ";")[0].unquotedParts(between: "=")
+            guard word[0].equalsIgnoringCase("wait") else { continue }
+            return word.count == 2 ? word[1].unquoted.flatMap { seconds($0[...]) }.map { min($0, longestWait) } : nil
         }
         return nil
     }
@@ -79,31 +77,10 @@ struct LookupQuery: Sendable, Equatable {
     private static func isNumber(_ text: Substring) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(\.isDigit)
     }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text.drop { $0 == " " || $0 == "\t" }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return text
-    }
-
-    private static func unquoted(_ text: Substring) -> Substring {
-        text.count >= 2 && text.first == "\"" && text.last == "\"" ? text.dropFirst().dropLast() : text
-    }
 }
 
 /// The validator of an answer (RFC 9110, section 8.8.3).
 enum EntityTag {
     /// The strong tag of a body: its FNV-1a hash in hexadecimal digits.
     static func of(_ body: [UInt8]) -> String { "\"\(Hexadecimal.text(FNV1a.hash(of: body)))\"" }
-
-    /// True if `If-None-Match` names a tag, compared weakly (RFC 9110, section 13.1.2).
-    static func isNamed(_ tag: String, in headers: HTTPFields) -> Bool {
-        headers.all.contains { field in
-            guard field.name.equalsIgnoringCase("If-None-Match") else { return false }
-            return field.value.split(separator: ",").contains { part in
-                let word = part.filter { $0 != " " && $0 != "\t" }
-                return word == "*" || word == tag || word == "W/" + tag
-            }
-        }
-    }
 }

@@ -40,7 +40,7 @@ struct RequestCancelling: Sendable {
     /// - Throws: 400, 413 and 415 for what is no JSON; 422 with each fault.
     static func reason(in call: HTTPServerRequest) throws(APIProblem) -> String? {
         guard !call.body.isEmpty else { return nil }
-        let document = try JSONBody.read(call.body, contentType: call.headers["Content-Type"])
+        let document = try JSONBody.read(call.body, contentType: call.headers.single("Content-Type"))
         var faults: [RequestFault] = []
         var reason: String?
         if document.kind(of: document.root) != .object {

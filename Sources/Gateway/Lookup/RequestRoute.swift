@@ -14,9 +14,9 @@ enum RequestRoute: Sendable, Equatable {
     static func methods(of pieces: [String]) -> [(method: String, route: RequestRoute)]? {
         guard pieces.starts(with: ["", "v1", "requests"]), pieces.count > 3, !pieces[3].isEmpty else { return nil }
         let id = PathSegment.id(of: pieces[3])
-        if pieces.count == 5, pieces[4] == "events" { return [("GET", .events(id: id)), ("HEAD", .events(id: id))] }
+        if pieces.count == 5, pieces[4] == "events" { return [("GET", .events(id: id))] }
         guard pieces.count == 4 else { return nil }
-        guard pieces[3].hasSuffix(cancelSuffix) else { return [("GET", .show(id: id)), ("HEAD", .show(id: id))] }
+        guard pieces[3].hasSuffix(cancelSuffix) else { return [("GET", .show(id: id))] }
         let named = pieces[3].dropLast(cancelSuffix.count)
         return named.isEmpty ? nil : [("POST", .cancel(id: PathSegment.id(of: named)))]
     }

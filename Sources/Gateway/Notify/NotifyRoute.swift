@@ -28,7 +28,7 @@ struct NotifyRoute: Sendable {
     func answer(_ call: APICall) {
         do throws(APIProblem) {
             let query = try NotifyQuery(call.request.percentDecodedQuery, isAlwaysSecure: isAlwaysSecure)
-            let body = try NotifyBody.text(call.request.body, contentType: call.request.headers["Content-Type"])
+            let body = try NotifyBody.text(call.request.body, contentType: call.request.headers.single("Content-Type"))
             let text = try Self.text(body, query: query, from: call.caller)
             let sender = users.tag(of: call.caller.name)
             let recipient = query.recipient.map { users.tag(of: $0) } ?? sender

@@ -16,7 +16,7 @@ struct BodyReader {
             document = JSONDocument()
             return
         }
-        document = try JSONBody.read(call.body, contentType: call.headers["Content-Type"], atMost: limit)
+        document = try JSONBody.read(call.body, contentType: call.headers.single("Content-Type"), atMost: limit)
         guard document.kind(of: document.root) == .object else {
             faults.append(RequestFault(.schemaInvalid, at: "", message: "The body must be an object."))
             return

@@ -58,7 +58,7 @@ final class EventStreams: Sendable {
     /// Begins a stream about a subject, or answers why not.
     func begin(_ subject: String, for call: OperatorCall) {
         guard call.request.method != "HEAD" else { return call.answer(RequestEvents.head) }
-        guard call.request.headers["Last-Event-ID"] != EventFrames.endID else {
+        guard call.request.headers.single("Last-Event-ID") != EventFrames.endID else {
             // The one status at which a browser does not connect again (HTML standard, section 9.2.2).
             return call.answer(APIAnswer(status: 204))
         }

@@ -69,7 +69,7 @@ enum OperatorRoute: Sendable, Equatable {
     }
 
     private static func reading(_ route: OperatorRoute) -> [(method: String, route: OperatorRoute)] {
-        [("GET", route), ("HEAD", route)]
+        [("GET", route)]
     }
 
     /// A short word, safe as a metric's label.

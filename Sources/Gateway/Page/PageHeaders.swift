@@ -10,7 +10,7 @@ extension APIAnswer {
     }
 
     private static let pageFields: [(name: String, value: String)] = [
-        ("Content-Security-Policy", contentPolicy), ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"),
+        ("Content-Security-Policy", contentPolicy), ("Referrer-Policy", "no-referrer"),
         ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
         ("Permissions-Policy", unneededFeatures.map { "\($0)=()" }.joined(separator: ", ")), ("X-Frame-Options", "DENY"),
     ]

@@ -21,14 +21,12 @@ enum PageRoute: Sendable, Equatable {
     static func methods(of path: Substring) -> [(method: String, route: PageRoute)]? {
         guard has(path) else { return nil }
         if path == "/ui/session" {
-            return [
-                ("GET", .session(.show)), ("HEAD", .session(.show)), ("POST", .session(.begin)), ("DELETE", .session(.end)),
-            ]
+            return [("GET", .session(.show)), ("POST", .session(.begin)), ("DELETE", .session(.end))]
         }
         let name = path.dropFirst("/ui/".count)
         guard !name.contains("/") else { return nil }
         let route = path == "/ui" ? index : name.isEmpty ? folder : file(name: String(name))
-        return [("GET", route), ("HEAD", route)]
+        return [("GET", route)]
     }
 
     /// A short word, safe as a metric's label.

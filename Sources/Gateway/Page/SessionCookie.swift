@@ -26,13 +26,11 @@ enum SessionCookie {
 
     /// The secret that a call brings, or nil for none, for something else, or for two.
     static func secret(in headers: HTTPFields, isSecure: Bool) -> String? {
-        let name = name(at: headers["Host"], isSecure: isSecure)
+        let name = name(at: headers.single("Host"), isSecure: isSecure)
         var found: [Substring] = []
-        for field in headers.all where field.name.equalsIgnoringCase("Cookie") {
-            for pair in field.value.split(separator: ";") {
-                let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                if parts.count == 2, parts[0] == name { found.append(parts[1]) }
-            }
+        for pair in (headers.list("Cookie", separator: "; ") ?? "").split(separator: ";") {
+            let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2, parts[0] == name { found.append(parts[1]) }
         }
         guard found.count == 1, found[0].utf8.count == digitCount, found[0].utf8.allSatisfy(\.isHexadecimalDigit) else {
             return nil

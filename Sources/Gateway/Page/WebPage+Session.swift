@@ -12,10 +12,10 @@ extension WebPage {
         if let problem = crossSiteProblem(of: head) { return problem }
         guard verb == .begin else { return nil }
         // The server would refuse it, too, but without the fields of the page.
-        if Int(head.headers["Content-Length"] ?? "") ?? 0 > Self.maximumByteCount {
+        if Int(head.headers.single("Content-Length") ?? "") ?? 0 > Self.maximumByteCount {
             return .bodyTooLarge(limit: Self.maximumByteCount)
         }
-        return JSONBody.isAdmitted(head.headers["Content-Type"]) ? nil : .unsupportedMediaType
+        return JSONBody.isAdmitted(head.headers.single("Content-Type")) ? nil : .unsupportedMediaType
     }
 
     /// 403 for a call with a cookie that a browser makes for another site, or nil.
@@ -67,7 +67,7 @@ extension WebPage {
     private func giving(_ secret: String?, to request: HTTPServerRequest, in answer: APIAnswer) -> APIAnswer {
         var answer = answer
         let cookie = SessionCookie.text(
-            secret, at: request.headers["Host"], isSecure: proxies.hasSecureScheme(request))
+            secret, at: request.headers.single("Host"), isSecure: proxies.hasSecureScheme(request))
         answer.headers.append("Set-Cookie", value: cookie)
         return answer
     }

@@ -59,7 +59,7 @@ struct WebPage: Sendable {
         let form = isPacked ? file.packed : file.plain
         var answer = APIAnswer(
             status: 200, headers: ["ETag": form.entityTag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"])
-        guard !EntityTag.isNamed(form.entityTag, in: request.headers) else {
+        guard request.headers.wants(form.entityTag) else {
             answer.status = 304
             return answer
         }
@@ -80,13 +80,10 @@ extension HTTPFields {
     /// True if an answer may be packed with gzip (RFC 9110, section 12.5.3).
     var admitsGzip: Bool {
         var weights: [String: Bool] = [:]
-        for field in all where field.name.equalsIgnoringCase("Accept-Encoding") {
-            for member in field.value.split(separator: ",") {
-                let parts = member.filter { $0 != " " && $0 != "\t" }.lowercased().split(separator: ";")
-                guard let coding = parts.first else { continue }
-                weights[String(coding)] = !parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) ?? 0 == 0 }
-            }
+        for member in members("Accept-Encoding") {
+            let parts = member.lowercased().unquotedParts(between: ";")
+            weights[parts[0]] = !parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) ?? 0 == 0 }
         }
-        return weights["gzip"] ?? weights["*"] ?? false
+        return weights["gzip"] ?? weights["x-gzip"] ?? weights["*"] ?? false
     }
 }

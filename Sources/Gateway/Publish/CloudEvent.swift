@@ -16,7 +16,7 @@ enum PublishForm: Sendable, Equatable {
     init?(_ mediaType: String?, headers: HTTPFields) {
         switch mediaType {
         case RequestWriter.eventContentType: self = .structuredEvent
-        case "application/json": self = headers["ce-specversion"] == nil ? .request : .binaryEvent
+        case "application/json": self = headers.count(of: "ce-specversion") == 0 ? .request : .binaryEvent
         default: return nil
         }
     }
@@ -28,16 +28,34 @@ struct CloudEvent: Sendable, Equatable {
     private static let kept = ["type", "time", "expirytime", "partitionkey", "traceparent", "tracestate"]
     private static let read = ["specversion", "id", "source"] + kept
 
+    /// The header fields of a binary event that are read.
+    static let fieldNames = read.map { "ce-" + $0 }
+
     /// The values by the attributes' names.
     private let values: [String: String]
+    /// The attributes whose header says no text.
+    private var unreadable: [String] = []
 
     var source: String? { values["source"] }
 
-    /// Reads the headers of a binary event, whose values are percent-encoded (HTTP binding, section 3.1.3.2).
+    /// Reads the headers of a binary event.
     init(_ headers: HTTPFields) {
         var values: [String: String] = [:]
-        for name in Self.read { values[name] = headers["ce-" + name].map { PercentEncoding.decoded($0) } }
+        for name in Self.read {
+            guard let field = headers.single("ce-" + name) else { continue }
+            values[name] = Self.value(field)
+            if values[name] == nil { unreadable.append(name) }
+        }
         self.values = values
+    }
+
+    /// The text that a header of a binary event says: in quotes or not, and then percent-encoded UTF-8 (HTTP binding, section 3.1.3.2). Nil
+    /// for anything else. The replacement character stands for bytes that came, and are no UTF-8: that character itself is encoded.
+    static func value(_ field: String) -> String? {
+        guard let text = field.unquoted, !text.unicodeScalars.contains("\u{FFFD}"),
+            let bytes = PercentEncoding.decode(Array(text.utf8)[...], plusIsBlank: false)
+        else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 
     /// Reads the members of a structured event.
@@ -72,8 +90,11 @@ struct CloudEvent: Sendable, Equatable {
                 RequestFault(
                     .schemaInvalid, at: form == .structuredEvent ? "/\(name)" : "", message: "The event's \(name) \(rule)"))
         }
+        for name in unreadable { add(name, rule: "must be UTF-8 with percent-encoding, in its header ce-\(name).") }
         if values["specversion"] != "1.0" { add("specversion", rule: "must be 1.0.") }
-        for name in ["id", "source", "type"] where values[name]?.isEmpty ?? true { add(name, rule: "is missing.") }
+        for name in ["id", "source", "type"] where values[name]?.isEmpty ?? !unreadable.contains(name) {
+            add(name, rule: "is missing.")
+        }
         if let time = values["time"], Timestamp(time.utf8Span.span) == nil {
             add("time", rule: "must be a date and time such as 2026-11-21T17:00:00Z.")
         }

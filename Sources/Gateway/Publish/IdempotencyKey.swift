@@ -11,8 +11,8 @@ struct IdempotencyKey: Sendable, Equatable {
 
     /// Reads the header, or fails with 400 `idempotency_key_invalid`. Returns nil without one.
     static func read(_ headers: HTTPFields) throws(APIProblem) -> IdempotencyKey? {
-        guard let value = headers["Idempotency-Key"] else { return nil }
-        guard headers.count(of: "Idempotency-Key") == 1, let key = IdempotencyKey(value) else { throw .idempotencyKeyInvalid }
+        guard headers.count(of: "Idempotency-Key") > 0 else { return nil }
+        guard let key = headers.single("Idempotency-Key").flatMap({ IdempotencyKey($0) }) else { throw .idempotencyKeyInvalid }
         return key
     }
 

@@ -72,7 +72,11 @@ struct Publication: Sendable {
         let form = submission.form
         let binary = form == .binaryEvent ? CloudEvent(submission.headers) : nil
         var headers = binary?.allHeaders ?? []
-        for name in ["traceparent", "tracestate"] { if let value = submission.headers[name] { headers.append((name, value)) } }
+        // Two parents are none, and the state is only read beside a parent (W3C Trace Context, sections 3.2 and 3.3).
+        if let parent = submission.headers.single("traceparent") {
+            headers.append(("traceparent", parent))
+            if let state = submission.headers.list("tracestate") { headers.append(("tracestate", state)) }
+        }
         if form == .structuredEvent { headers.append(("content-type", RequestWriter.eventContentType)) }
         let (what, isEnvelope) = StrictReader(headers: headers).read(submission.body, now: now, into: &request)
         if case .unreadable(let reason) = what { throw .unreadable(reason, in: submission.body, from: submission.line) }

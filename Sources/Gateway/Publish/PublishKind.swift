@@ -63,12 +63,3 @@ enum BatchForm: Sendable, Equatable {
         }
     }
 }
-
-extension HTTPFields {
-    /// The media type in small letters, without parameters; nil where there is none, or where there are several.
-    var mediaType: String? {
-        guard count(of: "Content-Type") == 1, let value = self["Content-Type"] else { return nil }
-        let type = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
-        return String(decoding: type, as: UTF8.self).lowercased()
-    }
-}

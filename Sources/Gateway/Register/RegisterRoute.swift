@@ -31,7 +31,7 @@ struct RegisterRoute: Sendable {
             let newID = UUID().uuidString.lowercased()
             return (Registrar.creating(for: handle, newID: newID, user: user, users: users.pattern), key: handle?.text ?? newID)
         case .putRegistration(let id):
-            let type = request.headers["Content-Type"]
+            let type = request.headers.single("Content-Type")
             let body = try RegisterBody(reading: request.body, contentType: type, of: user, by: rules)
             return (Registrar.writing(id, body: body, user: user, users: users.pattern), key: id)
         case .deleteRegistration(let id):

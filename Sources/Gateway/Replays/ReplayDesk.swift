@@ -244,8 +244,9 @@ struct ReplayDesk: Sendable {
     private static func check(
         _ prepared: PreparedReplay, order: RunOrder, headers: HTTPFields, shown: ReplayJSON
     ) throws(APIProblem) {
-        guard let named = headers["If-Match"] else { throw .planUnnamed }
-        guard named == "\"\(prepared.digest)\"" else { throw .otherPlan }
+        // Whoever says `*` has not said which plan was looked at.
+        guard let named = headers.list("If-Match"), named != "*" else { throw .planUnnamed }
+        guard headers.requires("\"\(prepared.digest)\"") else { throw .otherPlan }
         if prepared.isFinished || shown.state == "stopped" { throw .replayIsOver(shown.state) }
         guard !prepared.header.reason.isEmpty else { throw .reasonMissing }
         let count = prepared.header.counts.requests

@@ -68,21 +68,22 @@ enum Route: Sendable, Equatable {
         }
     }
 
-    /// Finds the route of a request. Methods have a case (RFC 9110, 9.1), and the path has its escapes.
+    /// Finds the route of a request. Methods have a case (RFC 9110, 9.1), HEAD leads where GET does (9.3.2), and the path has its escapes.
     static func match(_ method: String, path: Substring) -> Match {
         guard let routes = routes(of: path) else { return .nowhere }
-        if let found = routes.first(where: { $0.method == method }) { return .route(found.route) }
-        return .otherMethods(routes.map { $0.method })
+        let sought = method == "HEAD" ? "GET" : method
+        if let found = routes.first(where: { $0.method == sought }) { return .route(found.route) }
+        return .otherMethods(routes.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] })
     }
 
     /// The routes of a path by method, or nil for a path of nothing.
     private static func routes(of path: Substring) -> [(method: String, route: Route)]? {
         switch path {
-        case "/": return [("GET", .welcome), ("HEAD", .welcome)]
-        case "/v1/requests": return [("POST", .publish), ("GET", .operate(.results)), ("HEAD", .operate(.results))]
+        case "/": return [("GET", .welcome)]
+        case "/v1/requests": return [("POST", .publish), ("GET", .operate(.results))]
         case "/v1/requests:batch": return [("POST", .publishBatch)]
         case "/v1/requests:explain": return [("POST", .explain)]
-        case "/v1/openapi.json": return [("GET", .openAPI), ("HEAD", .openAPI)]
+        case "/v1/openapi.json": return [("GET", .openAPI)]
         default: break
         }
         if let found = PageRoute.methods(of: path) { return found.map { ($0.method, .page($0.route)) } }

@@ -6,7 +6,7 @@ extension Routes {
     func keyProblem(of head: HTTPServerRequest) -> APIProblem? {
         if session(of: head) != nil { return page?.crossSiteProblem(of: head) }
         guard PresentedKey(authorization: Self.authorization(of: head)) == nil else { return nil }
-        return head.headers["Authorization"] == nil ? .keyMissing : .keyMalformed
+        return head.headers.count(of: "Authorization") == 0 ? .keyMissing : .keyMalformed
     }
 
     /// Checks whose key a call has, or whose session.
@@ -24,6 +24,6 @@ extension Routes {
 
     /// The secret of a session in a call without a key. A key counts more than a cookie, which browsers add by themselves.
     private func session(of request: HTTPServerRequest) -> String? {
-        request.headers["Authorization"] == nil ? page?.secret(of: request) : nil
+        request.headers.count(of: "Authorization") == 0 ? page?.secret(of: request) : nil
     }
 }

@@ -9,6 +9,11 @@ struct Routes: Sendable {
     static let welcome =
         "pushfan gateway\nApps register at /api/register and notify at /api/notifications. Back ends publish at /v1/requests.\n"
 
+    /// Fields that are no lists, so that two of them say nothing (RFC 9110, section 5.3). The server refuses two lengths and hosts, and
+    /// an `Idempotency-Key` has a code of its own.
+    private static let singleFields =
+        ["Authorization", "Content-Type", "Origin", "Sec-Fetch-Site", "Last-Event-ID"] + CloudEvent.fieldNames
+
     let signIn: SignIn
     let endpoints: any Endpoints
     let services: GatewayServices
@@ -44,6 +49,9 @@ struct Routes: Sendable {
 
     /// What can be said against a request without its body.
     private func problem(of head: HTTPServerRequest, match: Route.Match, kind: PublishKind?) -> APIProblem? {
+        if case .route = match, let name = Self.singleFields.first(where: { head.headers.count(of: $0) > 1 }) {
+            return .repeatedField(name)
+        }
         switch match {
         case .nowhere, .otherMethods: return Self.noRoute(for: head, match: match)
         case .route(.welcome), .route(.openAPI): return nil
@@ -58,8 +66,8 @@ struct Routes: Sendable {
                 return .unauthorized
             }
             // A text to send may be missing, and needs no type then. Of a chunked body that is known at its end.
-            let hasBody = route.takesBody && (route != .notify || Int(head.headers["Content-Length"] ?? "") ?? 0 > 0)
-            return hasBody && !JSONBody.isAdmitted(head.headers["Content-Type"]) ? .unsupportedMediaType : nil
+            let hasBody = route.takesBody && (route != .notify || Int(head.headers.single("Content-Length") ?? "") ?? 0 > 0)
+            return hasBody && !JSONBody.isAdmitted(head.headers.single("Content-Type")) ? .unsupportedMediaType : nil
         }
     }
 
@@ -89,7 +97,7 @@ struct Routes: Sendable {
 
     /// Nil for two headers: neither counts more than the other.
     static func authorization(of request: HTTPServerRequest) -> String? {
-        request.headers.count(of: "Authorization") == 1 ? request.headers["Authorization"] : nil
+        request.headers.single("Authorization")
     }
 
     /// Answers a request, now or later; waits for nothing.

@@ -36,13 +36,11 @@ struct TrustedProxies: Sendable {
     func client(of request: HTTPServerRequest) -> NumericAddress? {
         guard var client = Self.address(request.remoteAddress[...]) else { return nil }
         guard contains(client) else { return client }
-        let fields = request.headers.all.filter { $0.name.equalsIgnoringCase("X-Forwarded-For") }
-        for field in fields.reversed() {
-            for entry in field.value.split(separator: ",", omittingEmptySubsequences: false).reversed() {
-                guard let address = Self.address(Self.trimmed(entry)) else { return client }
-                client = address
-                guard contains(client) else { return client }
-            }
+        let list = request.headers.list("X-Forwarded-For") ?? ""
+        for entry in list.split(separator: ",", omittingEmptySubsequences: false).reversed() {
+            guard let address = Self.address(entry.withoutBlanks[...]) else { return client }
+            client = address
+            guard contains(client) else { return client }
         }
         return client
     }
@@ -51,8 +49,7 @@ struct TrustedProxies: Sendable {
     /// this machine calls, unless a trusted proxy here says that its client came over TLS (`X-Forwarded-Proto`).
     func hasSecureScheme(_ request: HTTPServerRequest) -> Bool {
         guard !request.isSecure, let peer = Self.address(request.remoteAddress[...]), peer.isLoopback else { return true }
-        let scheme = request.headers["X-Forwarded-Proto"]?.split(separator: ",").first.map { String(Self.trimmed($0)) }
-        return contains(peer) && scheme?.equalsIgnoringCase("https") ?? false
+        return contains(peer) && request.headers.members("X-Forwarded-Proto").first?.equalsIgnoringCase("https") ?? false
     }
 
     private func contains(_ address: NumericAddress) -> Bool {
@@ -90,12 +87,5 @@ struct TrustedProxies: Sendable {
         let mark = UInt8(ascii: ":")
         guard let colon = text.utf8.firstIndex(of: mark), text.utf8.lastIndex(of: mark) == colon else { return (text, nil) }
         return (text[..<colon], text[text.utf8.index(after: colon)...])
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        let isBlank = { (character: Character) in character == " " || character == "\t" }
-        var rest = text.drop(while: isBlank)
-        while let last = rest.last, isBlank(last) { rest.removeLast() }
-        return rest
     }
 }

@@ -56,6 +56,8 @@ enum AdminRoute: Equatable {
             }
         }
         let found = methods.first { $0.key == request.method || ($0.key == "GET" && request.method == "HEAD") }
-        self = found?.value ?? .methodNotAllowed(allowed: methods.map(\.key).joined(separator: ", "))
+        self =
+            found?.value
+            ?? .methodNotAllowed(allowed: methods.map { $0.key == "GET" ? "GET, HEAD" : $0.key }.joined(separator: ", "))
     }
 }

@@ -32,7 +32,7 @@ extension EmulatedHub {
             var registration = try RegistrationReader.read(call.request.body)
             registration.id = id
             registration.writtenAt = call.moment.milliseconds
-            let condition = call.request.headers["If-Match"]
+            let condition = call.request.headers.list("If-Match")
             let written: Registration = try state.withLock { (state) throws(RefusedCall) in
                 let existing = state.registrations[id]
                 if let condition { try Self.check(condition, against: existing) }
@@ -53,7 +53,7 @@ extension EmulatedHub {
     /// `DELETE /registrations/{id}`, for which `If-Match` is mandatory.
     func deleteRegistration(_ call: HubCall, id: String) -> HubAnswer {
         answering { () throws(RefusedCall) in
-            guard let condition = call.request.headers["If-Match"] else {
+            guard let condition = call.request.headers.list("If-Match") else {
                 throw RefusedCall(400, detail: "The HTTP header \"If-Match\" is missing")
             }
             try state.withLock { (state) throws(RefusedCall) in
@@ -133,7 +133,8 @@ extension EmulatedHub {
     private static func check(_ condition: String, against existing: Registration?) throws(RefusedCall) {
         guard let existing else { throw RefusedCall(404, detail: "") }
         guard condition != "*" else { return }
-        guard condition.filter({ $0.isASCII && $0.isNumber }) == String(existing.etag) else {
+        let named = condition.unquotedParts(between: ",", escapes: false).map { $0.filter { $0.isASCII && $0.isNumber } }
+        guard named.contains(String(existing.etag)) else {
             throw RefusedCall(412, detail: "The registration was changed since it was read")
         }
     }

@@ -159,10 +159,13 @@ public struct RequestReader: Sendable {
         _ parent: RecordHeaders.Name, state: RecordHeaders.Name, from attributes: borrowing Attributes,
         into request: inout PushRequest
     ) -> Bool {
-        guard let text = attributes.text(parent, byteCount: 55...55, in: &request.document),
-            TraceParent.isValid(request.document.span(text))
-        else { return false }
+        guard let text = attributes.text(parent, in: &request.document), TraceParent.isValid(request.document.span(text)) else {
+            return false
+        }
         request.traceParent = text
+        if !TraceParent.isOfVersion00(request.document.span(text)) {
+            request.traceParent = request.document.add(TraceParent.lowered(request.document.span(text)).span)
+        }
         request.traceState = attributes.text(state, byteCount: 1...512, in: &request.document)
         return true
     }
