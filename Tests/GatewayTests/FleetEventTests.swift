@@ -175,6 +175,13 @@ import Testing
         #expect(json["finished"] as? [String: Int] == ["sent": 4] && json["calls_per_second"] as? Double == 4)
     }
 
+    @Test func whatWasSentIsCountedApartFromWhatFailed() throws {
+        var work = RecentWork()
+        work.add(.init(finished: ["sent": 3, "partial": 1, "failed": 40, "rejected": 2, "duplicate": 4]), milliseconds: 2000)
+        let json = try Self.read([], work)
+        #expect(json["sent_per_second"] as? Double == 2 && json["finished_per_second"] as? Double == 25)
+    }
+
     @Test func whatIsInTroubleHasItsPlaceFirst() throws {
         var members = try (0..<3000).map { try Self.member("w-\($0)", #"{"loops":[{"worker":"w-\#($0)"}]}"#) }
         members.append(try Self.member("x", #"{"loops":[{"trouble":"it is stuck"}]}"#))
@@ -201,7 +208,7 @@ import Testing
         var work = RecentWork()
         for _ in 0..<1000 { work.add(.init(finished: ["sent": .max], calls: .max), milliseconds: .max) }
         for _ in 0..<1000 { work.add(.init(finished: ["sent": .max], calls: .max), milliseconds: -5) }
-        #expect(work.finished == ["sent": .max] && work.callsPerSecond >= 0)
+        #expect(work.finished == ["sent": .max] && work.callsPerSecond >= 0 && work.sentPerSecond >= 0)
     }
 
     @Test func wordsOfAStrangerAreNotCounted() {

@@ -17,18 +17,21 @@ const share = (minute, name) => name === 'others'
 
 const bad = (minute) => share(minute, 'failed') + share(minute, 'rejected')
 
+// What does not wait for a hub that is out. Only what was sent has moved.
+const rest = (fleet) => fleet.sent_per_second > 0 ? `the rest moves: ${rate(fleet.sent_per_second)} sent a second` : 'nothing is sent'
+
 /** The state of the whole in one sentence, from reports of workers and from the backlog. */
-function verdict({fleet, backlog, state}) {
+export function verdict({fleet, backlog, state}) {
   if (!fleet) return {tone: 'soft', text: 'Waiting for the first report of the workers.'}
   if (state === 'cut') return {tone: 'warn', text: 'Cut off from the gateway: these are the last figures that came.'}
   const workers = fleet.workers.filter((worker) => !worker.stale)
   if (!workers.length) return {tone: 'bad', text: 'No worker reports. Requests wait in Kafka until one runs.'}
   const out = (fleet.hubs ?? []).filter((hub) => !hub.retired && (hub.circuit !== 'closed' || hub.trouble))
   const stuck = (backlog?.reasons ?? []).filter((reason) => reason.stuck)
-  const moves = `${rate(fleet.finished_per_second)} finished a second`
+  const moves = `${rate(fleet.finished_per_second)} finished a second${fleet.sent_per_second < fleet.finished_per_second ? `, ${rate(fleet.sent_per_second)} of them sent` : ''}`
   const known = backlog && !backlog.unknown
   const behind = known ? `, ${backlog.requests ? `${plural(backlog.requests, 'request')} behind, the oldest for ${duration(backlog.oldest_ms)}` : 'nothing waits'}` : ', what waits is not known'
-  if (out.length) return {tone: 'bad', text: `${out.map((hub) => `Hub ${hub.hub} is out`).join(', ')}; the rest moves: ${moves}${behind}.`}
+  if (out.length) return {tone: 'bad', text: `${out.map((hub) => `Hub ${hub.hub} is out`).join(', ')}; ${rest(fleet)}${behind}.`}
   if (stuck.length) return {tone: 'warn', text: `Something is stuck: ${moves}${behind}.`}
   if (!(fleet.finished_per_second > 0)) return known && !backlog.requests ? {tone: 'good', text: 'Idle: nothing waits.'} : {tone: 'warn', text: `Nothing moves${behind}.`}
   return {tone: 'good', text: `Moving: ${moves}${behind}.`}

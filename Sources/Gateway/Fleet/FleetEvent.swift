@@ -25,6 +25,7 @@ struct FleetEvent {
     func json(at wall: Int64) -> [UInt8] {
         var json = JSONObject(["at": Timestamp(milliseconds: wall).text])
         json.add("finished_per_second", tenths: work.finishedPerSecond)
+        json.add("sent_per_second", tenths: work.sentPerSecond)
         json.add("calls_per_second", tenths: work.callsPerSecond)
         json.add("finished", raw: ReplayJSON.object(work.finished.map { ($0.key, $0.value) }))
         if let latency = work.latency.figures { json.add("latency", raw: latency) }
