@@ -2,6 +2,7 @@
 
 import re
 
+from browser import wait
 from trial import case, check
 
 # What an exported function of a file of the page makes of its arguments.
@@ -35,3 +36,15 @@ def verdicts(trial):
         text = trial.browser.script(MADE, "overview.js", "verdict", {"state": "live", "fleet": seen, "backlog": backlog})["text"]
         check(re.search(said, text), f"{text!r} does not say {said!r}")
         check(not unsaid or not re.search(unsaid, text), f"{text!r} says {unsaid!r}")
+
+
+@case("beside the sentence that nothing waits stands how many failures are open, with the way to them")
+def idle_with_failures(trial):
+    trial.fail(1)
+    trial.open("overview")
+    browser = trial.browser
+    wait(lambda: "Idle: nothing waits" in trial.shown("[data-verdict]") and trial.count("[data-open]") == trial.open_failures(),
+         "the number of open failures stands beside it")
+    trial.press("[data-open]")
+    trial.ready("failures")
+    check(browser.find("tr[data-cause]"), "the link does not lead to what has failed")

@@ -33,7 +33,7 @@ export function verdict({fleet, backlog, state}) {
   const behind = known ? `, ${backlog.requests ? `${plural(backlog.requests, 'request')} behind, the oldest for ${duration(backlog.oldest_ms)}` : 'nothing waits'}` : ', what waits is not known'
   if (out.length) return {tone: 'bad', text: `${out.map((hub) => `Hub ${hub.hub} is out`).join(', ')}; ${rest(fleet)}${behind}.`}
   if (stuck.length) return {tone: 'warn', text: `Something is stuck: ${moves}${behind}.`}
-  if (!(fleet.finished_per_second > 0)) return known && !backlog.requests ? {tone: 'good', text: 'Idle: nothing waits.'} : {tone: 'warn', text: `Nothing moves${behind}.`}
+  if (!(fleet.finished_per_second > 0)) return known && !backlog.requests ? {tone: 'good', text: 'Idle: nothing waits.', isIdle: true} : {tone: 'warn', text: `Nothing moves${behind}.`}
   return {tone: 'good', text: `Moving: ${moves}${behind}.`}
 }
 
@@ -99,7 +99,7 @@ function open(view) {
   const more = el('p', {class: 'soft small'})
   const range = el('select', {'aria-label': 'Range of the plots', onchange: (event) => { minutes = Number(event.target.value); view.remember({minutes}); ask() }},
     ranges.map((one) => el('option', {value: one, selected: one === minutes}, `Last ${one} minutes`)))
-  let history = [], kind = ''
+  let history = [], kind = '', isIdle = false, failures = null, counted = -1, owed = 0
 
   function showLive() {
     if (live.isPaused || view.signal.aborted) return
@@ -111,14 +111,17 @@ function open(view) {
     const found = verdict(live)
     headline.className = `notice ${found.tone}`
     const reasons = backlog?.reasons ?? []
-    const text = [found.text, ...reasons.map((reason) => reason.text)].join('\n')
+    isIdle = Boolean(found.isIdle)
+    const open = isIdle && failures?.open ? `${failures.open === 1 ? '1 failure is' : `${count(failures.open)} failures are`} open` : ''
+    const text = [found.text, open, ...reasons.map((reason) => reason.text)].join('\n')
     if (headline.dataset.text !== text) {
       headline.dataset.text = text
-      show(headline, el('p', {}, state(found.text, found.tone)), reasons.map((reason) => el('p', {class: 'small'}, withCode(reason.text))))
+      show(headline, el('p', {}, state(found.text, found.tone), open && [' ', el('a', {href: link('failures'), 'data-open': true}, `${open}.`)]), reasons.map((reason) => el('p', {class: 'small'}, withCode(reason.text))))
     }
     const now = found.tone + (fleet?.hubs ?? []).map((hub) => hub.circuit)
     if (kind !== now && kind) announce(found.text)
     kind = now
+    if (!failures) askFailures()
     if (!fleet) return live.state === 'cut' && view.ready()
     tiles.published.update(rate(backlog?.published_per_second), 'requests, at Kafka', series.map((one) => one.published))
     tiles.finished.update(rate(fleet.finished_per_second), `${rate(fleet.calls_per_second)} hub calls a second`, series.map((one) => one.finished))
@@ -133,6 +136,18 @@ function open(view) {
     say(more, [fleet.hubs_omitted && `${count(fleet.hubs_omitted)} more hubs`, fleet.hubs_partial && 'reports had no room for every hub, so sums may be too low',
       fleet.workers_omitted && `${count(fleet.workers_omitted)} more workers`].filter(Boolean).join('; '))
     view.ready()
+  }
+
+  // Asks how many failures are open once more was finished, and again: the index is a second behind. Without one, which makes it a search, it asks once.
+  async function askFailures() {
+    if (!isIdle || failures?.searched?.by === 'scan') return
+    const finished = sum(live.fleet.finished)
+    if (finished !== counted) [counted, owed] = [finished, 2]
+    if (owed-- <= 0) return
+    failures ??= {}
+    // Why it cannot be counted is said where the failures are.
+    failures = await get('v1/failures', view.signal).catch(() => ({}))
+    showLive()
   }
 
   function showHistory(begun) {
@@ -169,8 +184,8 @@ function open(view) {
     el('div', {class: 'third'}, el('section', {class: 'card'}, laneTable.node), el('section', {class: 'card'}, hubTable.node, more,
       el('p', {class: 'small'}, el('a', {href: link('failures')}, 'What fails, by cause')))),
     el('section', {class: 'card'}, workerTable.node),
-    asCommands([{path: 'v1/status'}, {path: 'v1/status/events', isStream: true}, {path: `v1/history?minutes=${minutes}`}], ['pushfan status']))
-  const timer = setInterval(() => { if (!isQuiet()) ask() }, 10000)
+    asCommands([{path: 'v1/status'}, {path: 'v1/status/events', isStream: true}, {path: `v1/history?minutes=${minutes}`}, {path: 'v1/failures'}], ['pushfan status', 'pushfan failed --all']))
+  const timer = setInterval(() => { if (!isQuiet()) { ask(); askFailures() } }, 10000)
   view.signal.addEventListener('abort', () => clearInterval(timer))
   follow(showLive, view.signal)
   showLive()
