@@ -125,8 +125,18 @@ def pause_and_stop(trial):
         wait(lambda: trial.count("[data-progress]") != before, "the page counts what is dealt with")
     stands("running")
     grows()
+    # The bar's own button holds the figures alone.
+    trial.press("[data-action=pause-view]")
+    wait(lambda: "figures paused" in trial.shown("[data-age]"), "the bar says that the figures are paused")
+    before = trial.job(job)["next"]
+    wait(lambda: trial.job(job)["next"] > before, "the replay goes on while the figures are paused")
+    equal(trial.shown("[data-action=pause-view]"), "Let the figures go on", "the button of the figures while they are paused")
+    trial.press("[data-action=pause-view]")
+    wait(lambda: "figures paused" not in trial.shown("[data-age]"), "the bar says that the figures move")
+    equal([trial.shown(f"[data-action={one}]") for one in ("pause-view", "pause")], ["Pause the figures", "Pause this replay"], "the two pauses")
     trial.press("[data-action=pause]")
     stands("paused")
+    equal(trial.shown("[data-action=resume]"), "Go on with this replay", "the way on")
     held = trial.job(job)["next"]
     trial.pass_events(3)
     equal(trial.job(job)["next"], held, "requests dealt with while it is paused")

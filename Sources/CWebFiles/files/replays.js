@@ -179,7 +179,7 @@ function openOne(view) {
       const wanted = {reason: reason.value.trim(), ...speed.value ? {rate: Number(speed.value)} : {}, ...typed ? {count: Number(typed.value)} : {}}
       command('run', {body: wanted, headers: {'If-Match': etag}})
     }
-    const go = el('button', {class: 'main', 'data-action': 'run'}, plan.state === 'planned' ? `Send ${plural(plan.requests, 'request')} again` : 'Go on')
+    const go = el('button', {class: 'main', 'data-action': 'run'}, plan.state === 'planned' ? `Send ${plural(plan.requests, 'request')} again` : 'Go on with this replay')
     if (!plan.requests) go.disabled = true
     return el('form', {class: 'form', onsubmit: submit},
       el('label', {class: 'field'}, 'Reason', reason), el('label', {class: 'field'}, 'Requests a second', speed),
@@ -218,7 +218,7 @@ function openOne(view) {
       plan.problem ? problemNotice({message: plan.problem.detail ?? String(plan.problem), ...plan.problem}) : null,
       isPlanned ? null : [bar.meter, bar.text, plan.source === 'deadletter' ? null : bar.results],
       isPlanned || plan.state === 'interrupted' ? (isElsewhere ? notice('', 'The plan is at another gateway, or at the command that made it.') : runForm()) : null,
-      atWork.includes(plan.state) ? el('div', {class: 'row'}, plan.state === 'paused' ? act('resume', 'Go on') : act('pause', 'Pause the replay'), act('stop', 'Stop for good')) : null,
+      atWork.includes(plan.state) ? el('div', {class: 'row'}, plan.state === 'paused' ? act('resume', 'Go on with this replay') : act('pause', 'Pause this replay'), act('stop', 'Stop for good')) : null,
       // Requests in place of dead letters are new ones, and name no replay.
       isOver && plan.source !== 'deadletter' ? el('p', {}, el('a', {href: link('requests', undefined, {filter: `job:${plan.id}`}), 'data-action': 'results'}, 'See its results')) : null,
       samples(), leftovers())
