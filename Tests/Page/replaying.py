@@ -149,6 +149,8 @@ def pause_and_stop(trial):
     over = trial.job(job)
     check(held < over["next"] < count, f"it stopped after {over['next']} of {count}")
     check(not trial.browser.find("[data-action=run], [data-action=resume]"), "a replay that was stopped can be run")
+    wait(lambda: trial.count("[data-count=left]") == count - over["next"]
+         and f"{count - over['next']}: the replay was stopped before it" in trial.shown("[data-left]"), "the page has the number of leftovers, and why")
     trial.press("main details:not(.as) summary")
     rows = "return [...document.querySelectorAll('main details:not(.as) tbody tr')].map((row) => row.querySelector('th').textContent)"
 
