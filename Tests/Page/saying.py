@@ -4,6 +4,7 @@ import pathlib
 import re
 
 from browser import wait
+from pagestage import request
 from trial import case, check, equal
 
 # What an exported function of a file of the page makes of its arguments.
@@ -77,3 +78,58 @@ def left_words(trial):
     said = {why for _, why in found}
     check(len(words) > 10 and len(said) == len(words), f"{words} are {said}")
     check(not any("_" in why for why in said), f"a reason is without words: {said}")
+
+
+def final(**members):
+    return {"kind": "final", "result_id": "final.a.0.7", "state": "sent", "outcome": "success", "targets": {"planned": 1, "accepted": 1}} | members
+
+
+def attempt(number, **members):
+    return {"n": number, "send": 0, "result": "ok", "http_status": 201, "bytes_sent": True} | members
+
+
+LOST = attempt(1, result="timeout", http_status=None)
+UNKNOWN = final(state="failed", outcome="ambiguous", targets={"planned": 2, "ambiguous": 1},
+                sends=[{"index": 0, "outcome": "ambiguous"}, {"index": 1, "outcome": "throttled"}])
+# Of each the results of a request, those of its replays, and what is to be said: nothing where none can have rung twice.
+TWICE = [
+    ([final()], [], None),
+    ([final(attempts=[attempt(1)])], [], None),
+    ([final(attempts=[LOST, attempt(2)])], [], "an attempt had no answer"),
+    ([final(attempts=[attempt(1, result="error", http_status=524), attempt(2)])], [], "an attempt had no answer"),
+    ([final(attempts=[attempt(1, result="error", http_status=503), attempt(2)])], [], None),
+    ([final(attempts=[LOST | {"bytes_sent": False}, attempt(2)])], [], None),
+    ([final(attempts=[LOST, attempt(1, send=1)])], [], None),
+    ([UNKNOWN], [], None),
+    ([final(), final()], [], "a result more than once"),
+    ([final(), final(result_id="final.a.0.9")], [], "published and sent 2 times"),
+    ([final(), final(result_id="final.a.0.9", state="duplicate", targets={"planned": 0})], [], None),
+    ([UNKNOWN], [final(replay={"sends": [0]})], "a replay repeated"),
+    ([UNKNOWN], [final(replay={})], "a replay repeated"),
+    ([UNKNOWN], [final(replay={"sends": [1]})], None),
+    ([UNKNOWN], [final(state="expired", targets={"planned": 1, "accepted": 0})], None),
+]
+
+
+@case("what may have rung twice is said to, and nothing else is")
+def twice(trial):
+    trial.open("requests")
+    for results, replays, said in TWICE:
+        found = trial.browser.script(MADE, "view.js", "doubts", results, results[-1], replays)
+        check(len(found) == (said is not None) and (said or "") in "; ".join(found), f"{results} and {replays}: {found}")
+
+
+@case("a request whose call was made again without an answer is not sent without a word on its page")
+def sent_perhaps_twice(trial):
+    name = trial.name("twice")
+    trial.fault("reset=after,tags=username:bob,count=1")
+    try:
+        trial.api.publish([request(name, "bob", hub="south", options={"max_attempts": 2, "on_ambiguous": "retry"})])
+        wait(lambda: trial.state(name) == "sent", "it is sent")
+    finally:
+        trial.fault(None)
+    trial.open(f"requests/{name}")
+    check("rung twice" in (trial.shown("[data-twice]") or ""), f"the page says {trial.shown('[data-verdict]')!r}")
+    check("perhaps twice" in trial.shown("[data-step=result]"), "the timeline has it as sent, without a word")
+    trial.open(f"requests?filter=request:{name}")
+    check("perhaps twice" in trial.browser.await_element(f"tr[data-row='{name}']").text, "the list has it as sent, without a word")

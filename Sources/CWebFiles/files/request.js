@@ -4,7 +4,7 @@ import {asCommands, call, get, may, target} from './api.js'
 import {announce, button, bytes, count, duration, el, facts, notice, plural, shell, show, state, table, time, tone, withCode} from './kit.js'
 import {isQuiet} from './live.js'
 import {quoted} from './requests.js'
-import {counts, go, link, needs, pretty, problemNotice} from './view.js'
+import {counts, doubts, go, link, needs, pretty, problemNotice} from './view.js'
 
 const states = {
   sent: 'The hub accepted every call.', partial: 'The hub accepted some calls.', failed: 'The hub accepted no call, or it is unknown whether it did.',
@@ -29,7 +29,8 @@ const recordText = ({topic, partition, offset}) => `${topic}, partition ${partit
 function read(answer) {
   const results = answer.life?.results ?? (answer.result ? [answer.result] : [])
   const finals = results.filter((result) => result.kind === 'final')
-  return {own: finals.findLast((result) => result.state !== 'duplicate') ?? finals.at(-1), outcomes: results.filter((result) => result.kind === 'outcome')}
+  const own = finals.findLast((result) => result.state !== 'duplicate') ?? finals.at(-1)
+  return {own, doubts: doubts(results, own, answer.life?.replays), outcomes: results.filter((result) => result.kind === 'outcome')}
 }
 
 // Abandoned and Unknown are failures, whatever else is said.
@@ -65,20 +66,22 @@ const callLine = (send) => [callName(send), bytes(send.payload_bytes), state(sen
 const outcomeLine = ({sends: [send] = [], ...one}) => [callName(send), state(one.hub_state ?? one.state, fate(one)), counts(send?.pns_outcomes ?? {}),
   errorText(one.error), send?.notification_id && ['notification id ', code(send.notification_id)]]
 
-function resultFacts({outcome, error, targets, timings, replay_safety}, cause) {
+const twice = (doubts) => doubts.length > 0 && state(`Devices may have rung twice: ${doubts.join('; ')}.`, 'warn')
+
+function resultFacts({outcome, error, targets, timings, replay_safety}, cause, doubts) {
   return facts([
     ['Outcome', outcome.replaceAll('_', ' ')],
     ['Error', errorText(error)],
     ['Faults', error?.faults && lines(error.faults, (fault) => `${fault.pointer ?? ''} ${fault.message}`)],
     ['Cause', cause && withCode(cause.cause)], ['What to do', cause && withCode(cause.remedy)],
-    ['Calls', targets && counts(targets)],
+    ['Calls', targets && counts(targets)], ['In doubt', twice(doubts) || null],
     ['Time', timings && `${duration(timings.hub_ms)} in calls, all together; ${duration(timings.throttle_wait_ms)} because the hub asked to wait`],
     ['Replay', safeties[replay_safety] ?? replay_safety],
   ])
 }
 
 function steps(answer, cause) {
-  const {own, outcomes} = read(answer), times = own?.timings ?? {}
+  const {own, outcomes, doubts} = read(answer), times = own?.timings ?? {}
   const made = [step('published', 'good', 'Published', times.published_at ?? answer.accepted_at, null, facts([
     ['Record', answer.topic && recordText(own?.origin ?? answer)], ['Source', own?.source], ['Tenant', own?.tenant],
     ['Labels', own?.labels && Object.entries(own.labels).map(([name, value]) => [el('bdi', {class: 'tag'}, `${name}=${value}`), ' '])], ['Not before', answer.due_at && time(answer.due_at)]]))]
@@ -87,7 +90,7 @@ function steps(answer, cause) {
   if (own.targets?.planned) made.push(step('planned', 'good', own.parts ? `Divided into ${plural(own.parts.count, 'part')}` : `${plural(own.targets.planned, 'call')} planned`, null,
     times.first_attempt_at ? `${between(times.consumed_at, times.first_attempt_at)} until the first went` : 'none went', own.sends && lines(own.sends, callLine)))
   if (own.attempts?.length) made.push(step('attempts', own.attempts.some((one) => one.result !== 'ok') ? 'warn' : 'good', plural(own.attempts.length, 'attempt'), times.first_attempt_at, null, attemptTable(own)))
-  made.push(step('result', tone(own.state), state(own.state, tone(own.state)), times.finished_at ?? own.at, `${duration(times.total_ms)} after it was published`, resultFacts(own, cause)))
+  made.push(step('result', doubts.length ? 'warn' : tone(own.state), state(`${own.state}${doubts.length && own.targets?.accepted ? ', perhaps twice' : ''}`, tone(own.state)), times.finished_at ?? own.at, `${duration(times.total_ms)} after it was published`, resultFacts(own, cause, doubts)))
   if (outcomes.length) made.push(step('outcome', worst(outcomes), "The hub's outcome", outcomes.at(-1).at, `${between(times.finished_at ?? own.at, outcomes.at(-1).at)} after the result`, lines(outcomes, outcomeLine)))
   else if (own.targets?.accepted) made.push(step('outcome', 'soft', "The hub's outcome is not known", null, 'it queued the calls; options.track_outcome follows them'))
   return made
@@ -134,14 +137,14 @@ function open(view) {
   let answer, cause
 
   function render() {
-    const {own, outcomes} = read(answer)
+    const {own, outcomes, doubts} = read(answer)
     const isRepaired = cause?.repaired > 0
-    const color = !own ? 'warn' : isRepaired ? 'good' : tone(own.state) === 'good' && outcomes.length ? worst(outcomes) : tone(own.state)
+    const color = !own ? 'warn' : doubts.length && tone(own.state) === 'good' && worst(outcomes) !== 'bad' ? 'warn' : isRepaired ? 'good' : tone(own.state) === 'good' && outcomes.length ? worst(outcomes) : tone(own.state)
     headline.className = `notice ${color}`
     show(headline, el('p', {}, state(own ? own.state : `no result yet: ${answer.state}`, own ? tone(own.state) : 'warn'), ' ', own ? states[own.state] : places[answer.whereabouts?.state],
       outcomes.length ? ` Then the hub said: ${[...new Set(outcomes.map((one) => one.hub_state ?? one.state))].join(', ')}.` : ''),
       own?.error && el('p', {class: 'clip'}, errorText(own.error)),
-      isRepaired && el('p', {}, state('A replay has repaired it.', 'good')))
+      isRepaired && el('p', {}, state('A replay has repaired it.', 'good')), doubts.length > 0 && el('p', {'data-twice': true}, twice(doubts)))
     show(list, steps(answer, cause))
     const relatives = family(answer)
     kin.hidden = !relatives.length
