@@ -20,6 +20,7 @@ def fleet(**members):
 
 
 OUT = [{"hub": "south", "circuit": "open"}, {"hub": "north", "circuit": "closed"}]
+AWAY = {"reachable": False, "since": "2026-11-27T15:00:01.000Z", "problem": "brokers do not answer"}
 RESTS = {"requests": 0, "oldest_ms": 0, "reasons": []}
 # Of each the fleet, the backlog, what is to be said, and what is not.
 VERDICTS = [
@@ -28,10 +29,15 @@ VERDICTS = [
     (fleet(finished_per_second=40, sent_per_second=0), RESTS, r"40\.0 finished a second, 0\.0 of them sent", None),
     (fleet(finished_per_second=40, sent_per_second=40), RESTS, r"Moving: 40\.0 finished a second, nothing waits", r"of them"),
     (fleet(), RESTS, r"Idle: nothing waits", None),
+    (fleet(kafka=AWAY, workers=[]), {"unknown": True}, r"Kafka is away: brokers do not answer, since .*\d\d:00:01", r"[Ww]orker|Idle"),
+    (fleet(kafka=AWAY), RESTS, r"Kafka is away", r"Idle|nothing waits"),
+    (fleet(kafka={"reachable": True}, workers=[worker(stale=True)]), RESTS, r"No worker reports\. Requests wait", r"away"),
+    (fleet(kafka={"reachable": True}, workers=[]), {"unknown": True, "at": "2026-11-27T15:00:00.000Z"}, r"Kafka does not show", r"until one runs"),
+    (fleet(workers=[]), None, r"Kafka has not answered yet", r"until one runs"),
 ]
 
 
-@case("the overview's sentence counts what was sent as moving, and not what failed")
+@case("the overview's sentence counts what was sent as moving, and names Kafka before missing workers")
 def verdicts(trial):
     trial.open("overview")
     for seen, backlog, said, unsaid in VERDICTS:
@@ -133,3 +139,37 @@ def sent_perhaps_twice(trial):
     check("perhaps twice" in trial.shown("[data-step=result]"), "the timeline has it as sent, without a word")
     trial.open(f"requests?filter=request:{name}")
     check("perhaps twice" in trial.browser.await_element(f"tr[data-row='{name}']").text, "the list has it as sent, without a word")
+
+
+# Hands the page events of the fleet in place of the gateway's, which end with the function.
+EVENTS = """
+window.EventSource = class extends EventTarget {
+  constructor() { super(); window.fed = this }
+  close() {}
+}
+window.feed = (name, data) => window.fed?.dispatchEvent(new MessageEvent(name, {data: JSON.stringify(data)}))
+"""
+
+
+@case("with Kafka away the overview names it, no figure is live, and none of the present is shown")
+def kafka_away(trial):
+    browser = trial.browser
+    trial.open("overview")
+    browser.script(EVENTS)
+    browser.keys("p", "p")  # opens the stream anew
+    wait(lambda: browser.script("return Boolean(window.fed)"), "the page follows the events at hand")
+    now = "2026-11-27T15:01:01.000Z"
+
+    def feed(**members):
+        browser.script("feed('backlog', arguments[0]); feed('fleet', arguments[1])", {"at": now, "unknown": True}, fleet(at=now, **members))
+    feed(kafka=AWAY, workers=[worker(stale=True, age_ms=61000)])
+    check(re.search(r"Kafka is away, .*old", trial.shown("[data-age]")), f"the bar says {trial.shown('[data-age]')!r}")
+    check("Kafka is away" in trial.shown("[data-verdict]"), f"the sentence is {trial.shown('[data-verdict]')!r}")
+    equal(set(one.split(" ", 1)[1] for one in trial.live() if not one.startswith("failed")), {"–"}, "the figures of the present")
+    feed(kafka=AWAY, workers=[])
+    check("worker" not in trial.shown("[data-verdict]") and "live" not in trial.shown("[data-age]"), "workers are blamed, or figures live")
+    # Nothing but reports of long ago: the stream lives, the figures do not.
+    feed(kafka={"reachable": True}, workers=[worker(stale=True, age_ms=30000)])
+    check("live" not in trial.shown("[data-age]"), f"the bar says {trial.shown('[data-age]')!r}")
+    feed(kafka={"reachable": True})
+    check("live" in trial.shown("[data-age]"), f"the bar says {trial.shown('[data-age]')!r} of what is of the present")

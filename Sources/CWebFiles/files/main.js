@@ -190,6 +190,7 @@ function showAge() {
   const text = live.isPaused ? `figures paused${old === null ? '' : `, ${duration(old)} old`}`
     : live.state === 'refused' ? 'no live data for this key'
     : live.state === 'cut' ? `cut off${old === null ? '' : `, ${duration(old)} old`}`
+    : stream.isAway() ? `Kafka is away, ${duration(old)} old`
     : old === null ? 'connecting' : `${old > 3000 ? '' : 'live, '}${duration(Math.round(old / 100) * 100)} old`
   say(age, text)
   age.className = `small number ${live.state === 'cut' || old > 10000 ? 'bad' : 'soft'}`
