@@ -173,3 +173,20 @@ def kafka_away(trial):
     check("live" not in trial.shown("[data-age]"), f"the bar says {trial.shown('[data-age]')!r}")
     feed(kafka={"reachable": True})
     check("live" in trial.shown("[data-age]"), f"the bar says {trial.shown('[data-age]')!r} of what is of the present")
+
+
+@case("a large request on its way is neither done nor unknown: its page says how many of its parts have a result")
+def in_parts(trial):
+    users = [f"nobody-{number}" for number in range(1700)]  # 17 parts, of 100 users each
+    name = trial.name("large")
+    trial.fault("delay=6s")
+    try:
+        trial.api.publish([request(name, audience={"users": users}, hub="south")])
+        wait(lambda: trial.api.get(f"/v1/requests/{name}", life="true").get("whereabouts", {}).get("state") == "in_parts", "it is divided")
+        trial.open(f"requests/{name}")
+        check(re.search(r"divided into \d+ parts", trial.shown("[data-verdict]")), f"the page says {trial.shown('[data-verdict]')!r}")
+        check("result is not kept" not in trial.text(), "the page says that it is done")
+    finally:
+        trial.fault(None)
+    wait(lambda: trial.state(name) == "sent", "it is sent")
+    wait(lambda: trial.browser.find("[data-step=planned]"), "its page has the result of the whole", seconds=70)

@@ -21,6 +21,14 @@ const places = {
   unknown: 'No record of it is in what was searched.',
 }
 
+/** Where a request is that has no result, in a sentence. */
+export function placeText({state: word, parts: {count: all, ended} = {}} = {}) {
+  if (word !== 'in_parts') return places[word] ?? word?.replaceAll('_', ' ')
+  if (all === undefined) return `It was divided into parts, of which at least ${count(ended)} ${ended === 1 ? 'has' : 'have'} a result.`
+  return ended < all ? `It was divided into ${plural(all, 'part')}: ${count(ended)} ${ended === 1 ? 'has' : 'have'} a result, ${count(all - ended)} ${all - ended === 1 ? 'is' : 'are'} on the way.`
+    : `It was divided into ${plural(all, 'part')}. All have a result, and that of the whole is about to be written.`
+}
+
 const to = (one) => el('a', {class: 'clip', href: link('requests', one)}, one)
 const found = (text, filter) => el('a', {href: link('requests', undefined, {filter})}, text)
 const recordText = ({topic, partition, offset}) => `${topic}, partition ${partition}, offset ${offset}`
@@ -96,9 +104,10 @@ function steps(answer, cause) {
   return made
 }
 
-function waiting({accepted_at, topic, whereabouts: where}) {
+function waiting({id, accepted_at, topic, whereabouts: where}) {
   return step('waiting', 'warn', 'No result yet', null, accepted_at && `for ${between(accepted_at, new Date())}`, where && facts([
-    ['At', where.topic !== topic ? recordText(where) : null], ['Due', where.due && time(where.due)],
+    ['Parts', where.parts && [found('Those with a result', `request:${id}.*`), `: ${count(where.parts.ended)} of ${where.parts.count === undefined ? 'more' : count(where.parts.count)}`]],
+    ['At', where.topic && where.topic !== topic ? recordText(where) : null], ['Due', where.due && time(where.due)],
     ['Cancelled', where.cancelled_at && [time(where.cancelled_at), `, ${where.cancelled}`]],
     ['Searched', where.searched.filter((one) => one.of).map((one) => `${one.topic}: ${count(one.offsets)} of ${plural(one.of, 'offset')}`).join('; ')]]))
 }
@@ -141,7 +150,7 @@ function open(view) {
     const isRepaired = cause?.repaired > 0
     const color = !own ? 'warn' : doubts.length && tone(own.state) === 'good' && worst(outcomes) !== 'bad' ? 'warn' : isRepaired ? 'good' : tone(own.state) === 'good' && outcomes.length ? worst(outcomes) : tone(own.state)
     headline.className = `notice ${color}`
-    show(headline, el('p', {}, state(own ? own.state : `no result yet: ${answer.state}`, own ? tone(own.state) : 'warn'), ' ', own ? states[own.state] : places[answer.whereabouts?.state],
+    show(headline, el('p', {}, state(own ? own.state : `no result yet: ${answer.state.replaceAll('_', ' ')}`, own ? tone(own.state) : 'warn'), ' ', own ? states[own.state] : placeText(answer.whereabouts),
       outcomes.length ? ` Then the hub said: ${[...new Set(outcomes.map((one) => one.hub_state ?? one.state))].join(', ')}.` : ''),
       own?.error && el('p', {class: 'clip'}, errorText(own.error)),
       isRepaired && el('p', {}, state('A replay has repaired it.', 'good')), doubts.length > 0 && el('p', {'data-twice': true}, twice(doubts)))
