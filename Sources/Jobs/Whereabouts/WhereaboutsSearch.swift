@@ -132,7 +132,7 @@ package struct WhereaboutsSearch {
         let windows = SearchWindow.all(of: positions, keepsDone: false, place: nil, limit: Self.partsLimit)
         guard !windows.isEmpty else { return nil }
         var reader = DividedReader(for: id, place: place, found: foundRequests)
-        extents.append(WhereaboutsReport.Extent(of: terms.parents, windows))
+        extents.append(WhereaboutsReport.Extent(of: terms.parents, in: windows))
         try Self.read(TopicScan(context, topic: terms.parents), in: windows) { record in
             reader.take(key: record.key, value: record.value, at: Timestamp(milliseconds: record.timestamp ?? 0))
         }
@@ -146,7 +146,7 @@ package struct WhereaboutsSearch {
         let windows = SearchWindow.all(
             of: positions, keepsDone: kind == .requests, place: kind == .requests ? place : nil, limit: Self.limit)
         let byNumber = Dictionary(uniqueKeysWithValues: positions.map { ($0.partition.partition, $0) })
-        extents.append(WhereaboutsReport.Extent(of: name, windows))
+        extents.append(WhereaboutsReport.Extent(of: name, in: windows))
         try Self.read(TopicScan(context, topic: name), in: windows) { record in
             guard let position = byNumber[record.partition],
                 let request = reader.read(FetchedRecord(record), of: kind, in: position.partition), isWanted(request)
@@ -159,7 +159,7 @@ package struct WhereaboutsSearch {
     }
 
     private static func read(
-        _ topic: TopicScan, in windows: [SearchWindow], _ body: (borrowing ConsumedRecord) -> Void
+        _ topic: TopicScan, in windows: [SearchWindow], perform body: (borrowing ConsumedRecord) -> Void
     ) throws(JobFailure) {
         guard windows.contains(where: { $0.searchedCount > 0 }) else { return }
         let starts = windows.map { ($0.partition, $0.offsets.lowerBound) }
@@ -179,7 +179,7 @@ package struct WhereaboutsSearch {
 
 extension WhereaboutsReport.Extent {
     /// Windows of a topic, all together.
-    fileprivate init(of topic: String, _ windows: [SearchWindow]) {
+    fileprivate init(of topic: String, in windows: [SearchWindow]) {
         self.init(
             topic: topic, searched: windows.reduce(0) { $0 + $1.searchedCount }, total: windows.reduce(0) { $0 + $1.total })
     }
