@@ -29,6 +29,7 @@ VERDICTS = [
     (fleet(finished_per_second=40, sent_per_second=0), RESTS, r"40\.0 finished a second, 0\.0 of them sent", None),
     (fleet(finished_per_second=40, sent_per_second=40), RESTS, r"Moving: 40\.0 finished a second, nothing waits", r"of them"),
     (fleet(), RESTS, r"Idle: nothing waits", None),
+    (fleet(), RESTS | {"delayed": 3, "held": 1}, r"Idle: nothing waits but 3 delayed and 1 held by ordering keys\.", None),
     (fleet(kafka=AWAY, workers=[]), {"unknown": True}, r"Kafka is away: brokers do not answer, since .*\d\d:00:01", r"[Ww]orker|Idle"),
     (fleet(kafka=AWAY), RESTS, r"Kafka is away", r"Idle|nothing waits"),
     (fleet(kafka={"reachable": True}, workers=[worker(stale=True)]), RESTS, r"No worker reports\. Requests wait", r"away"),
@@ -173,6 +174,30 @@ def kafka_away(trial):
     check("live" not in trial.shown("[data-age]"), f"the bar says {trial.shown('[data-age]')!r}")
     feed(kafka={"reachable": True})
     check("live" in trial.shown("[data-age]"), f"the bar says {trial.shown('[data-age]')!r} of what is of the present")
+
+
+# Of each a place, and its sentence.
+PLACES = [
+    ({"state": "in_parts", "parts": {"count": 40, "ended": 12}}, "It was divided into 40 parts: 12 have a result, 28 are on the way."),
+    ({"state": "in_parts", "parts": {"count": 2, "ended": 1}}, "It was divided into 2 parts: 1 has a result, 1 is on the way."),
+    ({"state": "in_parts", "parts": {"count": 2, "ended": 2}}, "All have a result, and that of the whole is about to be written."),
+    ({"state": "in_parts", "parts": {"ended": 7}}, "of which at least 7 have a result."),
+    ({"state": "done"}, "The workers are done with it, and its result is not kept."), ({"state": "new_word"}, "new word"),
+]
+
+
+@case("where a request without a result is has a sentence, also one whose parts have not all ended")
+def places(trial):
+    trial.open("requests")
+    for place, said in PLACES:
+        found = trial.browser.script(MADE, "request.js", "placeText", place)
+        check(said in found, f"{place} is {found!r}")
+
+
+@case("a list of dead letters that a search has not ended, or a filter has emptied, does not say that every record was understood")
+def emptied_letters(trial):
+    trial.open("deadletters?code=no_such_code")
+    check("No dead letter matches" in trial.text() and "Every record" not in trial.text(), f"it says {trial.text()!r}")
 
 
 @case("a large request on its way is neither done nor unknown: its page says how many of its parts have a result")

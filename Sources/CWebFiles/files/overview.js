@@ -37,10 +37,12 @@ export function verdict({fleet, backlog, state}) {
   const stuck = (backlog?.reasons ?? []).filter((reason) => reason.stuck)
   const moves = `${rate(fleet.finished_per_second)} finished a second${fleet.sent_per_second < fleet.finished_per_second ? `, ${rate(fleet.sent_per_second)} of them sent` : ''}`
   const known = backlog && !backlog.unknown
-  const behind = known ? `, ${backlog.requests ? `${plural(backlog.requests, 'request')} behind, the oldest for ${duration(backlog.oldest_ms)}` : 'nothing waits'}` : ', what waits is not known'
+  const later = [backlog?.delayed && `${count(backlog.delayed)} delayed`, backlog?.held && `${count(backlog.held)} held by ordering keys`].filter(Boolean).join(' and ')
+  const nothing = `nothing waits${later && ` but ${later}`}`
+  const behind = known ? `, ${backlog.requests ? `${plural(backlog.requests, 'request')} behind, the oldest for ${duration(backlog.oldest_ms)}` : nothing}` : ', what waits is not known'
   if (out.length) return {tone: 'bad', text: `${out.map((hub) => `Hub ${hub.hub} is out`).join(', ')}; ${rest(fleet)}${behind}.`}
   if (stuck.length) return {tone: 'warn', text: `Something is stuck: ${moves}${behind}.`}
-  if (!(fleet.finished_per_second > 0)) return known && !backlog.requests ? {tone: 'good', text: 'Idle: nothing waits.', isIdle: true} : {tone: 'warn', text: `Nothing moves${behind}.`}
+  if (!(fleet.finished_per_second > 0)) return known && !backlog.requests ? {tone: 'good', text: `Idle: ${nothing}.`, isIdle: true} : {tone: 'warn', text: `Nothing moves${behind}.`}
   return {tone: 'good', text: `Moving: ${moves}${behind}.`}
 }
 

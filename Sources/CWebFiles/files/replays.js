@@ -199,7 +199,7 @@ function openOne(view) {
       const wanted = {reason: reason.value.trim(), ...speed.value ? {rate: Number(speed.value)} : {}, ...typed ? {count: Number(typed.value)} : {}}
       command('run', {body: wanted, headers: {'If-Match': etag}})
     }
-    const go = el('button', {class: 'main', 'data-action': 'run'}, plan.state === 'planned' ? `Send ${plural(plan.requests, 'request')} again` : 'Go on with this replay')
+    const go = el('button', {class: 'main', 'data-action': 'run'}, plan.state === 'planned' ? `Send ${plural(plan.requests, 'request')}${plan.source === 'deadletter' ? '' : ' again'}` : 'Go on with this replay')
     if (!plan.requests) go.disabled = true
     return el('form', {class: 'form', onsubmit: submit},
       el('label', {class: 'field'}, 'Reason', reason), el('label', {class: 'field'}, 'Requests a second', speed),
@@ -333,7 +333,7 @@ function openLetters(view) {
     {title: 'Can go back', cell: (letter) => letter.can_go_back ? 'yes' : `no: ${leftWord(letter.left)}`},
   ], {hidden: true, data: (letter) => ({'data-row': true, 'data-letter': letter.id})})
   const pages = pager(view, {
-    place, list, ask: (cursor) => get(page(cursor), view.signal), empty: el('p', {}, 'Every record was understood.'),
+    place, list, ask: (cursor) => get(page(cursor), view.signal), empty: el('p', {}, members.get('since') || members.get('code') ? 'No dead letter matches.' : 'Every record was understood.'),
     then() {
       const at = members.get('at'), one = pages.items.find((letter) => letter.id === at)
       // What a person has typed there stays.

@@ -15,6 +15,7 @@ const safeties = {
   safe: 'Safe: no device can have been reached.', ambiguous: 'It may ring twice: it is unknown whether devices were reached.',
   duplicate_risk: 'It would ring again: devices were reached.', pointless: 'Pointless: it would end the same way.',
 }
+const partlySafe = 'Safe: it repeats what failed, which can have reached no device, and not what the hub accepted.'
 const places = {
   published: 'It is published, and not read yet.', in_work: 'A worker has read it and is at work on it.', delayed: 'It waits until it is due.',
   held: 'It waits behind another with its ordering key.', done: 'The workers are done with it, and its result is not kept.',
@@ -84,7 +85,7 @@ function resultFacts({outcome, error, targets, timings, replay_safety}, cause, d
     ['Cause', cause && withCode(cause.cause)], ['What to do', cause && withCode(cause.remedy)],
     ['Calls', targets && counts(targets)], ['In doubt', twice(doubts) || null],
     ['Time', timings && `${duration(timings.hub_ms)} in calls, all together; ${duration(timings.throttle_wait_ms)} because the hub asked to wait`],
-    ['Replay', safeties[replay_safety] ?? replay_safety],
+    ['Replay', replay_safety === 'safe' && targets?.accepted > 0 ? partlySafe : safeties[replay_safety] ?? replay_safety],
   ])
 }
 

@@ -89,8 +89,8 @@ export function pager(view, {ask, list, place, empty, then = () => {}}) {
     pages.items = [...cursor ? pages.items : [], ...found.items]
     if (cursor) list.add(found.items)
     else list.rows(found.items)
-    show(place, pages.items.length ? [list.node, more] : empty)
-    show(more, found.next ? button('More', () => pages.load(found.next)) : null)
+    show(place, pages.items.length || found.next ? [list.node, more] : empty)
+    show(more, found.next ? button(pages.items.length ? 'More' : 'Nothing so far: search on', () => pages.load(found.next)) : null)
     if (cursor) list.body.children[first]?.querySelector('a, button')?.focus()
     view.ready()
     then()
