@@ -47,6 +47,29 @@ import Testing
     }
 }
 
+extension WhereaboutsTests {
+    @Test(
+        arguments: [
+            (4, 1, "divided into 4 parts, of which 1 has a result", #""parts":{"count":4,"ended":1}"#),
+            (1, 0, "divided into 1 part, of which 0 have a result", #""parts":{"count":1,"ended":0}"#),
+            (nil, 12, "divided into parts, of which at least 12 have a result", #""parts":{"ended":12}"#),
+        ] as [(Int?, Int, String, String)])
+    func whatWasDividedSaysHowManyPartsHaveAResult(count: Int?, ended: Int, words: String, json: String) {
+        let origin = RecordOrigin(topic: "lane", partition: 0, offset: 3, timestamp: Timestamp(milliseconds: 7))
+        let divided = DividedRequest(origin: origin, at: Self.now, count: count, endedCount: ended)
+        let report = WhereaboutsReport(
+            id: "a", whereabouts: RequestWhereabouts([], divided: divided, now: Self.now), now: Self.now, extents: [], gaps: [])
+        #expect(
+            report.text == """
+                request    a
+                state      no result yet: \(words)
+                published  1970-01-01T00:00:00.007Z to lane, partition 0, offset 3
+                """)
+        let shown = String(decoding: report.json, as: UTF8.self)
+        #expect(shown.hasPrefix(#"{"request_id":"a","state":"in_parts",\#(json),"published":{"topic":"lane""#), "\(shown)")
+    }
+}
+
 /// The command against the broker inside the process.
 @Suite(.serialized) struct ShowWithoutResultTests {
     private static let now: Int64 = 1_795_262_400_000
@@ -69,6 +92,9 @@ import Testing
         try broker.write([request("d")], to: "push.delay-1m.v1", headers: waiting(100, due: now + 42_000), at: now - 5000)
         try broker.write([request("h")], to: "push.held.v1", headers: waiting(101, due: now), at: now - 5000)
         try broker.write([#"{"reason":"r"}"#], to: "push.control.v1", key: "cancel/d", at: now - 500)
+        let whole = #"{"schema_version":1,"id":"w","chunks":3,"calls":9}"#
+        try broker.write([whole], to: "push.parents.v1", key: ":file:w", at: now - 500)
+        try broker.write([#"{"v":1,"state":"sent","outcome":"success"}"#], to: "push.parents.v1", key: ":file:w/2", at: now - 400)
         return broker
     }
 
@@ -82,6 +108,7 @@ import Testing
             ),
             ("d", #""state":"delayed","topic":"push.delay-1m.v1","partition":0,"offset":0,"due":"2026-11-21T12:00:42.000Z""#),
             ("h", #""state":"held","topic":"push.held.v1","partition":0,"offset":0"#),
+            ("w", #""state":"in_parts","parts":{"count":3,"ended":1},"#),
             ("push.requests.v1:0:0", #""state":"published","topic":"push.requests.v1""#),
             ("push.requests.v1:0:101", #""state":"held","topic":"push.held.v1""#), ("nobody", #""state":"unknown","searched":["#),
         ] {

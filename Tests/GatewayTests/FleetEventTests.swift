@@ -175,6 +175,46 @@ import Testing
         #expect(json["finished"] as? [String: Int] == ["sent": 4] && json["calls_per_second"] as? Double == 4)
     }
 
+    @Test func whatWasSentIsCountedApartFromWhatFailed() throws {
+        var work = RecentWork()
+        work.add(.init(finished: ["sent": 3, "partial": 1, "failed": 40, "rejected": 2, "duplicate": 4]), milliseconds: 2000)
+        let json = try Self.read([], work)
+        #expect(json["sent_per_second"] as? Double == 2 && json["finished_per_second"] as? Double == 25)
+    }
+
+    /// A question that ran out of time.
+    private static let silence = JobFailure.kafka(.overlongTransaction, .readPositions)
+
+    private static func kafka(_ reach: KafkaReach, age: Int64?) throws -> NSDictionary? {
+        let members = try age.map { [try member("w", age: $0, #"{"loops":[]}"#)] } ?? []
+        let bytes = FleetEvent(members: members, work: RecentWork(), kafka: reach).json(at: 0)
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        return (json["kafka"] as? [String: Any]).map(NSDictionary.init(dictionary:))
+    }
+
+    @Test(arguments: [20_000, nil] as [Int64?])
+    func brokersThatDoNotAnswerAreNamedWithTheTimeOfTheFirstQuestion(age: Int64?) throws {
+        var reach = KafkaReach()
+        #expect(try Self.kafka(reach, age: age) == nil, "nothing was asked")
+        reach.note(Self.silence, askedAt: 1000)
+        reach.note(Self.silence, askedAt: 9000)
+        reach.note(.cancelled, askedAt: 12_000)
+        let away: NSDictionary = ["reachable": false, "since": "1970-01-01T00:00:01.000Z", "problem": "brokers do not answer"]
+        #expect(try Self.kafka(reach, age: age) == away)
+        reach.note(nil, askedAt: 15_000)
+        #expect(try Self.kafka(reach, age: age) == ["reachable": true])
+        reach.note(Self.silence, askedAt: 20_000)
+        #expect(try Self.kafka(reach, age: age)?["since"] as? String == "1970-01-01T00:00:20.000Z")
+    }
+
+    @Test func brokersThatShowReportsOrRefuseAreNotAway() throws {
+        var reach = KafkaReach()
+        reach.note(.kafka(.unknownTopic("t"), .readPositions), askedAt: 1000)
+        #expect(try Self.kafka(reach, age: nil) == ["reachable": true])
+        reach.note(Self.silence, askedAt: 2000)
+        #expect(try Self.kafka(reach, age: 900) == ["reachable": true], "a worker's report has just come through them")
+    }
+
     @Test func whatIsInTroubleHasItsPlaceFirst() throws {
         var members = try (0..<3000).map { try Self.member("w-\($0)", #"{"loops":[{"worker":"w-\#($0)"}]}"#) }
         members.append(try Self.member("x", #"{"loops":[{"trouble":"it is stuck"}]}"#))
@@ -201,7 +241,7 @@ import Testing
         var work = RecentWork()
         for _ in 0..<1000 { work.add(.init(finished: ["sent": .max], calls: .max), milliseconds: .max) }
         for _ in 0..<1000 { work.add(.init(finished: ["sent": .max], calls: .max), milliseconds: -5) }
-        #expect(work.finished == ["sent": .max] && work.callsPerSecond >= 0)
+        #expect(work.finished == ["sent": .max] && work.callsPerSecond >= 0 && work.sentPerSecond >= 0)
     }
 
     @Test func wordsOfAStrangerAreNotCounted() {

@@ -49,6 +49,30 @@ import Testing
                 "event: backlog\nid: 1764000003000\ndata: {\"at\":\"2025-11-24T16:00:03.000Z\",\"unknown\":true}\n\n"))
     }
 
+    @Test func aFleetWhoseBrokersDoNotAnswerSaysSo() {
+        let (wall, isOver) = (Box<Int64>(1_764_000_000_000), Flag())
+        let context = JobContext(
+            kafka: KafkaConfiguration(bootstrapServers: "127.0.0.1:1"), topics: Topics(), timeout: farDeadline,
+            now: { wall.withLock { $0 } }, isCancelled: { isOver.isSet })
+        let (streams, sink) = (EventStreams(limit: 1), ManualSink())
+        let backlog = BacklogWatch(context, streams: streams) { _ throws(JobFailure) in
+            throw .kafka(.overlongTransaction, .readPositions)
+        }
+        let watch = FleetWatch(context, backlog: backlog, streams: streams, log: .silent) { _ in }
+        let call = call(.statusEvents, scopes: [.read])
+        streams.begin(
+            FleetWatch.subject,
+            for: OperatorCall(
+                route: call.route, request: call.request, publisher: call.publisher, answer: call.answer, stream: { _, _ in sink }
+            ))
+        #expect(throws: JobFailure.self) { try watch.report() }
+        var turn = FleetWatch.Turn()
+        turn.next(watch)
+        #expect(
+            sink.text.contains(
+                #""kafka":{"reachable":false,"since":"2025-11-24T16:00:00.000Z","problem":"brokers do not answer"}"#))
+    }
+
     @Test func theBacklogIsCountedForThoseWhoFollowAndBeforeAMinuteEnds() {
         let start: Int64 = 1_764_000_000_000
         var schedule = BacklogSchedule(wall: start)

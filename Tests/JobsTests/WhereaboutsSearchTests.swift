@@ -59,6 +59,66 @@ import Testing
         }
     }
 
+    private static let divided = DividedRequest(origin: nil, at: Timestamp(milliseconds: 8), count: 4, endedCount: 1)
+
+    @Test func whatWasDividedIsNotDoneNorUnknownWhileItsPartsAreOpen() {
+        for sightings in [[], [Self.sighting(.requests, .done)]] {
+            let whereabouts = RequestWhereabouts(sightings, divided: Self.divided, now: Self.now)
+            #expect(whereabouts.state == .inParts && whereabouts.divided == Self.divided && !whereabouts.isUnknown)
+        }
+        // Its id was published again, and that one waits.
+        let again = RequestWhereabouts([Self.sighting(.requests, .unread)], divided: Self.divided, now: Self.now)
+        #expect(again.state == .published && again.divided == nil)
+    }
+
+    /// A record of the topic of parents: its key, and its value or nil.
+    private typealias Line = (key: String, value: String?)
+
+    private static func record(_ id: String, chunks: Int, of place: String? = nil) -> String {
+        let origin = place.map { #","origin":{"topic":"\#($0)","partition":0,"offset":"3","timestamp_ms":7}"# } ?? ""
+        return #"{"schema_version":1,"id":"\#(id)","chunks":\#(chunks),"calls":9\#(origin)}"#
+    }
+
+    private static func read(_ lines: [Line], for id: String, found: [FoundRequest] = []) -> DividedRequest? {
+        var reader = DividedReader(for: id, place: RecordPlace(id), found: found)
+        for (time, line) in lines.enumerated() {
+            let at = Timestamp(milliseconds: Int64(time))
+            let (key, value) = (Array(line.key.utf8), line.value.map { Array($0.utf8) })
+            if let value {
+                reader.take(key: key.span, value: value.span, at: at)
+            } else {
+                reader.take(key: key.span, value: nil, at: at)
+            }
+        }
+        return reader.divided
+    }
+
+    @Test func theTopicOfParentsSaysHowManyPartsHaveEnded() {
+        let part = #"{"v":1,"state":"sent","outcome":"success"}"#
+        let lines: [Line] = [
+            ("lane:0:3", Self.record("a", chunks: 4, of: "lane")), ("lane:0:9", Self.record("b", chunks: 9, of: "lane")),
+            ("lane:0:9/0", part), ("lane:0:3/0", part), ("lane:0:3/2", part), ("lane:0:3/2", part), ("odd", "x"),
+            (":file:f/progress", "{}"), (":file:f", Self.record("f", chunks: 2)), (":file:f/1", part),
+        ]
+        let origin = RecordOrigin(topic: "lane", partition: 0, offset: 3, timestamp: Timestamp(milliseconds: 7))
+        let a = DividedRequest(origin: origin, at: Timestamp(milliseconds: 0), count: 4, endedCount: 2)
+        #expect(Self.read(lines, for: "a") == a)
+        #expect(Self.read(lines, for: "lane:0:3") == a, "an id that is a place")
+        #expect(
+            Self.read(lines, for: "f") == DividedRequest(origin: nil, at: Timestamp(milliseconds: 8), count: 2, endedCount: 1))
+        #expect(Self.read(lines, for: "nobody") == nil)
+        // Its own record stands before what is read.
+        let late = Array(lines.dropFirst(4))
+        #expect(Self.read(late, for: "a") == nil)
+        let found = [Self.sighting(.requests, .done)]
+        #expect(
+            Self.read(late, for: "a", found: found)
+                == DividedRequest(origin: nil, at: Timestamp(milliseconds: 0), count: nil, endedCount: 1))
+        // What is finished is deleted, the record of the whole first or last.
+        let deleted: [Line] = [("lane:0:3/0", nil), ("lane:0:3", nil), ("lane:0:3/2", nil)]
+        #expect(Self.read(lines + deleted, for: "a", found: found) == nil)
+    }
+
     @Test func thePositionSaysHowFarTheGroupIs() {
         var finished = FinishedOffsets()
         finished.insert(2)

@@ -125,8 +125,18 @@ def pause_and_stop(trial):
         wait(lambda: trial.count("[data-progress]") != before, "the page counts what is dealt with")
     stands("running")
     grows()
+    # The bar's own button holds the figures alone.
+    trial.press("[data-action=pause-view]")
+    wait(lambda: "figures paused" in trial.shown("[data-age]"), "the bar says that the figures are paused")
+    before = trial.job(job)["next"]
+    wait(lambda: trial.job(job)["next"] > before, "the replay goes on while the figures are paused")
+    equal(trial.shown("[data-action=pause-view]"), "Let the figures go on", "the button of the figures while they are paused")
+    trial.press("[data-action=pause-view]")
+    wait(lambda: "figures paused" not in trial.shown("[data-age]"), "the bar says that the figures move")
+    equal([trial.shown(f"[data-action={one}]") for one in ("pause-view", "pause")], ["Pause the figures", "Pause this replay"], "the two pauses")
     trial.press("[data-action=pause]")
     stands("paused")
+    equal(trial.shown("[data-action=resume]"), "Go on with this replay", "the way on")
     held = trial.job(job)["next"]
     trial.pass_events(3)
     equal(trial.job(job)["next"], held, "requests dealt with while it is paused")
@@ -139,6 +149,8 @@ def pause_and_stop(trial):
     over = trial.job(job)
     check(held < over["next"] < count, f"it stopped after {over['next']} of {count}")
     check(not trial.browser.find("[data-action=run], [data-action=resume]"), "a replay that was stopped can be run")
+    wait(lambda: trial.count("[data-count=left]") == count - over["next"]
+         and f"{count - over['next']}: the replay was stopped before it" in trial.shown("[data-left]"), "the page has the number of leftovers, and why")
     trial.press("main details:not(.as) summary")
     rows = "return [...document.querySelectorAll('main details:not(.as) tbody tr')].map((row) => row.querySelector('th').textContent)"
 

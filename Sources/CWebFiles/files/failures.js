@@ -74,7 +74,7 @@ function open(view) {
     mark(line, 'aria-invalid', null)
     show(summary, report.failed ? [`${plural(report.open, 'request')} open of ${count(report.failed)} that failed, ${count(report.repaired)} repaired`,
       report.being_repaired ? `, ${count(report.being_repaired)} under way` : '', report.failed_again ? `, ${count(report.failed_again)} failed again` : '', '. ']
-      : 'Nothing has failed. ',
+      : whole() ? 'Nothing that matches has failed. ' : 'Nothing has failed. ',
     report.dead_letters?.count ? [el('a', {href: link('deadletters')}, `${plural(report.dead_letters.count, 'dead letter')}${report.dead_letters.exact === false ? ' or more' : ''}`), ' beside them. '] : null,
     report.searched?.by === 'scan' ? 'Searched in Kafka, without an index. ' : '', report.searched?.complete === false ? 'Not everything was read.' : '')
     groups.rows([...report.items].sort((one, other) => other.open - one.open || other.count - one.count))

@@ -39,7 +39,7 @@ function take(fleet) {
   delay = 1000
   const at = Date.parse(fleet.at)
   const last = live.series.at(-1)
-  if (!last || at > last.at) live.series.push({at, finished: fleet.finished_per_second, published: live.backlog?.published_per_second})
+  if (!last || at > last.at) live.series.push({at, finished: isAway() ? undefined : fleet.finished_per_second, published: live.backlog?.published_per_second})
   if (live.series.length > memory) live.series.shift()
   tell()
 }
@@ -115,9 +115,17 @@ export const refuse = (reason) => become('refused', reason)
 /** The present as the gateway has it, in milliseconds since 1970: the browser's clock may be another. */
 export const present = () => live.fleet ? Date.parse(live.fleet.at) + performance.now() - live.arrived : Date.now()
 
-/** The age of the figures on screen in milliseconds, or nil: since they came, and of the oldest report that counts in them. */
+/** True while the gateway cannot reach Kafka: then nothing that it says of the fleet is of the present. */
+export const isAway = () => live.fleet?.kafka?.reachable === false
+
+/**
+ * The age of the figures on screen in milliseconds, or nil: since they came, and of the oldest report that counts in them. Where none counts, of
+ * the newest there was, and while Kafka is away at least since then.
+ */
 export function age() {
   if (!live.fleet) return null
-  const oldest = Math.max(0, ...live.fleet.workers.filter((worker) => !worker.stale).map((worker) => worker.age_ms))
-  return performance.now() - live.arrived + oldest
+  const {at, workers, kafka} = live.fleet
+  const fresh = workers.filter((worker) => !worker.stale)
+  const report = fresh.length ? Math.max(...fresh.map((worker) => worker.age_ms)) : workers.length ? Math.min(...workers.map((worker) => worker.age_ms)) : 0
+  return performance.now() - live.arrived + Math.max(report, isAway() ? Date.parse(at) - Date.parse(kafka.since) : 0)
 }

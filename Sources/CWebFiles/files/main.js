@@ -153,13 +153,15 @@ async function signOut() {
 // The bar.
 
 const age = el('span', {class: 'small soft number', 'data-age': true})
-const pausing = button('Pause', () => hold(!stream.live.isPaused), {'data-action': 'pause-view', 'aria-pressed': 'false'})
+// A replay has a pause of its own, which stops sending. This one holds what is on screen.
+const holdWords = (isPaused) => isPaused ? 'Let the figures go on' : 'Pause the figures'
+const pausing = button(holdWords(false), () => hold(!stream.live.isPaused), {'data-action': 'pause-view', 'aria-keyshortcuts': 'p', title: 'Holds what this page shows. Requests and replays go on.'})
 
 function hold(isPaused) {
   stream.pause(isPaused)
-  say(pausing, isPaused ? 'Go on' : 'Pause')
-  mark(pausing, 'aria-pressed', String(isPaused))
-  announce(isPaused ? 'The view is paused.' : 'The view moves again.', true)
+  say(pausing, holdWords(isPaused))
+  showAge()
+  announce(isPaused ? 'The figures are paused. Requests and replays go on.' : 'The figures move again.', true)
 }
 
 function frame() {
@@ -185,9 +187,10 @@ function showAge() {
   if (!session.current) return
   const {live} = stream
   const old = stream.age()
-  const text = live.isPaused ? `paused${old === null ? '' : `, ${duration(old)} old`}`
+  const text = live.isPaused ? `figures paused${old === null ? '' : `, ${duration(old)} old`}`
     : live.state === 'refused' ? 'no live data for this key'
     : live.state === 'cut' ? `cut off${old === null ? '' : `, ${duration(old)} old`}`
+    : stream.isAway() ? `Kafka is away, ${duration(old)} old`
     : old === null ? 'connecting' : `${old > 3000 ? '' : 'live, '}${duration(Math.round(old / 100) * 100)} old`
   say(age, text)
   age.className = `small number ${live.state === 'cut' || old > 10000 ? 'bad' : 'soft'}`
@@ -198,7 +201,7 @@ function showAge() {
 
 const shortcuts = [
   ['/', 'Filter'], ['j k', 'Next and previous row'], ['Enter', 'Open'], ['r', 'Replay what is chosen'],
-  ['p', 'Pause the view, and go on'], ['g o', 'Overview'], ['g f', 'Failures'], ['g q', 'Requests'], ['g r', 'Replays'], ['g d', 'Dead letters'],
+  ['p', 'Pause the figures on this page, and let them go on'], ['g o', 'Overview'], ['g f', 'Failures'], ['g q', 'Requests'], ['g r', 'Replays'], ['g d', 'Dead letters'],
   ['n', 'Show what is new'], ['?', 'This list'], ['Esc', 'Close'],
 ]
 

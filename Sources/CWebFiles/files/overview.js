@@ -1,8 +1,8 @@
 // Is it moving, what waits, and what fails.
 
 import {asCommands, get, may} from './api.js'
-import {ago, announce, count, duration, el, minuteText, notice, plural, rate, say, show, state, svg, table, time, tone, withCode} from './kit.js'
-import {follow, isQuiet, live, present} from './live.js'
+import {ago, announce, clockText, count, duration, el, minuteText, notice, plural, rate, say, show, state, svg, table, time, tone, withCode} from './kit.js'
+import {follow, isAway, isQuiet, live, present} from './live.js'
 import {quoted} from './requests.js'
 import {link, problemNotice} from './view.js'
 
@@ -17,20 +17,32 @@ const share = (minute, name) => name === 'others'
 
 const bad = (minute) => share(minute, 'failed') + share(minute, 'rejected')
 
+// What does not wait for a hub that is out. Only what was sent has moved.
+const rest = (fleet) => fleet.sent_per_second > 0 ? `the rest moves: ${rate(fleet.sent_per_second)} sent a second` : 'nothing is sent'
+
+// Reports of workers come through Kafka, so they are missing only where Kafka has just shown what waits.
+function silence(fleet, backlog) {
+  if (!fleet.kafka || !backlog) return {tone: 'soft', text: 'No worker has reported yet, and Kafka has not answered yet.'}
+  if (backlog.unknown || Date.parse(fleet.at) - Date.parse(backlog.at) > 10000) return {tone: 'bad', text: `No worker reports, and Kafka does not show what waits: it may be away since ${clockText(backlog.at)}.`}
+  return {tone: 'bad', text: 'No worker reports. Requests wait in Kafka until one runs.'}
+}
+
 /** The state of the whole in one sentence, from reports of workers and from the backlog. */
-function verdict({fleet, backlog, state}) {
+export function verdict({fleet, backlog, state}) {
   if (!fleet) return {tone: 'soft', text: 'Waiting for the first report of the workers.'}
   if (state === 'cut') return {tone: 'warn', text: 'Cut off from the gateway: these are the last figures that came.'}
-  const workers = fleet.workers.filter((worker) => !worker.stale)
-  if (!workers.length) return {tone: 'bad', text: 'No worker reports. Requests wait in Kafka until one runs.'}
+  if (fleet.kafka?.reachable === false) return {tone: 'bad', text: `Kafka is away: ${fleet.kafka.problem}, since ${clockText(fleet.kafka.since)}. Nothing newer is known.`}
+  if (fleet.workers.every((worker) => worker.stale)) return silence(fleet, backlog)
   const out = (fleet.hubs ?? []).filter((hub) => !hub.retired && (hub.circuit !== 'closed' || hub.trouble))
   const stuck = (backlog?.reasons ?? []).filter((reason) => reason.stuck)
-  const moves = `${rate(fleet.finished_per_second)} finished a second`
+  const moves = `${rate(fleet.finished_per_second)} finished a second${fleet.sent_per_second < fleet.finished_per_second ? `, ${rate(fleet.sent_per_second)} of them sent` : ''}`
   const known = backlog && !backlog.unknown
-  const behind = known ? `, ${backlog.requests ? `${plural(backlog.requests, 'request')} behind, the oldest for ${duration(backlog.oldest_ms)}` : 'nothing waits'}` : ', what waits is not known'
-  if (out.length) return {tone: 'bad', text: `${out.map((hub) => `Hub ${hub.hub} is out`).join(', ')}; the rest moves: ${moves}${behind}.`}
+  const later = [backlog?.delayed && `${count(backlog.delayed)} delayed`, backlog?.held && `${count(backlog.held)} held by ordering keys`].filter(Boolean).join(' and ')
+  const nothing = `nothing waits${later && ` but ${later}`}`
+  const behind = known ? `, ${backlog.requests ? `${plural(backlog.requests, 'request')} behind, the oldest for ${duration(backlog.oldest_ms)}` : nothing}` : ', what waits is not known'
+  if (out.length) return {tone: 'bad', text: `${out.map((hub) => `Hub ${hub.hub} is out`).join(', ')}; ${rest(fleet)}${behind}.`}
   if (stuck.length) return {tone: 'warn', text: `Something is stuck: ${moves}${behind}.`}
-  if (!(fleet.finished_per_second > 0)) return known && !backlog.requests ? {tone: 'good', text: 'Idle: nothing waits.'} : {tone: 'warn', text: `Nothing moves${behind}.`}
+  if (!(fleet.finished_per_second > 0)) return known && !backlog.requests ? {tone: 'good', text: `Idle: ${nothing}.`, isIdle: true} : {tone: 'warn', text: `Nothing moves${behind}.`}
   return {tone: 'good', text: `Moving: ${moves}${behind}.`}
 }
 
@@ -96,7 +108,7 @@ function open(view) {
   const more = el('p', {class: 'soft small'})
   const range = el('select', {'aria-label': 'Range of the plots', onchange: (event) => { minutes = Number(event.target.value); view.remember({minutes}); ask() }},
     ranges.map((one) => el('option', {value: one, selected: one === minutes}, `Last ${one} minutes`)))
-  let history = [], kind = ''
+  let history = [], kind = '', isIdle = false, failures = null, counted = -1, owed = 0
 
   function showLive() {
     if (live.isPaused || view.signal.aborted) return
@@ -108,28 +120,46 @@ function open(view) {
     const found = verdict(live)
     headline.className = `notice ${found.tone}`
     const reasons = backlog?.reasons ?? []
-    const text = [found.text, ...reasons.map((reason) => reason.text)].join('\n')
+    isIdle = Boolean(found.isIdle)
+    const open = isIdle && failures?.open ? `${failures.open === 1 ? '1 failure is' : `${count(failures.open)} failures are`} open` : ''
+    const text = [found.text, open, ...reasons.map((reason) => reason.text)].join('\n')
     if (headline.dataset.text !== text) {
       headline.dataset.text = text
-      show(headline, el('p', {}, state(found.text, found.tone)), reasons.map((reason) => el('p', {class: 'small'}, withCode(reason.text))))
+      show(headline, el('p', {}, state(found.text, found.tone), open && [' ', el('a', {href: link('failures'), 'data-open': true}, `${open}.`)]), reasons.map((reason) => el('p', {class: 'small'}, withCode(reason.text))))
     }
     const now = found.tone + (fleet?.hubs ?? []).map((hub) => hub.circuit)
     if (kind !== now && kind) announce(found.text)
     kind = now
+    if (!failures) askFailures()
     if (!fleet) return live.state === 'cut' && view.ready()
-    tiles.published.update(rate(backlog?.published_per_second), 'requests, at Kafka', series.map((one) => one.published))
-    tiles.finished.update(rate(fleet.finished_per_second), `${rate(fleet.calls_per_second)} hub calls a second`, series.map((one) => one.finished))
-    tiles.backlog.update(duration(backlog?.oldest_ms), backlog && !backlog.unknown ? `${plural(backlog.requests, 'request')}, ${count(backlog.delayed)} delayed, ${count(backlog.held)} held` : '', history.map((minute) => minute?.backlog?.oldest_ms), backlog?.oldest_ms > 60000 ? 'warn' : '')
-    tiles.latency.update(duration(fleet.latency?.p50_ms), `p95 ${duration(fleet.latency?.p95_ms)}, p99 ${duration(fleet.latency?.p99_ms)}`, history.map((minute) => minute?.latency?.p50_ms))
+    // Figures that nobody can know while Kafka is away.
+    const {finished_per_second: finished, calls_per_second: calls, latency} = isAway() ? {} : fleet
+    const waits = isAway() || backlog?.unknown ? undefined : backlog
+    tiles.published.update(rate(waits?.published_per_second), 'requests, at Kafka', series.map((one) => one.published))
+    tiles.finished.update(rate(finished), `${rate(calls)} hub calls a second`, series.map((one) => one.finished))
+    tiles.backlog.update(duration(waits?.oldest_ms), waits ? `${plural(waits.requests, 'request')}, ${count(waits.delayed)} delayed, ${count(waits.held)} held` : '', history.map((minute) => minute?.backlog?.oldest_ms), waits?.oldest_ms > 60000 ? 'warn' : '')
+    tiles.latency.update(duration(latency?.p50_ms), `p95 ${duration(latency?.p95_ms)}, p99 ${duration(latency?.p99_ms)}`, history.map((minute) => minute?.latency?.p50_ms))
     plots.flow.update(series.map((one) => one.at), [
       {name: 'Published', tone: 'accent', line: 'dash', values: series.map((one) => one.published)},
       {name: 'Finished', tone: 'good', line: 'solid', values: series.map((one) => one.finished)}])
-    laneTable.live(backlog?.lanes ?? [], (lane) => lane.lane)
+    laneTable.live(waits?.lanes ?? [], (lane) => lane.lane)
     hubTable.live([...(fleet.hubs ?? [])].sort((one, other) => (one.circuit === 'closed') - (other.circuit === 'closed') || one.hub.localeCompare(other.hub)), (hub) => hub.hub)
     workerTable.live(fleet.workers, (worker) => worker.id)
     say(more, [fleet.hubs_omitted && `${count(fleet.hubs_omitted)} more hubs`, fleet.hubs_partial && 'reports had no room for every hub, so sums may be too low',
       fleet.workers_omitted && `${count(fleet.workers_omitted)} more workers`].filter(Boolean).join('; '))
     view.ready()
+  }
+
+  // Asks how many failures are open once more was finished, and again: the index is a second behind. Without one, which makes it a search, it asks once.
+  async function askFailures() {
+    if (!isIdle || failures?.searched?.by === 'scan') return
+    const finished = sum(live.fleet.finished)
+    if (finished !== counted) [counted, owed] = [finished, 2]
+    if (owed-- <= 0) return
+    failures ??= {}
+    // Why it cannot be counted is said where the failures are.
+    failures = await get('v1/failures', view.signal).catch(() => ({}))
+    showLive()
   }
 
   function showHistory(begun) {
@@ -166,8 +196,8 @@ function open(view) {
     el('div', {class: 'third'}, el('section', {class: 'card'}, laneTable.node), el('section', {class: 'card'}, hubTable.node, more,
       el('p', {class: 'small'}, el('a', {href: link('failures')}, 'What fails, by cause')))),
     el('section', {class: 'card'}, workerTable.node),
-    asCommands([{path: 'v1/status'}, {path: 'v1/status/events', isStream: true}, {path: `v1/history?minutes=${minutes}`}], ['pushfan status']))
-  const timer = setInterval(() => { if (!isQuiet()) ask() }, 10000)
+    asCommands([{path: 'v1/status'}, {path: 'v1/status/events', isStream: true}, {path: `v1/history?minutes=${minutes}`}, {path: 'v1/failures'}], ['pushfan status', 'pushfan failed --all']))
+  const timer = setInterval(() => { if (!isQuiet()) { ask(); askFailures() } }, 10000)
   view.signal.addEventListener('abort', () => clearInterval(timer))
   follow(showLive, view.signal)
   showLive()

@@ -16,8 +16,8 @@ const isDraft = (plan) => plan.requests === undefined
 const columns = [
   {title: 'Replay', row: true, cell: (job) => el('a', {href: link('replays', job.id), class: 'mono'}, job.id)},
   {title: 'State', cell: (job) => state(job.state, tone(job.state))},
-  {title: 'Done of', number: true, cell: (job) => isDraft(job) ? '–' : `${count(job.next)} / ${count(job.requests)}`},
-  {title: 'Left out', number: true, cell: (job) => count(job.skipped)},
+  {title: 'Dealt with', number: true, cell: (job) => isDraft(job) ? '–' : `${count(job.next)} / ${count(job.requests)}`},
+  {title: 'Of them left out', number: true, cell: (job) => count(job.skipped)},
   {title: 'What', cell: (job) => el('span', {class: 'clip'}, job.source === 'deadletter' ? 'dead letters' : isDraft(job) ? '–' : job.filter || 'everything that failed')},
   {title: 'Reason', cell: (job) => el('span', {class: 'clip'}, job.reason || '–')},
   {title: 'By', cell: (job) => el('span', {class: 'clip small'}, job.actor || '–')},
@@ -98,9 +98,23 @@ function openNew(view) {
 // One plan and its run.
 
 const leftWords = {
-  sent: 'sent already', delivered: 'delivered already', replayed: 'replayed already', ambiguous: 'may have arrived', cancelled: 'cancelled', expired: 'expired', no_target: 'had no device',
-  pointless: 'pointless to repeat', parts: 'sent in parts', unspecific: 'with unknown sends', gone: 'no longer in Kafka', changed: 'planned otherwise here',
-  exhausted: 'replayed too often', invalid: 'invalid', cut: 'cut records', open: 'not come to',
+  delivered: 'delivered: nothing is left to repair', replayed: 'replayed before; if that failed, its own result can be replayed', ambiguous: 'may have arrived, and could ring twice',
+  cancelled: 'cancelled', expired: 'expired; a new expiry gives it a new life', no_target: 'no device was registered for it', pointless: 'would fail again in the same way',
+  parts: 'sent in parts; each has a result of its own', unspecific: 'which of its calls failed is not known', gone: 'no longer in Kafka', changed: 'would become other calls than it was: settings here differ from the worker\'s',
+  exhausted: 'replayed too often in a row', invalid: 'no valid request, as it is or with the changes', cut: 'the dead letter does not hold the whole record',
+  uncounted: 'left out by the run a moment ago',
+}
+const openWords = {planned: 'the plan was not run so far', stopped: 'the replay was stopped before it', done: 'the run was interrupted before it', interrupted: 'the run was interrupted before it'}
+const leftWord = (why, state) => leftWords[why] ?? (why === 'open' ? openWords[state] ?? 'its turn has not come yet' : why)
+
+/** What a replay has left, as pairs of a number and why: left by the plan, left by its runs, and not come to. */
+export function leftLines({state, left = {}, left_by_run: byRun = {}, requests, next, skipped}) {
+  const all = {}
+  const add = (why, number) => { if (number > 0) all[why] = (all[why] ?? 0) + number }
+  for (const [why, number] of [...Object.entries(left), ...Object.entries(byRun)]) add(why, number)
+  add('uncounted', skipped - Object.values(byRun).reduce((sum, number) => sum + number, 0))
+  add('open', requests - next)
+  return Object.entries(all).sort(([, one], [, other]) => other - one).map(([why, number]) => [number, leftWord(why, state)])
 }
 
 function openOne(view) {
@@ -147,6 +161,12 @@ function openOne(view) {
     bar.meter.max = Math.max(1, plan.requests)
     bar.meter.value = plan.next
     say(bar.text, `${count(plan.next)} of ${count(plan.requests)} dealt with, ${count(plan.skipped)} left out`)
+    const lines = leftLines(plan), left = lines.map(([number, why]) => `${count(number)} ${why}`).join('\n')
+    say(bar.count, lines.reduce((sum, [number]) => sum + number, 0))
+    if (bar.left.dataset.text !== left) {
+      bar.left.dataset.text = left
+      show(bar.left, lines.map(([number, why]) => el('li', {}, `${count(number)}: ${why}`)))
+    }
     if (plan.results) say(bar.results, `Results so far: ${counts(plan.results) || 'none'}`)
     else if (!bar.results.children.length) show(bar.results, button('Count its results', () => again(true)))
     if (plan.state === 'running') announce(bar.text.textContent)
@@ -180,7 +200,7 @@ function openOne(view) {
       const wanted = {reason: reason.value.trim(), ...speed.value ? {rate: Number(speed.value)} : {}, ...typed ? {count: Number(typed.value)} : {}}
       command('run', {body: wanted, headers: {'If-Match': etag}})
     }
-    const go = el('button', {class: 'main', 'data-action': 'run'}, plan.state === 'planned' ? `Send ${plural(plan.requests, 'request')} again` : 'Go on')
+    const go = el('button', {class: 'main', 'data-action': 'run'}, plan.state === 'planned' ? `Send ${plural(plan.requests, 'request')}${plan.source === 'deadletter' ? '' : ' again'}` : 'Go on with this replay')
     if (!plan.requests) go.disabled = true
     return el('form', {class: 'form', onsubmit: submit},
       el('label', {class: 'field'}, 'Reason', reason), el('label', {class: 'field'}, 'Requests a second', speed),
@@ -201,7 +221,8 @@ function openOne(view) {
     const hadFocus = bar && (body.contains(document.activeElement) || document.activeElement === document.body)
     bar = null
     if (isDraft(plan)) return drawDraft()
-    bar = {meter: el('progress', {'aria-label': 'Progress', max: Math.max(1, plan.requests), value: plan.next}), text: el('p', {'data-progress': true}), results: el('p', {class: 'soft', 'data-results': true})}
+    bar = {meter: el('progress', {'aria-label': 'Progress', max: Math.max(1, plan.requests), value: plan.next}), text: el('p', {'data-progress': true}), results: el('p', {class: 'soft', 'data-results': true}),
+      left: el('ul', {'data-left': true}), count: el('span', {'data-count': 'left'})}
     const isPlanned = plan.state === 'planned', isOver = !['planned', ...atWork].includes(plan.state), isElsewhere = plan.matched === undefined
     const act = (verb, text) => needs('replay', button(text, () => command(verb, {body: {}}), {'data-action': verb}))
     show(body,
@@ -213,16 +234,16 @@ function openOne(view) {
       el('div', {}, el('p', {class: 'small soft'}, 'It takes at least'), el('p', {class: 'figure', 'data-count': 'seconds'}, plan.seconds === undefined ? '–' : duration(plan.seconds * 1000)))),
       facts([
         ['Matches', plan.source === 'deadletter' ? undefined : el('span', {class: 'tag'}, plan.filter || 'everything that failed')], ['Frozen at', [time(plan.created_at), ': what fails later is not in it']],
-        ['Left out', isElsewhere ? undefined : counts(plan.left, leftWords) || 'nothing'], ['Left by the run', plan.left_by_run && (counts(plan.left_by_run, leftWords) || 'nothing')], ['Changes', plan.set?.join(', ')],
+        ['Changes', plan.set?.join(', ')],
         ['Reason', plan.reason], ['By', plan.actor], ['Rate', plan.rate && `${count(plan.rate)} requests a second`], ['Started', plan.started_at && time(plan.started_at)],
       ]),
       plan.problem ? problemNotice({message: plan.problem.detail ?? String(plan.problem), ...plan.problem}) : null,
       isPlanned ? null : [bar.meter, bar.text, plan.source === 'deadletter' ? null : bar.results],
       isPlanned || plan.state === 'interrupted' ? (isElsewhere ? notice('', 'The plan is at another gateway, or at the command that made it.') : runForm()) : null,
-      atWork.includes(plan.state) ? el('div', {class: 'row'}, plan.state === 'paused' ? act('resume', 'Go on') : act('pause', 'Pause the replay'), act('stop', 'Stop for good')) : null,
+      atWork.includes(plan.state) ? el('div', {class: 'row'}, plan.state === 'paused' ? act('resume', 'Go on with this replay') : act('pause', 'Pause this replay'), act('stop', 'Stop for good')) : null,
       // Requests in place of dead letters are new ones, and name no replay.
       isOver && plan.source !== 'deadletter' ? el('p', {}, el('a', {href: link('requests', undefined, {filter: `job:${plan.id}`}), 'data-action': 'results'}, 'See its results')) : null,
-      samples(), leftovers())
+      samples(), leftovers(isElsewhere, isOver))
     if (hadFocus && !isPlanned) {
       body.querySelector('button[data-action]:enabled, a[data-action]')?.focus()
       announce(`The replay is ${plan.state}.`, true)
@@ -243,16 +264,17 @@ function openOne(view) {
     return rows.node
   }
 
-  const leftovers = () => {
+  const leftovers = (isElsewhere, isOver) => {
     const place = el('div')
     const pages = pager(view, {
       place, ask: (cursor) => get(target(`${path}/leftovers`, {limit: 100, cursor}), view.signal), empty: el('p', {class: 'soft'}, 'Nothing was left.'),
       list: table('Leftovers', [
         {title: 'Request', row: true, cell: (item) => el('a', {href: link('requests', item.request_id), class: 'clip'}, item.request_id)},
         {title: 'At', cell: (item) => el('span', {class: 'mono clip'}, item.origin)},
-        {title: 'Why', cell: (item) => leftWords[item.left] ?? item.left}], {hidden: true, data: () => ({'data-row': true})}),
+        {title: 'Why', cell: (item) => leftWord(item.left, plan.state)}], {hidden: true, data: () => ({'data-row': true})}),
     })
-    return el('details', {ontoggle: (event) => event.target.open && pages.load()}, el('summary', {}, 'Leftovers: what was not sent, and why'), place)
+    return [el('h2', {}, isOver ? 'Leftovers: ' : 'Leftovers so far: ', bar.count), isElsewhere ? el('p', {class: 'soft'}, 'What the plan itself has left is known where it was made.') : null, bar.left,
+      el('details', {ontoggle: (event) => event.target.open && pages.load()}, el('summary', {}, 'Each of them'), place)]
   }
 
   view.frame(el('p', {class: 'end'}, el('a', {href: link('replays')}, 'All replays')), said, body, commands)
@@ -309,10 +331,10 @@ function openLetters(view) {
     {title: 'From', cell: (letter) => letter.topic ?? '–'},
     {title: 'Why', cell: (letter) => [el('span', {class: 'tag'}, letter.code ?? 'unknown'), el('p', {class: 'small clip'}, letter.message ?? '')]},
     {title: 'Size', number: true, cell: (letter) => bytes(letter.bytes)},
-    {title: 'Can go back', cell: (letter) => letter.can_go_back ? 'yes' : `no: ${letter.left ?? 'it is too large'}`},
+    {title: 'Can go back', cell: (letter) => letter.can_go_back ? 'yes' : `no: ${leftWord(letter.left)}`},
   ], {hidden: true, data: (letter) => ({'data-row': true, 'data-letter': letter.id})})
   const pages = pager(view, {
-    place, list, ask: (cursor) => get(page(cursor), view.signal), empty: el('p', {}, 'Every record was understood.'),
+    place, list, ask: (cursor) => get(page(cursor), view.signal), empty: el('p', {}, members.get('since') || members.get('code') ? 'No dead letter matches.' : 'Every record was understood.'),
     then() {
       const at = members.get('at'), one = pages.items.find((letter) => letter.id === at)
       // What a person has typed there stays.

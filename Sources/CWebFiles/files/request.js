@@ -5,7 +5,7 @@ import {announce, button, bytes, count, duration, el, facts, notice, plural, she
 import {member, pretty, without} from './json.js'
 import {isQuiet} from './live.js'
 import {quoted} from './requests.js'
-import {counts, go, link, needs, problemNotice} from './view.js'
+import {counts, doubts, go, link, needs, problemNotice} from './view.js'
 
 const states = {
   sent: 'The hub accepted every call.', partial: 'The hub accepted some calls.', failed: 'The hub accepted no call, or it is unknown whether it did.',
@@ -16,10 +16,19 @@ const safeties = {
   safe: 'Safe: no device can have been reached.', ambiguous: 'It may ring twice: it is unknown whether devices were reached.',
   duplicate_risk: 'It would ring again: devices were reached.', pointless: 'Pointless: it would end the same way.',
 }
+const partlySafe = 'Safe: it repeats what failed, which can have reached no device, and not what the hub accepted.'
 const places = {
   published: 'It is published, and not read yet.', in_work: 'A worker has read it and is at work on it.', delayed: 'It waits until it is due.',
   held: 'It waits behind another with its ordering key.', done: 'The workers are done with it, and its result is not kept.',
   unknown: 'No record of it is in what was searched.',
+}
+
+/** Where a request is that has no result, in a sentence. */
+export function placeText({state: word, parts: {count: all, ended} = {}} = {}) {
+  if (word !== 'in_parts') return places[word] ?? word?.replaceAll('_', ' ')
+  if (all === undefined) return `It was divided into parts, of which at least ${count(ended)} ${ended === 1 ? 'has' : 'have'} a result.`
+  return ended < all ? `It was divided into ${plural(all, 'part')}: ${count(ended)} ${ended === 1 ? 'has' : 'have'} a result, ${count(all - ended)} ${all - ended === 1 ? 'is' : 'are'} on the way.`
+    : `It was divided into ${plural(all, 'part')}. All have a result, and that of the whole is about to be written.`
 }
 
 const to = (one) => el('a', {class: 'clip', href: link('requests', one)}, one)
@@ -30,7 +39,8 @@ const recordText = ({topic, partition, offset}) => `${topic}, partition ${partit
 function read(answer) {
   const results = answer.life?.results ?? (answer.result ? [answer.result] : [])
   const finals = results.filter((result) => result.kind === 'final')
-  return {own: finals.findLast((result) => result.state !== 'duplicate') ?? finals.at(-1), outcomes: results.filter((result) => result.kind === 'outcome')}
+  const own = finals.findLast((result) => result.state !== 'duplicate') ?? finals.at(-1)
+  return {own, doubts: doubts(results, own, answer.life?.replays), outcomes: results.filter((result) => result.kind === 'outcome')}
 }
 
 // Abandoned and Unknown are failures, whatever else is said.
@@ -66,20 +76,22 @@ const callLine = (send) => [callName(send), bytes(send.payload_bytes), state(sen
 const outcomeLine = ({sends: [send] = [], ...one}) => [callName(send), state(one.hub_state ?? one.state, fate(one)), counts(send?.pns_outcomes ?? {}),
   errorText(one.error), send?.notification_id && ['notification id ', code(send.notification_id)]]
 
-function resultFacts({outcome, error, targets, timings, replay_safety}, cause) {
+const twice = (doubts) => doubts.length > 0 && state(`Devices may have rung twice: ${doubts.join('; ')}.`, 'warn')
+
+function resultFacts({outcome, error, targets, timings, replay_safety}, cause, doubts) {
   return facts([
     ['Outcome', outcome.replaceAll('_', ' ')],
     ['Error', errorText(error)],
     ['Faults', error?.faults && lines(error.faults, (fault) => `${fault.pointer ?? ''} ${fault.message}`)],
     ['Cause', cause && withCode(cause.cause)], ['What to do', cause && withCode(cause.remedy)],
-    ['Calls', targets && counts(targets)],
+    ['Calls', targets && counts(targets)], ['In doubt', twice(doubts) || null],
     ['Time', timings && `${duration(timings.hub_ms)} in calls, all together; ${duration(timings.throttle_wait_ms)} because the hub asked to wait`],
-    ['Replay', safeties[replay_safety] ?? replay_safety],
+    ['Replay', replay_safety === 'safe' && targets?.accepted > 0 ? partlySafe : safeties[replay_safety] ?? replay_safety],
   ])
 }
 
 function steps(answer, cause) {
-  const {own, outcomes} = read(answer), times = own?.timings ?? {}
+  const {own, outcomes, doubts} = read(answer), times = own?.timings ?? {}
   const made = [step('published', 'good', 'Published', times.published_at ?? answer.accepted_at, null, facts([
     ['Record', answer.topic && recordText(own?.origin ?? answer)], ['Source', own?.source], ['Tenant', own?.tenant],
     ['Labels', own?.labels && Object.entries(own.labels).map(([name, value]) => [el('bdi', {class: 'tag'}, `${name}=${value}`), ' '])], ['Not before', answer.due_at && time(answer.due_at)]]))]
@@ -88,15 +100,16 @@ function steps(answer, cause) {
   if (own.targets?.planned) made.push(step('planned', 'good', own.parts ? `Divided into ${plural(own.parts.count, 'part')}` : `${plural(own.targets.planned, 'call')} planned`, null,
     times.first_attempt_at ? `${between(times.consumed_at, times.first_attempt_at)} until the first went` : 'none went', own.sends && lines(own.sends, callLine)))
   if (own.attempts?.length) made.push(step('attempts', own.attempts.some((one) => one.result !== 'ok') ? 'warn' : 'good', plural(own.attempts.length, 'attempt'), times.first_attempt_at, null, attemptTable(own)))
-  made.push(step('result', tone(own.state), state(own.state, tone(own.state)), times.finished_at ?? own.at, `${duration(times.total_ms)} after it was published`, resultFacts(own, cause)))
+  made.push(step('result', doubts.length ? 'warn' : tone(own.state), state(`${own.state}${doubts.length && own.targets?.accepted ? ', perhaps twice' : ''}`, tone(own.state)), times.finished_at ?? own.at, `${duration(times.total_ms)} after it was published`, resultFacts(own, cause, doubts)))
   if (outcomes.length) made.push(step('outcome', worst(outcomes), "The hub's outcome", outcomes.at(-1).at, `${between(times.finished_at ?? own.at, outcomes.at(-1).at)} after the result`, lines(outcomes, outcomeLine)))
   else if (own.targets?.accepted) made.push(step('outcome', 'soft', "The hub's outcome is not known", null, 'it queued the calls; options.track_outcome follows them'))
   return made
 }
 
-function waiting({accepted_at, topic, whereabouts: where}) {
+function waiting({id, accepted_at, topic, whereabouts: where}) {
   return step('waiting', 'warn', 'No result yet', null, accepted_at && `for ${between(accepted_at, new Date())}`, where && facts([
-    ['At', where.topic !== topic ? recordText(where) : null], ['Due', where.due && time(where.due)],
+    ['Parts', where.parts && [found('Those with a result', `request:${id}.*`), `: ${count(where.parts.ended)} of ${where.parts.count === undefined ? 'more' : count(where.parts.count)}`]],
+    ['At', where.topic && where.topic !== topic ? recordText(where) : null], ['Due', where.due && time(where.due)],
     ['Cancelled', where.cancelled_at && [time(where.cancelled_at), `, ${where.cancelled}`]],
     ['Searched', where.searched.filter((one) => one.of).map((one) => `${one.topic}: ${count(one.offsets)} of ${plural(one.of, 'offset')}`).join('; ')]]))
 }
@@ -135,14 +148,14 @@ function open(view) {
   let answer, cause
 
   function render() {
-    const {own, outcomes} = read(answer)
+    const {own, outcomes, doubts} = read(answer)
     const isRepaired = cause?.repaired > 0
-    const color = !own ? 'warn' : isRepaired ? 'good' : tone(own.state) === 'good' && outcomes.length ? worst(outcomes) : tone(own.state)
+    const color = !own ? 'warn' : doubts.length && tone(own.state) === 'good' && worst(outcomes) !== 'bad' ? 'warn' : isRepaired ? 'good' : tone(own.state) === 'good' && outcomes.length ? worst(outcomes) : tone(own.state)
     headline.className = `notice ${color}`
-    show(headline, el('p', {}, state(own ? own.state : `no result yet: ${answer.state}`, own ? tone(own.state) : 'warn'), ' ', own ? states[own.state] : places[answer.whereabouts?.state],
+    show(headline, el('p', {}, state(own ? own.state : `no result yet: ${answer.state.replaceAll('_', ' ')}`, own ? tone(own.state) : 'warn'), ' ', own ? states[own.state] : placeText(answer.whereabouts),
       outcomes.length ? ` Then the hub said: ${[...new Set(outcomes.map((one) => one.hub_state ?? one.state))].join(', ')}.` : ''),
       own?.error && el('p', {class: 'clip'}, errorText(own.error)),
-      isRepaired && el('p', {}, state('A replay has repaired it.', 'good')))
+      isRepaired && el('p', {}, state('A replay has repaired it.', 'good')), doubts.length > 0 && el('p', {'data-twice': true}, twice(doubts)))
     show(list, steps(answer, cause))
     const relatives = family(answer)
     kin.hidden = !relatives.length

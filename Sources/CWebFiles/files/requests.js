@@ -3,7 +3,7 @@
 import {Problem, asCommands, get, may, listing} from './api.js'
 import {announce, button, clockText, count, duration, el, mark, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
 import {live} from './live.js'
-import {go, link, needs, problemNotice, watchNew} from './view.js'
+import {doubts, go, link, needs, problemNotice, watchNew} from './view.js'
 
 const errors = 'schema_invalid record_too_large unknown_hub not_configured expired_in_queue duplicate tag_expression_invalid tag_limit_exceeded '
   + 'payload_too_large payload_rejected hub_unauthorized hub_forbidden hub_not_found hub_quota hub_throttled hub_unavailable hub_timeout '
@@ -128,6 +128,7 @@ const columns = [
   {title: 'Finished', cell: ({result}) => time(result.at)},
   {title: 'Request', row: true, cell: ({id}) => el('a', {class: 'clip', href: link('requests', id)}, id)},
   {title: 'State', cell: ({state: word, result}) => el('span', {}, state(word, tone(word)),
+    doubts([result], result).length > 0 && el('span', {class: 'soft small'}, ', perhaps twice'),
     result.kind === 'outcome' && el('span', {class: 'soft small'}, ` at the hub: ${result.hub_state ?? 'no word'}`))},
   {title: 'Error', cell: ({result}) => result.error?.code ?? ''},
   {title: 'Hub', cell: ({result}) => el('span', {class: 'clip'}, result.hub ?? '')},

@@ -89,8 +89,8 @@ export function pager(view, {ask, list, place, empty, then = () => {}}) {
     pages.items = [...cursor ? pages.items : [], ...found.items]
     if (cursor) list.add(found.items)
     else list.rows(found.items)
-    show(place, pages.items.length ? [list.node, more] : empty)
-    show(more, found.next ? button('More', () => pages.load(found.next)) : null)
+    show(place, pages.items.length || found.next ? [list.node, more] : empty)
+    show(more, found.next ? button(pages.items.length ? 'More' : 'Nothing so far: search on', () => pages.load(found.next)) : null)
     if (cursor) list.body.children[first]?.querySelector('a, button')?.focus()
     view.ready()
     then()
@@ -101,3 +101,23 @@ export function pager(view, {ask, list, place, empty, then = () => {}}) {
 /** Counts with their words: `{sent: 3}` as "3 sent". */
 export const counts = (numbers, words = {}) => Object.entries(numbers ?? {}).filter(([, number]) => number)
   .map(([word, number]) => `${count(number)} ${words[word] ?? word.replaceAll('_', ' ')}`).join(', ')
+
+// A call without an answer of the hub may have reached devices, and an attempt after it reaches them again.
+const isUnanswered = ({http_status: status}) => !status || status < 300 || [499, 520, 522, 524].includes(status)
+const isLost = (one, place, all) => one.bytes_sent && one.result !== 'ok' && isUnanswered(one) && all.slice(place + 1).some((other) => other.send === one.send && other.bytes_sent)
+const reaches = ({targets}) => targets?.accepted > 0 || targets?.ambiguous > 0
+// A replay repeats all calls, or those that it names.
+const repeatsDoubt = (own) => ({replay, ...result}) => reaches(result) && (own.sends?.length
+  ? own.sends.some(({outcome, index}) => outcome === 'ambiguous' && (replay?.sends ?? [index]).includes(index)) : own.outcome === 'ambiguous')
+
+/** Why devices may have rung twice, in sentences: by the results of a request, the one that counts, and those of its replays. */
+export function doubts(results, own, replays = []) {
+  const finals = results.filter((result) => result.kind === 'final' && reaches(result))
+  const kinds = new Set(finals.map((result) => result.result_id)).size
+  return [
+    kinds > 1 && `its id was published and sent ${count(kinds)} times`,
+    finals.length > kinds && 'it has a result more than once, so its calls may have been made again',
+    own?.attempts?.some(isLost) && 'an attempt had no answer, and the call was made again',
+    own && replays.some(repeatsDoubt(own)) && 'a replay repeated a call of which it is unknown whether it arrived',
+  ].filter(Boolean)
+}

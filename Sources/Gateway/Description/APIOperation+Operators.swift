@@ -82,8 +82,9 @@ extension APIOperation {
         answers: [
             Answer(
                 summary:
-                    "Events `fleet` (work, hubs, workers) and `backlog` (lanes, reasons), without an end. The last ones first.",
-                content: events("event: fleet\nid: 1\ndata: {}\n\n"))
+                    "Events `fleet` (work, hubs, workers, and in `kafka` whether brokers answer) and `backlog` (lanes, reasons), without an "
+                    + "end. The last ones first.",
+                content: events("event: fleet\nid: 1\ndata: {\"kafka\":{\"reachable\":true}}\n\n"))
         ],
         problems: fleetProblems)
 

@@ -1,3 +1,4 @@
+internal import Jobs
 internal import PushModel
 
 // The rows of `/v1/requests` (page Publish).
@@ -112,6 +113,15 @@ extension APIOperation {
             ("state", JSONSchema.text()), ("final", JSONSchema.boolean), ("duplicates", JSONSchema.count),
         ], required: ["results", "replays", "final", "duplicates"], isOpen: true)
 
+    private static let whereaboutsSchema = JSONSchema.object(
+        [
+            ("state", JSONSchema.words(RequestWhereabouts.State.allCases.map(\.rawValue))),
+            (
+                "parts",
+                JSONSchema.object([("count", JSONSchema.count), ("ended", JSONSchema.count)], required: ["ended"], isOpen: true)
+            ),
+        ], required: ["state"], isOpen: true)
+
     private static var shown: Content {
         Content(
             schema: JSONSchema.object(
@@ -119,7 +129,7 @@ extension APIOperation {
                     ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("topic", JSONSchema.text()),
                     ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")),
                     ("accepted_at", JSONSchema.moment), ("expires_at", JSONSchema.moment), ("due_at", JSONSchema.moment),
-                    ("result", MessageSchema.result.body), ("life", lifeSchema), ("whereabouts", ["type": "object"]),
+                    ("result", MessageSchema.result.body), ("life", lifeSchema), ("whereabouts", whereaboutsSchema),
                     ("request", ["type": "object"]),
                 ], required: ["id", "state", "accepted_at"], isOpen: true),
             example: [

@@ -22,6 +22,7 @@ final class BacklogWatch: Sendable {
     private struct State {
         var report: (StatusReport, at: MonotonicTime)?
         var published = PublishedCount()
+        var kafka = KafkaReach()
     }
 
     private let context: JobContext
@@ -77,13 +78,19 @@ final class BacklogWatch: Sendable {
     private func current(_ members: () -> [Fleet.Member]) throws(JobFailure) -> StatusReport? {
         let now = MonotonicTime.now()
         if let known = state.withLock({ $0.report }), now.nanoseconds(since: known.at) < Self.reportLife { return known.0 }
-        guard let report = try examine(members()) else { return nil }
+        let asked = context.now()
+        let result = Result { () throws(JobFailure) in try examine(members()) }
+        state.withLock { $0.kafka.note(result.failure, askedAt: asked) }
+        guard let report = try result.get() else { return nil }
         state.withLock { state in
             state.report = (report, .now())
             state.published.note(report.publishedEnds(context.topics), at: now)
         }
         return report
     }
+
+    /// The answers of brokers of late.
+    var kafka: KafkaReach { state.withLock { $0.kafka } }
 
     /// The backlog of the last report, unless that is too old for the minute that ends.
     func recent(at now: MonotonicTime = .now()) -> History.Backlog? {
@@ -106,6 +113,10 @@ final class BacklogWatch: Sendable {
         let data = event ?? History.Backlog.unknown(at: Timestamp(milliseconds: wall))
         streams.send("backlog", id: "\(wall)", data: data, to: FleetWatch.subject)
     }
+}
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }
 
 /// The times at which the backlog is counted: again and again while anybody follows, and before each minute ends. Without clock.

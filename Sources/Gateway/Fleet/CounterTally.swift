@@ -92,6 +92,13 @@ struct RecentWork: Sendable {
         return sum
     }
 
+    /// Requests that were sent, all of them or in part, a second.
+    var sentPerSecond: Double {
+        perSecond { added in
+            [ResultState.sent, .partial].reduce(0) { $0.addingSaturated(added.finished[$1.rawValue, default: 0]) }
+        }
+    }
+
     /// Calls that were answered or failed, a second.
     var callsPerSecond: Double { perSecond(\.calls) }
 

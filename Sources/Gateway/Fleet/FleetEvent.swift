@@ -20,11 +20,15 @@ struct FleetEvent {
     let work: RecentWork
     /// The calls of hubs a second, by their names, as far as they are known.
     var hubRates: [String: Double] = [:]
+    /// The answers of brokers of late.
+    var kafka = KafkaReach()
 
     /// As JSON, at a time in milliseconds since 1970.
     func json(at wall: Int64) -> [UInt8] {
         var json = JSONObject(["at": Timestamp(milliseconds: wall).text])
+        if let kafka = kafka.json(hearing: members.map(\.age).min()) { json.add("kafka", raw: kafka) }
         json.add("finished_per_second", tenths: work.finishedPerSecond)
+        json.add("sent_per_second", tenths: work.sentPerSecond)
         json.add("calls_per_second", tenths: work.callsPerSecond)
         json.add("finished", raw: ReplayJSON.object(work.finished.map { ($0.key, $0.value) }))
         if let latency = work.latency.figures { json.add("latency", raw: latency) }

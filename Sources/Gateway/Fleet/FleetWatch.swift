@@ -188,7 +188,7 @@ final class FleetWatch: Sendable {
             watch.note(added, workers: members.count { !$0.isStale }, passed: min(5000, passed), wall: wall)
             if second % 10 == 0 { watch.writePresent() }
             guard watch.streams.subjects.contains(FleetWatch.subject) else { return }
-            let event = FleetEvent(members: members, work: work, hubRates: hubs.callsPerSecond)
+            let event = FleetEvent(members: members, work: work, hubRates: hubs.callsPerSecond, kafka: watch.backlog.kafka)
             watch.streams.send("fleet", id: "\(wall)", data: event.json(at: wall), to: FleetWatch.subject)
         }
     }

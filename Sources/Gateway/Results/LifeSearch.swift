@@ -34,7 +34,7 @@ struct LifeSearch: Sendable {
         try APIProblem.catching { () throws(JobFailure) in
             var search = WhereaboutsSearch(for: id, in: terms, context: context)
             let report = try search.run()
-            return report.whereabouts.found == nil ? .nothing : .whereabouts(report)
+            return report.whereabouts.isUnknown ? .nothing : .whereabouts(report)
         }
     }
 }
@@ -71,11 +71,13 @@ extension APIAnswer {
     /// 200 with where a request is that has no result yet.
     init(_ report: WhereaboutsReport) {
         var json = JSONObject(["id": report.id, "state": report.whereabouts.state.rawValue])
-        if let origin = report.whereabouts.found?.request.origin {
+        if let origin = report.whereabouts.origin {
             json.add([
                 "topic": origin.topic, "partition": Int(origin.partition), "offset": String(origin.offset),
                 "accepted_at": origin.timestamp.text,
             ])
+        } else {
+            json.add("accepted_at", value: report.whereabouts.divided?.at.text)
         }
         json.add("whereabouts", raw: report.json { APIProblem.words(for: $0) })
         self.init(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])

@@ -48,6 +48,8 @@ package struct RequestWhereabouts: Sendable, Equatable {
         case delayed
         /// In the topic of held requests.
         case held
+        /// Divided into parts, which have not all ended.
+        case inParts = "in_parts"
         /// The group is done with it, and its result is not among the searched results.
         case done
         /// No record of it was found.
@@ -58,21 +60,36 @@ package struct RequestWhereabouts: Sendable, Equatable {
     package let state: State
     /// The record that shows it, or nil for one that is unknown.
     package let found: FoundRequest?
+    /// The parts of one that was divided, or nil for any other.
+    package let divided: DividedRequest?
+
+    /// True if nothing of it was found.
+    package var isUnknown: Bool { state == .unknown }
+
+    /// The record that it was published with, if that is known.
+    package var origin: RecordOrigin? { found?.request.origin ?? divided?.origin }
 
     /// Decides where a request is by its records.
     ///
     /// What waits counts before the record that it was published with, because a worker counts that as read in the transaction that writes
-    /// the other. Of several copies the last one waits. An id that was published several times means the last request.
-    package init(_ sightings: [FoundRequest], now: Timestamp) {
+    /// the other. Of several copies the last one waits. An id that was published several times means the last request. A request that was
+    /// divided is read, and is not done while parts of it are open.
+    ///
+    /// - Parameters:
+    ///   - sightings: Its records.
+    ///   - divided: Its parts, if it has any that have not ended.
+    ///   - now: The present.
+    package init(_ sightings: [FoundRequest], divided: DividedRequest? = nil, now: Timestamp) {
         let last = sightings.max { Self.isBefore($0, $1) }
         found = last
-        guard let last else {
-            state = .unknown
+        guard let last, last.reading != .done else {
+            self.divided = divided
+            state = divided != nil ? .inParts : last == nil ? .unknown : .done
             return
         }
+        self.divided = nil
         let isDue = last.request.due.map { $0 <= now } ?? true
         switch (last.reading, last.kind) {
-        case (.done, _): state = .done
         case (.read, .requests): state = .inWork
         case (.read, .delayed) where isDue: state = .inWork
         case (_, .delayed): state = .delayed

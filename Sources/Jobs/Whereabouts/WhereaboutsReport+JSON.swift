@@ -11,6 +11,7 @@ extension WhereaboutsReport {
         switch whereabouts.state {
         case .delayed: "ends when its record is checked, at the latest when it is due"
         case .held: "ends when its key has its turn"
+        case .inParts: "ends as its parts have their turns"
         default: "ends when it has its turn"
         }
     }
@@ -27,8 +28,11 @@ extension WhereaboutsReport {
                 "due": sighting.request.due?.text, "group_position": Int(sighting.position), "reading": sighting.reading.rawValue,
                 "attempts": Int(sighting.request.attempts),
             ])
-            object.add("published", raw: Self.json(sighting.request.origin))
         }
+        if let divided = whereabouts.divided {
+            object.add("parts", raw: JSONObject(["count": divided.count, "ended": divided.endedCount]).bytes)
+        }
+        if let origin = whereabouts.origin { object.add("published", raw: Self.json(origin)) }
         object.add("cancelled_at", value: cancelledAt?.text)
         if cancelledAt != nil { object.add("cancelled", value: ending) }
         object.add("searched", array: extents.map(Self.json))

@@ -35,6 +35,8 @@ package struct WhereaboutsReport: Sendable {
 package struct WhereaboutsSearch {
     /// The most offsets of a topic that are read: so many as take a second or two.
     static let limit: Int64 = 20_000
+    /// The most offsets of the topic of parents that are read, whose records are small.
+    static let partsLimit: Int64 = 200_000
 
     private let id: String
     /// The place of the request, if its id is one.
@@ -74,8 +76,14 @@ package struct WhereaboutsSearch {
             guard !own.isEmpty, !isElsewhere else { continue }
             do throws(JobFailure) { try search(topic, of: own, with: &reader) } catch { try note(error, of: topic) }
         }
+        var whereabouts = RequestWhereabouts(foundRequests, now: now)
+        if whereabouts.isUnknown || whereabouts.state == .done {
+            do throws(JobFailure) {
+                whereabouts = RequestWhereabouts(foundRequests, divided: try searchParts(), now: now)
+            } catch { try note(error, of: terms.parents) }
+        }
         return WhereaboutsReport(
-            id: id, whereabouts: RequestWhereabouts(foundRequests, now: now), now: now, extents: extents, gaps: gaps,
+            id: id, whereabouts: whereabouts, now: now, extents: extents, gaps: gaps,
             brokers: terms.kafka.bootstrapServers)
     }
 
@@ -118,24 +126,28 @@ package struct WhereaboutsSearch {
         }
     }
 
+    /// Searches the topic of parents from where the group would begin to read it, before which everything has ended.
+    private mutating func searchParts() throws(JobFailure) -> DividedRequest? {
+        let positions = positions(in: [terms.parents])
+        let windows = SearchWindow.all(of: positions, keepsDone: false, place: nil, limit: Self.partsLimit)
+        guard !windows.isEmpty else { return nil }
+        var reader = DividedReader(for: id, place: place, found: foundRequests)
+        extents.append(WhereaboutsReport.Extent(of: terms.parents, in: windows))
+        try Self.read(TopicScan(context, topic: terms.parents), in: windows) { record in
+            reader.take(key: record.key, value: record.value, at: Timestamp(milliseconds: record.timestamp ?? 0))
+        }
+        return reader.divided
+    }
+
     private mutating func search(
         _ name: String, of positions: [GroupPosition], with reader: inout WaitingReader
     ) throws(JobFailure) {
         let kind = terms.kind(of: name)
         let windows = SearchWindow.all(
             of: positions, keepsDone: kind == .requests, place: kind == .requests ? place : nil, limit: Self.limit)
-        extents.append(
-            WhereaboutsReport.Extent(
-                topic: name, searched: windows.reduce(0) { $0 + $1.searchedCount }, total: windows.reduce(0) { $0 + $1.total }))
-        guard windows.contains(where: { $0.searchedCount > 0 }) else { return }
-        let starts = windows.map { ($0.partition, $0.offsets.lowerBound) }
-        let stops = windows.map { ($0.partition, $0.offsets.upperBound) }
         let byNumber = Dictionary(uniqueKeysWithValues: positions.map { ($0.partition.partition, $0) })
-        let topic = TopicScan(context, topic: name)
-        let records = try topic.open(
-            .offsets(Dictionary(uniqueKeysWithValues: starts)), .offsets(Dictionary(uniqueKeysWithValues: stops)))
-        defer { records.close() }
-        try topic.read(records) { record in
+        extents.append(WhereaboutsReport.Extent(of: name, in: windows))
+        try Self.read(TopicScan(context, topic: name), in: windows) { record in
             guard let position = byNumber[record.partition],
                 let request = reader.read(FetchedRecord(record), of: kind, in: position.partition), isWanted(request)
             else { return }
@@ -146,10 +158,30 @@ package struct WhereaboutsSearch {
         }
     }
 
+    private static func read(
+        _ topic: TopicScan, in windows: [SearchWindow], perform body: (borrowing ConsumedRecord) -> Void
+    ) throws(JobFailure) {
+        guard windows.contains(where: { $0.searchedCount > 0 }) else { return }
+        let starts = windows.map { ($0.partition, $0.offsets.lowerBound) }
+        let stops = windows.map { ($0.partition, $0.offsets.upperBound) }
+        let records = try topic.open(
+            .offsets(Dictionary(uniqueKeysWithValues: starts)), .offsets(Dictionary(uniqueKeysWithValues: stops)))
+        defer { records.close() }
+        try topic.read(records, body)
+    }
+
     private func isWanted(_ request: WaitingRequest) -> Bool {
         let origin = request.origin
         return request.id == id
             || place == RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+    }
+}
+
+extension WhereaboutsReport.Extent {
+    /// Windows of a topic, all together.
+    fileprivate init(of topic: String, in windows: [SearchWindow]) {
+        self.init(
+            topic: topic, searched: windows.reduce(0) { $0 + $1.searchedCount }, total: windows.reduce(0) { $0 + $1.total })
     }
 }
 

@@ -11,11 +11,12 @@ extension WhereaboutsReport {
     /// Several lines, the last without its end.
     var text: String {
         var lines = ["request    \(Sanitised.line(id))", "state      no result yet: \(Sanitised.line(sentence))"]
-        if let sighting = whereabouts.found {
-            let origin = sighting.request.origin
+        if let origin = whereabouts.origin {
             lines.append(
                 "published  \(origin.timestamp.text) to \(Sanitised.line(origin.topic)), partition \(origin.partition), "
                     + "offset \(origin.offset)")
+        }
+        if let sighting = whereabouts.found {
             let side =
                 sighting.offset < sighting.position ? "beyond it" : sighting.offset == sighting.position ? "at it" : "before it"
             lines.append("group      goes on at offset \(sighting.position) of \(sighting.partition), and is \(side)")
@@ -29,6 +30,11 @@ extension WhereaboutsReport {
     }
 
     private var sentence: String {
+        if let divided = whereabouts.divided {
+            let (ended, verb) = (divided.endedCount, divided.endedCount == 1 ? "has" : "have")
+            guard let count = divided.count else { return "divided into parts, of which at least \(ended) \(verb) a result" }
+            return "divided into \(Counted.text(count, "part", "parts")), of which \(ended) \(verb) a result"
+        }
         guard let sighting = whereabouts.found else {
             return "unknown; no record of it is in what was searched"
         }
@@ -39,7 +45,7 @@ extension WhereaboutsReport {
         case .inWork: "in work; a worker has read it at \(place)"
         case .delayed: "waits in \(place)\(due)"
         case .held: "is held behind its ordering key in \(place)"
-        case .done, .unknown:
+        case .done, .unknown, .inParts:
             "the group is done with it at \(place), and its result is not in what was searched"
         }
     }
@@ -52,7 +58,7 @@ extension WhereaboutsReport {
             id, whereabouts.state.rawValue, sighting?.partition.topic ?? "-",
             sighting.map { "\($0.partition.partition)" } ?? "-", sighting.map { "\($0.offset)" } ?? "-",
             request?.due?.text ?? "-",
-            request?.origin.timestamp.text ?? "-", cancelledAt?.text ?? "-")
+            whereabouts.origin?.timestamp.text ?? "-", cancelledAt?.text ?? "-")
         return table
     }
 }

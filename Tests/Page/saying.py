@@ -1,0 +1,217 @@
+"""Cases of sentences: each is true of the figures that it is made from, whatever they are."""
+
+import pathlib
+import re
+
+from browser import wait
+from pagestage import request
+from trial import case, check, equal
+
+# What an exported function of a file of the page makes of its arguments.
+MADE = "return import(new URL(`ui/${arguments[0]}`, location.href)).then((file) => file[arguments[1]](...arguments.slice(2)))"
+
+
+def worker(**members):
+    return {"id": "w", "age_ms": 100, "loops": []} | members
+
+
+def fleet(**members):
+    return {"workers": [worker()], "hubs": [], "finished_per_second": 0, "sent_per_second": 0} | members
+
+
+OUT = [{"hub": "south", "circuit": "open"}, {"hub": "north", "circuit": "closed"}]
+AWAY = {"reachable": False, "since": "2026-11-27T15:00:01.000Z", "problem": "brokers do not answer"}
+RESTS = {"requests": 0, "oldest_ms": 0, "reasons": []}
+# Of each the fleet, the backlog, what is to be said, and what is not.
+VERDICTS = [
+    (fleet(hubs=OUT, finished_per_second=40, sent_per_second=30), RESTS, r"the rest moves: 30\.0 sent a second", r"40"),
+    (fleet(hubs=OUT, finished_per_second=40), RESTS, r"Hub south is out; nothing is sent", r"moves|40"),
+    (fleet(finished_per_second=40, sent_per_second=0), RESTS, r"40\.0 finished a second, 0\.0 of them sent", None),
+    (fleet(finished_per_second=40, sent_per_second=40), RESTS, r"Moving: 40\.0 finished a second, nothing waits", r"of them"),
+    (fleet(), RESTS, r"Idle: nothing waits", None),
+    (fleet(), RESTS | {"delayed": 3, "held": 1}, r"Idle: nothing waits but 3 delayed and 1 held by ordering keys\.", None),
+    (fleet(kafka=AWAY, workers=[]), {"unknown": True}, r"Kafka is away: brokers do not answer, since .*\d\d:00:01", r"[Ww]orker|Idle"),
+    (fleet(kafka=AWAY), RESTS, r"Kafka is away", r"Idle|nothing waits"),
+    (fleet(kafka={"reachable": True}, workers=[worker(stale=True)]), RESTS, r"No worker reports\. Requests wait", r"away"),
+    (fleet(kafka={"reachable": True}, workers=[]), {"unknown": True, "at": "2026-11-27T15:00:00.000Z"}, r"Kafka does not show", r"until one runs"),
+    (fleet(workers=[]), None, r"Kafka has not answered yet", r"until one runs"),
+]
+
+
+@case("the overview's sentence counts what was sent as moving, and names Kafka before missing workers")
+def verdicts(trial):
+    trial.open("overview")
+    for seen, backlog, said, unsaid in VERDICTS:
+        text = trial.browser.script(MADE, "overview.js", "verdict", {"state": "live", "fleet": seen, "backlog": backlog})["text"]
+        check(re.search(said, text), f"{text!r} does not say {said!r}")
+        check(not unsaid or not re.search(unsaid, text), f"{text!r} says {unsaid!r}")
+
+
+@case("beside the sentence that nothing waits stands how many failures are open, with the way to them")
+def idle_with_failures(trial):
+    trial.fail(1)
+    trial.open("overview")
+    browser = trial.browser
+    wait(lambda: "Idle: nothing waits" in trial.shown("[data-verdict]") and trial.count("[data-open]") == trial.open_failures(),
+         "the number of open failures stands beside it")
+    trial.press("[data-open]")
+    trial.ready("failures")
+    check(browser.find("tr[data-cause]"), "the link does not lead to what has failed")
+
+
+PAGES = pathlib.Path(__file__).resolve().parents[2] / "Sources/PushFan/PushFan.docc"
+# Of each a replay, the words of what it has left, and their numbers.
+LEFT = [
+    ({"state": "planned", "left": {"gone": 2}, "requests": 5, "next": 0, "skipped": 0}, {"not run so far": 5, "no longer in Kafka": 2}),
+    ({"state": "stopped", "left": {"gone": 2}, "left_by_run": {"gone": 1, "ambiguous": 3}, "requests": 9, "next": 6, "skipped": 4},
+     {"no longer in Kafka": 3, "may have arrived": 3, "stopped before it": 3}),
+    ({"state": "running", "left": {}, "left_by_run": {"expired": 1}, "requests": 9, "next": 8, "skipped": 3},
+     {"expired": 1, "a moment ago": 2, "turn has not come": 1}),
+    ({"state": "done", "left": {"newer_word": 7}, "requests": 1, "next": 1, "skipped": 0}, {"newer_word": 7}),
+]
+
+
+@case("the leftovers of a replay have their number and a reason in words, and a word that is not known is shown as it is")
+def left_words(trial):
+    trial.open("replays")
+    for replay, expected in LEFT:
+        found = trial.browser.script(MADE, "replays.js", "leftLines", replay)
+        equal({said: sum(number for number, why in found if said in why) for said in expected}, expected, f"what {replay} has left")
+        equal(len(found), len(expected), f"the reasons of {replay}")
+    table = (PAGES / "Replay.md").read_text().split("| Left as | Why |")[1].split("\n\n")[0]
+    words = re.findall(r"^\| `(\w+)` \|", table, re.M)
+    left = {word: 1 for word in words}
+    found = trial.browser.script(MADE, "replays.js", "leftLines", {"state": "done", "left": left, "requests": 0, "next": 0, "skipped": 0})
+    said = {why for _, why in found}
+    check(len(words) > 10 and len(said) == len(words), f"{words} are {said}")
+    check(not any("_" in why for why in said), f"a reason is without words: {said}")
+
+
+def final(**members):
+    return {"kind": "final", "result_id": "final.a.0.7", "state": "sent", "outcome": "success", "targets": {"planned": 1, "accepted": 1}} | members
+
+
+def attempt(number, **members):
+    return {"n": number, "send": 0, "result": "ok", "http_status": 201, "bytes_sent": True} | members
+
+
+LOST = attempt(1, result="timeout", http_status=None)
+UNKNOWN = final(state="failed", outcome="ambiguous", targets={"planned": 2, "ambiguous": 1},
+                sends=[{"index": 0, "outcome": "ambiguous"}, {"index": 1, "outcome": "throttled"}])
+# Of each the results of a request, those of its replays, and what is to be said: nothing where none can have rung twice.
+TWICE = [
+    ([final()], [], None),
+    ([final(attempts=[attempt(1)])], [], None),
+    ([final(attempts=[LOST, attempt(2)])], [], "an attempt had no answer"),
+    ([final(attempts=[attempt(1, result="error", http_status=524), attempt(2)])], [], "an attempt had no answer"),
+    ([final(attempts=[attempt(1, result="error", http_status=503), attempt(2)])], [], None),
+    ([final(attempts=[LOST | {"bytes_sent": False}, attempt(2)])], [], None),
+    ([final(attempts=[LOST, attempt(1, send=1)])], [], None),
+    ([UNKNOWN], [], None),
+    ([final(), final()], [], "a result more than once"),
+    ([final(), final(result_id="final.a.0.9")], [], "published and sent 2 times"),
+    ([final(), final(result_id="final.a.0.9", state="duplicate", targets={"planned": 0})], [], None),
+    ([UNKNOWN], [final(replay={"sends": [0]})], "a replay repeated"),
+    ([UNKNOWN], [final(replay={})], "a replay repeated"),
+    ([UNKNOWN], [final(replay={"sends": [1]})], None),
+    ([UNKNOWN], [final(state="expired", targets={"planned": 1, "accepted": 0})], None),
+]
+
+
+@case("what may have rung twice is said to, and nothing else is")
+def twice(trial):
+    trial.open("requests")
+    for results, replays, said in TWICE:
+        found = trial.browser.script(MADE, "view.js", "doubts", results, results[-1], replays)
+        check(len(found) == (said is not None) and (said or "") in "; ".join(found), f"{results} and {replays}: {found}")
+
+
+@case("a request whose call was made again without an answer is not sent without a word on its page")
+def sent_perhaps_twice(trial):
+    name = trial.name("twice")
+    trial.fault("reset=after,tags=username:bob,count=1")
+    try:
+        trial.api.publish([request(name, "bob", hub="south", options={"max_attempts": 2, "on_ambiguous": "retry"})])
+        wait(lambda: trial.state(name) == "sent", "it is sent")
+    finally:
+        trial.fault(None)
+    trial.open(f"requests/{name}")
+    check("rung twice" in (trial.shown("[data-twice]") or ""), f"the page says {trial.shown('[data-verdict]')!r}")
+    check("perhaps twice" in trial.shown("[data-step=result]"), "the timeline has it as sent, without a word")
+    trial.open(f"requests?filter=request:{name}")
+    check("perhaps twice" in trial.browser.await_element(f"tr[data-row='{name}']").text, "the list has it as sent, without a word")
+
+
+# Hands the page events of the fleet in place of the gateway's, which end with the function.
+EVENTS = """
+window.EventSource = class extends EventTarget {
+  constructor() { super(); window.fed = this }
+  close() {}
+}
+window.feed = (name, data) => window.fed?.dispatchEvent(new MessageEvent(name, {data: JSON.stringify(data)}))
+"""
+
+
+@case("with Kafka away the overview names it, no figure is live, and none of the present is shown")
+def kafka_away(trial):
+    browser = trial.browser
+    trial.open("overview")
+    browser.script(EVENTS)
+    browser.keys("p", "p")  # opens the stream anew
+    wait(lambda: browser.script("return Boolean(window.fed)"), "the page follows the events at hand")
+    now = "2026-11-27T15:01:01.000Z"
+
+    def feed(**members):
+        browser.script("feed('backlog', arguments[0]); feed('fleet', arguments[1])", {"at": now, "unknown": True}, fleet(at=now, **members))
+    feed(kafka=AWAY, workers=[worker(stale=True, age_ms=61000)])
+    check(re.search(r"Kafka is away, .*old", trial.shown("[data-age]")), f"the bar says {trial.shown('[data-age]')!r}")
+    check("Kafka is away" in trial.shown("[data-verdict]"), f"the sentence is {trial.shown('[data-verdict]')!r}")
+    equal(set(one.split(" ", 1)[1] for one in trial.live() if not one.startswith("failed")), {"–"}, "the figures of the present")
+    feed(kafka=AWAY, workers=[])
+    check("worker" not in trial.shown("[data-verdict]") and "live" not in trial.shown("[data-age]"), "workers are blamed, or figures live")
+    # Nothing but reports of long ago: the stream lives, the figures do not.
+    feed(kafka={"reachable": True}, workers=[worker(stale=True, age_ms=30000)])
+    check("live" not in trial.shown("[data-age]"), f"the bar says {trial.shown('[data-age]')!r}")
+    feed(kafka={"reachable": True})
+    check("live" in trial.shown("[data-age]"), f"the bar says {trial.shown('[data-age]')!r} of what is of the present")
+
+
+# Of each a place, and its sentence.
+PLACES = [
+    ({"state": "in_parts", "parts": {"count": 40, "ended": 12}}, "It was divided into 40 parts: 12 have a result, 28 are on the way."),
+    ({"state": "in_parts", "parts": {"count": 2, "ended": 1}}, "It was divided into 2 parts: 1 has a result, 1 is on the way."),
+    ({"state": "in_parts", "parts": {"count": 2, "ended": 2}}, "All have a result, and that of the whole is about to be written."),
+    ({"state": "in_parts", "parts": {"ended": 7}}, "of which at least 7 have a result."),
+    ({"state": "done"}, "The workers are done with it, and its result is not kept."), ({"state": "new_word"}, "new word"),
+]
+
+
+@case("where a request without a result is has a sentence, also one whose parts have not all ended")
+def places(trial):
+    trial.open("requests")
+    for place, said in PLACES:
+        found = trial.browser.script(MADE, "request.js", "placeText", place)
+        check(said in found, f"{place} is {found!r}")
+
+
+@case("a list of dead letters that a search has not ended, or a filter has emptied, does not say that every record was understood")
+def emptied_letters(trial):
+    trial.open("deadletters?code=no_such_code")
+    check("No dead letter matches" in trial.text() and "Every record" not in trial.text(), f"it says {trial.text()!r}")
+
+
+@case("a large request on its way is neither done nor unknown: its page says how many of its parts have a result")
+def in_parts(trial):
+    users = [f"nobody-{number}" for number in range(1700)]  # 17 parts, of 100 users each
+    name = trial.name("large")
+    trial.fault("delay=6s")
+    try:
+        trial.api.publish([request(name, audience={"users": users}, hub="south")])
+        wait(lambda: trial.api.get(f"/v1/requests/{name}", life="true").get("whereabouts", {}).get("state") == "in_parts", "it is divided")
+        trial.open(f"requests/{name}")
+        check(re.search(r"divided into \d+ parts", trial.shown("[data-verdict]")), f"the page says {trial.shown('[data-verdict]')!r}")
+        check("result is not kept" not in trial.text(), "the page says that it is done")
+    finally:
+        trial.fault(None)
+    wait(lambda: trial.state(name) == "sent", "it is sent")
+    wait(lambda: trial.browser.find("[data-step=planned]"), "its page has the result of the whole", seconds=70)
