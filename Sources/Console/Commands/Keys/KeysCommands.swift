@@ -138,7 +138,7 @@ private enum KeysCommands {
         let message = "the keys file \(Sanitised.quoted(store.path)) \(error)"
         return switch error {
         case .missing: CommandFailure(.configuration, message, hint: "`pushfan keys create` makes it")
-        case .unreadable, .fault: CommandFailure(.configuration, message)
+        case .unreadable, .fault, .cut, .unsettled: CommandFailure(.configuration, message)
         case .locked: CommandFailure(.temporary, message)
         case .notWritten: CommandFailure(.failed, message)
         }

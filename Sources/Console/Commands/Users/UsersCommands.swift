@@ -147,7 +147,7 @@ private enum UsersCommands {
         let message = "the users file \(Sanitised.quoted(store.path)) \(error)"
         return switch error {
         case .missing: CommandFailure(.configuration, message, hint: "`pushfan users set` makes it")
-        case .unreadable: CommandFailure(.configuration, message)
+        case .unreadable, .cut, .unsettled: CommandFailure(.configuration, message)
         case .fault(let fault) where fault.line == nil && fault.reason != .tooLarge:
             .usage("\(Sanitised.quoted(name)): \(fault)")
         case .fault: CommandFailure(.configuration, message)
