@@ -8,7 +8,9 @@ from pagestage import request
 from trial import case, check, equal
 
 # What an exported function of a file of the page makes of its arguments.
-MADE = "return import(new URL(`ui/${arguments[0]}`, location.href)).then((file) => file[arguments[1]](...arguments.slice(2)))"
+MADE = """
+const [name, made, ...given] = arguments
+return import(new URL(`ui/${name}`, location.href)).then((file) => file[made](...given))"""
 
 
 def worker(**members):
