@@ -134,7 +134,7 @@ final class LookupStage: Sendable {
         clock.wall = { Timestamp(milliseconds: time.value) }
         lookup = RequestLookup(clock: clock, watchLimit: watchLimit)
         lookup.follow(results)
-        let cancelling = RequestCancelling { (record, _, report) throws(KafkaError) in
+        let cancelling = RequestCancelling(topic: "control") { (record, _, report) throws(KafkaError) in
             cancelled.withLock { $0.append(record) }
             report(try delivery.withLock { $0 }.get())
         }

@@ -65,8 +65,9 @@ extension APIOperation {
             schema: JSONSchema.input([("reason", JSONSchema.text())], required: []), example: ["reason": "wrong audience"],
             isRequired: false),
         answers: [Answer(status: 202, summary: "Kafka has the cancellation; the result says whether it came in time.")],
-        problems: lookupProblems + [
-            Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]), Problem(status: 504, codes: [.ackUnknown]),
+        problems: lookupProblems + kafkaProblems + [
+            Problem(status: 400, codes: [.notJSON]), Problem(status: 422, codes: [.invalidRequest]),
+            Problem(status: 504, codes: [.ackUnknown]),
         ])
 
     private static let idempotencyParameter = Parameter(
@@ -77,11 +78,17 @@ extension APIOperation {
         Problem(status: 403, codes: [.forbiddenScope, .forbiddenTenant, .forbiddenSource]),
         Problem(status: 422, codes: [.invalidRequest]), Problem(status: 429, codes: [.rateLimited]),
     ]
+    /// Kafka does not take a record.
+    static let kafkaProblems = [
+        Problem(status: 413, codes: [.brokerSizeLimit]), Problem(status: 500, codes: [.brokerRefused]),
+        Problem(
+            status: 503, codes: [.brokerUnavailable, .brokerSlow, .topicMissing, .brokerForbidden, .notEnoughReplicas]),
+    ]
     private static let publishProblems =
         contentProblems + [
             Problem(status: 409, codes: [.conflictInFlight]), Problem(status: 422, codes: [.idempotencyMismatch]),
-            Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]), Problem(status: 504, codes: [.ackUnknown]),
-        ]
+            Problem(status: 504, codes: [.ackUnknown]),
+        ] + kafkaProblems
     private static let requestIDParameter = Parameter(
         name: "id", place: .path, schema: JSONSchema.text(), summary: "The request's id.", example: "order-4711")
     private static let atParameter = Parameter(

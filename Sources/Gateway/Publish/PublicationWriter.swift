@@ -73,7 +73,7 @@ final class PublicationWriter: Sendable {
             }
         } catch {
             lookup.forget(place)
-            then(.refused(.notTaken(error, retryAfter: wait)), nil)
+            then(.refused(.notTaken(error, in: record.topic, retryAfter: wait)), nil)
         }
     }
 }
