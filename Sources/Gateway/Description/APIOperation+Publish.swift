@@ -95,7 +95,8 @@ extension APIOperation {
         name: "at", schema: JSONSchema.text(), summary: "The place of its record, as Location has it.",
         example: "push.requests.v1/3/12345")
     private static let waitParameter = Parameter(
-        name: "wait", schema: JSONSchema.count, summary: "Seconds to wait for the end, \(LookupQuery.longestWait) at most.",
+        name: "wait", schema: JSONSchema.count,
+        summary: "Seconds to wait for the end; more than \(LookupQuery.longestWait) are cut, and Preference-Applied says so.",
         example: "30")
     private static let lifeParameter = Parameter(
         name: "life", schema: JSONSchema.boolean,
@@ -105,7 +106,8 @@ extension APIOperation {
         name: "payload", schema: JSONSchema.boolean, summary: "Shows the request, which needs the scope read:payload.",
         example: "true")
     private static let preferParameter = Parameter(
-        name: "Prefer", place: .header, schema: JSONSchema.text(), summary: "wait=SECONDS waits for the end (RFC 7240).",
+        name: "Prefer", place: .header, schema: JSONSchema.text(),
+        summary: "wait=SECONDS waits for the end (RFC 7240), \(LookupQuery.longestWait) at most.",
         example: "wait=10")
     private static let lookupProblems = [
         Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 404, codes: [.notFound]),
