@@ -23,6 +23,8 @@ public struct RequestTrial: Sendable {
     private let knowsHubs: Bool
     /// Plans by the settings under which most requests can be sent: what it refuses, every worker does.
     private let lenient: FanOutPlanner
+    /// The platforms that a fault of a message names where the request names none.
+    private let inUse: PlatformSet
     private var formatter = PayloadFormatter()
     /// The plan of the last request. Its memory serves the next.
     private var plan = FanOutPlan()
@@ -37,18 +39,22 @@ public struct RequestTrial: Sendable {
     ///   - knowsHubs: True if these are all hubs. Several always are.
     public init(_ planner: FanOutPlanner, routes: HubRoutes, hubNames: [String?], knowsHubs: Bool = false) {
         self.init(
-            planner, lenient: Self.lenientPlanner, routes: routes, hubNames: hubNames, knowsHubs: knowsHubs || hubNames.count > 1)
+            planner, lenient: Self.lenientPlanner, routes: routes, hubNames: hubNames, knowsHubs: knowsHubs || hubNames.count > 1,
+            inUse: Self.messagePlatforms)
     }
 
-    /// A trial that finds the faults that every worker would refuse, whatever its settings are.
-    public init() {
+    /// A trial that finds the faults that every worker would refuse, whatever its settings are. Of a message without platforms it
+    /// names the faults on those in use alone, by default on all.
+    public init(inUse: PlatformSet = Self.messagePlatforms) {
         let planner = Self.lenientPlanner
-        self.init(planner, lenient: planner, routes: nil, hubNames: [], knowsHubs: false)
+        self.init(planner, lenient: planner, routes: nil, hubNames: [], knowsHubs: false, inUse: inUse)
     }
 
     private init(
-        _ planner: FanOutPlanner, lenient: FanOutPlanner, routes: HubRoutes?, hubNames: [String?], knowsHubs: Bool
+        _ planner: FanOutPlanner, lenient: FanOutPlanner, routes: HubRoutes?, hubNames: [String?], knowsHubs: Bool,
+        inUse: PlatformSet
     ) {
+        self.inUse = inUse
         self.knowsHubs = knowsHubs
         self.planner = planner
         self.lenient = lenient
@@ -56,12 +62,15 @@ public struct RequestTrial: Sendable {
         self.hubNames = hubNames
     }
 
+    /// The platforms that a message can be formatted for.
+    public static var messagePlatforms: PlatformSet {
+        Platform.allCases.filter(\.formatsMessages).reduce(into: []) { $0.insert(PlatformSet($1)) }
+    }
+
     private static var lenientPlanner: FanOutPlanner {
         var configuration = FanOutPlanner.Configuration()
         configuration.userTag = ("", "")
-        for platform in Platform.allCases where platform.formatsMessages {
-            configuration.defaultPlatforms.insert(PlatformSet(platform))
-        }
+        configuration.defaultPlatforms = messagePlatforms
         return FanOutPlanner(configuration)
     }
 
@@ -80,12 +89,11 @@ public struct RequestTrial: Sendable {
         }
         do throws(RequestFault) {
             try planner.plan(request, into: &plan)
-            findings += contentFindings(in: request, at: now)
         } catch {
             findings.append(Finding(fault: error, isBySettings: canBePlanned(request)))
         }
-        if let fault = Self.lateness(of: request, at: now) { findings.append(Finding(fault: fault, isBySettings: false)) }
-        return findings
+        findings += contentFindings(in: request, at: now)
+        return findings + request.lateness(at: now).map { Finding(fault: $0, isBySettings: false) }
     }
 
     /// The hub that a request goes to. A publisher need not know the worker's hubs: an unknown name goes to the first.
@@ -118,15 +126,6 @@ public struct RequestTrial: Sendable {
         do throws(RequestFault) { try lenient.plan(request, into: &plan) } catch { return false }
         return true
     }
-
-    /// An end before the beginning.
-    private static func lateness(of request: PushRequest, at now: Timestamp) -> RequestFault? {
-        guard let end = request.expiresAt else { return nil }
-        if end <= now { return RequestFault(.expiredInQueue, at: "", message: "The request has expired, at \(end.text).") }
-        guard let start = request.notBefore, end <= start else { return nil }
-        return RequestFault(
-            .expiredInQueue, at: "/not_before", message: "The request expires at \(end.text), before it may be sent.")
-    }
 }
 
 extension RequestTrial {
@@ -134,12 +133,14 @@ extension RequestTrial {
         guard request.template == nil else {
             return fault(of: request, for: nil, at: now).map { [Finding(fault: $0, isBySettings: false)] } ?? []
         }
-        var platforms: PlatformSet = []
+        // Without a plan, what the audience does not decide: so a fault there hides none of the content.
+        var platforms: PlatformSet = plan.calls.isEmpty && request.audience != .none ? planner.platforms(of: request) : []
         for call in plan.calls { if let platform = call.platform { platforms.insert(PlatformSet(platform)) } }
         var findings: [Finding] = []
         for platform in Platform.allCases where platforms.contains(platform) {
             guard let fault = fault(of: request, for: platform, at: now) else { continue }
             let isByRequest = request.namesPlatforms || request.payload(for: platform) != nil
+            guard isByRequest || inUse.contains(platform) else { continue }
             findings.append(Finding(fault: fault, isBySettings: !isByRequest && canBeSent(request, at: now)))
         }
         return findings

@@ -35,8 +35,19 @@ public struct StrictReader: Sendable {
     ///   - json: The record's value.
     ///   - now: The time at which it would be written.
     ///   - request: Is overwritten.
-    /// - Returns: The request, and whether an event holds it.
+    /// - Returns: The request, and whether an event holds it. That a request has expired is among the faults of one that is rejected for
+    ///   others.
     public func read(
+        _ json: [UInt8], now: Timestamp, into request: inout PushRequest
+    ) -> (what: RequestReader.Reading, isEvent: Bool) {
+        let (what, isEvent) = readForm(json, now: now, into: &request)
+        guard case .rejected(let faults) = what, json.count <= RequestReader.maximumRecordByteCount else {
+            return (what, isEvent)
+        }
+        return (.rejected(faults + request.lateness(at: now)), isEvent)
+    }
+
+    private func readForm(
         _ json: [UInt8], now: Timestamp, into request: inout PushRequest
     ) -> (what: RequestReader.Reading, isEvent: Bool) {
         let origin = RecordOrigin(topic: "input", partition: 0, offset: 0, timestamp: now)

@@ -187,6 +187,11 @@ extension KafkaError {
             RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE)
     }
 
+    /// Fewer replicas of a partition are in sync than the topic asks for, so that its leader takes no record.
+    public var isNotEnoughReplicas: Bool {
+        matches(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+    }
+
     /// As many records wait to be written as the client keeps.
     public var isQueueFull: Bool { matches(RD_KAFKA_RESP_ERR__QUEUE_FULL) }
 

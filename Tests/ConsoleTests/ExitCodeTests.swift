@@ -87,4 +87,14 @@ import Testing
         #expect(filter.messages.contains("did you mean error?"))
         #expect(Harness().run("failed state:faild").messages.contains("did you mean failed?"))
     }
+
+    /// No broker is asked.
+    @Test(arguments: [[], ["--reason", ""], ["--reason", " "], ["--reason", "\u{A0}\t"]]) func aReplayIsPlannedForAReason(
+        flags: [String]
+    ) {
+        for words in [["replay", "plan", "state:failed"], ["replay", "run", "state:failed"], ["replay", "deadletter"]] {
+            let outcome = Harness().run(words + flags)
+            #expect(outcome.code == .usage && outcome.messages.contains("reason"), "\(words + flags): \(outcome.messages)")
+        }
+    }
 }

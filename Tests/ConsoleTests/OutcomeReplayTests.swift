@@ -94,11 +94,11 @@ struct OutcomeReplayTests {
         #expect(shown.contains("outcome    Completed; apple: Success 1, Throttled 1; devices_refused"), "\(shown)")
         #expect(shown.contains("state    partial") && shown.contains("replay   duplicate_risk"))
 
-        let plan = stage.replay("plan --file PLAN -o json")
+        let plan = stage.replay("plan --reason outage --file PLAN -o json")
         let expected = ["eligible": 2, "requests": 2, "calls": 2, "ambiguous": 1, "no_target": 1, "delivered": 1]
         for (name, count) in expected { #expect(stage.count(name, plan) == count, "\(name): \(plan.output)") }
-        #expect(stage.count("requests", stage.replay("plan --include-ambiguous --file PLAN -o json")) == 3)
-        #expect(stage.replay("plan --file PLAN").code == .done)
+        #expect(stage.count("requests", stage.replay("plan --reason outage --include-ambiguous --file PLAN -o json")) == 3)
+        #expect(stage.replay("plan --reason outage --file PLAN").code == .done)
         hub.script([])
         #expect(stage.replay("run PLAN --reason telemetry").code == .done)
         let new = try stage.replayed(atLeast: 2).map(\.value)

@@ -17,7 +17,7 @@ struct ReplayCommandTests {
         ]
         try stage.writeHistory(fates.count) { fates[$0] }
         try stage.write("results", [(0, stage.result(900, failed))])
-        let outcome = stage.replay("plan --file PLAN -o json")
+        let outcome = stage.replay("plan --reason outage --file PLAN -o json")
         #expect(outcome.code == .done, "\(outcome.messages)")
         let expected = [
             "matched": 7, "eligible": 3, "requests": 3, "calls": 4, "ambiguous": 1, "pointless": 1, "expired": 1, "gone": 1,
@@ -26,7 +26,7 @@ struct ReplayCommandTests {
         for (name, count) in expected { #expect(stage.count(name, outcome) == count, "\(name): \(outcome.output)") }
         #expect(try stage.replayed().isEmpty)
         #expect(stage.replay("run state:failed").code == .usage, "a reason is needed before anything is planned")
-        let all = stage.replay("plan --include-ambiguous --ttl 1h --file PLAN -o json")
+        let all = stage.replay("plan --reason outage --include-ambiguous --ttl 1h --file PLAN -o json")
         #expect(stage.count("requests", all) == 5)
         #expect(stage.count("calls", all) == 7)
         #expect(all.output.contains(#""eligible_by_safety":{"safe":3,"ambiguous":2}"#), "\(all.output)")
@@ -53,14 +53,14 @@ struct ReplayCommandTests {
                         + #""targets":{"planned":0},"origin":{"topic":"\#(stage.requests)","partition":0,"offset":"4"}}"#
                 )
             ])
-        let plan = stage.replay("plan --file PLAN")
+        let plan = stage.replay("plan --reason outage --file PLAN")
         #expect(plan.code == .done, "\(plan.messages)")
         for line in [
             "repair      3 hub_not_found: name the hub with --set hub=NAME, or mend hub.name and hub.connection_string",
             "repair      1 hub_forbidden: give the policy the right Send, or the workers another policy",
             "repair      1 unknown_hub: name the hub with --set hub=NAME, or add it to the workers' settings",
         ] { #expect(plan.output.contains(line + "\n"), "\(plan.output)") }
-        let mended = stage.replay("plan --set hub=shop --file PLAN -o json")
+        let mended = stage.replay("plan --reason outage --set hub=shop --file PLAN -o json")
         #expect(mended.output.contains(#""repairs":{"hub_forbidden":1}"#), "\(mended.output)")
         #expect(stage.replay("run PLAN --reason renamed -o json").code == .done)
         let new = try stage.replayed(atLeast: 5)
@@ -81,7 +81,7 @@ struct ReplayCommandTests {
         let later = #"{"id":"r3","audience":{"users":["u"]},"platforms":["apple","windows"],"message":{"title":"Hi"}}"#
         try stage.write("requests", [(0, later)])
         try stage.write("results", [(0, stage.result(3, failed))])
-        let plan = stage.replay("plan --file PLAN -o json")
+        let plan = stage.replay("plan --reason outage --file PLAN -o json")
         #expect(stage.count("cancelled", plan) == 3 && stage.count("requests", plan) == 1, "\(plan.output)")
         let leftovers = stage.replay("leftovers PLAN -o ndjson")
         #expect(leftovers.lines.count { $0.contains(#""left":"cancelled""#) } == 3)
@@ -90,9 +90,9 @@ struct ReplayCommandTests {
         let run = stage.replay("run PLAN --reason outage -o json")
         #expect(run.code == .partlyFailed && run.output.contains(#""skipped":{"cancelled":1}"#), "\(run.output)")
         #expect(try stage.replayed().isEmpty)
-        let rest = stage.replay("plan --leftovers PLAN --file \(stage.folder)/rest.ndjson -o json")
+        let rest = stage.replay("plan --reason outage --leftovers PLAN --file \(stage.folder)/rest.ndjson -o json")
         #expect(stage.count("requests", rest) == 0, "the states of a plan's own filter name nothing: \(rest.output)")
-        let all = stage.replay("plan state:failed,partial,cancelled --file PLAN -o json")
+        let all = stage.replay("plan --reason outage state:failed,partial,cancelled --file PLAN -o json")
         #expect(stage.count("requests", all) == 4 && stage.count("cancelled", all) == 0, "\(all.output)")
         #expect(stage.replay("run PLAN --reason mistake").code == .done)
         #expect(try stage.replayed(atLeast: 4).count == 4)
@@ -125,7 +125,7 @@ struct ReplayCommandTests {
                     + #""parts":{"count":3},"targets":{"planned":6},"origin":{"topic":"t","partition":0,"offset":"9"}}"#
             ))
         try stage.write("results", results)
-        let plan = stage.replay("plan request:r9 --file PLAN -o json")
+        let plan = stage.replay("plan --reason outage request:r9 --file PLAN -o json")
         #expect(plan.code == .done, "\(plan.messages)")
         #expect(stage.count("requests", plan) == 2 && stage.count("calls", plan) == 3, "\(plan.output)")
         #expect(stage.count("parts", plan) == 1, "the whole itself is not repeated: \(plan.output)")
@@ -136,7 +136,7 @@ struct ReplayCommandTests {
     @Test func aRunDoesThePlanAndAnotherOneNothing() throws {
         let stage = try ReplayStage()
         try stage.writeHistory(30) { $0 % 3 == 0 ? failed : $0 % 3 == 1 ? ("success", "auth") : ("success", "success") }
-        #expect(stage.replay("plan --file PLAN --set options.max_attempts=8").code == .done)
+        #expect(stage.replay("plan --reason outage --file PLAN --set options.max_attempts=8").code == .done)
         #expect(stage.replay("run PLAN").code == .usage, "a reason is needed")
         let outcome = stage.replay("run PLAN --reason outage -o json")
         #expect(outcome.code == .done, "\(outcome.messages)")
@@ -153,7 +153,7 @@ struct ReplayCommandTests {
         #expect(
             again.messages.contains(" finished at 20") && again.messages.contains("; nothing was sent now"), "\(again.messages)")
         #expect(try stage.replayed(atLeast: 20).count == 20)
-        let later = stage.replay("plan --file PLAN -o json")
+        let later = stage.replay("plan --reason outage --file PLAN -o json")
         #expect(later.code == .nothingMatched)
         #expect(stage.count("replayed", later) == 20)
         try stage.write(
@@ -163,7 +163,7 @@ struct ReplayCommandTests {
                     record.value.range(of: "\"replay\":").map { record.value[$0.upperBound...].prefix { $0 != "}" } } ?? ""
                 return (0, #"{"request_id":"x","kind":"final","state":"sent","replay":\#(block)}}"#)
             })
-        let repaired = stage.replay("plan --file PLAN -o json")
+        let repaired = stage.replay("plan --reason outage --file PLAN -o json")
         #expect(stage.count("delivered", repaired) == 20, "\(repaired.output)")
         let list = stage.replay("list -o ndjson")
         #expect(list.lines.count == 1 && list.output.contains(#""state":"done""#))

@@ -1,6 +1,7 @@
 import CurlHTTP
 import HTTPServing
 import HubREST
+import Kafka
 import PushModel
 import Testing
 
@@ -67,7 +68,7 @@ struct APIAnswerTests {
     @Test(
         arguments: [
             .stopping, .ofServer(503), .overloaded(after: 1), .notWritten, .resultsUnread, .resultsUnwatched, .recordUnread,
-            .notCancelled, .brokerUnavailable(after: 1), .brokerSlow(after: 1),
+            .notTaken(.unknownTopic("t"), in: "t", retryAfter: 1), .notTaken(.queueFull, in: "t", retryAfter: 1),
         ] as [APIProblem])
     func whateverIs503IsNotWrittenAndMayBeRepeated(problem: APIProblem) {
         #expect(problem.status == 503 && problem.retry == .safe && problem.retryAfter != nil)

@@ -151,6 +151,16 @@ import Testing
         #expect(try call(gateway, "{\(Self.content)}", [Self.json, Self.key], at: "/v1/requests").status == 202)
     }
 
+    /// The key's rate allows no call now, and never more than two at once.
+    @Test(arguments: [(2, "safe", "not allow this call yet"), (3, "never", "allows 2 requests at once")])
+    func aBatchThatTheRateNeverAllowsIsNotToldToComeBack(count: Int, retry: String, words: String) throws {
+        let gateway = try ServedGateway(hasKafka: false, checkKey: { _, _ in .limited(1500, burst: 2) })
+        defer { gateway.stop() }
+        let answer = try call(gateway, list(Array(repeating: "{\(Self.content)}", count: count)), [Self.json, Self.key])
+        #expect(answer.status == 429 && answer.text.contains(#""code":"rate_limited","retry":"\#(retry)""#), "\(answer.text)")
+        #expect(answer.text.contains(words) && answer.head.contains("Retry-After: 2\r\n") == (retry == "safe"))
+    }
+
     @Test(
         arguments: [
             (.limited(1500), #""retry":"safe""#, "Retry-After: 2\r\n"), (.beyond(2), "allows 2 requests at once", ""),

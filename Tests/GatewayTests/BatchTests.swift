@@ -1,4 +1,5 @@
 import HTTPServing
+import Kafka
 import PushModel
 import Synchronization
 import TestSupport
@@ -104,9 +105,9 @@ import Testing
     private static let invalid = PublishOutcome.refused(.refused([RequestFault(.schemaInvalid, at: "/a", message: "A fault.")]))
     private static let notJSON = PublishOutcome.refused(.unreadable(.noValue, in: []))
     private static let forbidden = PublishOutcome.refused(.forbiddenTenant)
-    private static let tooLarge = PublishOutcome.refused(.recordRefused)
-    private static let away = PublishOutcome.refused(.brokerUnavailable(after: 2000))
-    private static let slow = PublishOutcome.refused(.brokerSlow(after: 4000))
+    private static let tooLarge = PublishOutcome.refused(.bodyTooLarge)
+    private static let away = PublishOutcome.refused(.notTaken(.unknownTopic("t"), in: "t", retryAfter: 2000))
+    private static let slow = PublishOutcome.refused(.notTaken(.queueFull, in: "t", retryAfter: 4000))
     private static let unknown = PublishOutcome.refused(.ackUnknown("r-1"))
 
     private func verdicts(_ outcomes: [PublishOutcome]) -> BatchVerdicts {

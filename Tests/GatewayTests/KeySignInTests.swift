@@ -155,10 +155,10 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
         let stage = try Stage(KeysOnDisk(slow, other))
         let signedIn = KeySignIn.Outcome.signedIn(Publisher(slow.key))
         for _ in 0..<4 { #expect(stage.check(slow.text) == signedIn) }
-        #expect(stage.check(slow.text) == .limited(500))
+        #expect(stage.check(slow.text) == .limited(500, burst: 4))
         #expect(stage.check(other.text) == .signedIn(Publisher(other.key)))
         stage.test.clock.advance(seconds: 1)
-        #expect((0..<3).map { _ in stage.check(slow.text) } == [signedIn, signedIn, .limited(500)])
+        #expect((0..<3).map { _ in stage.check(slow.text) } == [signedIn, signedIn, .limited(500, burst: 4)])
         #expect(stage.counted("limited", 2))
     }
 
@@ -169,7 +169,7 @@ func newKey(_ change: (inout KeyTerms) -> Void = { _ in }) throws -> NewKey {
         #expect(stage.check(slow.text) == .signedIn(publisher))
         #expect(stage.signIn.check(5, of: publisher) == .beyond(4))
         #expect(stage.signIn.check(4, of: publisher) == .allowed)
-        #expect(stage.check(slow.text) == .limited(500))
+        #expect(stage.check(slow.text) == .limited(500, burst: 4))
         #expect(stage.signIn.check(2, of: publisher) == .limited(1000))
         #expect(stage.counted("limited", 3))
     }

@@ -16,9 +16,16 @@ import Testing
         #expect(found.wait == wait && !found.isPreferred && found.place == nil)
     }
 
+    /// And the answer says so.
+    @Test(arguments: ["31", "99", "99999999999999999999"]) func aLongerWaitIsCutAndSaid(seconds: String) throws {
+        #expect(try query("?wait=\(seconds)").wait == 30 && query("?wait=\(seconds)").isPreferred)
+        #expect(try query("", ["Prefer": "wait=\(seconds)"]).wait == 30)
+        #expect(throws: APIProblem.self) { try query("?wait=\(seconds)&life=true") }
+    }
+
     @Test(
         arguments: [
-            "?wait=31", "?wait=-1", "?wait=+1", "?wait=1.5", "?wait=x", "?wait=99999999999999999999", "?wait=1&wait=2",
+            "?wait=-1", "?wait=+1", "?wait=1.5", "?wait=x", "?wait=1&wait=2",
             "?at=t", "?at=t/1", "?at=/1/2", "?at=t/-1/2", "?at=t/1/x", "?at=t/1/2/3", "?at=t/2147483648/0",
             "?at=t/0/9223372036854775808",
         ])

@@ -151,7 +151,7 @@ final class LookupStage: Sendable {
             if holdsSearches.withLock({ $0 }) { held.withLock { $0.append(end) } } else { end() }
         }
         lookup.follow(results)
-        let cancelling = RequestCancelling { (record, _, report) throws(KafkaError) in
+        let cancelling = RequestCancelling(topic: "control") { (record, _, report) throws(KafkaError) in
             cancelled.withLock { $0.append(record) }
             report(try delivery.withLock { $0 }.get())
         }

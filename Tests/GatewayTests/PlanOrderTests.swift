@@ -64,47 +64,65 @@ import Testing
 
     @Test func whatIsNullIsNotSet() throws {
         let names = [
-            "mode", "reason", "rate", "ttl_seconds", "expires_at", "set", "limit", "since", "until", "codes", "places", "value",
+            "mode", "rate", "ttl_seconds", "expires_at", "set", "limit", "since", "until", "codes", "places", "value",
         ]
         let nulls = names.map { "\"\($0)\":null" }.joined(separator: ",")
         let publisher = Publisher(keyID: "k1", tenant: nil, source: "shop", scopes: [.replay])
-        let headers = try ["{\"source\":null,\"filter\":\"tenant:a\",\(nulls)}", #"{"filter":"tenant:a"}"#].map {
+        let headers = try [
+            "{\"source\":null,\"filter\":\"tenant:a\",\"reason\":\"x\",\(nulls)}", #"{"filter":"tenant:a","reason":"x"}"#,
+        ].map {
             try Self.order($0).header(jobID: "j", at: Self.now, by: publisher)
         }
         #expect(headers[0] == headers[1])
     }
 
     @Test func aKeyWithATenantPlansForThatAlone() throws {
-        let order = try Self.order(#"{"filter":"tenant:other"}"#, tenant: "acme")
+        let order = try Self.order(#"{"filter":"tenant:other","reason":"x"}"#, tenant: "acme")
         #expect(order.filter.description.contains("tenant:acme"))
         let publisher = Publisher(keyID: "k1", tenant: "acme", source: "shop", scopes: [.replay])
         #expect(order.header(jobID: "j", at: Self.now, by: publisher).tenant == "acme")
-        #expect(throws: APIProblem.notForTenants) { try Self.order(#"{"source":"deadletter"}"#, tenant: "acme") }
+        #expect(throws: APIProblem.notForTenants) { try Self.order(#"{"source":"deadletter","reason":"x"}"#, tenant: "acme") }
     }
 
     @Test(arguments: [
-        (#"{"filter":1}"#, ["/filter"]), (#"{"mode":"all","rate":0,"limit":-1}"#, ["/mode", "/rate", "/limit"]),
-        (#"{"filtr":""}"#, ["/filtr"]), (#"{"ttl_seconds":0}"#, ["/ttl_seconds"]),
-        (#"{"ttl_seconds":1,"expires_at":"2099-01-01T00:00:00Z"}"#, ["/expires_at"]),
-        (#"{"expires_at":"2001-01-01T00:00:00Z"}"#, ["/expires_at"]), (#"{"set":["a",1]}"#, ["/set"]),
-        (#"{"codes":["x"]}"#, ["/codes"]), (#"{"source":"deadletter","filter":"","mode":"safe"}"#, ["/filter", "/mode"]),
-        (#"{"source":"deadletter","places":["nowhere"]}"#, ["/places"]), (#"{"source":"deadletter","value":{}}"#, ["/value"]),
-        (#"{"filter":"","filter":""}"#, ["/filter"]), (#"{"filter":null,"set":null}"#, ["/filter"]),
-        (#"{"filtr":null}"#, ["/filtr"]), ("{}", ["/filter"]), ("[]", [""]),
+        (#""filter":1"#, ["/filter"]), (#""mode":"all","rate":0,"limit":-1"#, ["/mode", "/rate", "/limit", "/filter"]),
+        (#""filtr":"""#, ["/filtr", "/filter"]), (#""filter":"","ttl_seconds":0"#, ["/ttl_seconds"]),
+        (#""filter":"","ttl_seconds":1,"expires_at":"2099-01-01T00:00:00Z""#, ["/expires_at"]),
+        (#""filter":"","expires_at":"2001-01-01T00:00:00Z""#, ["/expires_at"]), (#""filter":"","set":["a",1]"#, ["/set"]),
+        (#""filter":"","codes":["x"]"#, ["/codes"]), (#""source":"deadletter","filter":"","mode":"safe""#, ["/filter", "/mode"]),
+        (#""source":"deadletter","places":["nowhere"]"#, ["/places"]), (#""source":"deadletter","value":{}"#, ["/value"]),
+        (#""filter":"","filter":"""#, ["/filter"]), (#""filter":null,"set":null"#, ["/filter"]),
+        (#""filtr":null"#, ["/filtr", "/filter"]),
     ])
     func everyFaultIsNamedAtOnce(body: String, pointers: [String]) throws {
-        let problem = try #require(throws: APIProblem.self) { try Self.order(body) }
+        let problem = try #require(throws: APIProblem.self) { try Self.order(#"{"reason":"x",\#(body)}"#) }
         #expect(problem.status == 422 && problem.faults.map(\.pointer) == pointers)
     }
 
-    @Test(arguments: ["{\"filter\":\"colour:red\"}", "{\"filter\":\"since:tomorrow\"}"])
+    /// Whatever it is for, and beside other faults.
+    @Test(arguments: [
+        (#"{"filter":""}"#, ["/reason"]), (#"{"filter":"","reason":""}"#, ["/reason"]),
+        (#"{"filter":"","reason":" \n\u00a0"}"#, ["/reason"]), (#"{"filter":"","reason":null}"#, ["/reason"]),
+        (#"{"source":"deadletter","reason":"\t"}"#, ["/reason"]), ("{}", ["/filter", "/reason"]), ("", ["/filter", "/reason"]),
+        ("[]", [""]),
+    ])
+    func aPlanHasAReason(body: String, pointers: [String]) throws {
+        let problem = try #require(throws: APIProblem.self) { try Self.order(body) }
+        #expect(problem.status == 422 && problem.faults.map(\.pointer) == pointers)
+        let again = #"{"reason":" "}"#
+        let run = HTTPServerRequest(method: "POST", target: "/x", headers: [:], body: Array(again.utf8))
+        #expect(throws: APIProblem.self) { try RunOrder(run) }
+    }
+
+    @Test(arguments: [#"{"filter":"colour:red","reason":"x"}"#, #"{"filter":"since:tomorrow","reason":"x"}"#])
     func aFilterThatIsNoneIsRefused(body: String) throws {
         let problem = try #require(throws: APIProblem.self) { try Self.order(body) }
         #expect(problem.status == 400 && problem.detail.hasPrefix("filter, position "))
     }
 
     @Test func aDeadLetterIsNamedByItsPlaceAndMayBeReplaced() throws {
-        let order = try Self.order(#"{"source":"deadletter","places":["push.deadletter.v1:0:12"],"value":{"a":[1, 2]}}"#)
+        let order = try Self.order(
+            #"{"source":"deadletter","reason":"x","places":["push.deadletter.v1:0:12"],"value":{"a":[1, 2]}}"#)
         #expect(order.places == [Replay.RecordPlace(topic: "push.deadletter.v1", partition: 0, offset: 12)])
         #expect(order.value == Array(#"{"a":[1, 2]}"#.utf8))
     }

@@ -1,5 +1,6 @@
 import HTTPServing
 import Kafka
+import Observability
 import PushModel
 import TestSupport
 import Testing
@@ -232,6 +233,54 @@ import Testing
         #expect(gateway.services.metrics.contains("pushfan_gateway_queue_age_seconds 0\n"))
     }
 
+    /// Codes of Kafka's protocol. What may pass is refused for as long as it takes to be told.
+    @Test(
+        arguments: [
+            (29, 1, 503, "broker_forbidden", "safe"), (10, 1, 413, "broker_size_limit", "never"),
+            (19, 10_000, 503, "not_enough_replicas", "safe"),
+        ] as [(Int32, Int, Int, String, String)])
+    func eachRefusalOfKafkaHasItsAnswer(error: Int32, count: Int, status: Int, code: String, retry: String) throws {
+        let gateway = try ServedGateway()
+        defer { gateway.stop() }
+        let cluster = try #require(gateway.cluster)
+        cluster.failNext(apiKey: 0, codes: Array(repeating: error, count: count))
+        let answer = try publish(gateway, "{\(Self.content)}")
+        cluster.failNoMore(apiKey: 0)
+        #expect(answer.status == status && answer.text.contains(#""code":"\#(code)","retry":"\#(retry)""#), "\(answer.text)")
+        #expect(answer.text.contains(gateway.configuration.requestTopics.normal) && answer.text.contains("nothing is sent"))
+        #expect(answer.head.contains("Retry-After: ") == (status == 503))
+        let line = status == 503 ? "a topic takes no records" : "refuses a record"
+        #expect(eventually { gateway.services.log.text.contains(line) })
+        #expect(try publish(gateway, "{\(Self.content)}").status == 202)
+    }
+
+    @Test func aLaneWhoseTopicIsMissingIsNamedAndTheOthersWork() throws {
+        let cluster = try MockCluster()
+        defer { cluster.close() }
+        let gateway = try ServedGateway(hasKafka: false) {
+            cluster.setTopic($0.requestTopics.bulk, isMissing: true)
+            $0.kafka = cluster.configuration
+        }
+        defer { gateway.stop() }
+        let lane = gateway.configuration.requestTopics.bulk
+        func readiness() -> String {
+            String(decoding: gateway.services.services.health.report(.ready, now: 0).body(verbose: false), as: UTF8.self)
+        }
+        #expect(eventually { readiness() == "degraded kafka: \(lane) takes no records: UNKNOWN_TOPIC_OR_PART\n" })
+        let low = #"{\#(Self.content),"priority":"low"}"#
+        for _ in 0..<3 {
+            let answer = try publish(gateway, low)
+            #expect(answer.status == 503 && answer.text.contains(#""code":"topic_missing","retry":"safe""#), "\(answer.text)")
+            #expect(answer.text.contains("The topic \(lane) is missing") && answer.head.contains("Retry-After: "))
+        }
+        #expect(try publish(gateway, "{\(Self.content)}").status == 202)
+        #expect(gateway.services.log.text.split(separator: "a topic takes no records").count == 2, "once in the log")
+        cluster.setTopic(lane, isMissing: false)
+        #expect(eventually { readiness() == "ok\n" })
+        #expect(try publish(gateway, low).status == 202)
+        #expect(gateway.services.log.text.contains("a topic takes records again"))
+    }
+
     /// Only Kafka's client can make the three deliveries; their answers are a table.
     @Test func eachDeliveryHasItsAnswer() {
         let request = PublishedRequest(
@@ -245,7 +294,7 @@ import Testing
             String(decoding: written.body, as: UTF8.self)
                 == #"{"id":"r-1","state":"accepted","topic":"t","partition":3,"accepted_at":"2026-11-21T12:00:00.000Z"}"# + "\n")
         let missing = answer(.notPersisted(.unknownTopic("t")))
-        #expect(missing.status == 503 && missing.code == "broker_unavailable" && missing.headers["Retry-After"] == "3")
+        #expect(missing.status == 503 && missing.code == "topic_missing" && missing.headers["Retry-After"] == "3")
         let unknown = answer(.possiblyPersisted(.unknownTopic("t")))
         let text = String(decoding: unknown.body, as: UTF8.self)
         #expect(unknown.status == 504 && unknown.code == "ack_unknown" && unknown.headers["Location"] == "/v1/requests/r-1")

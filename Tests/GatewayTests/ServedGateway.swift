@@ -26,7 +26,7 @@ final class ServedGateway {
     /// Starts it, and waits until it is ready for what it has.
     init(
         hasKafka: Bool = true, _ change: (inout GatewayConfiguration) -> Void = { _ in },
-        checkBatch: @escaping BatchCheck = { _, _ in .allowed }
+        checkBatch: @escaping BatchCheck = { _, _ in .allowed }, checkKey: @escaping KeyCheck = ServedGateway.checkKey
     ) throws {
         var emulator = HubEmulatorConfiguration()
         emulator.listen = "127.0.0.1:0"
@@ -47,7 +47,7 @@ final class ServedGateway {
         self.hub = hub
         self.cluster = cluster
         self.configuration = configuration
-        service = try GatewayService(configuration, services: services.services, checkKey: Self.checkKey, checkBatch: checkBatch)
+        service = try GatewayService(configuration, services: services.services, checkKey: checkKey, checkBatch: checkBatch)
         port = try service.start().port
         #expect(eventually { !services.readiness.contains("failing hub") })
         if hasKafka { #expect(eventually { services.readiness.isEmpty }) }
@@ -59,7 +59,7 @@ final class ServedGateway {
     /// A new key for the old one's place, which may publish to users.
     static let newKey = "pf_canary01_CANARYkey0123456789abcdefghijklmnopqrstuvwx"
 
-    private static let checkKey: KeyCheck = { authorization, _ in
+    static let checkKey: KeyCheck = { authorization, _ in
         func publisher(_ id: String, _ scopes: Set<Scope>) -> Publisher {
             Publisher(keyID: id, tenant: "shop", source: "/shop", scopes: scopes)
         }

@@ -102,6 +102,23 @@ extension Producer.Delivery {
         #expect(mock.producer.failedDeliveries.count == 1)
     }
 
+    /// NOT_ENOUGH_REPLICAS, and the same after the leader has written it.
+    @Test(arguments: [(19, true), (20, false)] as [(Int32, Bool)])
+    func whatTooFewReplicasRefuseIsNotPersistedUnlessTheLeaderHasWrittenIt(code: Int32, isCertain: Bool) throws {
+        let mock = try Mock(properties: [.init(key: "retries", value: "3")])
+        defer { mock.close() }
+        mock.cluster.failNext(apiKey: 0, codes: Array(repeating: code, count: 10_000))
+        let told = Told(1)
+        try mock.producer.produce(to: mock.topic, key: nil, value: [1].span, report: told.report(0))
+        try mock.producer.flush(timeout: farDeadline)
+        mock.cluster.failNoMore(apiKey: 0)
+        switch told.all[0].first {
+        case .notPersisted(let error)?: #expect(isCertain && error.isNotEnoughReplicas)
+        case .possiblyPersisted?: #expect(!isCertain)
+        default: Issue.record("told \(told.all)")
+        }
+    }
+
     /// A broker that stops leads partitions no more, and may have written what it answers so.
     @Test func whatALeaderRefusesThatIsNoneAnyMoreIsPossiblyPersisted() throws {
         let mock = try Mock(properties: [.init(key: "message.timeout.ms", value: "500")])

@@ -30,6 +30,22 @@ import Testing
         #expect(text(health.report(.ready, now: 0)) == "ok accepting_work\nok group\n")
     }
 
+    @Test func whatALackingCheckLacksIsShownAndTheProcessIsReady() {
+        let health = Health()
+        let kafka = health.check("kafka", for: .ready, until: "not asked yet")
+        kafka.degrade("a topic\nis missing")
+        #expect(text(health.report(.ready, now: 0), verbose: false) == "failing kafka: not asked yet\n")
+        kafka.pass()
+        for verbose in [false, true] {
+            let report = health.report(.ready, now: 0)
+            #expect(report.status == 200)
+            let others = verbose ? "ok accepting_work\n" : ""
+            #expect(text(report, verbose: verbose) == others + "degraded kafka: a topic is missing\n")
+        }
+        kafka.degrade(nil)
+        #expect(text(health.report(.ready, now: 0), verbose: false) == "ok\n")
+    }
+
     @Test func readinessNamesWhatIsMissing() {
         let health = Health()
         let settings = health.check("configuration", for: .startup, until: "not read yet")

@@ -107,6 +107,21 @@ import Testing
         #expect(names == [name])
     }
 
+    @Test(
+        arguments: [
+            (#"{"platform":"ios","handle":""}"#, ["/platform", "/handle"]),
+            (#"{"platform":"ios","handle":"é"}"#, ["/platform", "/handle"]),
+            (#"{"platform":7,"handle":[]}"#, ["/platform", "/handle"]), (#"{"handle":"a b"}"#, ["", "/handle"]),
+            (#"{"platform":"ios"}"#, ["", "/platform"]),
+            // Some platform takes it.
+            (#"{"platform":"ios","handle":"<6f 2e>"}"#, ["/platform"]), (#"{"platform":"ios","handle":"t:k"}"#, ["/platform"]),
+        ])
+    func anUnknownPlatformHidesNoFaultOfTheHandle(device: String, pointers: [String]) {
+        var reading = Reading([], .strict)
+        let faults = reading.faults(record("\"audience\":{\"devices\":[\(device)]}"))
+        #expect(faults.map(\.pointer) == pointers.map { "/audience/devices/0" + $0 }, "\(faults)")
+    }
+
     @Test func aMissingAudienceIsRejected() {
         var reading = Reading()
         let faults = reading.faults(#"{"message":{"title":"t"}}"#)
@@ -158,7 +173,7 @@ import Testing
         let devices = Array(repeating: #"{"platform":"ios","handle":""}"#, count: 10_000).joined(separator: ",")
         let faults = reading.faults(record("\"audience\":{\"devices\":[\(devices)]}"))
         #expect(faults.count == 32)
-        #expect(faults.last?.pointer == "/audience/devices/31/platform")
+        #expect(faults.last?.pointer == "/audience/devices/15/handle")
         #expect(reading.faults(record("\"audience\":{\"users\":[\(Self.names(10_000) { _ in "same" })]}")).count == 32)
     }
 

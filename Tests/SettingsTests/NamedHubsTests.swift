@@ -37,7 +37,7 @@ struct NamedHubsTests {
           globex: world
         """
 
-    private static let files = ["/run/asia": connection("asia") + "\n", "/run/asia-2": "second\n"]
+    private static let files = ["/run/asia": "\u{FEFF}" + connection("asia") + "\n", "/run/asia-2": "second\n"]
 
     @Test func everyHubHasItsOwnSettingsAndThoseOfTheSectionHubBesides() throws {
         let configuration = try load(["PUSHFAN_WORKER_MAX_IN_FLIGHT": "32"], file: Self.file, files: Self.files)

@@ -205,7 +205,7 @@ import WorkerRuntime
         #expect(try load(["PUSHFAN_WORKER_MAX_IN_FLIGHT": "100", "PUSHFAN_HUB_MAX_CONNECTIONS": "7"]).hub.maxConnections == 7)
     }
 
-    @Test(arguments: ["abc", "abc\n", "abc\r\n"]) func secretComesFromAFile(_ content: String) throws {
+    @Test(arguments: ["abc", "abc\n", "abc\r\n", "\u{FEFF}abc\n"]) func secretComesFromAFile(_ content: String) throws {
         let settings = try load(["PUSHFAN_HUB_CONNECTION_STRING_FILE": "/run/s"], files: ["/run/s": content])
         #expect(settings.hub.connectionString?.secret == "abc")
         let row = try #require(settings.describe().first { $0.key == "hub.connection_string" })

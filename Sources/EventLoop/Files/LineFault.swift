@@ -1,3 +1,5 @@
+internal import Basics
+
 /// A fault of a file of lines, without any part of its content.
 public struct LineFault<Reason: Error & Equatable & CustomStringConvertible>: Error, Equatable {
     /// The line, from 1, or nil for a fault of the whole file.
@@ -14,7 +16,7 @@ public struct LineFault<Reason: Error & Equatable & CustomStringConvertible>: Er
     /// Reads lines that end with a line feed, with or without a carriage return before it. Empty lines and a byte order mark in front
     /// are passed over. Throws what `read` does, with the number of its line.
     public static func read(_ bytes: [UInt8], line read: (ArraySlice<UInt8>) throws(Reason) -> Void) throws(Self) {
-        var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        var rest = bytes.withoutByteOrderMark
         var number = 0
         while !rest.isEmpty {
             number += 1

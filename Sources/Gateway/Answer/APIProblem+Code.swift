@@ -37,6 +37,8 @@ extension APIProblem {
         case preconditionFailed = "precondition_failed"
         /// 413.
         case bodyTooLarge = "body_too_large"
+        /// 413: Kafka takes no record of this size.
+        case brokerSizeLimit = "broker_size_limit"
         /// 415: the body is no JSON by its content type.
         case unsupportedMediaType = "unsupported_media_type"
         /// 422: the key was used for another call.
@@ -55,6 +57,8 @@ extension APIProblem {
         case rateLimited = "rate_limited"
         /// 500: the gateway itself failed.
         case `internal` = "internal"
+        /// 500: Kafka refuses the record for its form, its time or by a rule of its own, whenever it comes.
+        case brokerRefused = "broker_refused"
         /// 501: the gateway has no setting without which it cannot do this.
         case notConfigured = "not_configured"
         /// 503: the gateway as a whole has too much to do.
@@ -65,6 +69,12 @@ extension APIProblem {
         case brokerUnavailable = "broker_unavailable"
         /// 503: too many records wait for Kafka, or it confirms none in time. The request is certainly not written.
         case brokerSlow = "broker_slow"
+        /// 503: the topic of the record is missing. It is certainly not written.
+        case topicMissing = "topic_missing"
+        /// 503: Kafka does not allow the gateway to write to the topic. The record is certainly not written.
+        case brokerForbidden = "broker_forbidden"
+        /// 503: too few replicas are in sync for the record, which is certainly not written.
+        case notEnoughReplicas = "not_enough_replicas"
         /// 504: whether the request was written is not known.
         case ackUnknown = "ack_unknown"
         /// 504: the request was written, and its result did not come in time.
@@ -83,15 +93,16 @@ extension APIProblem {
             case .methodNotAllowed: [405]
             case .conflictInFlight, .replayRunning, .replayEnded, .replayNotRunning, .countUnconfirmed: [409]
             case .preconditionFailed: [412]
-            case .bodyTooLarge: [413]
+            case .bodyTooLarge, .brokerSizeLimit: [413]
             case .unsupportedMediaType: [415]
             case .idempotencyMismatch, .tooManyMatches: [422]
             case .preconditionRequired: [428]
             case .headerTooLarge: [431]
             case .tooManyRequests, .tooManySignIns, .rateLimited: [429]
-            case .internal: [500]
+            case .internal, .brokerRefused: [500]
             case .notConfigured: [501]
-            case .overloaded, .stopping, .brokerUnavailable, .brokerSlow: [503]
+            case .overloaded, .stopping, .brokerUnavailable, .brokerSlow, .topicMissing, .brokerForbidden, .notEnoughReplicas:
+                [503]
             case .ackUnknown, .resultPending, .outcomePending: [504]
             }
         }
@@ -186,8 +197,18 @@ extension APIProblem.Code {
             ("The gateway has no setting without which it cannot do this.", "Set what detail names, and start the gateway again.")
         case .bodyTooLarge:
             (
-                "The body has more bytes than the route or Kafka takes.",
+                "The body has more bytes than the route takes.",
                 "Split the audience over several requests, divide a batch, and keep pictures behind an address."
+            )
+        case .brokerSizeLimit:
+            (
+                "Kafka takes no record of this size: max.message.bytes of the topic or message.max.bytes of a client is smaller.",
+                "Split the audience over several requests, or raise max.message.bytes: `pushfan doctor` compares it."
+            )
+        case .brokerRefused:
+            (
+                "Kafka refuses the record for its form, its time or by a rule of its own, whenever it comes.",
+                "Read the gateway's log, which has Kafka's words, and compare the clocks and the topic's settings."
             )
         case .unsupportedMediaType:
             ("The Content-Type is none that the route takes.", "Send JSON in UTF-8, with Content-Type: application/json.")
@@ -224,6 +245,21 @@ extension APIProblem.Code {
             (
                 "Too many records wait for Kafka, or it confirms none in time; this request is certainly not written.",
                 "Wait as long as Retry-After says, and make the call again."
+            )
+        case .topicMissing:
+            (
+                "The topic that the record is for is missing. It is certainly not written.",
+                "Make the topic with `pushfan topics create`, and make the call again. /readyz names the topic."
+            )
+        case .brokerForbidden:
+            (
+                "Kafka does not allow the gateway to write to the topic. The record is certainly not written.",
+                "Give the gateway's user the right, as `pushfan topics acls` has it, and make the call again."
+            )
+        case .notEnoughReplicas:
+            (
+                "Fewer replicas of the topic are in sync than its min.insync.replicas. The record is certainly not written.",
+                "Look at the brokers, and make the call again once enough of them are back."
             )
         case .ackUnknown:
             (

@@ -39,6 +39,8 @@ public struct APIProblem: Error, Sendable, Equatable {
     public var challenge = BasicCredentials.challenge
     /// The address at which that request can be asked about.
     public var location: String?
+    /// The most requests that the key's rate ever allows at once, where it is the key's rate that refuses. Not part of the answer.
+    var burst: Int?
     /// The reason in full, for the log alone.
     var cause: String?
 
@@ -161,9 +163,11 @@ extension APIProblem {
     }
 
     /// 429: the key is right, and its rate does not allow the call yet. `wait` is milliseconds.
-    public static func rateLimited(after wait: Int64) -> APIProblem {
-        APIProblem(
+    static func rateLimited(after wait: Int64, burst: Int? = nil) -> APIProblem {
+        var problem = APIProblem(
             429, code: .rateLimited, detail: "The key's rate does not allow this call yet.", retry: .safe, retryAfter: wait)
+        problem.burst = burst
+        return problem
     }
 
     /// 503: more is waiting than can be done soon. `wait` is milliseconds.

@@ -337,7 +337,7 @@ extension APIOperation {
                     JSONSchema.words(PlanOrder.Mode.allCases.map(\.rawValue))
                         .described("Whether sends that may have arrived are repeated; safe by default.")
                 ),
-                ("reason", JSONSchema.text(0...512)),
+                ("reason", JSONSchema.text(1...512).described("Not blank. It stands in every new result.")),
                 ("rate", JSONSchema.integer(1...1_000_000).described("Requests a second; 500 by default.")),
                 ("ttl_seconds", JSONSchema.count.described("A new life of the requests.")), ("expires_at", JSONSchema.moment),
                 ("set", JSONSchema.list(of: JSONSchema.text()).described("Changes, such as hub=other (page Replay).")),
@@ -346,6 +346,6 @@ extension APIOperation {
                 ("codes", JSONSchema.list(of: JSONSchema.text()).described("Of dead letters: their codes.")),
                 ("places", JSONSchema.list(of: JSONSchema.text()).described("Of dead letters: their ids.")),
                 ("value", JSONTree.members([]).described("Of one dead letter: what is published in its place.")),
-            ], required: []),
+            ], required: ["reason"]),
         example: ["filter": "error:hub_unavailable since:1h", "reason": "the hub was down"])
 }

@@ -66,8 +66,9 @@ extension APIOperation {
             schema: JSONSchema.input([("reason", JSONSchema.text())], required: []), example: ["reason": "wrong audience"],
             isRequired: false),
         answers: [Answer(status: 202, summary: "Kafka has the cancellation; the result says whether it came in time.")],
-        problems: lookupProblems + [
-            Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]), Problem(status: 504, codes: [.ackUnknown]),
+        problems: lookupProblems + kafkaProblems + [
+            Problem(status: 400, codes: [.notJSON]), Problem(status: 422, codes: [.invalidRequest]),
+            Problem(status: 504, codes: [.ackUnknown]),
         ])
 
     private static let idempotencyParameter = Parameter(
@@ -78,18 +79,25 @@ extension APIOperation {
         Problem(status: 403, codes: [.forbiddenScope, .forbiddenTenant, .forbiddenSource]),
         Problem(status: 422, codes: [.invalidRequest]), Problem(status: 429, codes: [.rateLimited]),
     ]
+    /// Kafka does not take a record.
+    static let kafkaProblems = [
+        Problem(status: 413, codes: [.brokerSizeLimit]), Problem(status: 500, codes: [.brokerRefused]),
+        Problem(
+            status: 503, codes: [.brokerUnavailable, .brokerSlow, .topicMissing, .brokerForbidden, .notEnoughReplicas]),
+    ]
     private static let publishProblems =
         contentProblems + [
             Problem(status: 409, codes: [.conflictInFlight]), Problem(status: 422, codes: [.idempotencyMismatch]),
-            Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]), Problem(status: 504, codes: [.ackUnknown]),
-        ]
+            Problem(status: 504, codes: [.ackUnknown]),
+        ] + kafkaProblems
     private static let requestIDParameter = Parameter(
         name: "id", place: .path, schema: JSONSchema.text(), summary: "The request's id.", example: "order-4711")
     private static let atParameter = Parameter(
         name: "at", schema: JSONSchema.text(), summary: "The place of its record, as Location has it.",
         example: "push.requests.v1/3/12345")
     private static let waitParameter = Parameter(
-        name: "wait", schema: JSONSchema.count, summary: "Seconds to wait for the end, \(LookupQuery.longestWait) at most.",
+        name: "wait", schema: JSONSchema.count,
+        summary: "Seconds to wait for the end; more than \(LookupQuery.longestWait) are cut, and Preference-Applied says so.",
         example: "30")
     private static let lifeParameter = Parameter(
         name: "life", schema: JSONSchema.boolean,
@@ -99,7 +107,8 @@ extension APIOperation {
         name: "payload", schema: JSONSchema.boolean, summary: "Shows the request, which needs the scope read:payload.",
         example: "true")
     private static let preferParameter = Parameter(
-        name: "Prefer", place: .header, schema: JSONSchema.text(), summary: "wait=SECONDS waits for the end (RFC 7240).",
+        name: "Prefer", place: .header, schema: JSONSchema.text(),
+        summary: "wait=SECONDS waits for the end (RFC 7240), \(LookupQuery.longestWait) at most.",
         example: "wait=10")
     private static let lookupProblems = [
         Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 404, codes: [.notFound]),

@@ -62,9 +62,9 @@ extension APIOperation {
             schema: JSONSchema.text().described("The text; without a body a greeting."), example: "Lunch?", isRequired: false),
         answers: [Answer(summary: "The hub accepted at least one call.", content: sent)],
         problems: [
-            Problem(status: 500, hasResultCodes: true), Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]),
+            Problem(status: 500, hasResultCodes: true),
             Problem(status: 504, codes: [.ackUnknown, .resultPending, .outcomePending], hasResultCodes: true),
-        ])
+        ] + kafkaProblems)
 
     static let secureTextRow = Row(
         method: "GET", path: "/api/notifications/{id}", summary: "Gives the text of a secure push to the user it was sent to.",

@@ -12,7 +12,7 @@ extension KeySignIn.Outcome {
         case .signedIn(let publisher): return publisher
         case .refused: throw refusal
         case .held(let wait): throw .tooManyWrongKeys(after: wait)
-        case .limited(let wait): throw .rateLimited(after: wait)
+        case .limited(let wait, let burst): throw .rateLimited(after: wait, burst: burst)
         }
     }
 }

@@ -18,8 +18,9 @@ final class KeySignIn: Sendable {
         case refused
         /// It is wrong after too many wrong ones; another try makes sense after so many milliseconds.
         case held(Int64)
-        /// It is right, and its rate does not allow the call before so many milliseconds have passed.
-        case limited(Int64)
+        /// It is right, and its rate does not allow the call before so many milliseconds have passed, nor ever more calls at once
+        /// than `burst`.
+        case limited(Int64, burst: Int)
     }
 
     private let keys: KeySource
@@ -119,12 +120,12 @@ final class KeySignIn: Sendable {
     }
 
     private func admit(_ key: APIKey, of known: KnownKeys, now: MonotonicTime) -> Outcome {
-        let (wait, gone) = uses.withLock { uses in
+        let (wait, burst, gone) = uses.withLock { uses in
             let gone = uses.forgetAll(but: known)
-            return (uses.take(key, now: now), gone)
+            return (uses.take(key, now: now), uses.burst(of: key.id), gone)
         }
         for id in gone { services.metrics.keyLastUsed.remove([id]) }
-        guard wait == 0 else { return count(.limited(wait), as: "limited") }
+        guard wait == 0 else { return count(.limited(wait, burst: burst), as: "limited") }
         services.metrics.keyLastUsed.series([key.id]).set(Double(wallClock()))
         accepted.increment()
         return .signedIn(Publisher(key))

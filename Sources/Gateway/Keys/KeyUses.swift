@@ -46,6 +46,9 @@ struct KeyUses: Sendable {
         return 0
     }
 
+    /// The most calls that a key's rate allows at once.
+    func burst(of id: String) -> Int { uses[id]?.bucket?.burstCount ?? .max }
+
     /// Lets all requests of a batch start, at least one, or none. The batch's call has counted as one, and stays so.
     mutating func take(_ count: Int, of id: String, now: MonotonicTime) -> BatchVerdict {
         guard var bucket = uses[id]?.bucket else { return .allowed }

@@ -8,7 +8,7 @@ struct LookupQuery: Sendable, Equatable {
 
     /// Seconds to wait for the final state, 0 to 30.
     var wait = 0
-    /// True if the wait is a preference (RFC 7240), which the answer must then say.
+    /// True if the answer must say the wait: it is a preference (RFC 7240), or the longest in place of a longer one.
     var isPreferred = false
     /// The place that the caller gives for the request's record.
     var place: RecordPlace?
@@ -23,10 +23,10 @@ struct LookupQuery: Sendable, Equatable {
     init(_ request: HTTPServerRequest) throws(APIProblem) {
         let query = QueryItems(request.percentDecodedQuery)
         if let text = try query.value("wait") {
-            guard let seconds = Self.seconds(text[...]), seconds <= Self.longestWait else {
-                throw .invalid("wait must be whole seconds from 0 to \(Self.longestWait).")
+            guard let seconds = Self.seconds(text[...]) else {
+                throw .invalid("wait must be whole seconds; more than \(Self.longestWait) count as \(Self.longestWait).")
             }
-            wait = seconds
+            (wait, isPreferred) = (min(seconds, Self.longestWait), seconds > Self.longestWait)
         } else if let seconds = Self.preferredWait(request.headers) {
             (wait, isPreferred) = (seconds, true)
         }
@@ -71,7 +71,7 @@ struct LookupQuery: Sendable, Equatable {
         return RecordPlace(topic: String(parts[0]), partition: partition, offset: offset)
     }
 
-    private static func seconds(_ text: Substring) -> Int? { isNumber(text) ? Int(text) : nil }
+    private static func seconds(_ text: Substring) -> Int? { isNumber(text) ? Int(text) ?? .max : nil }
 
     /// Digits, and no sign: so each place has one spelling but for zeros.
     private static func isNumber(_ text: Substring) -> Bool {

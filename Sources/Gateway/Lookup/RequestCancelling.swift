@@ -11,6 +11,8 @@ struct RequestCancelling: Sendable {
             _ record: CancelRecord, _ moment: Timestamp, _ report: @escaping @Sendable (Producer.Delivery) -> Void
         ) throws(KafkaError) -> Void
 
+    /// The topic of the cancellations.
+    let topic: String
     let write: Writing
 
     /// Writes a cancellation of what was published under this id until `moment`, and answers 202, once, when Kafka has it. The
@@ -23,15 +25,15 @@ struct RequestCancelling: Sendable {
         do throws(KafkaError) {
             let scope = CancelRecord.Scope(source: request.owner.source ?? asker.source, tenant: asker.tenant)
             let record = CancelRecord(requestID: request.id, scope: scope, reason: reason)
-            try write(record, moment) { delivery in
+            try write(record, moment) { [topic] delivery in
                 switch delivery {
                 case .persisted: answer(Self.accepted(request.id, at: moment))
-                case .notPersisted: answer(APIAnswer(APIProblem.notCancelled))
+                case .notPersisted(let error): answer(APIAnswer(Self.notCancelled(error, in: topic)))
                 case .possiblyPersisted: answer(APIAnswer(APIProblem.perhapsCancelled))
                 }
             }
         } catch {
-            answer(APIAnswer(APIProblem.notCancelled))
+            answer(APIAnswer(Self.notCancelled(error, in: topic)))
         }
     }
 
@@ -71,6 +73,10 @@ struct RequestCancelling: Sendable {
         return reason
     }
 
+    private static func notCancelled(_ error: KafkaError, in topic: String) -> APIProblem {
+        .notTaken(error, in: topic, retryAfter: 1000, of: .cancellation)
+    }
+
     private static func accepted(_ id: String, at moment: Timestamp) -> APIAnswer {
         var json = ByteWriter()
         json.append("{\"id\":")
@@ -87,11 +93,6 @@ extension APIProblem {
     static let notYourRequest = APIProblem(
         403, code: .forbiddenScope,
         detail: "Another key has published this request; a key cancels its own. `pushfan cancel ID` cancels any.")
-
-    /// 503: the cancellation is certainly not written.
-    static let notCancelled = APIProblem(
-        503, code: .brokerUnavailable, detail: "Kafka did not take the cancellation; nothing is cancelled.", retry: .safe,
-        retryAfter: 1000)
 
     /// 504: the cancellation may be written. Cancelling twice is the same as once.
     static let perhapsCancelled = APIProblem(

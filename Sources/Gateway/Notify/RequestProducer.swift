@@ -14,12 +14,27 @@ import Synchronization
 /// It may begin while no broker is there. A producer that has failed for good is replaced; what was handed to it is reported first.
 final class RequestProducer: Sendable {
     /// How long the client tries to write a record, unless the user's properties say something else: a caller waits for it.
-    private static let defaults = [KafkaConfiguration.Property(key: "message.timeout.ms", value: "5000")]
+    ///
+    /// Attempts count that too few replicas in sync refuse, every 10 ms, and those without an answer, which last longer. So the refusal
+    /// comes after a second or two as what it is, and not as a time-out.
+    private static let defaults = [
+        KafkaConfiguration.Property(key: "message.timeout.ms", value: "5000"),
+        KafkaConfiguration.Property(key: "retries", value: "100"),
+    ]
     /// The longest wait for something to be served, so that the end is seen in time.
     private static let step = Duration.milliseconds(100)
-    /// How often the brokers are asked for the topic while something is wrong, and for how long each time.
-    private static let probeInterval = Duration.seconds(1)
+    /// The time for one question to the brokers for topics.
     private static let probeTimeout = Duration.milliseconds(500)
+
+    /// The time after a topic's last refusal before a record that is written there says that it takes records again. Of several
+    /// partitions one may refuse what the others take.
+    private static let refusalSpan = Duration.seconds(10)
+
+    /// A refusal of a record for what it is.
+    struct RecordRefusal: Sendable {
+        let topic: String
+        let reason: KafkaError
+    }
 
     private struct State {
         var producer: Producer
@@ -28,6 +43,17 @@ final class RequestProducer: Sendable {
         var problem: KafkaError?
         /// Whether the brokers must be asked for the topic: they were not yet, or something was wrong since.
         var mustProbe = true
+        /// The topics that brokers are asked for: those of the lanes, and others for which a record was not written.
+        var watched: Set<String>
+        /// Those that brokers do not show, each with the reason. What is for them is refused at once.
+        var absences: [String: KafkaError] = [:]
+        /// The topics that refused records for what is wrong with the topic, each with the last reason and its moment.
+        var refusals: [String: (reason: KafkaError, at: MonotonicTime)] = [:]
+        /// The first refusal of each kind and topic for what a record is, such as its size.
+        var recordRefusals: [RecordRefusal] = []
+
+        /// The time between two questions, or nil while there is nothing to ask.
+        var probeInterval: Duration? { mustProbe ? .seconds(1) : absences.isEmpty ? nil : .seconds(5) }
         var isToOpenAgain = false
         var isStarted = false
         var isStopped = false
@@ -50,11 +76,19 @@ final class RequestProducer: Sendable {
         self.configuration = configuration
         self.topics = topics
         self.now = now
-        state = Mutex(State(producer: producer))
+        state = Mutex(State(producer: producer, watched: Set(topics.all)))
     }
 
     /// What was wrong last; nil while nothing is, as far as is known.
     var problem: KafkaError? { state.withLock { $0.problem } }
+
+    /// The topics that records cannot be written to, as far as is known, each with the reason.
+    var unwritable: [String: KafkaError] {
+        state.withLock { $0.refusals.mapValues(\.reason).merging($0.absences) { $1 } }
+    }
+
+    /// The refusals of records for what they are: the first one of each kind and topic.
+    var recordRefusals: [RecordRefusal] { state.withLock { $0.recordRefusals } }
 
     /// The producer that writes now.
     var current: Producer { state.withLock { $0.producer } }
@@ -79,7 +113,7 @@ final class RequestProducer: Sendable {
         _ record: RequestRecord, at moment: Timestamp? = nil, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
         // The client keeps the handles of its topics.
-        try handOver(report) { (producer, report) throws(KafkaError) in
+        try handOver(report, to: record.topic) { (producer, report) throws(KafkaError) in
             try record.write(with: producer, to: try producer.topic(named: record.topic), at: moment, report: report)
         }
     }
@@ -89,7 +123,7 @@ final class RequestProducer: Sendable {
     func write(
         _ value: [UInt8], to topic: String, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
-        try handOver(report) { (producer, report) throws(KafkaError) in
+        try handOver(report, to: topic) { (producer, report) throws(KafkaError) in
             try producer.produce(to: try producer.topic(named: topic), key: nil, value: value.span, report: report)
         }
     }
@@ -100,27 +134,28 @@ final class RequestProducer: Sendable {
         _ record: CancelRecord, to topic: String, at moment: Timestamp,
         report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
-        try handOver(report) { (producer, report) throws(KafkaError) in
+        try handOver(report, to: topic) { (producer, report) throws(KafkaError) in
             try record.write(with: producer, to: try producer.topic(named: topic), at: moment, report: report)
         }
     }
 
-    /// Hands a record to the client, and notes what becomes of it. Fails with `isQueueFull` where the queue stands still.
+    /// Hands a record to the client, and notes what becomes of it. Fails with `isQueueFull` where the queue stands still, and with
+    /// what is wrong with a lane's topic that brokers do not show.
     private func handOver(
-        _ report: @escaping @Sendable (Producer.Delivery) -> Void,
+        _ report: @escaping @Sendable (Producer.Delivery) -> Void, to topic: String,
         by produce: (Producer, @escaping @Sendable (Producer.Delivery) -> Void) throws(KafkaError) -> Void
     ) throws(KafkaError) {
         let start = now()
-        let admitting = state.withLock { state -> Producer? in state.queue.admit(at: start) ? state.producer : nil }
-        guard let producer = admitting else { throw .queueFull }
+        let admission = state.withLock { state -> Result<Producer, KafkaError> in
+            if let absence = state.absences[topic] { return .failure(absence) }
+            return state.queue.admit(at: start) ? .success(state.producer) : .failure(.queueFull)
+        }
+        let producer = try admission.get()
         do throws(KafkaError) {
-            try produce(producer) { [self] delivery in
-                note(delivery, admittedAt: start)
-                report(delivery)
-            }
+            try produce(producer) { [self] delivery in report(note(delivery, in: topic, admittedAt: start)) }
         } catch {
             state.withLock { $0.queue.noteEnd(isAnswered: false, admittedAt: start, at: start) }
-            note(error)
+            note(error, of: topic)
             throw error
         }
     }
@@ -147,24 +182,50 @@ final class RequestProducer: Sendable {
 
     // MARK: What is known of Kafka
 
-    private func note(_ delivery: Producer.Delivery, admittedAt start: MonotonicTime) {
+    /// Notes what became of a record, and returns it. What ran out of time for want of its topic was refused for that.
+    private func note(
+        _ delivery: Producer.Delivery, in topic: String, admittedAt start: MonotonicTime
+    ) -> Producer.Delivery {
         let end = now()
         switch delivery {
         case .persisted:
             state.withLock { state in
                 state.queue.noteEnd(isAnswered: true, admittedAt: start, at: end)
                 state.problem = nil
+                if let refusal = state.refusals[topic], end >= refusal.at.advanced(by: Self.refusalSpan) {
+                    state.refusals[topic] = nil
+                }
             }
         case .notPersisted(let error), .possiblyPersisted(let error):
-            let isAnswered = error.refusesRecords || error.isUnknownTopicOrPartition || error.isAuthorization
-            state.withLock { $0.queue.noteEnd(isAnswered: isAnswered, admittedAt: start, at: end) }
-            note(error)
+            let absence = state.withLock { state -> KafkaError? in
+                state.queue.noteEnd(isAnswered: error.refusesRecords || error.isOfTopic, admittedAt: start, at: end)
+                return error.isRecordTimeout ? state.absences[topic] : nil
+            }
+            note(error, of: topic)
+            if let absence, case .notPersisted = delivery { return .notPersisted(absence) }
         }
+        return delivery
     }
 
-    private func note(_ error: KafkaError) {
+    private func note(_ error: KafkaError, of topic: String? = nil) {
         // That it does not take this record says nothing of the next one; and one that is closed is not asked any more.
-        guard !error.refusesRecords, !error.isClosed else { return }
+        guard !error.isClosed else { return }
+        guard !error.refusesRecords else {
+            guard let topic else { return }
+            return state.withLock { state in
+                guard !state.recordRefusals.contains(where: { $0.topic == topic && $0.reason.name == error.name }) else { return }
+                state.recordRefusals.append(RecordRefusal(topic: topic, reason: error))
+            }
+        }
+        let (isOfTopic, now) = (error.isOfTopic && !error.isFatal, now())
+        if let topic, isOfTopic || error.isRecordTimeout {
+            state.withLock { state in
+                state.watched.insert(topic)
+                if isOfTopic { state.refusals[topic] = (error, now) }
+                state.mustProbe = true
+            }
+            guard !isOfTopic else { return }
+        }
         state.withLock { state in
             // A query or a record that a refused login leaves without an answer fails for want of a connection, which says less.
             let saysLess = error.isUnreachable || error.isRecordTimeout
@@ -177,7 +238,8 @@ final class RequestProducer: Sendable {
     // MARK: The thread
 
     private func work(_ turn: @Sendable () -> Void) {
-        var nextLook = MonotonicTime.now()
+        var lastLook = MonotonicTime.past
+        func hasPassed(_ interval: Duration) -> Bool { MonotonicTime.now() >= lastLook.advanced(by: interval) }
         while let producer = state.withLock({ state -> Producer? in state.isStopped ? nil : state.producer }) {
             try? producer.poll(timeout: Self.step)
             while let event = producer.nextEvent() {
@@ -185,12 +247,12 @@ final class RequestProducer: Sendable {
                 // One broker of several that is away is the client's own affair.
                 if error.isFatal || error.isAuthentication || error.isAllBrokersDown { note(error) }
             }
-            if state.withLock({ $0.isToOpenAgain }) || producer.isOutdated && MonotonicTime.now() >= nextLook {
+            if state.withLock({ $0.isToOpenAgain }) || producer.isOutdated && hasPassed(.seconds(1)) {
                 replace(producer)
-                nextLook = MonotonicTime.now().advanced(by: Self.probeInterval)
-            } else if MonotonicTime.now() >= nextLook, state.withLock({ $0.mustProbe }) {
+                lastLook = MonotonicTime.now()
+            } else if let interval = state.withLock({ $0.probeInterval }), hasPassed(interval) {
                 probe(producer)
-                nextLook = MonotonicTime.now().advanced(by: Self.probeInterval)
+                lastLook = MonotonicTime.now()
             }
             turn()
         }
@@ -198,11 +260,15 @@ final class RequestProducer: Sendable {
 
     private func probe(_ producer: Producer) {
         do throws(KafkaError) {
-            // The other lanes may be missing as long as no request is for them.
-            _ = try producer.warmUp(topics: [topics.normal], timeout: Self.probeTimeout)
+            let watched = state.withLock { $0.watched }
+            let faults = try producer.faults(of: watched.sorted(), timeout: Self.probeTimeout)
             state.withLock { state in
-                state.problem = nil
-                state.mustProbe = false
+                state.absences = faults.filter { $0.value.isOfTopic }
+                // That a topic is missing is an absence, as long as it lasts.
+                state.refusals = state.refusals.filter { !$0.value.reason.isUnknownTopicOrPartition || !watched.contains($0.key) }
+                // The other lanes may be missing as long as no request is for them.
+                state.problem = faults[topics.normal]
+                state.mustProbe = state.problem != nil
             }
         } catch {
             note(error)
@@ -227,4 +293,9 @@ final class RequestProducer: Sendable {
             note(error)
         }
     }
+}
+
+extension KafkaError {
+    /// True if it is the topic that cannot be written to, and not the record, the client or the cluster.
+    fileprivate var isOfTopic: Bool { isUnknownTopicOrPartition || isAuthorization || isNotEnoughReplicas }
 }

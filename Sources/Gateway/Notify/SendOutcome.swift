@@ -209,18 +209,15 @@ public struct SendOutcome: Sendable {
 }
 
 extension APIProblem {
-    /// 503: Kafka certainly does not have the request.
+    /// 503: it is not known where Kafka has the text of a secure push, if it has it.
     public static let notWritten = APIProblem(
-        503, code: .brokerUnavailable, detail: "The request could not be written to Kafka; nothing is sent.", retry: .safe,
+        503, code: .brokerUnavailable, detail: "The text could not be written to Kafka; nothing is sent.", retry: .safe,
         retryAfter: 1000)
 
     /// 503: the request's result could not be reported, so it is not written.
     public static let resultsUnread = APIProblem(
         503, code: .brokerUnavailable, detail: "Results are not read from Kafka yet; nothing is sent.", retry: .safe,
         retryAfter: 1000)
-
-    /// 413: no platform takes such a text.
-    public static let textTooLong = APIProblem(413, code: .bodyTooLarge, detail: "The text is too long for a notification.")
 
     /// 500: the text of a secure push could not be encrypted.
     public static let textNotSealed = APIProblem(

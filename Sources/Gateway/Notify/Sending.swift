@@ -30,6 +30,10 @@ final class Sending: Sendable {
     private let watch: BrokerWatch?
     /// Whether Kafka could be used when it was looked at last; nil before.
     private let wasWell = Mutex<Bool?>(nil)
+    /// The topics that could not be written to then, each with the name of the error.
+    private let unwritable = Mutex<[String: String]>([:])
+    /// The number of the producer's refusals of records that are in the log.
+    private let loggedRefusals = Mutex(0)
 
     /// Makes one that sends nothing yet. `lanes` ask the hub for telemetry. Kafka's client may refuse the configuration.
     init(_ configuration: GatewayConfiguration, lanes: HubLanes, services: GatewayServices) throws(KafkaError) {
@@ -110,13 +114,13 @@ final class Sending: Sendable {
                     report.note(.written(topic: topic, partition: partition, offset: offset))
                 }
                 services.countAck(delivery, since: started)
-                guard let problem = delivery.problem(id) else { return }
+                guard let problem = delivery.problem(id, in: topic) else { return }
                 forget()
                 reply.answer(problem)
             }
         } catch {
             forget()
-            reply.answer(APIProblem.textNotTaken(error))
+            reply.answer(APIProblem.notTaken(error, in: record.topic, retryAfter: 1000))
         }
     }
 
@@ -138,6 +142,7 @@ final class Sending: Sendable {
 
     /// Tells health and log how Kafka is.
     private func reportHealth(_ follower: ResultFollower) {
+        reportTopics()
         if let problem = producer.problem ?? Self.problem(of: follower) {
             check.fail(problem.description)
             guard watch?.isWaiting != true, note(isWell: false) else { return }
@@ -148,6 +153,35 @@ final class Sending: Sendable {
             check.pass()
             guard note(isWell: true) else { return }
             services.log.info(.brokerConnection, "requests can be written, and results are read")
+        }
+    }
+
+    /// Tells health and log which topics cannot be written to. Each is in the log once, until it has another reason or none.
+    private func reportTopics() {
+        let refusals = producer.recordRefusals
+        let count = loggedRefusals.withLock { count -> Int in
+            defer { count = refusals.count }
+            return count
+        }
+        for refusal in refusals.dropFirst(count) {
+            services.log.warning(
+                .kafkaError, "Kafka refuses a record for what it is",
+                [.topic: .string(refusal.topic), .reason: .string(refusal.reason.description)])
+        }
+        let errors = producer.unwritable
+        let before = unwritable.withLock { topics -> [String: String] in
+            defer { topics = errors.mapValues(\.name) }
+            return topics
+        }
+        guard !errors.isEmpty || !before.isEmpty else { return }
+        let topics = errors.sorted { $0.key < $1.key }
+        check.degrade(topics.isEmpty ? nil : topics.map { "\($0.key) takes no records: \($0.value)" }.joined(separator: ", "))
+        for (topic, error) in topics where before[topic] != error.name {
+            services.log.warning(
+                .kafkaError, "a topic takes no records", [.topic: .string(topic), .reason: .string(error.description)])
+        }
+        for topic in before.keys.sorted() where errors[topic] == nil {
+            services.log.info(.kafkaError, "a topic takes records again", [.topic: .string(topic)])
         }
     }
 
@@ -194,10 +228,10 @@ extension Producer.Delivery {
     }
 
     /// The answer to the client of the API for a record that is not certainly written; nil for one that is.
-    fileprivate func problem(_ id: String) -> APIProblem? {
+    fileprivate func problem(_ id: String, in topic: String) -> APIProblem? {
         switch self {
         case .persisted: nil
-        case .notPersisted(let error): .textNotTaken(error)
+        case .notPersisted(let error): .notTaken(error, in: topic, retryAfter: 1000)
         case .possiblyPersisted: APIProblem.perhapsWritten(id)
         }
     }

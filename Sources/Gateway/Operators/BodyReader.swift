@@ -18,7 +18,8 @@ struct BodyReader {
         }
         document = try JSONBody.read(call.body, contentType: call.headers.single("Content-Type"), atMost: limit)
         guard document.kind(of: document.root) == .object else {
-            faults.append(RequestFault(.schemaInvalid, at: "", message: "The body must be an object."))
+            fault("", "The body must be an object.")
+            try check()
             return
         }
         let document = document
@@ -50,6 +51,16 @@ struct BodyReader {
         }
         return text
     }
+
+    /// The reason of a replay, or nil where there is none. A blank one is a fault.
+    mutating func reason() -> String? {
+        guard let text = text("reason", count: 1...512) else { return nil }
+        if text.allSatisfy(\.isWhitespace) { fault("reason", "It must say something.") }
+        return text
+    }
+
+    /// True for a member that is there, whatever it is.
+    func has(_ name: String) -> Bool { members.contains { $0.name == name } }
 
     /// One of some words, or nil where there is none.
     mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ name: String, as type: Word.Type) -> Word? {

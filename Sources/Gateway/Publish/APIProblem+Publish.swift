@@ -93,29 +93,9 @@ extension APIProblem {
         403, code: .forbiddenSource,
         detail: "The request names another source than the key's. Leave source out, or give the key's.")
 
-    /// 413: the brokers take no record of this size.
-    static let recordRefused = APIProblem(
-        413, code: .bodyTooLarge, detail: "Kafka does not take so large a record; nothing is sent.")
-
     /// 500: a library failed before anything was written.
     static let failedBeforeWriting = APIProblem(
         500, code: Code.internal, detail: "The id could not be made from the key; nothing is sent.", retry: .safe)
-
-    /// 503: Kafka certainly does not have the request. `wait` is milliseconds.
-    static func brokerUnavailable(after wait: Int64) -> APIProblem {
-        APIProblem(
-            503, code: .brokerUnavailable, detail: "Kafka did not take the request; it is not written, and nothing is sent.",
-            retry: .safe,
-            retryAfter: wait)
-    }
-
-    /// 503: too many records wait for Kafka, or it confirms none in time. `wait` is milliseconds.
-    static func brokerSlow(after wait: Int64) -> APIProblem {
-        APIProblem(
-            503, code: .brokerSlow,
-            detail: "Kafka is slow to take the requests before this one; it is not written, and nothing is sent.",
-            retry: .safe, retryAfter: wait)
-    }
 
     /// 504: Kafka may have the request. The call may be made again under its id.
     static func ackUnknown(_ id: String) -> APIProblem {
@@ -127,17 +107,5 @@ extension APIProblem {
             retry: .sameKey, requestID: id)
         problem.location = RequestPath.of(id)
         return problem
-    }
-
-    /// The answer for a record that the client did not take. `wait` is milliseconds.
-    static func notTaken(_ error: KafkaError, retryAfter wait: Int64) -> APIProblem {
-        if error.refusesRecords { return .recordRefused }
-        if error.isQueueFull { return .brokerSlow(after: wait) }
-        return error.isClosed ? .stopping : .brokerUnavailable(after: wait)
-    }
-
-    /// The answer to an app whose record the client did not take, or Kafka certainly does not have.
-    static func textNotTaken(_ error: KafkaError) -> APIProblem {
-        error.refusesRecords ? .textTooLong : .notTaken(error, retryAfter: 1000)
     }
 }

@@ -1,4 +1,5 @@
 import EventLoop
+import FanOut
 import Intake
 import Kafka
 import Publishing
@@ -18,6 +19,7 @@ final class PublicationWriter: Sendable {
     private let services: GatewayServices
     /// Those that no call uses now; at most as many as calls at a time.
     private let buffers = Mutex<[Publication.Buffers]>([])
+    private let platforms: PlatformSet
 
     init(
         _ configuration: GatewayConfiguration, producer: RequestProducer, lookup: RequestLookup, services: GatewayServices
@@ -25,6 +27,7 @@ final class PublicationWriter: Sendable {
         self.producer = producer
         self.lookup = lookup
         self.services = services
+        platforms = configuration.worker.planning.defaultPlatforms
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Sending.source))
     }
 
@@ -49,10 +52,13 @@ final class PublicationWriter: Sendable {
         }
     }
 
+    /// Memory for one request, whose faults name the platforms in use.
+    var newBuffers: Publication.Buffers { Publication.Buffers(trial: RequestTrial(inUse: platforms)) }
+
     private func publication(
         _ submission: Submission, by publisher: Publisher, at now: Timestamp
     ) throws(APIProblem) -> Publication {
-        var used = buffers.withLock { $0.popLast() } ?? Publication.Buffers()
+        var used = buffers.withLock { $0.popLast() } ?? newBuffers
         defer { buffers.withLock { [used] in $0.append(used) } }
         return try Publication(submission, by: publisher, at: now, buffers: &used) { newID(at: now) }
     }
@@ -73,7 +79,7 @@ final class PublicationWriter: Sendable {
             }
         } catch {
             lookup.forget(place)
-            then(.refused(.notTaken(error, retryAfter: wait)), nil)
+            then(.refused(.notTaken(error, in: record.topic, retryAfter: wait)), nil)
         }
     }
 }

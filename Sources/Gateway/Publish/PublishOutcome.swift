@@ -17,7 +17,7 @@ enum PublishOutcome: Sendable, Equatable {
                 WrittenRequest(
                     id: request.id, topic: topic, partition: partition, offset: offset, acceptedAt: request.acceptedAt,
                     expiresAt: request.expiresAt))
-        case .notPersisted(let error): self = .refused(.notTaken(error, retryAfter: wait))
+        case .notPersisted(let error): self = .refused(.notTaken(error, in: topic, retryAfter: wait))
         case .possiblyPersisted: self = .refused(.ackUnknown(request.id))
         }
     }

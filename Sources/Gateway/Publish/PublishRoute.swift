@@ -141,7 +141,7 @@ final class PublishRoute: Sendable {
         of call: PublishCall, in form: PublishForm, with key: IdempotencyKey?, at now: Timestamp
     ) throws(APIProblem) -> APIAnswer {
         let submission = Submission(body: call.request.body, form: form, headers: call.request.headers, key: key)
-        var buffers = Publication.Buffers()
+        var buffers = writer.newBuffers
         let newID = writer.newID(at: now)
         let publication = try Publication(submission, by: call.publisher, at: now, buffers: &buffers) { newID }
         var reporter = reporter

@@ -45,7 +45,7 @@ struct PlanOrder: Sendable {
         source = body.word("source", as: Source.self) ?? .results
         mode = body.word("mode", as: Mode.self) ?? .safe
         rate = body.integer("rate", in: 1...1_000_000).map(Int.init) ?? rate
-        reason = body.text("reason", count: 0...512) ?? ""
+        reason = body.reason() ?? ""
         limit = body.integer("limit", in: 1...10_000_000).map(Int.init) ?? limit
         edits = body.texts("set", atMost: 64)
         codes = body.texts("codes", atMost: 64)
@@ -63,9 +63,10 @@ struct PlanOrder: Sendable {
         if value != nil, places.count != 1 { body.fault("value", "It needs exactly one place.") }
         let others = source == .results ? ["codes", "places", "value"] : ["filter", "mode"]
         for name in others where body.raw(name) != nil { body.fault(name, "It is not for the source \(source.rawValue).") }
-        if source == .results, text == nil, body.faults.isEmpty {
+        if source == .results, !body.has("filter") {
             body.fault("filter", "It must be there. An empty one takes everything that failed.")
         }
+        if !body.has("reason") { body.fault("reason", "It must be there: it stands in every new result.") }
         try body.check()
         guard source == .results || call.publisher.tenant == nil else { throw .notForTenants }
         let words = ([text ?? ""] + times).joined(separator: " ")
@@ -135,7 +136,7 @@ struct RunOrder: Sendable, Equatable {
     /// Reads a body, which may be missing.
     init(_ call: HTTPServerRequest) throws(APIProblem) {
         var body = try BodyReader(call, members: ["reason", "rate", "count"])
-        reason = body.text("reason", count: 1...512)
+        reason = body.reason()
         rate = body.integer("rate", in: 1...1_000_000).map(Int.init)
         count = body.integer("count", in: 0...(1 << 53)).map(Int.init)
         try body.check()

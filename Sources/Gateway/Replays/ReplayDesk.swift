@@ -248,7 +248,7 @@ struct ReplayDesk: Sendable {
         guard let named = headers.list("If-Match"), named != "*" else { throw .planUnnamed }
         guard headers.requires("\"\(prepared.digest)\"") else { throw .otherPlan }
         if prepared.isFinished || shown.state == "stopped" { throw .replayIsOver(shown.state) }
-        guard !prepared.header.reason.isEmpty else { throw .reasonMissing }
+        guard prepared.header.hasReason else { throw .reasonMissing }
         let count = prepared.header.counts.requests
         guard count > 0 else { throw .emptyPlan }
         guard count <= PreparedReplay.unaskedCount || order.count == count else { throw .unconfirmed(count) }

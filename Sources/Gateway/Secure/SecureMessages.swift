@@ -32,17 +32,18 @@ final class SecureMessages: Sendable {
             return reply.answer(APIProblem.textNotSealed)
         }
         do throws(KafkaError) {
-            try producer.write(value, to: topic) { delivery in
+            try producer.write(value, to: topic) { [topic] delivery in
                 switch delivery {
                 case .persisted(partition: let partition, offset: .some(let offset)):
                     send(SecureID(secret: secret, partition: partition, offset: offset))
-                case .notPersisted(let error) where error.refusesRecords: reply.answer(APIProblem.textTooLong)
+                case .notPersisted(let error):
+                    reply.answer(APIProblem.notTaken(error, in: topic, retryAfter: 1000, of: .text))
                 // Perhaps it is written. But nobody knows where, so nobody can read it, and another attempt does no harm.
-                case .persisted, .notPersisted, .possiblyPersisted: reply.answer(APIProblem.notWritten)
+                case .persisted, .possiblyPersisted: reply.answer(APIProblem.notWritten)
                 }
             }
         } catch {
-            reply.answer(APIProblem.textNotTaken(error))
+            reply.answer(APIProblem.notTaken(error, in: topic, retryAfter: 1000, of: .text))
         }
     }
 

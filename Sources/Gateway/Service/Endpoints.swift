@@ -84,7 +84,7 @@ struct APIEndpoints: Endpoints {
             try KafkaRecords(kafka)
         }
         let messages = SecureMessages(configuration.topics.secure, producer: sending.producer, reader: records)
-        let cancelling = RequestCancelling {
+        let cancelling = RequestCancelling(topic: configuration.topics.control) {
             [producer = sending.producer, topic = configuration.topics.control] (record, moment, report) throws(KafkaError) in
             try producer.write(record, to: topic, at: moment, report: report)
         }

@@ -111,8 +111,9 @@ struct Routes: Sendable {
         case .route(.page(let route)):
             if let page { reply.answer(page.answer(route, to: request).onPage()) }
         case .route(let route) where route.bringsRequests:
-            signIn(request, reply: reply) { [endpoints, checkBatch] holder in
-                guard let kind = PublishKind(route, headers: request.headers) else { return reply.answer(route.noMediaType) }
+            let kind = PublishKind(route, headers: request.headers)
+            signIn(request, of: kind, reply: reply) { [endpoints, checkBatch] holder in
+                guard let kind else { return reply.answer(route.noMediaType) }
                 endpoints.publish(
                     PublishCall(kind: kind, request: request, publisher: holder.publisher, checkBatch: checkBatch, reply: reply))
             }
@@ -137,12 +138,16 @@ struct Routes: Sendable {
         }
     }
 
-    /// Hands on whose key a call shows, or answers it.
-    private func signIn(_ request: HTTPServerRequest, reply: Reply, then: (KeyHolder) -> Void) {
+    /// Hands on whose key a call shows, or answers it. A batch that the key's rate never allows is not told to come back.
+    private func signIn(
+        _ request: HTTPServerRequest, of kind: PublishKind? = nil, reply: Reply, then: (KeyHolder) -> Void
+    ) {
         do throws(APIProblem) {
             then(try holder(of: request))
         } catch {
-            reply.answer(error)
+            guard let burst = error.burst, case .batch(let form)? = kind else { return reply.answer(error) }
+            let count = (try? Batch(request.body, form: form))?.items.count ?? 0
+            reply.answer(count > burst ? .batchBeyondRate(burst) : error)
         }
     }
 }

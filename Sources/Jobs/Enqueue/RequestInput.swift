@@ -1,10 +1,11 @@
+import Basics
 import PushModel
 
 /// Takes requests out of files: one JSON object, an array of objects, or one object a line.
 package enum RequestInput {
     /// Checks every request in a file.
     package static func read(_ bytes: [UInt8], named name: String, into checker: inout RequestChecker) {
-        let content = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+        let content = Array(bytes.withoutByteOrderMark)
         var document = JSONDocument()
         do throws(JSONError) {
             try document.read(content.span)

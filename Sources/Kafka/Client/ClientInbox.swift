@@ -76,7 +76,8 @@ final class ClientInbox: Sendable {
         }
         let reason = diagnosis.explain(.reported(message.pointee.err, message: nil, by: client, isFatal: false))
         // The library takes NOT_LEADER for a proof. A broker that stops gives that answer for a record that it has written.
-        let isRefused = reason.refusesRecords || reason.isAuthorization || reason.isUnknownTopicOrPartition
+        let isRefused =
+            reason.refusesRecords || reason.isAuthorization || reason.isUnknownTopicOrPartition || reason.isNotEnoughReplicas
         if status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED, isRefused || reports.isUnsent(number, sentCount: sentCount) {
             let error = reason.saying("a record for '\(topic)' was not written: \(reason.message)")
             reports.complete(number, delivery: .notPersisted(error))

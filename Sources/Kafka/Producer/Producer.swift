@@ -73,17 +73,27 @@ public final class Producer: Sendable {
     /// - Returns: A topic for each name, in the same order.
     /// - Throws: No broker answered, or a topic is missing or not allowed; the message names it.
     public func warmUp(topics: [String], timeout: Duration) throws(KafkaError) -> [Topic] {
-        let client = try lease.current()
+        let faults = try faults(of: topics, timeout: timeout)
+        for name in topics {
+            if let error = faults[name] { throw error }
+        }
         var result: [Topic] = []
         for topic in topics { result.append(try self.topic(named: topic)) }
+        return result
+    }
+
+    /// Makes the topics known as ``warmUp(topics:timeout:)`` does, and says what is wrong with each that is missing, not allowed or
+    /// without a leader. Throws where no broker answered within `timeout`.
+    public func faults(of topics: [String], timeout: Duration) throws(KafkaError) -> [String: KafkaError] {
+        let client = try lease.current()
+        for topic in topics { _ = try self.topic(named: topic) }
         let known = try ClusterSnapshot(of: client, timeout: timeout) {
             rd_kafka_poll(client.pointer, 0)
             return inbox.worstError
         }
-        for name in topics {
-            if let error = known.topic(name)?.error { throw error }
-        }
-        return result
+        var faults: [String: KafkaError] = [:]
+        for topic in topics { faults[topic] = known.topic(topic)?.error }
+        return faults
     }
 
     /// The number of partitions that a topic of this producer has, as the brokers know it now. Throws where no broker answered

@@ -13,6 +13,7 @@ public final class Health: Sendable {
         let probe: HealthProbe
         var reason: String?
         var note: String?
+        var lack: String?
     }
 
     private struct State: Sendable {
@@ -90,8 +91,10 @@ public final class Health: Sendable {
 
     fileprivate func note(_ text: String?, of index: Int) { state.withLock { $0.entries[index].note = text } }
 
+    fileprivate func degrade(_ text: String?, of index: Int) { state.withLock { $0.entries[index].lack = text } }
+
     private static func shown(_ entry: Entry) -> HealthReport.Check {
-        .init(name: entry.name, reason: entry.reason, note: entry.note)
+        .init(name: entry.name, reason: entry.reason, note: entry.note, lack: entry.lack)
     }
 }
 
@@ -113,6 +116,10 @@ public struct HealthCheck: Sendable {
 
     /// Sets what there is to say while the check passes, in plain words and without secrets: probes show it. Nil for nothing.
     public func note(_ text: String?) { health.note(text, of: index) }
+
+    /// Sets what does not work while the check passes, in plain words and without secrets: probes show it, and answer 200 all the
+    /// same. Nil for nothing.
+    public func degrade(_ text: String?) { health.degrade(text, of: index) }
 }
 
 /// Shows that a loop still turns, by one relaxed store per turn.

@@ -27,6 +27,8 @@ public struct HealthReport: Sendable, Equatable {
         public let reason: String?
         /// The thing to say while it passes, in plain words, or nil.
         public var note: String?
+        /// The thing that does not work while it passes, in plain words, or nil.
+        public var lack: String?
     }
 
     /// Every check of the probe, in the order in which they were declared.
@@ -38,12 +40,14 @@ public struct HealthReport: Sendable, Equatable {
     /// The HTTP status to answer with: 200, or 503 while a check fails.
     public var status: Int { passes ? 200 : 503 }
 
-    /// The answer's text: a line for each check when `verbose`, otherwise for those that fail, or `ok`.
+    /// The answer's text: a line for each check when `verbose`, otherwise for those that fail or lack something, or `ok`.
     public func body(verbose: Bool) -> [UInt8] {
         var text = ""
         for check in checks {
             if let reason = check.reason {
                 text += "failing \(check.name): \(Self.oneLine(reason))\n"
+            } else if let lack = check.lack {
+                text += "degraded \(check.name): \(Self.oneLine(lack))\n"
             } else if verbose {
                 text += "ok \(check.name)\(check.note.map { ": " + Self.oneLine($0) } ?? "")\n"
             }

@@ -64,6 +64,15 @@ public enum DeviceToken {
         }
     }
 
+    /// Checks a handle whose platform is not known: one that no platform takes is refused.
+    static func checkOnAny(_ handle: Span<UInt8>) throws(Problem) {
+        var form = ByteWriter()
+        for platform in [Platform.apple, .browser] {
+            do throws(Problem) { return try appendNormalForm(of: handle, on: platform, to: &form) } catch {}
+        }
+        try appendNormalForm(of: handle, on: .fcmv1, to: &form)
+    }
+
     /// True for a handle that has its form already. Never for one of a browser, which is a text in JSON.
     static func isNormalForm(_ handle: Span<UInt8>, on platform: Platform) -> Bool {
         switch platform {

@@ -157,6 +157,16 @@ struct FieldReader {
         }
     }
 
+    /// Notes the fault of a device's handle that no platform takes.
+    mutating func checkHandle(_ node: Node, in document: borrowing JSONDocument) {
+        guard let text = text(node, in: document, length: 0...Int.max) else { return }
+        do throws(DeviceToken.Problem) {
+            try DeviceToken.checkOnAny(document.span(text))
+        } catch {
+            fault(at: node, in: document, message: error.description)
+        }
+    }
+
     /// A user's name: what a tag may have, or any other that is addressable (`UserName`).
     mutating func userName(_ node: Node, in document: borrowing JSONDocument) -> Text? {
         guard let text = text(node, in: document, length: 0...Int.max) else { return nil }

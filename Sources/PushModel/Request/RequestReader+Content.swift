@@ -94,13 +94,17 @@ extension RequestReader {
     ) {
         guard let device = fields.object(element, in: document) else { return }
         fields.unknownMembers(of: device, in: document, beside: Self.deviceFields)
-        guard let platform = document.value("platform", of: device), let handle = document.value("handle", of: device) else {
+        let (name, handle) = (document.value("platform", of: device), document.value("handle", of: device))
+        if name == nil || handle == nil {
             fields.fault(at: element, in: document, message: "A device has a platform and a handle.")
-            return
         }
-        // A handle can be judged by its platform only.
-        guard let platform = fields.platform(platform, in: document) else { return }
-        fields.readHandle(handle, on: platform, in: &document, form: &form)
+        let platform = name.flatMap { fields.platform($0, in: document) }
+        guard let handle else { return }
+        if let platform {
+            fields.readHandle(handle, on: platform, in: &document, form: &form)
+        } else {
+            fields.checkHandle(handle, in: document)
+        }
     }
 
     static let deviceFields: [StaticString] = ["platform", "handle"]

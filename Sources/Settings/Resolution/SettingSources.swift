@@ -1,3 +1,5 @@
+internal import Basics
+
 /// A flag of the command line that sets a key.
 public struct SettingFlag: Sendable {
     /// The dotted name of the key.
@@ -81,10 +83,10 @@ struct SettingSources {
         candidates[definition.name] = SettingCandidate(input: .text(text), origin: origin)
     }
 
-    /// The content of a file without its last line break, or nil and a problem when it cannot be read.
+    /// The content of a file without a byte order mark and its last line break, or nil and a problem when it cannot be read.
     private mutating func secret(in path: String, of definition: SettingDefinition, at origin: SettingOrigin) -> String? {
         do {
-            guard var text = String(validating: try readFile(path), as: UTF8.self) else {
+            guard var text = String(validating: try readFile(path).withoutByteOrderMark, as: UTF8.self) else {
                 problems.append(SettingProblem(definition.name, origin: origin, message: "the file is not UTF-8 text"))
                 return nil
             }

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Turns the bytes of a settings file into a tree, within limits that no settings file needs to exceed.
 ///
 /// Refused besides what is not YAML: anchors' aliases (they can make a small file huge), tags (they choose types), keys that are not
@@ -24,7 +26,7 @@ package struct YAMLReader: ~Copyable {
             throw YAMLError(
                 mark: YAMLMark(line: 1, column: 1), message: "the file has \(bytes.count) bytes, more than \(byteLimit)")
         }
-        let content = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+        let content = Array(bytes.withoutByteOrderMark)
         return try content.withUnsafeBufferPointer { (buffer) throws(YAMLError) -> YAMLNode in
             var reader = YAMLReader(try YAMLParser(buffer))
             return try reader.document()

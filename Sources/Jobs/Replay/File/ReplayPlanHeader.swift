@@ -126,6 +126,9 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         }
     }
 
+    /// True for a reason that says something.
+    package var hasReason: Bool { !reason.allSatisfy(\.isWhitespace) }
+
     /// A header that is filled in as the plan is made.
     package init(jobID: String, createdAt: Timestamp, filter: String, actor: String) {
         self.jobID = jobID

@@ -31,9 +31,9 @@ enum PlanCommand {
         return .done
     }
 
-    /// Makes the plan that flags and operands ask for, and its file. A plan that is run at once needs a reason.
+    /// Makes the plan that flags and operands ask for, and its file.
     static func plan(
-        _ invocation: Invocation, needsReason: Bool = false
+        _ invocation: Invocation
     ) throws(CommandFailure) -> (header: ReplayPlanHeader, path: String, samples: [ReplayItem]) {
         let arguments = invocation.arguments
         let settings = try invocation.settings()
@@ -47,7 +47,7 @@ enum PlanCommand {
             jobID: identifiers.next(now: now, using: &generator), createdAt: Timestamp(milliseconds: now),
             filter: filter.description, actor: try actor(invocation))
         header.reason = try reason(invocation) ?? ""
-        if needsReason { try RunCommand.requireReason(header) }
+        try RunCommand.requireReason(header)
         header.includesAmbiguous = arguments.has("include-ambiguous")
         header.exceptions = exceptions
         header.expiry = try expiry(arguments, now: now)
@@ -103,6 +103,7 @@ enum PlanCommand {
     static func reason(_ invocation: Invocation) throws(CommandFailure) -> String? {
         guard let reason = invocation.arguments.value("reason") else { return nil }
         guard (1...512).contains(reason.unicodeScalars.count) else { throw .usage("--reason: 1 to 512 characters are allowed") }
+        guard !reason.allSatisfy(\.isWhitespace) else { throw .usage("--reason: it must say something") }
         return reason
     }
 

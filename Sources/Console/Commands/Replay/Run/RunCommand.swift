@@ -63,7 +63,7 @@ enum RunCommand {
         guard !operands.isEmpty || invocation.arguments.has("leftovers") else {
             throw .usage("which replay? give a plan's file, or a filter", hint: "`pushfan replay plan FILTER` makes a plan")
         }
-        let (header, path, samples) = try PlanCommand.plan(invocation, needsReason: true)
+        let (header, path, samples) = try PlanCommand.plan(invocation)
         let pace = try PlanCommand.pace(invocation, try invocation.settings())
         invocation.streams.note(PlanSummary(PlanReport(header: header, samples: samples, pace: pace), path: path).text)
         return path
@@ -71,7 +71,7 @@ enum RunCommand {
 
     /// A replay without a reason is not begun.
     static func requireReason(_ header: ReplayPlanHeader) throws(CommandFailure) {
-        guard header.reason.isEmpty else { return }
+        guard !header.hasReason else { return }
         throw .usage("a replay needs a reason", hint: "--reason TEXT gives one; it stands in every new result")
     }
 
