@@ -92,7 +92,9 @@ extension APIProblem {
     /// 403: it is another key's, and only its own requests may a key cancel.
     static let notYourRequest = APIProblem(
         403, code: .forbiddenScope,
-        detail: "Another key has published this request; a key cancels its own. `pushfan cancel ID` cancels any.")
+        detail:
+            "It was published by another source or tenant than the key's, and a key cancels the requests of its own. `pushfan cancel ID` cancels any."
+    )
 
     /// 504: the cancellation may be written. Cancelling twice is the same as once.
     static let perhapsCancelled = APIProblem(
