@@ -120,6 +120,16 @@ import Testing
         if let filter = names.first(where: { $0.name == "filter" }) { _ = try CallerFilter(filter.example, at: 0, tenant: nil) }
     }
 
+    /// The answer to a body with a member that the call does not have, or of another type.
+    @Test(arguments: [
+        APIOperation.publish, .publishBatch, .explain, .cancelRequest, .planReplay, .runReplay, .pauseReplay, .resumeReplay,
+        .stopReplay,
+    ])
+    func theFaultsOfABodyAreDescribed(operation: APIOperation) {
+        let problem = operation.row.allProblems.first { $0.status == 422 }
+        #expect(problem?.codes.contains(.invalidRequest) == true)
+    }
+
     /// RFC 9457 as the gateway writes it.
     @Test(arguments: [
         APIProblem.unauthorized, .notFound, .overloaded(after: 1000),

@@ -67,8 +67,7 @@ extension APIOperation {
             isRequired: false),
         answers: [Answer(status: 202, summary: "Kafka has the cancellation; the result says whether it came in time.")],
         problems: lookupProblems + kafkaProblems + [
-            Problem(status: 400, codes: [.notJSON]), Problem(status: 422, codes: [.invalidRequest]),
-            Problem(status: 504, codes: [.ackUnknown]),
+            Problem(status: 422, codes: [.invalidRequest]), Problem(status: 504, codes: [.ackUnknown]),
         ])
 
     private static let idempotencyParameter = Parameter(
