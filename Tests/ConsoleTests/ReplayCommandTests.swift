@@ -137,7 +137,6 @@ struct ReplayCommandTests {
         let stage = try ReplayStage()
         try stage.writeHistory(30) { $0 % 3 == 0 ? failed : $0 % 3 == 1 ? ("success", "auth") : ("success", "success") }
         #expect(stage.replay("plan --reason outage --file PLAN --set options.max_attempts=8").code == .done)
-        #expect(stage.replay("run PLAN").code == .usage, "a reason is needed")
         let outcome = stage.replay("run PLAN --reason outage -o json")
         #expect(outcome.code == .done, "\(outcome.messages)")
         #expect(stage.count("replayed", outcome) == 20)

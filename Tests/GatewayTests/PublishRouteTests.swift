@@ -251,7 +251,8 @@ import Testing
         #expect(answer.head.contains("Retry-After: ") == (status == 503))
         let line = status == 503 ? "a topic takes no records" : "refuses a record"
         #expect(eventually { gateway.services.log.text.contains(line) })
-        #expect(try publish(gateway, "{\(Self.content)}").status == 202)
+        // The client asks for the topic again first.
+        #expect(try eventually { try publish(gateway, "{\(Self.content)}").status == 202 })
     }
 
     @Test func aLaneWhoseTopicIsMissingIsNamedAndTheOthersWork() throws {
@@ -266,7 +267,8 @@ import Testing
         func readiness() -> String {
             String(decoding: gateway.services.services.health.report(.ready, now: 0).body(verbose: false), as: UTF8.self)
         }
-        #expect(eventually { readiness() == "degraded kafka: \(lane) takes no records: UNKNOWN_TOPIC_OR_PART\n" })
+        let isNamed = eventually { readiness().hasPrefix("degraded kafka: \(lane) takes no records: ") }
+        #expect(isNamed, "\(readiness())")
         let low = #"{\#(Self.content),"priority":"low"}"#
         for _ in 0..<3 {
             let answer = try publish(gateway, low)

@@ -1,5 +1,6 @@
 import Testing
 import TestSupport
+import HubEmulator
 
 @testable import Gateway
 
@@ -10,8 +11,7 @@ struct RealLookupTests {
         #"{"id":"\#(id)","hub":"demo","audience":{"users":["bob"]},"message":{"title":"Hi"}\#(members)}"#
     }
 
-    /// A request of a hub that there is not.
-    private static let bad = #"{"hub":"nowhere","audience":{"users":["bob"]},"message":{"title":"Hi"}}"#
+    private static let content = #"{"hub":"demo","audience":{"users":["bob"]},"message":{"title":"Hi"}}"#
 
     /// The place of a request's record, as `at` has it.
     private func place(_ json: [String: Any]) throws -> String {
@@ -61,26 +61,27 @@ struct RealLookupTests {
     @Test(arguments: [true, false]) func aRepetitionShowsTheFateOfTheFirst(hasState: Bool) throws {
         let house = try House(hasState: hasState)
         defer { house.stage.stop() }
+        house.stage.hub.arm([try Fault(parsing: "status=400")])
         let fields = ["Idempotency-Key: order-1", "Prefer: wait=30"]
-        let first = try house.post("/v1/requests", Self.bad, fields)
+        let first = try house.post("/v1/requests", Self.content, fields)
         let id = try #require(first.json["id"] as? String)
-        #expect(first.status == 200 && first.json["state"] as? String == "rejected", "\(first.body)")
+        #expect(first.status == 200 && first.json["state"] as? String == "failed", "\(first.body)")
         // At the same gateway it waits as the first call did.
-        let again = try house.post("/v1/requests", Self.bad, fields)
-        #expect(again.status == 200 && again.json["state"] as? String == "rejected", "\(again.body)")
+        let again = try house.post("/v1/requests", Self.content, fields)
+        #expect(again.status == 200 && again.json["state"] as? String == "failed", "\(again.body)")
         let other = try house.startGateway()
-        let repeated = try house.post("/v1/requests", Self.bad, fields, at: other)
-        #expect(repeated.status == 200 && repeated.json["state"] as? String == "rejected", "\(repeated.body)")
+        let repeated = try house.post("/v1/requests", Self.content, fields, at: other)
+        #expect(repeated.status == 200 && repeated.json["state"] as? String == "failed", "\(repeated.body)")
         #expect(repeated.json["id"] as? String == id)
         for gateway in [house.gateway, other] {
             for query in ["", "?wait=10", "?life=true"] {
                 let shown = try house.get("/v1/requests/\(id)" + query, at: gateway)
-                #expect(shown["state"] as? String == "rejected", "\(shown)")
+                #expect(shown["state"] as? String == "failed", "\(shown)")
             }
-            #expect(try house.events("/v1/requests/\(id)/events", at: gateway).contains("id: rejected\n"))
+            #expect(try house.events("/v1/requests/\(id)/events", at: gateway).contains("id: failed\n"))
             let isListed = try eventually {
                 let items = try house.get("/v1/requests?filter=request:\(id)", at: gateway)["items"] as? [[String: Any]]
-                return items?.compactMap { $0["state"] as? String } == ["rejected"]
+                return items?.compactMap { $0["state"] as? String } == ["failed"]
             }
             #expect(isListed)
             let repetitions = try eventually {

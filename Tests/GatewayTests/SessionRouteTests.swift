@@ -243,7 +243,11 @@ import Testing
         stage.services.clock.advance(seconds: 15)
         #expect(stream.write(Array("c".utf8)), "an open stream is a use")
         switch way {
-        case 0: try stage.keys.put([APIKey]())
+        case 0:
+            try stage.keys.put([APIKey]())
+            stage.services.clock.advance(seconds: 2)
+            #expect(stream.write(Array("c".utf8)), "a file without a key may be one that is not whole yet")
+            stage.services.clock.advance(seconds: 10)
         case 1:
             var file = KeysFile()
             try file.add(key.key)
@@ -252,7 +256,7 @@ import Testing
         default: stage.services.clock.advance(seconds: 1800)
         }
         stage.services.clock.advance(seconds: 2)
-        #expect(!stream.write(Array("d".utf8)) && sink.isEnded && sink.text == "abc")
+        #expect(!stream.write(Array("d".utf8)) && sink.isEnded && sink.text == (way == 0 ? "abcc" : "abc"))
     }
 
     @Test func theStreamOfACallWithACookieEndsWithItsSessionAndThatOfAKeyDoesNot() throws {

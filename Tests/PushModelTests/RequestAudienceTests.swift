@@ -111,7 +111,7 @@ import Testing
         arguments: [
             (#"{"platform":"ios","handle":""}"#, ["/platform", "/handle"]),
             (#"{"platform":"ios","handle":"é"}"#, ["/platform", "/handle"]),
-            (#"{"platform":7,"handle":[]}"#, ["/platform", "/handle"]), (#"{"handle":"a b"}"#, ["", "/handle"]),
+            (#"{"platform":7,"handle":[]}"#, ["/platform", "/handle"]), (#"{"handle":"é b"}"#, ["", "/handle"]),
             (#"{"platform":"ios"}"#, ["", "/platform"]),
             // Some platform takes it.
             (#"{"platform":"ios","handle":"<6f 2e>"}"#, ["/platform"]), (#"{"platform":"ios","handle":"t:k"}"#, ["/platform"]),

@@ -66,7 +66,7 @@ struct LookupEndpoints: Sendable {
                 try Self.checkMaySee(call.asker)
                 guard !query.wantsPayload || call.asker.mayReadPayload else { throw .forbiddenScope(.payload) }
                 let deadline = lookup.clock.now().advanced(by: .seconds(query.wait))
-                find(id, at: query.place, for: call.asker) { found in
+                findSearched(id, at: query.place, for: call.asker) { found in
                     switch found {
                     case .failure(let problem): call.refuse(problem)
                     case .success(let key?): show(key, query: query, until: deadline, for: call)
@@ -79,7 +79,7 @@ struct LookupEndpoints: Sendable {
                     // The one status at which a browser does not connect again (HTML standard, section 9.2.2).
                     return call.answer(APIAnswer(status: 204))
                 }
-                find(id, at: query.place, for: call.asker) { found in
+                findSearched(id, at: query.place, for: call.asker) { found in
                     switch found {
                     case .failure(let problem): call.refuse(problem)
                     case .success(let key?): follow(key, for: call)
@@ -106,12 +106,23 @@ struct LookupEndpoints: Sendable {
         guard asker.mayPublish || asker.mayRead else { throw .forbiddenScope(.read) }
     }
 
-    /// Finds a request that an asker may see, here or at a place, or nothing. Its final result was searched then, if need be.
+    /// Finds a request as ``find(_:at:for:then:)`` does, and searches its final result, if need be.
+    private func findSearched(
+        _ id: String, at place: RecordPlace?, for asker: Asker,
+        then: @escaping @Sendable (Result<PublishedRequests.Key?, APIProblem>) -> Void
+    ) {
+        find(id, at: place, for: asker) { [lookup] found in
+            guard case .success(let key?) = found else { return then(found) }
+            lookup.search(key) { then(found) }
+        }
+    }
+
+    /// Finds a request that an asker may see, here or at a place, or nothing.
     private func find(
         _ id: String, at place: RecordPlace?, for asker: Asker,
         then: @escaping @Sendable (Result<PublishedRequests.Key?, APIProblem>) -> Void
     ) {
-        if let found = lookup.find(id, for: asker) { return lookup.search(found.key) { then(.success(found.key)) } }
+        if let found = lookup.find(id, for: asker) { return then(.success(found.key)) }
         guard let place, topics.contains(place.partition.topic) else { return then(.success(nil)) }
         read(place, "key/" + asker.keyID) { [lookup] answer in
             switch answer {
@@ -119,8 +130,7 @@ struct LookupEndpoints: Sendable {
             case .success(let record):
                 guard let found = record.flatMap({ PublishedRequest($0, at: place, withID: id) }), asker.maySee(found.owner)
                 else { return then(.success(nil)) }
-                let key = lookup.add(found)
-                lookup.search(key) { then(.success(key)) }
+                then(.success(lookup.add(found)))
             }
         }
     }
@@ -184,7 +194,7 @@ struct LookupEndpoints: Sendable {
             case .success(.life(let life)): remember(life, as: nil) { then($0) }
             case .success(.whereabouts(let report)):
                 guard let place = report.place else { return then(nil) }
-                find(report.id, at: place, for: call.asker) { then(try? $0.get()) }
+                findSearched(report.id, at: place, for: call.asker) { then(try? $0.get()) }
             case .success(.nothing): then(nil)
             }
         }
@@ -193,7 +203,7 @@ struct LookupEndpoints: Sendable {
     /// Answers with where a request is, or waits for it as long as its caller wants.
     private func wait(for report: WhereaboutsReport, query: LookupQuery, until deadline: MonotonicTime, call: LookupCall) {
         guard query.wait > 0, let place = report.place else { return call.answer(APIAnswer(report)) }
-        find(report.id, at: place, for: call.asker) { found in
+        findSearched(report.id, at: place, for: call.asker) { found in
             guard case .success(let key?) = found else { return call.answer(APIAnswer(report)) }
             show(key, query: query, until: deadline, for: call)
         }

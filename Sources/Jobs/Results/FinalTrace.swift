@@ -11,15 +11,22 @@ struct FinalTrace {
     private(set) var final: ResultRecord?
     /// The oldest final result that only says that the id came before.
     private(set) var repetition: ResultRecord?
+    /// The number of records that were read.
+    private(set) var count = 0
+    /// True if a record lies where the partitioner would not put it today: the topic got more partitions, or has another partitioner.
+    private(set) var isScattered = false
 
     init(of id: String, isOwn: @escaping (ResultRecord) -> Bool) {
         self.id = Array(id.utf8)
         self.isOwn = isOwn
     }
 
-    /// Takes a record. Its key is the id of its request.
-    mutating func take(_ record: borrowing ConsumedRecord) {
-        guard let key = record.key, key.equals(id.span), let result = ResultRecord(record) else { return }
+    /// Takes a record of a topic with so many partitions. Its key is the id of its request.
+    mutating func take(_ record: borrowing ConsumedRecord, of partitionCount: Int32) {
+        guard let key = record.key else { return }
+        count += 1
+        isScattered = isScattered || Producer.partition(ofKey: key, of: partitionCount) != record.partition
+        guard key.equals(id.span), let result = ResultRecord(record) else { return }
         take(result)
     }
 

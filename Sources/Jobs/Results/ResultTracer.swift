@@ -54,6 +54,8 @@ package final class ResultTracer {
     private static let indexLag: Int64 = 60_000
     /// The offsets of the first piece that is read backwards. Each later one is four times as long.
     private static let firstPiece: Int64 = 20_000
+    /// The records that show by their places that the topic has the partitions that it had when they were written.
+    private static let sample = 32
     /// The most bytes of a partition that are fetched at a time.
     private static let portion = 256 << 10
 
@@ -128,21 +130,23 @@ package final class ResultTracer {
         let own = TopicPartition(topic: topic, partition: number)
         let kept = try kept(in: [own])
         let starts = try offsets(since: since, of: [own], within: kept)
-        var isWhole = try read([own], from: starts, to: kept, into: &trace, until: deadline)
+        var isWhole = try read([own], of: count, from: starts, to: kept, into: &trace, until: deadline)
         if let final = trace.final { return .final(final) }
         let isRepetition = request.isRepetition || trace.repetition != nil
         // A clock that is ahead of all others says nothing.
         let reach = isRepetition ? RequestLife.longestWindow : request.writtenAt > now ? .max : Self.skew
         let limits = try offsets(since: written.addingSaturated(-reach), of: [own], within: kept)
         if isWhole, !isIndexed {
-            isWhole = try readBack(own, in: limits[0]..<max(limits[0], starts[0]), into: &trace, until: deadline)
+            let range = limits[0]..<max(limits[0], starts[0])
+            isWhole = try readBack(own, of: count, in: range, into: &trace, until: deadline)
             if let final = trace.final { return .final(final) }
         }
-        if isWhole, trace.repetition == nil, count > 1 {
+        let isByKey = !trace.isScattered && trace.count >= Self.sample && starts[0] > kept[0].lowerBound
+        if isWhole, trace.repetition == nil, count > 1, !isByKey {
             let others = (0..<Int32(clamping: count)).filter { $0 != number }.map { TopicPartition(topic: topic, partition: $0) }
             let kept = try self.kept(in: others)
             let starts = try offsets(since: since, of: others, within: kept)
-            isWhole = try read(others, from: starts, to: kept, into: &trace, until: deadline)
+            isWhole = try read(others, of: count, from: starts, to: kept, into: &trace, until: deadline)
             if let final = trace.final { return .final(final) }
         }
         guard isWhole else { return .unknown }
@@ -169,17 +173,17 @@ package final class ResultTracer {
 
     /// Reads partitions until a final result is found. Returns false if time ran out before.
     private func read(
-        _ partitions: [TopicPartition], from starts: [Int64], to kept: [Range<Int64>], into trace: inout FinalTrace,
+        _ partitions: [TopicPartition], of count: Int, from starts: [Int64], to kept: [Range<Int64>],
+        into trace: inout FinalTrace,
         until deadline: Deadline
     ) throws(KafkaError) -> Bool {
         var isLate = false
-        var count = 0
+        let partitionCount = Int32(clamping: count)
         let parts = zip(partitions, zip(starts, kept)).map { RangeReader.Part($0, offsets: $1.0..<$1.1.upperBound) }
         try reader.read(parts, timeout: context.timeout) { _, record in
-            trace.take(record)
-            count += 1
+            trace.take(record, of: partitionCount)
             // Looking at the clock costs as much as passing over a record.
-            if count & 0xFF == 0 { isLate = deadline.hasPassed || context.isCancelled() }
+            if trace.count & 0xFF == 0 { isLate = deadline.hasPassed || context.isCancelled() }
             return trace.final == nil && !isLate
         }
         return !isLate
@@ -187,12 +191,13 @@ package final class ResultTracer {
 
     /// Reads a range backwards, piece by piece, until a final result is found. Returns false if time ran out before.
     private func readBack(
-        _ partition: TopicPartition, in range: Range<Int64>, into trace: inout FinalTrace, until deadline: Deadline
+        _ partition: TopicPartition, of count: Int, in range: Range<Int64>, into trace: inout FinalTrace, until deadline: Deadline
     ) throws(KafkaError) -> Bool {
         var (end, size) = (range.upperBound, Self.firstPiece)
         while end > range.lowerBound, trace.final == nil {
             let start = max(range.lowerBound, end - size)
-            guard !deadline.hasPassed, try read([partition], from: [start], to: [start..<end], into: &trace, until: deadline)
+            guard !deadline.hasPassed,
+                try read([partition], of: count, from: [start], to: [start..<end], into: &trace, until: deadline)
             else { return false }
             (end, size) = (start, size * 4)
         }

@@ -28,7 +28,7 @@ extension Command {
         examples: [
             "pushfan replay plan state:failed,partial since:1h --reason 'hub outage'",
             "pushfan replay plan error:hub_timeout since:1d --include-ambiguous --reason 'late on Friday'",
-            "pushfan replay plan state:expired since:6h --reason 'too late' --ttl 1h --set options.max_attempts=8 -o json",
+            "pushfan replay plan state:expired since:6h --reason late --ttl 1h --set options.max_attempts=8",
         ],
         groups: [
             FlagGroup("Selection", ResultFilter.flags), planning, .output([.table, .json]),
