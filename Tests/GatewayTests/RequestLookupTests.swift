@@ -97,6 +97,7 @@ import class Jobs.ResultTracer
         try stage.bring("sameID", of: "a")
         let answers = stage.get(path)
         #expect(answers.all.count == 1 && answers.text.contains(#""state":"failed","#), "\(answers.text)")
+        #expect(answers.text.contains(#","repeated":true,"result":"#), "\(answers.text)")
         #expect(stage.searches.withLock { $0 } == [.sinceItsID] && stage.lookup.watcherCount == 0)
         #expect(stage.follow("a").sink.text.contains("event: state\nid: failed\n"))
     }
@@ -108,6 +109,7 @@ import class Jobs.ResultTracer
         let (answers, sink) = (stage.get("a?wait=10"), stage.follow("a").sink)
         #expect(answers.all.isEmpty && sink.text.contains("id: accepted\n") && !sink.isEnded)
         #expect(stage.get("a").text.contains(#""state":"accepted","#))
+        #expect(stage.get("a").text.contains(#","repeated":true}"#), "also while it is on its way")
         try stage.bring("failed", of: "a")
         #expect(answers.text.contains(#""state":"failed","#) && sink.isEnded)
     }

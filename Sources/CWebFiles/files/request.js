@@ -39,7 +39,8 @@ const recordText = ({topic, partition, offset}) => `${topic}, partition ${partit
 function read(answer) {
   const results = answer.life?.results ?? (answer.result ? [answer.result] : [])
   const finals = results.filter((result) => result.kind === 'final')
-  const own = finals.findLast((result) => result.state !== 'duplicate') ?? finals.at(-1)
+  // While a duplicate is all that there is, the first request with the id is still on its way.
+  const own = finals.findLast((result) => result.state !== 'duplicate') ?? (!answer.state || answer.state === 'duplicate' ? finals.at(-1) : undefined)
   return {own, doubts: doubts(results, own, answer.life?.replays), outcomes: results.filter((result) => result.kind === 'outcome')}
 }
 

@@ -137,6 +137,10 @@ extension APIOperation {
                     ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("topic", JSONSchema.text()),
                     ("partition", JSONSchema.count), ("offset", JSONSchema.text(pattern: "^[0-9]+$")),
                     ("accepted_at", JSONSchema.moment), ("expires_at", JSONSchema.moment), ("due_at", JSONSchema.moment),
+                    (
+                        "repeated",
+                        JSONSchema.boolean.described("Its id was published more than once; the result is that of the first.")
+                    ),
                     ("result", MessageSchema.result.body), ("life", lifeSchema), ("whereabouts", whereaboutsSchema),
                     ("request", ["type": "object"]),
                 ], required: ["id", "state", "accepted_at"], isOpen: true),

@@ -3,7 +3,7 @@ internal import Kafka
 internal import PushModel
 
 extension PublishedRequest {
-    /// The request as JSON: the members of a 202 in their order, then `due_at` and `result`, as far as they are known.
+    /// The request as JSON: the members of a 202 in their order, then `due_at`, `repeated` and `result`, as far as they are known.
     func json(at now: Timestamp) -> [UInt8] {
         let standing = standing(at: now)
         var json = ByteWriter(capacity: 512 + (ending?.json.count ?? 0))
@@ -15,8 +15,9 @@ extension PublishedRequest {
         json.append(",\"accepted_at\":\"")
         json.append(acceptedAt)
         json.append("\"")
-        if let expiresAt { json.append(",\"expires_at\":\"", moment: expiresAt) }
+        if let expiresAt, !isFinal { json.append(",\"expires_at\":\"", moment: expiresAt) }
         if case .waiting(let due) = standing { json.append(",\"due_at\":\"", moment: due) }
+        if isRepeated { json.append(",\"repeated\":true") }
         if case .final(let ending) = standing {
             json.append(",\"result\":")
             json.append(ending.json.span)

@@ -182,7 +182,7 @@ struct LookupEndpoints: Sendable {
         _ life: RequestLife, as known: PublishedRequests.Key?, then: @escaping @Sendable (PublishedRequests.Key) -> Void
     ) {
         let key = known ?? lookup.add(PublishedRequest(life, at: lookup.clock.wall()))
-        if let final = life.final, !final.repeatsItsID { lookup.take(final) }
+        for result in [life.own.last { $0.repeatsItsID }, life.final] { if let result { lookup.take(result) } }
         lookup.search(key) { then(key) }
     }
 
@@ -278,8 +278,8 @@ extension LookupEndpoints {
             let now = lookup.clock.wall()
             guard let request, request.isFinal else { return answer(late) }
             var final = APIAnswer(request, at: now, to: [:], applied: seconds)
-            if let replayed = accepted.headers["Idempotency-Replayed"] {
-                final.headers.append("Idempotency-Replayed", value: replayed)
+            for name in ["Location", "Idempotency-Replayed"] {
+                if let value = accepted.headers[name] { final.headers.append(name, value: value) }
             }
             answer(final)
         }

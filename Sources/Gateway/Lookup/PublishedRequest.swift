@@ -51,8 +51,8 @@ struct PublishedRequest: Sendable {
 
     let id: String
     let owner: RequestOwner
-    /// The moment of its call, which is its record's timestamp.
-    let acceptedAt: Timestamp
+    /// The moment of its call, which is its record's timestamp. Once it has ended, that of the call that counts.
+    private(set) var acceptedAt: Timestamp
     /// When it is of no more use; nil for never.
     var expiresAt: Timestamp?
     var notBefore: Timestamp?
@@ -63,6 +63,8 @@ struct PublishedRequest: Sendable {
     /// Its final result, once there is one.
     private(set) var ending: Ending?
     private(set) var searched = ResultSearch.nowhere
+    /// True if its id is known to have been published more than once. The result is that of the first.
+    private(set) var isRepeated = false
     /// True if the result of the request that had its id first is not kept any more.
     private var isAlone = false
 
@@ -100,10 +102,19 @@ struct PublishedRequest: Sendable {
     /// Takes a final result of its id, unless that is of another's request, or counts less than the one that it has.
     mutating func take(_ result: ResultRecord) -> Bool {
         guard result.kind == "final", has(result) else { return false }
+        isRepeated = isRepeated || result.repeatsItsID
         if let known = ending, !known.isRepetition || result.isRepetition { return false }
         ending = Ending(
             json: result.line, state: result.state, isRepetition: result.isRepetition, repeatsItsID: result.repeatsItsID)
+        if !result.repeatsItsID { takePlace(of: result) }
         return true
+    }
+
+    /// Takes the place and the moment of the record that a result is of: its id may have been published before.
+    private mutating func takePlace(of result: ResultRecord) {
+        guard let (origin, publishedAt) = result.origin, origin != place else { return }
+        place = origin
+        if let publishedAt { acceptedAt = publishedAt }
     }
 
     /// Notes that everything was searched, and only what was taken was found. `isAlone` says that the result of the request that had its id

@@ -116,7 +116,9 @@ struct PublishedRequests: Sendable {
     /// Notes the end of a search. One that found nothing in time changes nothing.
     mutating func note(_ answer: ResultTracer.Answer, to search: ResultSearch, of key: Key, at now: Timestamp) {
         switch answer {
-        case .final(let result): take(result, of: key, at: now)
+        case .final(let result, let repetition):
+            if let repetition { take(repetition, of: key, at: now) }
+            take(result, of: key, at: now)
         case .open(nil): change(key) { $0.request.note(search) }
         case .open(let repetition?):
             take(repetition, of: key, at: now)

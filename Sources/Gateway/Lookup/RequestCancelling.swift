@@ -63,7 +63,8 @@ struct RequestCancelling: Sendable {
         if let count = reason?.count, count > CancelRecord.maximumReasonLength {
             let most = CancelRecord.maximumReasonLength
             faults.append(
-                RequestFault(.schemaInvalid, at: "/reason", message: "The reason has \(count) characters; \(most) are kept."))
+                RequestFault(
+                    .schemaInvalid, at: "/reason", message: "The reason has \(count) characters; at most \(most) are allowed."))
         }
         guard faults.isEmpty else {
             throw APIProblem(

@@ -97,19 +97,26 @@ extension WhereaboutsReport {
 extension PublishedRequest {
     /// A request that is known by its results alone, of which there is one at least.
     init(_ life: RequestLife, at now: Timestamp) {
-        var document = JSONDocument()
-        var (place, publishedAt): (RecordPlace?, Timestamp?) = (nil, nil)
         let result = life.final ?? life.latest
-        if let result, (try? document.read(result.json.span)) != nil {
-            place = Replay.RecordPlace(document, originOf: document.root).map {
-                RecordPlace(topic: $0.topic, partition: $0.partition, offset: $0.offset)
-            }
-            let timings = document.member("timings", of: document.root)
-            publishedAt = timings.flatMap { document.text("published_at", of: $0) }.flatMap { Timestamp(Array($0.utf8).span) }
-        }
+        let origin = result?.origin
         self.init(
             id: life.id, owner: RequestOwner(source: result?.source, tenant: result?.tenant),
-            acceptedAt: publishedAt ?? result.map { Timestamp(milliseconds: $0.timestamp) } ?? now, foundAt: place)
+            acceptedAt: origin?.publishedAt ?? result.map { Timestamp(milliseconds: $0.timestamp) } ?? now,
+            foundAt: origin?.place)
         isFound = true
+    }
+}
+
+extension ResultRecord {
+    /// The place of the record that it is of, and the moment at which that was published, as far as it says so.
+    var origin: (place: RecordPlace, publishedAt: Timestamp?)? {
+        var document = JSONDocument()
+        guard (try? document.read(json.span)) != nil, let found = Replay.RecordPlace(document, originOf: document.root)
+        else { return nil }
+        let text = document.member("timings", of: document.root).flatMap { document.text("published_at", of: $0) }
+        return (
+            RecordPlace(topic: found.topic, partition: found.partition, offset: found.offset),
+            text.flatMap { Timestamp(Array($0.utf8).span) }
+        )
     }
 }

@@ -17,8 +17,10 @@ extension RequestLife {
     package func members(into object: inout JSONObject) {
         object.add("results", array: own.map(\.line))
         object.add("replays", array: replays.map(\.line))
-        object.add("state", value: latest?.state)
-        object.add("final", value: final != nil)
+        // While it is all that there is, the first request with the id has no result.
+        let isOpen = latest?.repeatsItsID == true
+        object.add("state", value: isOpen ? nil : latest?.state)
+        object.add("final", value: final != nil && !isOpen)
         object.add("duplicates", value: duplicateCount)
     }
 }

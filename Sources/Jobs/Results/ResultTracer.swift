@@ -38,8 +38,8 @@ package struct TracedRequest: Sendable {
 package final class ResultTracer {
     /// The end of a search.
     package enum Answer: Sendable {
-        /// The final result that counts.
-        case final(ResultRecord)
+        /// The final result that counts, and one of its own that says that the id came before, if such was met.
+        case final(ResultRecord, repetition: ResultRecord? = nil)
         /// None was written until now. A result of its own may say that the id came before.
         case open(repetition: ResultRecord?)
         /// This one alone is left: the result of the request that had the id first is not kept any more.
@@ -81,7 +81,7 @@ package final class ResultTracer {
     package func trace(_ request: TracedRequest, until deadline: Deadline) throws(JobFailure) -> Answer {
         var trace = FinalTrace(of: request.id, isOwn: request.isOwn)
         let isIndexed = take(from: keeper, of: request, into: &trace)
-        if let final = trace.final { return .final(final) }
+        if let final = trace.final { return .final(final, repetition: trace.repetition) }
         do throws(KafkaError) {
             if !request.isRepetition, trace.repetition == nil, let place = request.place,
                 try isUndone(place.offset, of: place.partition)
@@ -131,7 +131,7 @@ package final class ResultTracer {
         let kept = try kept(in: [own])
         let starts = try offsets(since: since, of: [own], within: kept)
         var isWhole = try read([own], of: count, from: starts, to: kept, into: &trace, until: deadline)
-        if let final = trace.final { return .final(final) }
+        if let final = trace.final { return .final(final, repetition: trace.repetition) }
         let isRepetition = request.isRepetition || trace.repetition != nil
         // A clock that is ahead of all others says nothing.
         let reach = isRepetition ? RequestLife.longestWindow : request.writtenAt > now ? .max : Self.skew
@@ -139,7 +139,7 @@ package final class ResultTracer {
         if isWhole, !isIndexed {
             let range = limits[0]..<max(limits[0], starts[0])
             isWhole = try readBack(own, of: count, in: range, into: &trace, until: deadline)
-            if let final = trace.final { return .final(final) }
+            if let final = trace.final { return .final(final, repetition: trace.repetition) }
         }
         let isByKey = !trace.isScattered && trace.count >= Self.sample && starts[0] > kept[0].lowerBound
         if isWhole, trace.repetition == nil, count > 1, !isByKey {
@@ -147,7 +147,7 @@ package final class ResultTracer {
             let kept = try self.kept(in: others)
             let starts = try offsets(since: since, of: others, within: kept)
             isWhole = try read(others, of: count, from: starts, to: kept, into: &trace, until: deadline)
-            if let final = trace.final { return .final(final) }
+            if let final = trace.final { return .final(final, repetition: trace.repetition) }
         }
         guard isWhole else { return .unknown }
         let earliest = isRepetition ? limits : try offsets(since: written, of: [own], within: kept)
