@@ -245,9 +245,8 @@ let package = Package(
         tests(
             "JobsTests",
             [
-                "Delivery", "EventLoop", "FanOut", "HTTPServing", "Jobs", "Kafka", "PushModel", "Publishing", "Replay",
-                "ResultQuery",
-                "SQLite",
+                "Delivery", "EventLoop", "FanOut", "GroupPositions", "HTTPServing", "Jobs", "Kafka", "PushModel", "Publishing",
+                "Replay", "ResultQuery", "SQLite",
             ]),
         tests("GroupPositionsTests", ["CRDKafka", "Delivery", "GroupPositions", "Kafka", "PushModel"]),
         tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut", "HubAuth", "HubREST"]),

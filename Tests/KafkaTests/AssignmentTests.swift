@@ -115,8 +115,9 @@ import Testing
         try mock.producer.write("only", to: mock.topic)
         let asking = try Loop(mock.bootstrapServers, reportsPartitionEnd: true)
         try asking.assign([(mock.partition(), .beginning)])
-        try asking.run { !asking.ends.isEmpty }
-        #expect(asking.ends == [1])
+        // It may be at the end before the record is there, and then once more behind it.
+        try asking.run { asking.ends.contains(1) }
+        #expect(asking.records[0].count == 1)
         let quiet = try Loop(mock.bootstrapServers)
         try quiet.assign([(mock.partition(), .beginning)])
         try quiet.run { quiet.records[0].count == 1 }
