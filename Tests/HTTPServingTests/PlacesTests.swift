@@ -42,7 +42,8 @@ import Testing
                         return client.answer().status == 200
                     })
             }
-            #expect(Self.ended(silent[0]))
+            // Of two threads one may enter late what it took first, so which of them are left is open.
+            #expect(eventually { silent.count { $0.hasEnded } >= 92 })
         }
     }
 
