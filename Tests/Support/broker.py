@@ -10,14 +10,16 @@ from programs import free_port, run
 from script import NAME, ROOT
 
 SCRIPT = next(path for path in (ROOT.parent / "shared/kafka/kafka", ROOT / "Deploy/kafka") if path.exists())
+# The tools that Deploy/kafka knows by their class alone.
+CLASSES = {"acls": "org.apache.kafka.tools.AclCommand", "console-producer": "org.apache.kafka.tools.ConsoleProducer"}
 LIMIT = 600  # seconds for a start, which may have a release to get
 
 
 class Broker:
     """A Kafka, or several nodes of one, in a folder. `bootstrap` is its plain address.
 
-    `listeners` are more ways in, names with a protocol each, such as {"MTLS": "SSL"}; `addresses` has HOST:PORT of each, where HOST is the
-    name that `host` gives. `environment` is added to that of the broker."""
+    `listeners` are more ways in, names with a protocol each, such as {"MTLS": "SSL"}; `addresses` has HOST:PORT of each. With TLS, HOST
+    is the name in the certificate, which `host` gives. `environment` is added to that of the broker."""
 
     def __init__(self, folder, settings=None, nodes=1, heap=None, listeners=None, host="127.0.0.1", environment=None):
         self.folder = pathlib.Path(folder)
@@ -26,14 +28,14 @@ class Broker:
         settings, port, self.addresses = {"broker.session.timeout.ms": 60000} | (settings or {}), 0, {}
         if listeners:
             port = free_port(2 + len(listeners))
-            self.addresses = {name: f"{host}:{port + 2 + number}" for number, name in enumerate(listeners)}
-            bound = [f"{name}://127.0.0.1:{port + 2 + number}" for number, name in enumerate(listeners)]
+            bound = {"PLAINTEXT": port, "CONTROLLER": port + 1} | {name: port + 2 + number for number, name in enumerate(listeners)}
+            protocols = {"PLAINTEXT": "PLAINTEXT", "CONTROLLER": "PLAINTEXT"} | listeners
+            self.addresses = {name: f"{host if 'SSL' in protocol else '127.0.0.1'}:{bound[name]}" for name, protocol in listeners.items()}
+            advertised = {"PLAINTEXT": f"127.0.0.1:{port}"} | self.addresses
             settings |= {
-                "listeners": ",".join([f"PLAINTEXT://127.0.0.1:{port}", f"CONTROLLER://127.0.0.1:{port + 1}", *bound]),
-                "advertised.listeners": ",".join(
-                    [f"PLAINTEXT://127.0.0.1:{port}", *(f"{name}://{address}" for name, address in self.addresses.items())]),
-                "listener.security.protocol.map": ",".join(
-                    f"{name}:{protocol}" for name, protocol in ({"PLAINTEXT": "PLAINTEXT", "CONTROLLER": "PLAINTEXT"} | listeners).items()),
+                "listeners": ",".join(f"{name}://127.0.0.1:{number}" for name, number in bound.items()),
+                "advertised.listeners": ",".join(f"{name}://{address}" for name, address in advertised.items()),
+                "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
                 "inter.broker.listener.name": "PLAINTEXT",
             }
         words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
@@ -61,9 +63,13 @@ class Broker:
         return (self.folder / f"node-{node}/server.log").read_text(errors="replace")
 
 
+def tool_command(name):
+    """The words that call a tool of Kafka, such as `topics`."""
+    return [str(SCRIPT), "tool", CLASSES.get(name, name) if SCRIPT.is_relative_to(ROOT) else name]
+
+
 def tool(name, *words, **options):
-    """Runs a tool of Kafka, such as `topics`, or a class by its name."""
-    return run(SCRIPT, "tool", name, *words, **options)
+    return run(*tool_command(name), *words, **options)
 
 
 @contextlib.contextmanager

@@ -24,8 +24,8 @@ def check(claim, holds, *said):
 
 
 def until(condition, what=None, limit=FAR, pause=0.05):
-    """What a condition gives once that is true; it is asked again and again. When time is over, what it gave last, or, with a name of what is
-    waited for (a text, or a function that gives it), an AssertionError."""
+    """Asks again and again. Returns what a condition gives once that is true; when time is over, what it gave last, or, with a name of what
+    is waited for (a text, or a function that gives it), raises an AssertionError."""
     end = time.monotonic() + limit
     while not (found := condition()):
         if time.monotonic() > end:
@@ -43,8 +43,8 @@ def conclude():
 
 
 def self_test(rows):
-    """Shows that each check finds its fault. A row is a name of what is wrong, the faults that were found in it, and a text that one of them
-    must have, "" for any; None where none may be found. Damage may be done and undone where rows are yielded. Returns the exit status."""
+    """Shows that each check finds its fault. A row is a name of what is wrong, the faults that were found in it, and a text that one of
+    them must have, "" for any; None where none may be found. Damage may be done where rows are yielded. Returns the exit status."""
     count = missed = 0
     for case, found, expected in rows:
         count, found = count + 1, [str(fault) for fault in found]

@@ -1,5 +1,5 @@
-"""Programs that a script starts, waits for and ends, by a handle that is its own. They are killed when the script ends, whatever ends it: more
-precisely, when the thread ends that has started them."""
+"""Programs that a script starts, waits for and ends, by a handle that is its own. They are killed when the thread ends that has started
+them, and so when the script does, whatever ends it."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ KEPT = ["setpriv", "--pdeathsig", "KILL"]
 
 
 def run(*command, **options):
-    """Runs a command to its end. The result has `returncode`, `stdout`, `stderr`, and both texts as `said`. Options are those of `subprocess`."""
+    """Runs a command to its end. The result has `returncode`, `stdout`, `stderr`, and both texts as `said`. Options are of `subprocess`."""
     done = subprocess.run(
         [str(word) for word in command],
         **{"capture_output": True, "text": True, "timeout": FAR, "check": False}
