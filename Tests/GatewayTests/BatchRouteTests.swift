@@ -5,7 +5,7 @@ import Testing
 @testable import Gateway
 
 /// `POST /v1/requests:batch`, batches of events, and `POST /v1/requests:explain`, over HTTP and Kafka.
-@Suite(.tags(.waits, .threads, .c), .serialized) struct BatchRouteTests {
+@Suite(.tags(.waits, .threads), .serialized) struct BatchRouteTests {
     private static let content = #""audience":{"users":["bob"]},"message":{"title":"CANARYtitle"}"#
     private static let bearer = "Authorization: Bearer \(ServedGateway.key)"
     private static let json = "Content-Type: application/json"

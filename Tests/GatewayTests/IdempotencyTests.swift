@@ -11,7 +11,7 @@ import Testing
 @testable import Gateway
 
 /// A key means once, also when the gateway was started again, and when its file of answers is of no use.
-@Suite(.tags(.c)) final class IdempotencyTests {
+@Suite final class IdempotencyTests {
     private static let answer = StoredAnswer(
         status: 202, location: "/v1/requests/1", contentType: "application/json", body: Array(#"{"id":"1"}"#.utf8))
     private static let order = CallFingerprint(digest: Array(repeating: 1, count: 32))

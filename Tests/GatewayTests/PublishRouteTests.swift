@@ -9,7 +9,7 @@ import Testing
 @testable import Publishing
 
 /// `POST /v1/requests` over HTTP and Kafka.
-@Suite(.tags(.waits, .threads, .c), .serialized) struct PublishRouteTests {
+@Suite(.tags(.waits, .threads), .serialized) struct PublishRouteTests {
     private static let content = #""audience":{"users":["bob"]},"message":{"title":"CANARYtitle"}"#
     private static let bearer = "Authorization: Bearer \(ServedGateway.key)"
     private static let type = "Content-Type: application/json"

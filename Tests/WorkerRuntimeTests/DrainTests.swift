@@ -9,7 +9,7 @@ import Testing
 import WorkerRuntime
 
 /// How a worker ends, and how the next one goes on.
-@Suite(.serialized, .tags(.waits, .threads, .c))
+@Suite(.serialized, .tags(.waits, .threads))
 struct DrainTests {
     private static func request(_ name: String) -> String {
         #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}}"#

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Settings
+@testable import YAML
 
 @Suite(.tags(.c)) struct YAMLReaderTests {
     /// The tree as text, with the place of each scalar.
