@@ -123,9 +123,7 @@ import Testing
     }
 
     @Test func whatKafkaDoesNotTakeIs503WithAVerdictOnEach() throws {
-        let gateway = try ServedGateway(hasKafka: false) {
-            $0.kafka.properties.append(.init(key: "message.timeout.ms", value: "1000"))
-        }
+        let gateway = try ServedGateway(hasKafka: false)
         defer { gateway.stop() }
         let answer = try call(gateway, list(["{\(Self.content)}", "{}", "{\(Self.content)}"]))
         #expect(answer.status == 503 && answer.head.contains("Retry-After: "), "\(answer.text)")

@@ -186,7 +186,9 @@ import Testing
         let remembered = RememberedAnswer(fingerprint: print, answer: Self.answer)
         let keeper = keeper()
         keeper.work([.keep(NewAnswer(scope: scope, remembered: remembered, time: 1))])
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        #expect(!names.isEmpty)
+        for name in names {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
             let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))

@@ -173,9 +173,7 @@ import Testing
     }
 
     @Test func whatKafkaDoesNotTakeIs503AndMayBeRepeated() throws {
-        let gateway = try ServedGateway(hasKafka: false) {
-            $0.kafka.properties.append(.init(key: "message.timeout.ms", value: "1000"))
-        }
+        let gateway = try ServedGateway(hasKafka: false)
         defer { gateway.stop() }
         let answer = try publish(gateway, "{\(Self.content)}")
         #expect(answer.status == 503 && answer.text.contains(#""code":"broker_unavailable""#), "\(answer.text)")
