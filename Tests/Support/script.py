@@ -15,10 +15,12 @@ def path(text):
     return pathlib.Path(text).resolve()
 
 
-def parser(text, *flags):
-    """A parser of --program PATH and of flags, such as "--self-test". The script's text has its usage as the second paragraph."""
-    made = argparse.ArgumentParser(usage=text.split("\n\n")[1].strip())
-    made.add_argument("--program", type=path, default=path(ROOT / ".build/test/debug/pushfan"))
+def parser(text, *flags, program=True):
+    """A parser of --program PATH and of flags, such as "--self-test". The usage is the paragraph of the script's text that has its name."""
+    usage = next((part.strip() for part in text.split("\n\n") if NAME in part), None)
+    made = argparse.ArgumentParser(usage=usage)
+    if program:
+        made.add_argument("--program", type=path, default=path(ROOT / ".build/test/debug/pushfan"))
     for flag in flags:
         made.add_argument(flag, action="store_true")
     return made
