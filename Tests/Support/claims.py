@@ -8,7 +8,11 @@ from script import NAME
 FAR = 120
 TOLD = 40  # lines of what was said
 begun = time.monotonic()
-tried = failed = 0
+tried = failed = skipped = 0
+
+
+class Skip(Exception):
+    """Why something cannot be tried here."""
 
 
 def check(claim, holds, *said):
@@ -21,6 +25,20 @@ def check(claim, holds, *said):
         for text in said:
             print("".join(f"                | {line}\n" for line in str(text).splitlines()[-TOLD:]), end="", flush=True)
     return bool(holds)
+
+
+def attempt(claim, steps):
+    """Tells a claim, which holds if `steps` neither finds a fault nor raises one. Returns whether it does; None where Skip is raised."""
+    global skipped
+    try:
+        found = list(steps() or ())
+    except Skip as reason:
+        skipped += 1
+        print(f"SKIPPED  {claim}: {reason}", flush=True)
+        return None
+    except Exception as error:  # noqa: BLE001 whatever it is, the other claims are tried
+        found = [error if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"]
+    return check(claim, not found, *found)
 
 
 def until(condition, what=None, limit=FAR, pause=0.05):
@@ -38,7 +56,8 @@ def until(condition, what=None, limit=FAR, pause=0.05):
 
 def conclude():
     """Tells the sum. Returns the exit status."""
-    print(f"{NAME}: {tried} claims, {failed} failed, {time.monotonic() - begun:.0f} s", flush=True)
+    left_out = f", {skipped} skipped" if skipped else ""
+    print(f"{NAME}: {tried} claims, {failed} failed{left_out}, {time.monotonic() - begun:.0f} s", flush=True)
     return 1 if failed else 0
 
 

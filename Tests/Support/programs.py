@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import socket
 import subprocess
 
@@ -32,6 +33,13 @@ def free_port(count=1):
             for port in range(first, first + count):
                 held.enter_context(socket.socket()).bind(("127.0.0.1", port))
             return first
+
+
+def send(number, pid, is_it):
+    """Sends a signal to a process that is no child of the script, if it is the one that is meant once there is a handle of it."""
+    with contextlib.suppress(ProcessLookupError), os.fdopen(os.pidfd_open(pid)) as handle:
+        if is_it():
+            signal.pidfd_send_signal(handle.fileno(), number)
 
 
 class Program:
