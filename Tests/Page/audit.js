@@ -65,7 +65,7 @@ const texts = document.createTreeWalker(modal ?? document.body, NodeFilter.SHOW_
 const judged = new Set()
 while (texts.nextNode()) {
   const node = texts.currentNode.parentElement
-  if (!texts.currentNode.data.trim() || judged.has(node) || !isShown(node) || isDisabled(node) || /^(script|style|noscript|title|option)$/.test(node.localName)) continue
+  if (!node || !texts.currentNode.nodeValue?.trim() || judged.has(node) || !isShown(node) || isDisabled(node) || /^(script|style|noscript|title|option)$/.test(node.localName)) continue
   judged.add(node)
   const style = getComputedStyle(node)
   const size = parseFloat(style.fontSize)
@@ -132,7 +132,7 @@ const ids = [...document.querySelectorAll('[id]')].map((node) => node.id)
 for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) fault('id used twice', document.getElementById(id))
 for (const name of ['aria-labelledby', 'aria-describedby', 'aria-controls', 'aria-owns', 'aria-activedescendant', 'aria-errormessage', 'for', 'list']) {
   for (const node of document.querySelectorAll(`[${name}]:not(dialog:not([open]), dialog:not([open]) *)`)) {
-    for (const id of node.getAttribute(name).split(/\s+/)) {
+    for (const id of node.getAttribute(name)?.split(/\s+/) ?? []) {
       // What is controlled may not be there yet.
       if (id && !document.getElementById(id) && node.getAttribute('aria-expanded') !== 'false') fault('names what does not exist (4.1.2)', node, `${name}=${id}`)
     }

@@ -15,13 +15,19 @@ export class Problem extends Error {
   }
 }
 
-/** Called with each 401: the session is over. */
-export const session = {current: null, onend: () => {}}
+/**
+ * The session, and what is called with each 401: then it is over.
+ * @type {Sessions}
+ */
+export const session = {current: null, onend() {}}
 
 /** True if the key of this session may do something. */
 export const may = (scope) => session.current?.scopes.includes(scope) ?? false
 
-/** Calls the API, with an object or the text of one as body. Returns the answer's JSON, its text and its `ETag`; anything but success throws a `Problem`. */
+/**
+ * Calls the API, with an object or the text of one as body. Returns the answer's JSON, its text and its `ETag`; anything but success throws a `Problem`.
+ * @type {Caller}
+ */
 export async function call(method, path, {body, headers = {}, signal} = {}) {
   let answer
   try {
@@ -48,7 +54,7 @@ const jsonText = (body) => typeof body === 'string' ? body : JSON.stringify(body
 
 /** The JSON of a GET, or of a `listing`. */
 export const get = async (asked, signal) => {
-  const {method = 'GET', path, body} = asked.path ? asked : {path: asked}
+  const {method = 'GET', path = asked, body} = asked
   return (await call(method, path, {body, signal})).json
 }
 
@@ -68,9 +74,9 @@ export function listing(path, members) {
 }
 
 /** A call as a line for the shell. */
-function curl({method = 'GET', path, body, headers = {}, isStream}) {
+function curl({method = 'GET', path, body, headers, isStream}) {
   const parts = [`curl -${isStream ? 'N' : ''}sS -H "Authorization: Bearer $KEY"`]
-  for (const [name, value] of Object.entries(headers)) parts.push(`-H ${shell(`${name}: ${value}`)}`)
+  for (const [name, value] of Object.entries(headers ?? {})) parts.push(`-H ${shell(`${name}: ${value}`)}`)
   if (body !== undefined) parts.push(`--json ${shell(jsonText(body))}`)
   else if (method !== 'GET') parts.push(`-X ${method}`)
   return [...parts, shell(String(address(path)))].join(' ')
@@ -84,7 +90,7 @@ function line(name, text) {
       await navigator.clipboard.writeText(text)
       said.textContent = 'copied'
     } catch {
-      getSelection().selectAllChildren(pre)
+      getSelection()?.selectAllChildren(pre)
       said.textContent = 'selected: copy it with the keyboard'
     }
   }

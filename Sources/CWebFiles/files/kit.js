@@ -19,10 +19,16 @@ function append(node, children) {
   for (const child of children.flat(Infinity)) if (child !== undefined && child !== null && child !== false) node.append(child)
 }
 
-/** An element. Properties that begin with `on` are listeners, all others attributes. */
+/**
+ * An element. Properties that begin with `on` are listeners, all others attributes.
+ * @type {Make}
+ */
 export const el = (tag, properties = {}, ...children) => fill(document.createElement(tag), properties, children)
 
-/** An element of a drawing. */
+/**
+ * An element of a drawing.
+ * @type {Draw}
+ */
 export const svg = (tag, properties = {}, ...children) => fill(document.createElementNS(SVG, tag), properties, children)
 
 /** Gives an element other children. */
@@ -70,7 +76,7 @@ function keep(parent, items, key, make, update) {
  * A table. A column is {title, cell(item), number, row, key}: `row` makes the row's header of it. Cells are text or nodes.
  * `rows` fills it, and returns nothing.
  */
-export function table(caption, columns, {hidden = false, cards = true, data = () => ({})} = {}) {
+export function table(caption, columns, {hidden = false, cards = true, data = (_) => ({})} = {}) {
   const body = el('tbody')
   const node = el('table', {class: cards ? 'cards' : undefined},
     el('caption', {class: hidden ? 'hidden' : undefined}, caption),
@@ -168,7 +174,7 @@ export const minuteText = (moment) => short.format(new Date(moment))
 export const time = (text) => text ? el('time', {datetime: text, title: `${text} (UTC)`}, clockText(text)) : '–'
 
 /** A moment as so long ago. */
-export const ago = (text) => text ? el('time', {datetime: text, title: `${text} (UTC)`}, `${duration(Math.max(0, Date.now() - new Date(text)))} ago`) : '–'
+export const ago = (text) => text ? el('time', {datetime: text, title: `${text} (UTC)`}, `${duration(Math.max(0, Date.now() - Date.parse(text)))} ago`) : '–'
 
 /** The tone of a request's, a call's or a replay's state. */
 export const tone = (word) => ({

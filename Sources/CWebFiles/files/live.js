@@ -7,7 +7,10 @@ const listeners = new Set()
 const silence = 6000
 const memory = 180
 
-/** The last events, the figures of each of the last seconds, and how the stream is: `live`, `connecting`, `cut`, `refused`. */
+/**
+ * The last events, the figures of each of the last seconds, and how the stream is: `live`, `connecting`, `cut`, `refused`.
+ * @type {Live}
+ */
 export const live = {fleet: null, backlog: null, series: [], arrived: 0, state: 'connecting', reason: '', isPaused: false}
 
 let source = null

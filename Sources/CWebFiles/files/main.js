@@ -64,8 +64,9 @@ function open() {
     async run(task, where) {
       try {
         await task()
+        return null
       } catch (problem) {
-        if (signal.aborted || problem.status === 401) return
+        if (signal.aborted || problem.status === 401) return null
         if (!(problem instanceof Problem)) throw problem
         show(where, problemNotice(problem))
         if (!main.dataset.ready) main.dataset.ready = 'true'
@@ -193,7 +194,7 @@ function showAge() {
     : stream.isAway() ? `Kafka is away, ${duration(old)} old`
     : old === null ? 'connecting' : `${old > 3000 ? '' : 'live, '}${duration(Math.round(old / 100) * 100)} old`
   say(age, text)
-  age.className = `small number ${live.state === 'cut' || old > 10000 ? 'bad' : 'soft'}`
+  age.className = `small number ${live.state === 'cut' || (old ?? 0) > 10000 ? 'bad' : 'soft'}`
   mark(age, 'title', live.reason || null)
 }
 
@@ -227,11 +228,12 @@ function step(by) {
 let chord = -Infinity
 
 addEventListener('keydown', (event) => {
-  if (event.key === 'Escape' && event.target.matches?.('input, textarea, select') && !event.defaultPrevented) return event.target.blur()
+  const {key, target} = event
+  const isTyped = target instanceof HTMLElement && target.matches('input, textarea, select')
+  if (key === 'Escape' && isTyped && !event.defaultPrevented) return target.blur()
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !session.current) return
-  if (event.target.matches?.('input, textarea, select') || document.querySelector('dialog[open]')) return
+  if (isTyped || document.querySelector('dialog[open]')) return
   if (memory.get('keys') === 'off') return
-  const {key} = event
   const isChord = performance.now() - chord < 1500
   chord = -Infinity
   if (isChord) {

@@ -133,7 +133,7 @@ function open(view) {
     if (!failures) askFailures()
     if (!fleet) return live.state === 'cut' && view.ready()
     // Figures that nobody can know while Kafka is away.
-    const {finished_per_second: finished, calls_per_second: calls, latency} = isAway() ? {} : fleet
+    const {finished_per_second: finished, calls_per_second: calls, latency} = (isAway() ? null : fleet) ?? {}
     const waits = isAway() || backlog?.unknown ? undefined : backlog
     tiles.published.update(rate(waits?.published_per_second), 'requests, at Kafka', series.map((one) => one.published))
     tiles.finished.update(rate(finished), `${rate(calls)} hub calls a second`, series.map((one) => one.finished))
@@ -143,7 +143,7 @@ function open(view) {
       {name: 'Published', tone: 'accent', line: 'dash', values: series.map((one) => one.published)},
       {name: 'Finished', tone: 'good', line: 'solid', values: series.map((one) => one.finished)}])
     laneTable.live(waits?.lanes ?? [], (lane) => lane.lane)
-    hubTable.live([...(fleet.hubs ?? [])].sort((one, other) => (one.circuit === 'closed') - (other.circuit === 'closed') || one.hub.localeCompare(other.hub)), (hub) => hub.hub)
+    hubTable.live([...(fleet.hubs ?? [])].sort((one, other) => Number(one.circuit === 'closed') - Number(other.circuit === 'closed') || one.hub.localeCompare(other.hub)), (hub) => hub.hub)
     workerTable.live(fleet.workers, (worker) => worker.id)
     say(more, [fleet.hubs_omitted && `${count(fleet.hubs_omitted)} more hubs`, fleet.hubs_partial && 'reports had no room for every hub, so sums may be too low',
       fleet.workers_omitted && `${count(fleet.workers_omitted)} more workers`].filter(Boolean).join('; '))
@@ -267,9 +267,9 @@ function plot(title, {format, scale = 'linear', step, empty = 'Nothing yet.'}) {
     const axis = scale === 'log' ? logarithmic(most) : linear(roundUp(most))
     const x = (time) => edge.left + (time - from) / span * inner.width
     const y = (value) => edge.top + inner.height * (1 - Math.min(1, axis.at(value)))
-    const parts = (most ? axis.ticks : [0]).map((tick) => [
+    const parts = (most ? axis.ticks : [0]).flatMap((tick) => [
       svg('path', {class: 'grid', d: `M${edge.left} ${y(tick).toFixed(1)}H${width - edge.right}`}),
-      most ? svg('text', {x: edge.left - 6, y: y(tick) + 4, 'text-anchor': 'end'}, format(tick)) : [],
+      most ? svg('text', {x: edge.left - 6, y: y(tick) + 4, 'text-anchor': 'end'}, format(tick)) : null,
     ])
     if (times.length) {
       // As many labels as there is room for, none twice.

@@ -50,6 +50,7 @@ function openNew(view) {
   const edits = el('textarea', {name: 'set', rows: 2, class: 'short', 'aria-label': 'Changes'}, members.get('set') ?? '')
   const where = el('div')
   const commands = el('div')
+  const submit = el('button', {class: 'main', 'data-action': 'plan'}, 'Plan: nothing is sent yet')
   const form = el('form', {class: 'card form', oninput: showCommands, onsubmit: make},
     places.length
       ? facts([['Dead letters', places.join(', ')]])
@@ -58,13 +59,13 @@ function openNew(view) {
     field('rate', 'Requests a second', {type: 'number', min: 1, max: 1000000, placeholder: '500'}),
     places.length ? null : el('label', {class: 'check'}, ambiguous, 'Also those that may have arrived (they may ring twice)'),
     el('label', {class: 'field'}, 'Changes, one on each line, such as hub=north', edits),
-    el('div', {class: 'row'}, needs('replay', el('button', {class: 'main', 'data-action': 'plan'}, 'Plan: nothing is sent yet'))), where)
+    el('div', {class: 'row'}, needs('replay', submit)), where)
 
   function order() {
-    const value = (name) => form.elements[name]?.value.trim()
+    const value = (name) => form.elements.namedItem(name)?.value.trim()
     const set = lines(edits.value)
     return {
-      ...places.length ? {source: 'deadletter', places} : {filter: value('filter')}, reason: value('reason'),
+      filter: places.length ? undefined : value('filter'), ...places.length ? {source: 'deadletter', places} : {}, reason: value('reason'),
       ...value('rate') ? {rate: Number(value('rate'))} : {}, ...ambiguous.checked ? {mode: 'include_ambiguous'} : {}, ...set.length ? {set} : {},
     }
   }
@@ -77,7 +78,6 @@ function openNew(view) {
   }
   async function make(event) {
     event.preventDefault()
-    const submit = form.querySelector('[data-action=plan]')
     submit.disabled = true
     show(where, el('p', {role: 'status'}, 'Planning: reading what matches…'))
     try {
@@ -174,7 +174,7 @@ function openOne(view) {
 
   async function command(verb, options) {
     const controls = [...body.querySelectorAll('[data-action]:enabled')]
-    controls.forEach((control) => { control.disabled = true })
+    controls.forEach((control) => control.toggleAttribute('disabled', true))
     show(said, el('p', {role: 'status'}, 'Asking the runner…'))
     try {
       await call('POST', `${path}:${verb}`, options)
@@ -183,7 +183,7 @@ function openOne(view) {
       if (view.signal.aborted) return
       show(said, problemNotice(problem))
     }
-    controls.forEach((control) => { control.disabled = false })
+    controls.forEach((control) => control.toggleAttribute('disabled', false))
   }
 
   function runForm() {
@@ -323,7 +323,7 @@ function openLetters(view) {
     members.set('at', letter.id)
     view.remember(Object.fromEntries(members))
     showOne(detail, letter, view)
-    detail.querySelector('h2').focus()
+    detail.querySelector('h2')?.focus()
   }
   const list = table('Dead letters', [
     {title: 'When', cell: (letter) => time(letter.at)},
@@ -338,7 +338,7 @@ function openLetters(view) {
     then() {
       const at = members.get('at'), one = pages.items.find((letter) => letter.id === at)
       // What a person has typed there stays.
-      if (!at || detail.firstChild?.dataset.detail === at) return
+      if (!at || detail.querySelector('section')?.dataset.detail === at) return
       if (one) showOne(detail, one, view)
       else show(detail, notice('warn', `${at} is not among those shown. “More” goes further back.`))
     },

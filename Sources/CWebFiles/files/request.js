@@ -24,7 +24,8 @@ const places = {
 }
 
 /** Where a request is that has no result, in a sentence. */
-export function placeText({state: word, parts: {count: all, ended} = {}} = {}) {
+export function placeText(where) {
+  const {state: word, parts} = where ?? {}, {count: all, ended} = parts ?? {}
   if (word !== 'in_parts') return places[word] ?? word?.replaceAll('_', ' ')
   if (all === undefined) return `It was divided into parts, of which at least ${count(ended)} ${ended === 1 ? 'has' : 'have'} a result.`
   return ended < all ? `It was divided into ${plural(all, 'part')}: ${count(ended)} ${ended === 1 ? 'has' : 'have'} a result, ${count(all - ended)} ${all - ended === 1 ? 'is' : 'are'} on the way.`
@@ -74,8 +75,11 @@ function attemptTable(result) {
 const lines = (items, line) => el('ul', {}, items.map((one) => el('li', {class: 'row'}, [line(one)].flat().filter(Boolean).map((part) => el('span', {class: 'clip'}, part)))))
 const callLine = (send) => [callName(send), bytes(send.payload_bytes), state(send.outcome.replaceAll('_', ' '), tone(send.outcome)),
   send.error_code, send.tracking_id && ['tracking id ', code(send.tracking_id)]]
-const outcomeLine = ({sends: [send] = [], ...one}) => [callName(send), state(one.hub_state ?? one.state, fate(one)), counts(send?.pns_outcomes ?? {}),
+const outcomeLine = (one) => {
+  const send = one.sends?.[0]
+  return [callName(send), state(one.hub_state ?? one.state, fate(one)), counts(send?.pns_outcomes ?? {}),
   errorText(one.error), send?.notification_id && ['notification id ', code(send.notification_id)]]
+}
 
 const twice = (doubts) => doubts.length > 0 && state(`Devices may have rung twice: ${doubts.join('; ')}.`, 'warn')
 
@@ -115,16 +119,16 @@ function waiting({id, accepted_at, topic, whereabouts: where}) {
     ['Searched', where.searched.filter((one) => one.of).map((one) => `${one.topic}: ${count(one.offsets)} of ${plural(one.of, 'offset')}`).join('; ')]]))
 }
 
-function family({id, life = {}, ...answer}) {
-  const {parent, parts, replay} = read({life, ...answer}).own ?? {}
+function family(answer) {
+  const {id, life} = answer, {parent, parts, replay} = read(answer).own ?? {}
   return [
     ['Replay of', replay && [to(replay.parent_request_id), replay.root_request_id !== replay.parent_request_id && ['; the first of all is ', to(replay.root_request_id)]]],
     ['Replayed by', replay && [`${replay.actor}, “${replay.reason ?? ''}”, `, el('a', {href: link('replays', replay.job_id)}, 'the replay')]],
     ['Changed', replay?.modified?.join(', ')],
     ['Part of', parent && [to(parent.id), `, ${count(parent.chunk + 1)} of ${count(parent.chunks)}`]],
     ['Parts', parts && [found(`All ${count(parts.count)}`, `request:${id}.*`), `: ${counts({...parts, count: 0, not_sent: 0})}`]],
-    ['Replays', life.replays?.length > 0 && lines(life.replays.slice(-20), (one) => [to(one.request_id), state(one.state, tone(one.state)), time(one.at)])],
-    ['Duplicates', life.duplicates > 0 && found(plural(life.duplicates, 'duplicate'), `request:${quoted(id)} state:duplicate`)],
+    ['Replays', life?.replays?.length > 0 && lines(life.replays.slice(-20), (one) => [to(one.request_id), state(one.state, tone(one.state)), time(one.at)])],
+    ['Duplicates', life?.duplicates > 0 && found(plural(life.duplicates, 'duplicate'), `request:${quoted(id)} state:duplicate`)],
   ].filter(([, value]) => value)
 }
 

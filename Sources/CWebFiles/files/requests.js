@@ -105,7 +105,7 @@ function combo(text, seen) {
   }
 
   function take(option) {
-    input.setRangeText(option.text, option.from, input.selectionStart, 'end')
+    input.setRangeText(option.text, option.from, input.selectionStart ?? option.from, 'end')
     option.isName ? open() : close()
   }
 

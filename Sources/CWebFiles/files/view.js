@@ -81,6 +81,7 @@ export function watchNew(view, ask, known, reload) {
 /** A list that goes on: `ask(cursor)` returns its pages, and `place` shows them in the table `list`, or `empty` where there are none. */
 export function pager(view, {ask, list, place, empty, then = () => {}}) {
   const more = el('div')
+  /** @type {Pages} */
   const pages = {items: [], load: (cursor) => view.run(() => page(cursor), cursor ? more : place)}
   async function page(cursor) {
     const found = await ask(cursor)
@@ -105,7 +106,7 @@ export const counts = (numbers, words = {}) => Object.entries(numbers ?? {}).fil
 // A call without an answer of the hub may have reached devices, and an attempt after it reaches them again.
 const isUnanswered = ({http_status: status}) => !status || status < 300 || [499, 520, 522, 524].includes(status)
 const isLost = (one, place, all) => one.bytes_sent && one.result !== 'ok' && isUnanswered(one) && all.slice(place + 1).some((other) => other.send === one.send && other.bytes_sent)
-const reaches = ({targets}) => targets?.accepted > 0 || targets?.ambiguous > 0
+const reaches = (one) => one.targets?.accepted > 0 || one.targets?.ambiguous > 0
 // A replay repeats all calls, or those that it names.
 const repeatsDoubt = (own) => ({replay, ...result}) => reaches(result) && (own.sends?.length
   ? own.sends.some(({outcome, index}) => outcome === 'ambiguous' && (replay?.sends ?? [index]).includes(index)) : own.outcome === 'ambiguous')
