@@ -1,4 +1,5 @@
 import Glibc
+import YAML
 
 /// The machine's name and files, as far as settings need them.
 public enum Host {

@@ -63,6 +63,7 @@ import Testing
     @Test func adviceIsShownWithItsReason() {
         let report = Figures().report
         let text = ReportText(Streams.Traits()).lines(report).joined(separator: "\n")
+        #expect(report.advice.count == 3)
         for advice in report.advice {
             #expect(text.contains(advice.setting))
             #expect(text.contains("because " + advice.reason))

@@ -120,8 +120,8 @@ import Testing
         #expect(sent.code == .partlyFailed)
         #expect(sent.lines.count == 2)
         let values = try broker.read("push.requests.v1", count: 2).map(\.value)
-        #expect(
-            Set(values) == [String(harness.input.split(separator: "\n")[0]), String(harness.input.split(separator: "\n")[2])])
+        let lines = harness.input.split(separator: "\n").map { String($0) }
+        #expect(Set(values) == [lines[0], lines[2]])
     }
 
     @Test(.takesLong) func resultsThatDoNotComeInTimeAreTemporary() throws {

@@ -274,7 +274,7 @@ struct EntranceTests {
         }
         if !isName { #expect(Self.audience("{\"users\":[\(text)]}") == .refused(UserName.refusal)) }
         let query = try? NotifyQuery(Self.query("pns=apns&to_tag=\(PercentEncoding.encoded(name))"))
-        #expect((query?.recipient != nil) == isName)
+        #expect(query?.recipient == (isName ? name : nil))
         // A name that signs in has no colon besides, which ends it there (RFC 7617, 2).
         #expect(UserName.isLegal(name) == (isName && !name.contains(":")))
     }
@@ -301,7 +301,7 @@ struct EntranceTests {
         for (entrance, answer) in answers { #expect(isTag ? answer == expected : !answer.isTaken, "\(entrance): \(answer)") }
         // A back end may name the hub's own tags in an expression, where `!`, `||` and parentheses are operators besides.
         if !tag.contains(where: { "$!|(".contains($0) }) {
-            #expect(((try? TagExpression(parsing: tag)) != nil) == isTag)
+            #expect((try? TagExpression(parsing: tag))?.description == (isTag ? tag : nil))
             let device = "{\"platform\":\"gcm\",\"pushChannel\":\"h\",\"tags\":[\(text)]}"
             #expect(try Hub().status("PUT", "installations/i", [:], device) == (isTag ? 200 : 400))
         }

@@ -66,7 +66,8 @@ import Testing
     ]
 
     static func text(_ count: Int) -> String {
-        String(decoding: (0..<count).map { UInt8(33 + $0 * 7 % 89) }, as: UTF8.self)
+        let bytes = (0..<count).map { (index: Int) -> UInt8 in UInt8(33 + index * 7 % 89) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Serves an answer in each way of cutting to a client, over one connection as long as the client keeps it.

@@ -49,9 +49,11 @@ import Testing
         Case(.bareLineFeed, "7.1", chunked + "2\nab\r\n0\r\n\r\n"),
     ]
 
-    @Test(arguments: tolerated) func libcurlReadsIt(_ answer: Case) throws {
-        // The table was written for the version of Debian 12; others may refuse more, and ours does not depend on it.
-        guard LibcurlClient.version.hasPrefix("libcurl/7.88.") else { return }
+    /// The table was written for the version of Debian 12. Others may refuse more, and ours does not depend on it.
+    @Test(
+        .enabled(if: LibcurlClient.version.hasPrefix("libcurl/7.88."), "another libcurl: nothing shows that it reads them"),
+        arguments: tolerated)
+    func libcurlReadsIt(_ answer: Case) throws {
         let server = try HandServer()
         let (reading, _) = try LibcurlClient(port: server.port).exchange(
             [Array(answer.text.utf8)[...]], closes: true, with: server)

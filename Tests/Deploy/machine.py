@@ -1,14 +1,15 @@
 """A Debian of its own with a real systemd as process 1: namespaces on a root that debootstrap made. The network is this machine's."""
 
 import contextlib
-import fcntl
-import hashlib
 import os
 import pathlib
 import shutil
 import subprocess
 import tempfile
-import time
+
+from cache import kept
+from claims import Skip, until
+from programs import KEPT, run
 
 MIRROR = "http://deb.debian.org/debian"
 SUITE = "bookworm"
@@ -69,48 +70,31 @@ exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin setpriv --boundin
 """
 
 
-class CannotRun(Exception):
-    """Why there is no such machine here."""
-
-
-def base(folder):
-    """The archive of the root, which is made once and kept in `folder`."""
-    needed = " ".join([SUITE, *PACKAGES])
-    archive = folder / f"{SUITE}-{hashlib.sha256(needed.encode()).hexdigest()[:12]}.tar"
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not archive.exists():
-            make_base(archive)
-    return archive
+def base():
+    """The archive of the root, which is made once."""
+    return kept(f"root/{SUITE}", " ".join([SUITE, *PACKAGES]), make_base, ".tar")
 
 
 def make_base(archive):
     if not shutil.which("debootstrap"):
-        raise CannotRun("there is no debootstrap here")
+        raise Skip("there is no debootstrap here")
     with tempfile.TemporaryDirectory(prefix="pushfan-root-", ignore_cleanup_errors=True) as root:
-        made = subprocess.run(
-            ["timeout", "--kill-after=10", str(MAKING_LIMIT), "debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE,
-             root, MIRROR], capture_output=True, text=True, check=False)
+        made = run("timeout", "--kill-after=10", MAKING_LIMIT, "debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE,
+                   root, MIRROR, timeout=None)
         if made.returncode != 0:
-            said = (made.stdout + made.stderr).strip().splitlines() or ["it took too long"]
-            raise CannotRun(f"debootstrap made no root from {MIRROR}: {said[-1]}")
-        new = archive.with_suffix(".new")
-        subprocess.run(["tar", "-C", root, "-cf", new, "--exclude=./var/cache/apt/archives/*.deb", "--exclude=./var/lib/apt/lists/*",
-                        "--exclude=./dev/*", "."], check=True)
-        new.rename(archive)
+            raise Skip(f"debootstrap made no root from {MIRROR}: {(made.said.strip().splitlines() or ['it took too long'])[-1]}")
+        run("tar", "-C", root, "-cf", archive, "--exclude=./var/cache/apt/archives/*.deb", "--exclude=./var/lib/apt/lists/*",
+            "--exclude=./dev/*", ".", check=True)
 
 
 def check_rights():
     """Ends where the kernel lets no namespaces be made."""
     if os.geteuid() != 0:
-        raise CannotRun("it needs root, to make namespaces and mounts")
-    tried = subprocess.run(
-        ["unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--cgroup", "bash", "-c",
-         "mount -t cgroup2 none /mnt && mkdir /mnt/$0 && rmdir /mnt/$0", f"pushfan-try-{os.getpid()}"],
-        capture_output=True, text=True, check=False)
+        raise Skip("it needs root, to make namespaces and mounts")
+    tried = run("unshare", "--mount", "--pid", "--fork", "--uts", "--ipc", "--cgroup", "bash", "-c",
+                "mount -t cgroup2 none /mnt && mkdir /mnt/$0 && rmdir /mnt/$0", f"pushfan-try-{os.getpid()}")
     if tried.returncode != 0:
-        raise CannotRun(f"no namespaces with a cgroup of their own can be made here: {tried.stderr.strip()}")
+        raise Skip(f"no namespaces with a cgroup of their own can be made here: {tried.stderr.strip()}")
 
 
 class Machine:
@@ -121,7 +105,7 @@ class Machine:
         self.root = folder / "root"
         self.cgroup = f"pushfan-systemd-{os.getpid()}"
         self.root.mkdir()
-        subprocess.run(["tar", "-C", self.root, "-xf", archive], check=True)
+        run("tar", "-C", self.root, "-xf", archive, check=True)
         self.root.chmod(0o755)
         for name in MASKED:
             (self.root / "etc/systemd/system" / name).symlink_to("/dev/null")
@@ -130,7 +114,7 @@ class Machine:
         self.write("etc/systemd/journald.conf", "[Journal]\nStorage=volatile\nRateLimitIntervalSec=0\n")
         self.write("seen", "".join(f"{path}\n" for path in seen))
         self.process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "bash", "-c", OUTSIDE, "outside", self.root, self.cgroup, INSIDE],
+            [*KEPT, "unshare", "--mount", "bash", "-c", OUTSIDE, "outside", self.root, self.cgroup, INSIDE],
             stdin=subprocess.DEVNULL)
         try:
             self.number = self.find_first()
@@ -144,8 +128,7 @@ class Machine:
 
     def find_first(self):
         """The process that is number 1 inside, once systemd has taken its place and answers."""
-        end = time.monotonic() + BOOT_LIMIT
-        while time.monotonic() < end:
+        def first():
             if self.process.poll() is not None:
                 raise AssertionError(f"the machine did not start: exit status {self.process.returncode}")
             children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(encoding="utf-8").split()
@@ -153,8 +136,9 @@ class Machine:
                 if children and pathlib.Path(f"/proc/{children[0]}/comm").read_text(encoding="utf-8") == "systemd\n":
                     if (pathlib.Path(f"/proc/{children[0]}/root") / "run/systemd/private").exists():
                         return children[0]
-            time.sleep(0.05)
-        raise AssertionError(f"systemd did not answer within {BOOT_LIMIT} s")
+            return None
+
+        return until(first, "systemd answers", BOOT_LIMIT)
 
     def write(self, path, text, mode=0o644):
         file = self.root / path
@@ -164,11 +148,10 @@ class Machine:
 
     def run(self, *command, allowed=(0,), given="", limit=120):
         """Runs a command inside. `allowed` are its exit statuses, None all."""
-        done = subprocess.run(
-            ["nsenter", "--target", self.number, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "env", "-i", f"PATH={PATH}",
-             "DEBIAN_FRONTEND=noninteractive", *map(str, command)], input=given, capture_output=True, text=True, check=False, timeout=limit)
+        done = run("nsenter", "--target", self.number, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "env", "-i", f"PATH={PATH}",
+                   "DEBIAN_FRONTEND=noninteractive", *command, input=given, timeout=limit)
         if allowed is not None and done.returncode not in allowed:
-            raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}{done.stderr}".strip())
+            raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.said}".strip())
         return done
 
     def show(self, unit, name):
@@ -179,8 +162,5 @@ class Machine:
         self.process.kill()
         self.process.wait()
         clear = 'mount -t cgroup2 none "$1" && find "$1/$2" -depth -type d -exec rmdir {} +'
-        for _ in range(50):  # its processes are gone a moment later
-            if subprocess.run(["unshare", "--mount", "bash", "-c", clear, "clear", "/mnt", self.cgroup], capture_output=True,
-                              check=False).returncode == 0:
-                return
-            time.sleep(0.1)
+        # Its processes are gone a moment later.
+        until(lambda: run("unshare", "--mount", "bash", "-c", clear, "clear", "/mnt", self.cgroup).returncode == 0, limit=5)

@@ -22,7 +22,7 @@ struct TagExpressionPropertyTests {
     }
 
     @Test(arguments: 0..<20)
-    func randomBytesAreReadOrRefusedInsideTheText(seed: Int) {
+    func randomBytesAreReadAsTheyArePrintedOrRefusedInsideTheText(seed: Int) {
         var random = SplitMix64(state: UInt64(seed) &+ 77)
         let alphabet = Array("ab()!&&||  $U:{}=\t\r\u{e9}\0".utf8)
         for _ in 0..<500 {
@@ -30,6 +30,7 @@ struct TagExpressionPropertyTests {
             do {
                 let expression = try TagExpression(parsing: bytes)
                 #expect((1...20).contains(expression.tags.count))
+                #expect((try? TagExpression(parsing: expression.description)) == expression)
             } catch {
                 #expect((0...bytes.count).contains(error.position))
             }

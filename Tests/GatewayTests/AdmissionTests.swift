@@ -6,7 +6,7 @@ import Users
 @testable import Gateway
 
 /// What the gateway says to a head, before the body is there.
-@Suite(.tags(.threads, .c)) struct AdmissionTests {
+@Suite(.tags(.threads)) struct AdmissionTests {
     private static let alice = basic("alice", "alice")
     private static let text = "Content-Type: text/plain"
 

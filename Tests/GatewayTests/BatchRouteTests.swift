@@ -5,7 +5,7 @@ import Testing
 @testable import Gateway
 
 /// `POST /v1/requests:batch`, batches of events, and `POST /v1/requests:explain`, over HTTP and Kafka.
-@Suite(.tags(.waits, .threads, .c), .serialized) struct BatchRouteTests {
+@Suite(.tags(.waits, .threads), .serialized) struct BatchRouteTests {
     private static let content = #""audience":{"users":["bob"]},"message":{"title":"CANARYtitle"}"#
     private static let bearer = "Authorization: Bearer \(ServedGateway.key)"
     private static let json = "Content-Type: application/json"
@@ -123,9 +123,7 @@ import Testing
     }
 
     @Test func whatKafkaDoesNotTakeIs503WithAVerdictOnEach() throws {
-        let gateway = try ServedGateway(hasKafka: false) {
-            $0.kafka.properties.append(.init(key: "message.timeout.ms", value: "1000"))
-        }
+        let gateway = try ServedGateway(hasKafka: false)
         defer { gateway.stop() }
         let answer = try call(gateway, list(["{\(Self.content)}", "{}", "{\(Self.content)}"]))
         #expect(answer.status == 503 && answer.head.contains("Retry-After: "), "\(answer.text)")

@@ -5,7 +5,7 @@ import Testing
 @testable import Gateway
 
 /// The breaking-news tutorial: apps register templates at the hub with a Listen key, and news go to categories, by REST and by requests.
-@Suite(.tags(.threads, .c)) struct BreakingNewsTests {
+@Suite(.tags(.threads)) struct BreakingNewsTests {
     private let stage: AppStage
     /// Sends to the hub itself.
     private let desk: HubSession

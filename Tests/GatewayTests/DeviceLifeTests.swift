@@ -8,7 +8,7 @@ import WorkerRuntime
 @testable import Gateway
 
 /// What becomes of a device and its handle between its first registration and its end.
-@Suite(.tags(.threads, .c)) struct DeviceLifeTests {
+@Suite(.tags(.threads)) struct DeviceLifeTests {
     private let stage: AppStage
 
     init() throws { stage = try AppStage.shared.get() }

@@ -138,5 +138,7 @@ import Testing
             tally.take(members, milliseconds: number)
         }
         #expect(tally.callsPerSecond.values.allSatisfy { $0 >= 0 })
+        for calls in 0..<30 { tally.take([try Self.member(["l": ["a": 5 * calls]], of: "x")], milliseconds: 1000) }
+        #expect(tally.callsPerSecond == ["a": 5], "reports that are honest again count as ever")
     }
 }

@@ -33,12 +33,12 @@ import Testing
 
     @Test func theGreatestMinuteHasRoomInARecord() throws {
         var minute = Self.minute(1, covered: 60_000, sent: 1)
-        (minute.calls, minute.workers, minute.published) = (1 << 53, 1 << 53, 1 << 53)
-        for state in ResultState.allCases { minute.finished[state.rawValue] = 1 << 53 }
+        let most = 1 << 53
+        (minute.calls, minute.workers, minute.published) = (most, most, most)
+        for state in ResultState.allCases { minute.finished[state.rawValue] = most }
         for bound in LatencyHistogram.bounds { minute.latency.add(1 << 53, upTo: bound) }
-        minute.backlog = .init(
-            requests: 1 << 53, delayed: 1 << 53, held: 1 << 53, oldest: 1 << 53,
-            lanes: History.LaneBacklog.names.map { .init(name: $0, requests: 1 << 53, oldest: 1 << 53) })
+        let lanes = History.LaneBacklog.names.map { History.LaneBacklog(name: $0, requests: most, oldest: most) }
+        minute.backlog = .init(requests: most, delayed: most, held: most, oldest: most, lanes: lanes)
         #expect(minute.json.count <= 8192 / 2)
         var history = History()
         history.take(minute.json.span, now: Self.now)

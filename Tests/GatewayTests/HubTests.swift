@@ -10,7 +10,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite(.tags(.threads, .c)) struct HubTests {
+@Suite(.tags(.threads)) struct HubTests {
     /// What lanes have done, in order.
     private final class Done: Sendable {
         private let ids = Mutex<[String]>([])

@@ -13,7 +13,7 @@ import Testing
 @testable import Publishing
 
 /// `POST /api/notifications` over HTTP and Kafka; the tests themselves write the results.
-@Suite(.tags(.waits, .threads, .c), .serialized) struct NotifyRouteTests {
+@Suite(.tags(.waits, .threads), .serialized) struct NotifyRouteTests {
     private static let path = "/api/notifications?pns=apns&to_tag=bob"
     private static let sent = #""kind":"final","state":"sent","targets":{"accepted":1},"sends":[\#(accepted)]"#
     private static let accepted = #"{"index":0,"platform":"apple","outcome":"success"}"#

@@ -9,7 +9,7 @@ import Testing
 @testable import Publishing
 
 /// `POST /v1/requests` over HTTP and Kafka.
-@Suite(.tags(.waits, .threads, .c), .serialized) struct PublishRouteTests {
+@Suite(.tags(.waits, .threads), .serialized) struct PublishRouteTests {
     private static let content = #""audience":{"users":["bob"]},"message":{"title":"CANARYtitle"}"#
     private static let bearer = "Authorization: Bearer \(ServedGateway.key)"
     private static let type = "Content-Type: application/json"
@@ -173,9 +173,7 @@ import Testing
     }
 
     @Test func whatKafkaDoesNotTakeIs503AndMayBeRepeated() throws {
-        let gateway = try ServedGateway(hasKafka: false) {
-            $0.kafka.properties.append(.init(key: "message.timeout.ms", value: "1000"))
-        }
+        let gateway = try ServedGateway(hasKafka: false)
         defer { gateway.stop() }
         let answer = try publish(gateway, "{\(Self.content)}")
         #expect(answer.status == 503 && answer.text.contains(#""code":"broker_unavailable""#), "\(answer.text)")

@@ -8,7 +8,7 @@ import Testing
 @testable import Gateway
 
 /// A request that was published over HTTP: repeated, looked up, awaited and cancelled.
-@Suite(.tags(.waits, .threads, .c), .serialized) struct PublishedRequestTests {
+@Suite(.tags(.waits, .threads), .serialized) struct PublishedRequestTests {
     private static let content = #""audience":{"users":["bob"]},"message":{"title":"x"}"#
     private static let bearer = "Authorization: Bearer \(ServedGateway.key)"
     private static let sent = #""kind":"final","state":"sent","outcome":"success","source":"/shop","tenant":"shop""#

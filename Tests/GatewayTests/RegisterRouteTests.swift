@@ -7,7 +7,7 @@ import Testing
 @testable import Gateway
 
 /// `/api/register` over HTTP, against a hub.
-@Suite(.tags(.threads, .c)) struct RegisterRouteTests {
+@Suite(.tags(.threads)) struct RegisterRouteTests {
     private static let token = String(repeating: "ab", count: 32)
     private static let other = String(repeating: "cd", count: 32)
 

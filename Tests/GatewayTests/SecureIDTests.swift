@@ -6,7 +6,7 @@ import Testing
 @testable import Gateway
 
 /// Ids of secure push, and what they open.
-@Suite(.tags(.c)) struct SecureIDTests {
+@Suite struct SecureIDTests {
     private static let secret = [UInt8](0...15)
 
     private func user(_ name: String) throws -> UserTag { try UserTag.Pattern("username:{user}").tag(of: name) }

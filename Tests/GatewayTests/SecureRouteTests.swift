@@ -9,7 +9,7 @@ import Testing
 @testable import Gateway
 
 /// Secure push over HTTP and Kafka: what is pushed, and who reads the text.
-@Suite(.tags(.threads, .c), .serialized) struct SecureRouteTests {
+@Suite(.tags(.threads), .serialized) struct SecureRouteTests {
     private static let sent = #""kind":"final","state":"sent","targets":{"accepted":1}"#
     private static let toBob = "?secure=true&to_tag=bob"
 

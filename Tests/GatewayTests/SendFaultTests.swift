@@ -5,7 +5,7 @@ import Testing
 @testable import Gateway
 
 /// Sends that fail, last or must not reach somebody: what the caller is told, and what rings.
-@Suite(.tags(.threads, .c)) struct SendFaultTests {
+@Suite(.tags(.threads)) struct SendFaultTests {
     private static let fields = ["Content-Type: application/json"]
 
     private static func target(_ user: String) -> String { "/api/notifications?pns=apns&to_tag=\(user)" }

@@ -41,6 +41,9 @@ final class ServedGateway {
             try cluster.createTopic(configuration.topics.secure, partitions: 2)
             try cluster.createTopic(configuration.topics.control, partitions: 1)
             configuration.kafka = cluster.configuration
+        } else {
+            // Brokers that are away take no record, however long it is tried.
+            configuration.kafka.properties.append(.init(key: "message.timeout.ms", value: "1000"))
         }
         configuration.sendWait = farDeadline
         change(&configuration)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite(.tags(.threads, .c)) struct ServingTests {
+@Suite(.tags(.threads)) struct ServingTests {
     /// Lets every call fall.
     private struct ForgettingEndpoints: Endpoints {
         func answer(_ call: APICall) {}

@@ -6,7 +6,7 @@ import Testing
 @testable import Gateway
 
 /// People sign in to the page, and its cookie stands in place of their key.
-@Suite(.tags(.threads, .c)) struct SessionRouteTests {
+@Suite(.tags(.threads)) struct SessionRouteTests {
     /// The key of an operator.
     private static func operatorKey() throws -> NewKey { try newKey { $0.scopes = [.read, .replay, .publish] } }
 

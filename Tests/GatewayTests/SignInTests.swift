@@ -7,7 +7,7 @@ import Users
 
 @testable import Gateway
 
-@Suite(.tags(.threads, .c)) struct SignInTests {
+@Suite(.tags(.threads)) struct SignInTests {
     private static let call = "POST"
     private static let path = "/api/register"
 

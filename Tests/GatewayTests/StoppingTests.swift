@@ -7,7 +7,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite(.tags(.threads, .c)) struct StoppingTests {
+@Suite(.tags(.threads)) struct StoppingTests {
     private static let text = request("POST", "/api/notifications", [basic("alice", "alice")])
 
     @Test func whatStillWaitsIsAnswered503() throws {

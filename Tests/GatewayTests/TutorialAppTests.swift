@@ -7,7 +7,7 @@ import Testing
 @testable import Gateway
 
 /// The tutorials' apps register over real HTTP, and what rings shows at whose devices: gateway, Kafka, worker and hub are all there.
-@Suite(.tags(.threads, .c)) struct TutorialAppTests {
+@Suite(.tags(.threads)) struct TutorialAppTests {
     private let stage: AppStage
 
     init() throws { stage = try AppStage.shared.get() }

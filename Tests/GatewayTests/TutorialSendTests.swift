@@ -10,7 +10,7 @@ import WorkerRuntime
 @testable import Gateway
 
 /// The tutorials' apps send over real HTTP, through gateway, Kafka, worker and hub, and the right devices ring.
-@Suite(.tags(.threads, .c)) struct TutorialSendTests {
+@Suite(.tags(.threads)) struct TutorialSendTests {
     private let stage: AppStage
 
     init() throws { stage = try AppStage.shared.get() }

@@ -6,7 +6,7 @@ import WebFiles
 @testable import Gateway
 
 /// The files of the web page as they are served.
-@Suite(.tags(.threads, .c)) struct WebPageTests {
+@Suite(.tags(.threads)) struct WebPageTests {
     private let gateway: PageStage
 
     init() throws { gateway = try PageStage([]) }

@@ -350,7 +350,7 @@ import Testing
     @Test func aTakenAddressIsNamed() throws {
         try Self.serving { port in
             let second = HTTPServer(HTTPServerConfiguration(listen: "127.0.0.1:\(port)"), handler: Self.echo)
-            #expect(throws: HTTPServingError.cannotListen(address: "127.0.0.1:\(port)", reason: PortOwnerTests.reason)) {
+            #expect(throws: HTTPServingError.cannotListen(address: "127.0.0.1:\(port)", reason: OwnPort.reason)) {
                 try second.start()
             }
         }

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import HTTPServing
@@ -32,13 +31,9 @@ import Testing
         let address = try server.start()
         defer { server.stop() }
         let second = HTTPServer(HTTPServerConfiguration(listen: address.description)) { _ in .text("") }
-        #expect(throws: HTTPServingError.cannotListen(address: address.description, reason: Self.reason)) { try second.start() }
-    }
-
-    /// What is said of a port that this process has.
-    static var reason: String {
-        let name = (try? String(contentsOfFile: "/proc/self/comm", encoding: .utf8)) ?? ""
-        return "Address already in use by '\(name.dropLast())' (pid \(getpid()))"
+        #expect(throws: HTTPServingError.cannotListen(address: address.description, reason: OwnPort.reason)) {
+            try second.start()
+        }
     }
 
     @Test func aProgramsNameIsShownWithoutWhatATerminalWouldActOn() {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Calls about devices over a real socket.
-@Suite(.tags(.threads, .c)) struct RegistrationClientTests {
+@Suite(.tags(.threads)) struct RegistrationClientTests {
     /// Serves a hub and gives a client of it.
     private func calling(
         key: String? = nil, secondary: String? = nil, _ configure: (inout HubEmulatorConfiguration) -> Void = { _ in },

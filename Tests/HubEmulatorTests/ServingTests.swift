@@ -7,7 +7,7 @@ import Testing
 @testable import HubEmulator
 
 /// The hub over a real socket, called by curl.
-@Suite(.tags(.threads, .c)) struct ServingTests {
+@Suite(.tags(.threads)) struct ServingTests {
     /// Runs curl and gives its exit code and its output.
     private func curl(_ arguments: String...) throws -> (code: Int32, output: String) {
         let process = Process()

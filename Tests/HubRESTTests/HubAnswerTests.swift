@@ -204,7 +204,7 @@ struct HubAnswerTests {
     }
 
     @Test(arguments: 0..<30)
-    func anyBodyIsReadWithoutATrap(seed: Int) throws {
+    func whatIsQuotedOfABodyLiesInItAndShowsNoSignature(seed: Int) throws {
         var random = SeededRandom(seed)
         let pieces = [
             "<Detail>", "</Detail>", "TrackingId:", ",", ".", "tag", "sig=", "<", "é", "\u{0}", "quota", "<detail>", "x",

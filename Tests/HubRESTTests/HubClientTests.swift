@@ -6,7 +6,7 @@ import PushModel
 import TestSupport
 import Testing
 
-@Suite(.tags(.c)) struct HubClientTests {
+@Suite struct HubClientTests {
     private func golden(_ query: String, _ fields: String, _ type: String, _ body: String) throws -> String {
         """
         POST /newshub/\(query) HTTP/1.1\r

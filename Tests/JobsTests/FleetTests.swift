@@ -30,7 +30,7 @@ import Testing
         var fleet = Fleet()
         fleet.take(key: Self.key("a"), value: Self.page, heardAt: Self.start)
         let member = fleet.members(at: Self.start + age).first
-        #expect((member != nil) == isKnown)
+        #expect(member?.id == (isKnown ? "a" : nil))
         if let member { #expect(member.isStale == isStale && member.age == max(0, age)) }
     }
 

@@ -65,16 +65,47 @@ import Testing
         #expect(!isFirst && notice == nil && answer == nil)
     }
 
-    @Test(arguments: BrokerFailure.Cause.allCases)
-    func aLineSaysWhatIsWrongAndWhatToCheck(cause: BrokerFailure.Cause) {
-        let line = BrokerWatch.Notice(brokers: "b:1,c:2", event: .silent(cause)).line
-        #expect(line.contains(" at b:1,c:2 (\(cause.rawValue)); trying on; ") && line.hasSuffix("?") && line.contains(" right"))
-    }
+    private static let lines: [(cause: BrokerFailure.Cause?, isAnswered: Bool, reason: String, question: String)] = [
+        (nil, false, "no answer yet", "is `kafka.bootstrap_servers` right?"),
+        (.connectionRefused, false, "connection refused", "is `kafka.bootstrap_servers` right?"),
+        (.noRoute, false, "no way to that address", "is `kafka.bootstrap_servers` right?"),
+        (.timedOut, false, "timed out", "is `kafka.bootstrap_servers` right?"),
+        (.nameUnknown, false, "name unknown", "is `kafka.bootstrap_servers` right?"),
+        (
+            .closedByPeer, false, "closed by peer",
+            "are `kafka.bootstrap_servers`, and `security.protocol` in `kafka.properties`, right?"
+        ),
+        (.notKafka, false, "what answers there is not Kafka", "is `kafka.bootstrap_servers` right?"),
+        (.noTLS, true, "it does not speak TLS", "are the port, and `security.protocol` in `kafka.properties`, right?"),
+        (
+            .certificateNotTrusted, true, "certificate not trusted",
+            "is `ssl.ca.location` in `kafka.properties` right, and the broker's name in its certificate?"
+        ),
+        (
+            .certificateWanted, true, "it does not accept our certificate",
+            "is `ssl.certificate.location` in `kafka.properties` right?"
+        ),
+        (.tlsFailed, true, "TLS cannot be agreed on", "are the `ssl` properties in `kafka.properties` right?"),
+        (
+            .closedAtLogin, true, "closed by peer at the login",
+            "are user and password, or client id and secret, in `kafka.properties` right?"
+        ),
+        (
+            .loginRefused, true, "login refused", "are user and password, or client id and secret, in `kafka.properties` right?"
+        ),
+        (
+            .mechanismRefused, true, "login refused: it does not offer this SASL mechanism",
+            "is `sasl.mechanism` in `kafka.properties` right?"
+        ),
+    ]
 
-    @Test func theLineForARefusedConnectionIsTheDocumentedOne() {
-        #expect(
-            BrokerWatch.Notice(brokers: "127.0.0.1:9999", event: .silent(.connectionRefused)).line
-                == "no broker answers at 127.0.0.1:9999 (connection refused); trying on; is `kafka.bootstrap_servers` right?")
+    @Test func theLineOfEachCauseSaysWhatIsWrongAndWhatToCheck() {
+        for (cause, isAnswered, reason, question) in Self.lines {
+            let beginning = isAnswered ? "no broker lets us in" : "no broker answers"
+            let line = BrokerWatch.Notice(brokers: "b:1,c:2", event: .silent(cause)).line
+            #expect(line == "\(beginning) at b:1,c:2 (\(reason)); trying on; \(question)")
+        }
+        #expect(Set(Self.lines.compactMap(\.cause)) == Set(BrokerFailure.Cause.allCases))
     }
 }
 

@@ -61,15 +61,41 @@ struct BlobListingTests {
         #expect(sorted == ["1121202-y", "12312025-b", "01012026-a", "11212026-x", "other"])
     }
 
+    private static func result(_ bytes: [UInt8]) -> Result<BlobListing, TelemetryFault> {
+        do throws(TelemetryFault) { return .success(try BlobListing(reading: bytes.span, now: now)) } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func written(_ blobs: [BlobListing.Blob], _ marker: String?) -> [UInt8] {
+        let blobs = blobs.map { blob in
+            let size = blob.byteCount.map { "<Content-Length>\($0)</Content-Length>" } ?? ""
+            return "<Blob><Name>\(escaped(blob.name))</Name><Properties>\(size)</Properties></Blob>"
+        }
+        return Array(page(blobs.joined(), "<NextMarker>\(escaped(marker ?? ""))</NextMarker>").utf8)
+    }
+
+    /// The second time with a byte that is another, and perhaps without an end.
     @Test(arguments: 0..<10)
-    func noPageIsReadWithATrap(seed: Int) {
+    func whatIsWrittenIsReadAndAFaultLiesInThePage(seed: Int) throws {
         var random = SeededRandom(seed)
-        let text = Self.page("<Blob><Name>a</Name><Properties><Content-Length>5</Content-Length></Properties></Blob>")
+        let pieces = ["a", "é", "&", "<", ">", "'", "]]>", " ", "7", "/"]
         for _ in 0..<200 {
-            var bytes = Array(text.utf8)
-            for _ in 0...random.below(3) { bytes[random.below(bytes.count)] = UInt8(random.below(256)) }
-            bytes.removeLast(random.below(bytes.count))
-            if let page = try? BlobListing(reading: bytes.span, now: 0) { #expect(page.blobs.count <= 1) }
+            let blobs = (0..<random.below(3)).map { _ in
+                let middle = (0..<random.below(8)).map { _ in pieces[random.below(pieces.count)] }.joined()
+                return BlobListing.Blob(name: "n\(middle)n", byteCount: random.below(2) == 0 ? nil : Int64(random.below(1 << 40)))
+            }
+            let marker = random.below(2) == 0 ? nil : "2!8!&<\(random.below(100))"
+            var bytes = Self.written(blobs, marker)
+            let page = try Self.result(bytes).get()
+            #expect(page.blobs == blobs && page.nextMarker == marker)
+            bytes[random.below(bytes.count)] = UInt8(random.below(256))
+            if random.below(4) == 0 { bytes.removeLast(random.below(bytes.count)) }
+            switch Self.result(bytes) {
+            case .success(let other): #expect(Self.result(Self.written(other.blobs, other.nextMarker)) == .success(other))
+            case .failure(.malformed(let offset)): #expect((0...bytes.count).contains(offset))
+            case .failure: break
+            }
         }
     }
 }

@@ -7,7 +7,6 @@ import Testing
 
 struct OutcomeTrackingTests {
     private static let start = Timestamp(milliseconds: 1_767_225_600_000)
-    private let terms = OutcomeTracking.Terms()
     private let steady = OutcomeTracking.Terms(jitter: 0)
     private var random = SeededRandom(1)
 
@@ -124,14 +123,15 @@ struct OutcomeTrackingTests {
     }
 
     @Test(arguments: [Int64.min, -1, 0, .max])
-    func noClockMakesItTrap(now: Int64) {
+    func aClockThatGoesBackWaitsAndOneFarAheadEndsIt(now: Int64) {
         var test = self
         for acceptedAt in [Int64.min, 0, .max] {
-            var tracking = OutcomeTracking(acceptedAt: .at(acceptedAt), pollCount: .max)
-            _ = tracking.answered(.failed, under: terms, at: .at(now), using: &test.random)
+            var old = OutcomeTracking(acceptedAt: .at(acceptedAt), pollCount: .max)
+            let last = old.answered(.failed, under: steady, at: .at(now), using: &test.random)
+            #expect(last == failed(.unanswered) && old.pollCount == .max)
             var other = OutcomeTracking(acceptedAt: .at(acceptedAt))
-            let step = other.answered(.notVisible, under: terms, at: .at(now), using: &test.random)
-            #expect(step != .unavailable)
+            let step = other.answered(.notVisible, under: steady, at: .at(now), using: &test.random)
+            #expect(step == (now > acceptedAt ? failed(.notVisible) : .poll(after: 10_000)), "accepted at \(acceptedAt)")
         }
     }
 }

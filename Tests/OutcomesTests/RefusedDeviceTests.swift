@@ -76,14 +76,20 @@ struct RefusedDeviceTests {
     }
 
     @Test(arguments: 0..<20)
-    func noBlobIsReadWithATrap(seed: Int) {
+    func upToItsFaultABlobHasTheDevicesThatItsPiecesHave(seed: Int) {
         var random = SeededRandom(seed)
+        let first = entry("BadChannel", "gcm", "h")
         for _ in 0..<200 {
-            var bytes = Array((entry("BadChannel", "gcm", "h") + entry("Throttled", "apns", "i")).utf8)
-            for _ in 0...random.below(3) { bytes[random.below(bytes.count)] = UInt8(random.below(256)) }
+            var bytes = Array((first + entry("Throttled", "apns", "i")).utf8)
+            let places = (0...random.below(3)).map { _ in random.below(bytes.count) }
+            for place in places { bytes[place] = UInt8(random.below(256)) }
             bytes.removeLast(random.below(bytes.count))
-            let list = RefusedDeviceList(reading: bytes.span)
-            #expect(list.devices.allSatisfy { !$0.handle.isEmpty && !$0.platform.isEmpty } && list.devices.count <= 2)
+            let (list, piece) = (RefusedDeviceList(reading: bytes.span), FeedbackPiece(reading: bytes.span))
+            #expect(piece.devices.starts(with: list.devices))
+            if list.fault?.isOfContent != true { #expect(piece.devices == list.devices && piece.unreadableCount == 0) }
+            if case .malformed(let offset) = list.fault { #expect((piece.byteCount...bytes.count).contains(offset)) }
+            let isFirstWhole = (places + [bytes.count]).allSatisfy { $0 >= first.utf8.count }
+            if isFirstWhole { #expect(list.devices.first == read(first).devices.first) }
         }
     }
 }

@@ -24,6 +24,11 @@ enum Specimen {
     }
 }
 
+/// A text as XML has it.
+func escaped(_ text: String) -> String {
+    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+}
+
 /// Reads a text as telemetry.
 func telemetry(_ text: String) throws(TelemetryFault) -> NotificationTelemetry {
     let bytes = Array(text.utf8)

@@ -157,9 +157,10 @@ struct TrackedCallTests {
             var document = JSONDocument()
             let text = result(.unavailable, call)
             try document.read(text.span)
-            var next = ByteWriter()
+            var (next, again) = (ByteWriter(), ByteWriter())
             call.append(to: &next)
-            _ = try TrackedCall(next.span)
+            try TrackedCall(next.span).append(to: &again)
+            #expect(again.text == next.text)
         }
         #expect(refused > 1000 && refused < 4000)
     }

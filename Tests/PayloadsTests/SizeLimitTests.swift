@@ -99,9 +99,4 @@ struct SizeLimitTests {
         #expect(error.code == .payloadTooLarge && error.pointer == "/template")
         #expect(error.measuredByteCount == 65_537 && error.allowedByteCount == 65_536)
     }
-
-    @Test(arguments: Platform.allCases)
-    func bodyLimitsAreNeverAboveTheHubs(_ platform: Platform) {
-        #expect((1...PayloadLimit.hubByteCount).contains(PayloadLimit.bodyByteCount(for: platform)))
-    }
 }

@@ -1,4 +1,4 @@
-import Settings
+import YAML
 
 /// The reason for which a ScaledObject is not the rule that is simulated.
 package struct RuleError: Error, CustomStringConvertible {

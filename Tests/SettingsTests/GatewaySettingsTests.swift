@@ -165,7 +165,11 @@ import Testing
     ]
 
     @Test(arguments: good) func withTheRulesThereIsOne(variables: [String: String]) throws {
-        #expect(throws: Never.self) { try gateway(variables) }
+        let configuration = try gateway(variables)
+        #expect(configuration.listen == variables["PUSHFAN_GATEWAY_LISTEN"] ?? "127.0.0.1:8080")
+        #expect(configuration.userTag == variables["PUSHFAN_HUB_USER_TAG"] ?? "username:{user}")
+        #expect(configuration.keysFile == variables["PUSHFAN_GATEWAY_KEYS_FILE"])
+        #expect(configuration.allowsDemoSignIn == (variables["PUSHFAN_GATEWAY_DEMO_AUTH"] != nil))
     }
 
     static let wrong: [(variable: String, value: String, fault: String)] = [

@@ -14,6 +14,12 @@ import Testing
         if case .failure(let fault) = read(type, text) { fault.message } else { nil }
     }
 
+    /// What is legal is taken as it is written. Anything else has its fault.
+    private func expect(_ text: String, as type: SettingType<String>, fault: String?) {
+        #expect(value(type, text) == (fault == nil ? text : nil))
+        #expect(self.fault(type, text) == fault)
+    }
+
     static let durations: [(String, Duration?)] = [
         ("200ms", .milliseconds(200)), ("10s", .seconds(10)), ("5m", .seconds(300)), ("1h", .seconds(3600)), ("0s", .zero),
         ("10", nil), ("s", nil), ("1.5s", nil), ("-1s", nil), ("1 s", nil), ("1S", nil), ("1d", nil), ("", nil), ("٣s", nil),
@@ -66,30 +72,37 @@ import Testing
         #expect(ListenAddress(text)?.description == shown)
     }
 
-    static let brokers: [(String, Bool)] = [
-        ("a:9092", true), ("a:1,b:2", true), ("a:1, b:2", true), ("a", true), ("PLAINTEXT://a:9092", true), ("[::1]:9092", true),
-        ("", false), ("a:1,", false), ("a b:1", false), ("a:x", false), ("a:0", false), ("a:1,a:1", false),
+    static let brokers: [(String, [String]?, String?)] = [
+        ("a:9092", ["a:9092"], nil), ("a:1,b:2", ["a:1", "b:2"], nil), ("a:1, b:2", ["a:1", "b:2"], nil), ("a", ["a"], nil),
+        ("PLAINTEXT://a:9092", ["PLAINTEXT://a:9092"], nil), ("[::1]:9092", ["[::1]:9092"], nil), ("", nil, "is empty"),
+        ("a:1,", nil, "is empty"), ("a b:1", nil, "is not host:port"), ("a:x", nil, "is not host:port"),
+        ("a:0", nil, "is not host:port"), ("a:1,a:1", nil, "names \"a:1\" twice"),
     ]
 
-    @Test(arguments: brokers) func brokersAreAddresses(_ text: String, _ isLegal: Bool) {
-        #expect((value(.list(of: .broker), text) != nil) == isLegal)
+    @Test(arguments: brokers) func brokersAreAddresses(_ text: String, _ brokers: [String]?, _ message: String?) {
+        #expect(value(.list(of: .broker), text) == brokers)
+        #expect(fault(SettingType.list(of: .broker), text) == message)
     }
 
-    static let names: [(String, Bool)] = [
-        ("push.requests.v1", true), ("a_b-C", true), (".", false), ("..", false), ("a b", false), ("a/b", false), ("ä", false),
-        (String(repeating: "a", count: 249), true), (String(repeating: "a", count: 250), false),
-    ]
-
-    @Test(arguments: names) func nameIsWhatKafkaTakes(_ text: String, _ isLegal: Bool) {
-        #expect((value(.name("a topic", atMost: 249), text) != nil) == isLegal)
+    @Test(
+        arguments: [
+            ("push.requests.v1", nil), ("a_b-C", nil), (String(repeating: "a", count: 249), nil),
+            (".", "is not a legal name"), ("..", "is not a legal name"), ("a b", "is not a legal name"),
+            ("a/b", "is not a legal name"), ("ä", "is not a legal name"), (String(repeating: "a", count: 250), "is too long"),
+        ] as [(String, String?)])
+    func nameIsWhatKafkaTakes(_ text: String, _ message: String?) {
+        expect(text, as: .name("a topic", atMost: 249), fault: message)
     }
 
-    @Test(arguments: [
-        ("username:{user}", true), ("$UserId:{{user}}", true), ("{user}", true), ("username:", false), ("{user}{user}", false),
-        ("a b{user}", false), (String(repeating: "a", count: 95) + "{user}", false),
-    ])
-    func userTagHoldsTheUserOnce(_ text: String, _ isLegal: Bool) {
-        #expect((value(.userTag, text) != nil) == isLegal)
+    @Test(
+        arguments: [
+            ("username:{user}", nil), ("$UserId:{{user}}", nil), ("{user}", nil),
+            (String(repeating: "a", count: 94) + "{user}", nil), ("username:", "does not contain {user} once"),
+            ("{user}{user}", "does not contain {user} once"), ("a b{user}", "contains a character that no tag may have"),
+            (String(repeating: "a", count: 95) + "{user}", "is too long"),
+        ] as [(String, String?)])
+    func userTagHoldsTheUserOnce(_ text: String, _ message: String?) {
+        expect(text, as: .userTag, fault: message)
     }
 
     static let properties: [(String, [String: String]?)] = [
@@ -126,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: [("2020-06", true), ("2016-12", true), ("2020-13", false), ("2020-6", false), ("2020-06&x", false)])
-    func apiVersionIsAMonth(_ text: String, _ isLegal: Bool) {
-        #expect((value(.month, text) != nil) == isLegal)
+    func apiVersionIsAMonth(_ text: String, _ isMonth: Bool) {
+        expect(text, as: .month, fault: isMonth ? nil : "is not a month")
     }
 }

@@ -4,7 +4,7 @@ public import Testing
 extension Tag {
     /// Reaches code that several threads share: ThreadSanitizer looks at it.
     @Tag public static var threads: Self
-    /// Reaches a C library: AddressSanitizer looks at it.
+    /// Is of a module with a C library or raw memory of its own: AddressSanitizer looks at it.
     @Tag public static var c: Self
     /// A suite that waits for half a minute or longer: `.ci/run-tests` begins with it.
     @Tag public static var waits: Self

@@ -45,9 +45,15 @@ public enum GzipMaker {
     }
 
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(UInt32.max) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+        var sum = UInt32.max
+        for byte in bytes {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 {
+                let carry: UInt32 = sum & 1 == 1 ? 0xEDB8_8320 : 0
+                sum = sum >> 1 ^ carry
+            }
         }
+        return ~sum
     }
 
     private static func littleEndian(_ number: some FixedWidthInteger & UnsignedInteger) -> [UInt8] {

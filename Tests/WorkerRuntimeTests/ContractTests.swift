@@ -6,7 +6,7 @@ import Testing
 import WorkerRuntime
 
 /// Whatever stands on the topic, every record ends as exactly one result or one dead letter, and nothing holds up the others.
-@Suite(.serialized, .tags(.c))
+@Suite(.serialized)
 struct ContractTests {
     /// How a record must end.
     private enum Fate: Equatable {

@@ -9,7 +9,7 @@ import Testing
 import WorkerRuntime
 
 /// How a worker ends, and how the next one goes on.
-@Suite(.serialized, .tags(.waits, .threads, .c))
+@Suite(.serialized, .tags(.waits, .threads))
 struct DrainTests {
     private static func request(_ name: String) -> String {
         #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}}"#
@@ -140,12 +140,15 @@ struct DrainTests {
         try bench.publish(
             #"{"id":"both","audience":{"categories":["both"]},"platforms":["apple","fcmv1"],"message":{"title":"T"}}"#)
         let first = try bench.startWorker { configuration in
-            configuration.drainTimeout = .seconds(1)
+            configuration.drainTimeout = .seconds(300)
             configuration.topics.delays = []
         }
         // Both answers are taken in, so that none is lost where the drain is over before it comes.
         #expect(eventually { bench.metric("pushfan_sends_total") == 2 && bench.metric("pushfan_retry_queue_records") == 1 })
-        try first.stop()
+        first.askToStop()
+        #expect(eventually { bench.logLines.all.contains { $0.contains("what is in flight first") } })
+        bench.clock.advance(by: .seconds(300))
+        try first.wait()
         try bench.results(1)
         let result = try bench.resultsByRequest()["both"]
         #expect(result?.summary == "partial cancelled worker_shutdown 1")

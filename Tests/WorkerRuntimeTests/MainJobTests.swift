@@ -6,7 +6,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// The main job on both brokers: a record becomes a correct hub call and one final result.
-@Suite(.serialized, .tags(.threads, .c))
+@Suite(.serialized, .tags(.threads))
 struct MainJobTests {
     @Test(arguments: brokers) func aRequestForAUserRingsTheUsersDeviceAndHasOneResult(_ broker: Bench.Broker) throws {
         let bench = try Bench(broker)

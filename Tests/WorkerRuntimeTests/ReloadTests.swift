@@ -10,7 +10,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// Hubs that change while the worker runs.
-@Suite(.serialized, .tags(.waits, .threads, .c))
+@Suite(.serialized, .tags(.waits, .threads))
 struct ReloadTests {
     private static func request(_ name: String, _ members: String = "") -> String {
         #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}\#(members)}"#

@@ -9,7 +9,7 @@ import Testing
 import WorkerRuntime
 
 /// Requests of every shape through one worker: what the hub was asked, what rang, what the result says, and what nobody may see.
-@Suite(.serialized, .tags(.c))
+@Suite(.serialized)
 struct ShapeTests {
     private static let alice = String(repeating: "A1", count: 32)
     private static let dora = String(repeating: "D0", count: 32)

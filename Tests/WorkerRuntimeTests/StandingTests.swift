@@ -9,7 +9,7 @@ import Testing
 import WorkerRuntime
 
 /// A worker that asks its hubs whether they are there, and is not ready on a guess. Nothing is sent for it.
-@Suite(.tags(.threads, .c))
+@Suite(.tags(.threads))
 struct StandingTests {
     private static func asks(_ configuration: inout WorkerConfiguration) { configuration.checksHubs = true }
 

@@ -115,8 +115,9 @@ public struct Table {
     /// The rows that together show all of `row`.
     private static func wrapped(_ row: [String], to widths: [Int]) -> [[String]] {
         let pieces = zip(row, widths).map { DisplayWidth.wrap($0, to: $1) }
-        return (0..<(pieces.map(\.count).max() ?? 0)).map { index in
-            pieces.map { index < $0.count ? $0[index] : "" }
+        let height = pieces.map(\.count).max() ?? 0
+        return (0..<height).map { (index: Int) -> [String] in
+            pieces.map { (lines: [String]) -> String in index < lines.count ? lines[index] : "" }
         }
     }
 

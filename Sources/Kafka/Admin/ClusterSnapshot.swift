@@ -47,7 +47,7 @@ struct ClusterSnapshot {
                 client.diagnosis.watch?.answered()
                 return metadata
             }
-            reason = worstError() ?? reason
+            reason = worstError() ?? reason ?? client.tokenError
             if let reason, reason.isAuthentication || reason.isFatal { throw reason }
             let error = KafkaError(code)
             if error.isUnreachable { client.diagnosis.watch?.noteFailure(reason?.brokerFailure?.cause) }

@@ -47,6 +47,11 @@ final class ClientHandle: @unchecked Sendable {
     /// True if properties or certificates have changed since it was made, so that another must take its place.
     var isOutdated: Bool { live.map { $0.epoch != epoch } ?? false }
 
+    /// The reason for which the client has no token to log in with, or nil. Of its events only the first of several alike tells it.
+    var tokenError: KafkaError? {
+        tokens?.failure.map { KafkaError(RD_KAFKA_RESP_ERR__AUTHENTICATION, message: $0.reason) }
+    }
+
     /// Has the client log in as `login` when it connects next. Nil, and what the library refuses, changes nothing.
     func logIn(as login: Login?) {
         guard let login else { return }

@@ -73,6 +73,12 @@ public final class TokenKeeper: Sendable {
         if begins { queue.async { [weak self] in self?.renew() } }
     }
 
+    /// The reason for which clients have no valid token now, or nil where they have one or none was asked for yet.
+    var failure: TokenFailure? {
+        guard case .failure(let failure)? = state.withLock({ Self.current(in: $0) }) else { return nil }
+        return failure
+    }
+
     private func renew() {
         let result = Result { () throws(TokenFailure) in try fetch() }
         // Whoever has the last hold on a client destroys it, which takes time, so not under the lock.

@@ -1,4 +1,5 @@
 internal import Basics
+import YAML
 
 /// A flag of the command line that sets a key.
 public struct SettingFlag: Sendable {
@@ -105,7 +106,7 @@ struct SettingSources {
     ///   - origin: The source that named it.
     mutating func add(file path: String, namedBy origin: SettingOrigin) {
         do {
-            try add(file: path, root: YAMLReader.read(try readFile(path)))
+            try add(file: path, root: YAMLReader.read(try readFile(path), showing: SettingText.shown))
         } catch let error as YAMLError {
             problems.append(SettingProblem(nil, origin: at(error.mark, path: path), message: error.message))
         } catch {

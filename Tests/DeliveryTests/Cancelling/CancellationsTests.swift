@@ -18,7 +18,8 @@ import Testing
         let isTaken = cancellations.add("a", at: Self.now, now: Self.now)
         #expect(isTaken)
         #expect(!cancellations.isEmpty && cancellations.count == 1)
-        #expect((cancellations.cancellation(of: "a", published: Self.now.adding(milliseconds: published)) != nil) == isCancelled)
+        let found = cancellations.cancellation(of: "a", published: Self.now.adding(milliseconds: published))
+        #expect(found?.moment == (isCancelled ? Self.now : nil))
         #expect(cancellations.cancellation(of: "b", published: Self.now.adding(milliseconds: published)) == nil)
         #expect(cancellations.cancellation(of: "", published: Self.now.adding(milliseconds: published)) == nil)
     }
@@ -61,7 +62,7 @@ import Testing
         var request = PushRequest()
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Self.now)
         _ = RequestReader(from: .own).read(json.span, headers: RecordHeaders(), origin: origin, into: &request)
-        #expect((cancellations.cancellation(of: request, published: Self.now) != nil) == isCancelled)
+        #expect(cancellations.cancellation(of: request, published: Self.now)?.moment == (isCancelled ? Self.now : nil))
         let later = Self.now.adding(milliseconds: 1)
         #expect(cancellations.cancellation(of: request, published: later) == nil || members.contains("parent\""))
     }
@@ -141,7 +142,7 @@ import Testing
         var request = PushRequest()
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Self.now)
         _ = RequestReader(from: .own).read(json.span, headers: RecordHeaders(), origin: origin, into: &request)
-        #expect((cancellations.cancellation(of: request, published: Self.now) != nil) == isCancelled)
+        #expect(cancellations.cancellation(of: request, published: Self.now)?.moment == (isCancelled ? Self.now : nil))
     }
 
     @Test func cancellationsOfOneIdByTwoTenantsStandSideBySide() {
@@ -222,7 +223,7 @@ import Testing
             cancellations.removeExpired(now: Self.now.adding(milliseconds: Self.lifetime + passed * 1000))
             #expect(cancellations.count == Int(99 - passed) && cancellations.forgottenCount == 0)
             let oldest = cancellations.cancellation(of: "\(passed + 1)", published: Self.now)
-            #expect((oldest != nil) == (passed < 99))
+            #expect(oldest?.moment == (passed < 99 ? Self.now.adding(seconds: passed + 1) : nil))
             #expect(cancellations.cancellation(of: "\(passed)", published: Self.now) == nil)
         }
         #expect(cancellations.isEmpty)
@@ -250,8 +251,8 @@ import Testing
             }
             let asked = "\(random.below(40))"
             let published = now.adding(milliseconds: -Int64(random.below(Int(Self.lifetime))))
-            let expected = list.contains { $0.id == asked && published <= $0.moment }
-            #expect((cancellations.cancellation(of: asked, published: published) != nil) == expected)
+            let expected = list.first { $0.id == asked && published <= $0.moment }
+            #expect(cancellations.cancellation(of: asked, published: published)?.moment == expected?.moment)
             #expect(cancellations.count == list.count)
         }
     }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Settings
+@testable import YAML
 
 @Suite(.tags(.c)) struct YAMLReaderTests {
     /// The tree as text, with the place of each scalar.
@@ -93,17 +93,40 @@ import Testing
         #expect(failure(Array("[\(deep)]".utf8)) != nil)
     }
 
-    @Test func anyBytesAreReadOrRefused() {
-        var state: UInt64 = 42
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
+    /// A tree as JSON, which is YAML too.
+    private func json(_ node: YAMLNode) -> String {
+        switch node.value {
+        case .scalar(let text, _): json(text)
+        case .sequence(let items): "[" + items.map(json).joined(separator: ", ") + "]"
+        case .mapping(let entries): "{" + entries.map { "\(json($0.key)): \(json($0.node))" }.joined(separator: ", ") + "}"
         }
+    }
+
+    private func json(_ text: String) -> String {
+        let letters = text.unicodeScalars.map { scalar in
+            switch scalar.value {
+            case 0x22, 0x5C: "\\\(scalar)"
+            case ..<0x10: "\\x0\(String(scalar.value, radix: 16))"
+            case ..<0x20, 0x7F..<0xA0: "\\x\(String(scalar.value, radix: 16))"
+            default: "\(scalar)"
+            }
+        }
+        return "\"\(letters.joined())\""
+    }
+
+    /// Of bytes that are nearly YAML.
+    @Test func whatIsReadIsReadAgainFromItsJSON() throws {
+        var random = SeededRandom(42)
         let alphabet = Array("ab:{}[],-?&*!|>'\"%@`# \n\t\\~".utf8) + [0x00, 0x85, 0xC3, 0xA4, 0xFF]
         var (read, refused) = (0, 0)
         for _ in 0..<20_000 {
-            let bytes = (0..<random(30)).map { _ in alphabet[random(alphabet.count)] }
-            if failure(bytes) == nil { read += 1 } else { refused += 1 }
+            let bytes = (0..<random.below(30)).map { _ in alphabet[random.below(alphabet.count)] }
+            guard let node = try? YAMLReader.read(bytes) else {
+                refused += 1
+                continue
+            }
+            read += 1
+            #expect(json(try YAMLReader.read(Array(json(node).utf8))) == json(node), "\(bytes)")
         }
         #expect(read > 100 && refused > 1000)
     }

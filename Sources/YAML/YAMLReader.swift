@@ -6,29 +6,33 @@ internal import Basics
 /// text, a key twice in one mapping, and more than one document.
 package struct YAMLReader: ~Copyable {
     /// The most bytes a file may have.
-    static let byteLimit = 1 << 20
+    package static let byteLimit = 1 << 20
     /// The most scalars, sequences and mappings.
     static let nodeLimit = 10_000
     /// The most sequences and mappings inside each other.
     static let depthLimit = 32
 
     private var parser: YAMLParser
+    private let showing: (String) -> String
     private var nodeCount = 0
 
-    private init(_ parser: consuming YAMLParser) {
+    private init(_ parser: consuming YAMLParser, showing: @escaping (String) -> String) {
         self.parser = parser
+        self.showing = showing
     }
 
     /// Reads one document of UTF-8, with or without a byte-order mark. An empty file is an empty mapping. An error has the place
-    /// and a plain sentence.
-    package static func read(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode {
+    /// and a plain sentence, in which `showing` says how a key of the file is written.
+    package static func read(
+        _ bytes: [UInt8], showing: @escaping (String) -> String = { "\"\($0)\"" }
+    ) throws(YAMLError) -> YAMLNode {
         guard bytes.count <= byteLimit else {
             throw YAMLError(
                 mark: YAMLMark(line: 1, column: 1), message: "the file has \(bytes.count) bytes, more than \(byteLimit)")
         }
         let content = Array(bytes.withoutByteOrderMark)
         return try content.withUnsafeBufferPointer { (buffer) throws(YAMLError) -> YAMLNode in
-            var reader = YAMLReader(try YAMLParser(buffer))
+            var reader = YAMLReader(try YAMLParser(buffer), showing: showing)
             return try reader.document()
         }
     }
@@ -86,7 +90,7 @@ package struct YAMLReader: ~Copyable {
                 throw YAMLError(mark: event.mark, message: "a key must be text")
             }
             if let line = lines.updateValue(event.mark.line, forKey: key) {
-                let message = "the key \(SettingText.shown(key)) stands in line \(line) already"
+                let message = "the key \(showing(key)) stands in line \(line) already"
                 throw YAMLError(mark: event.mark, message: message)
             }
             entries.append(.init(key: key, mark: event.mark, node: try node(try parser.next(), depth: depth + 1)))

@@ -36,4 +36,9 @@ package struct YAMLNode: Sendable {
 package struct YAMLError: Error, Equatable {
     package let mark: YAMLMark
     package let message: String
+
+    package init(mark: YAMLMark, message: String) {
+        self.mark = mark
+        self.message = message
+    }
 }

@@ -1,0 +1,28 @@
+import Publishing
+import PushModel
+import TestSupport
+import Testing
+import class Jobs.ResultTracer
+@testable import Gateway
+
+/// Results as a worker writes them, each under a word.
+enum LookupResults {
+    /// A result of `id`, read.
+    static func record(_ word: String, of id: String, members: String = "") throws -> ResultRecord {
+        let state = word.hasPrefix("same") ? "duplicate" : word
+        let error =
+            switch word {
+            case "sameID": #","error":{"code":"duplicate","message":"/id: The request at offset 7 has the same source and id."}"#
+            case "sameKey": #","error":{"code":"duplicate","message":"/dedupe/key: The request at offset 7 has the same key."}"#
+            default: ""
+            }
+        let kind = word == "outcome" ? "outcome" : "final"
+        let json = #"{"request_id":"\#(id)","kind":"\#(kind)","state":"\#(state)"\#(error)\#(members)}"#
+        return try #require(ResultRecord(json: Array(json.utf8), partition: 0, offset: 0, timestamp: 0))
+    }
+
+    /// The same result at another offset, and so much later.
+    static func moved(_ result: ResultRecord, to offset: Int64) -> ResultRecord {
+        ResultRecord(json: result.json, partition: 0, offset: offset, timestamp: offset) ?? result
+    }
+}
