@@ -62,12 +62,15 @@ def commands(trial):
 
     def run(line):
         return subprocess.run(["bash", "-c", line], env=shell, cwd=folder, capture_output=True, text=True, check=False)
-    wrong, count = [], 0
+    wrong, count, left = [], 0, None
     failed, = trial.fail(1)
     for place in [*trial.places(), f"requests/{failed}", f"requests?filter=request:{failed}", "replays/new?filter=state:failed"]:
         trial.way.requests.clear()
         trial.open(place)
         asked = {line.split()[1].split("?")[0] for line in trial.way.requests if not re.search(UNSAID, line)}
+        # The page that was left may have asked for its own request once more.
+        asked = {path for path in asked if not left or left not in path}
+        left = place.partition("/")[2]
         if place.startswith("replays/new"):
             trial.fill("[name=reason]", "it's \"quoted\" $HOME")
         shown = trial.browser.script("return [...document.querySelectorAll('main details.as pre')].flatMap((one) => one.textContent.split('\\n'))")
@@ -113,7 +116,10 @@ def payloads(trial):
         trial.browser.await_element(css)
         shown = trial.shown(css)
         for said in (call["request_line"], *call["headers"], f"{call['body_bytes']:,} of {call['body_bytes_allowed']:,} bytes"):
-            check(said in shown, f"{call['platform']} does not show {said!r}")
+            moment = said.partition("apns-expiration: ")[2]
+            # The page asked some seconds before this did.
+            isShown = (found := re.search(r"apns-expiration: (\d+)", shown)) and abs(int(found[1]) - int(moment)) < 60 if moment else said in shown
+            check(isShown, f"{call['platform']} does not show {said!r}")
         equal(re.sub(r"\s", "", trial.shown(f"{css} pre[aria-label^=Body]")), re.sub(r"\s", "", call["body"]), f"the body of {call['platform']}")
 
 
