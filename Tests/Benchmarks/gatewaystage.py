@@ -4,14 +4,11 @@ import asyncio
 import base64
 import collections
 import json
-import pathlib
 import re
-import subprocess
-import sys
 import time
-import urllib.request
 
-from stage import Stage, processor_seconds
+from stage import Program, Stage, megabytes, processor_seconds, status, until
+from web import ask
 
 CONTENT_TYPE = "Content-Type: application/json\r\n"
 
@@ -30,34 +27,21 @@ class GatewayStage(Stage):
         self.make_topics()
         self.start_hub(*hub, record=record)
         self.start_worker(worker)
-        log = self.work / "gateway.log"
-        with open(log, "wb") as file:
-            self.gateway = subprocess.Popen(
-                [self.program, "gateway"], env=self.environment | {"PUSHFAN_LOG_LEVEL": "info"}, stdout=file, stderr=file)
-        self.gateways.append(self.gateway)
-        self.port = self.address(log, "apps are served")
-        self.probes = self.address(log, "probes and metrics are served")
-        deadline = time.monotonic() + 60
-        while asyncio.run(call(self.port, "POST", "/api/notifications", "nobody")).status != 200:
-            if time.monotonic() > deadline:
-                sys.exit("nothing could be sent within 60 s")
-            time.sleep(0.2)
+        self.port = self.serve()
+        self.probes = self.gateway.address("probes and metrics are served").rpartition(":")[2]
+        until(lambda: asyncio.run(call(self.port, "POST", "/api/notifications", "nobody")).status == 200, "something is sent", pause=0.2)
 
-    def address(self, log, words):
-        """The port in the line of the log that has the words."""
-        for _ in range(200):
-            for line in log.read_text(encoding="utf-8").splitlines():
-                if words in line and (found := re.search(r"127\.0\.0\.1:(\d+)", line)):
-                    return int(found.group(1))
-            if self.gateway.poll() is not None:
-                break
-            time.sleep(0.1)
-        sys.exit(f"the gateway did not start:\n{log.read_text(encoding='utf-8')}")
+    def serve(self, name="gateway", **settings):
+        """Starts a gateway; returns its port. Settings that are None are left out."""
+        given = self.environment | {"PUSHFAN_LOG_LEVEL": "info"} | settings
+        self.gateway = Program(self.program, "gateway", log=self.work / f"{name}.log",
+                               environment={key: value for key, value in given.items() if value is not None})
+        self.gateways.append(self.gateway)
+        return int(self.gateway.address("apps are served").rpartition(":")[2])
 
     def metric(self, name):
         """The sum of the gateway's series of a name."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.probes}/metrics", timeout=30) as page:
-            lines = page.read().decode().splitlines()
+        lines = ask(f"http://127.0.0.1:{self.probes}/metrics").text.splitlines()
         return sum(float(line.split()[-1]) for line in lines if re.match(name + r"[ {]", line))
 
     def hub_calls(self):
@@ -65,9 +49,7 @@ class GatewayStage(Stage):
 
     def devices(self):
         """The hub's devices, by their users' tags."""
-        hub = re.search(r"Endpoint=(http://[^/;]+)/", self.environment["PUSHFAN_HUB_CONNECTION_STRING"]).group(1)
-        with urllib.request.urlopen(f"{hub}/devices", timeout=60) as page:
-            found = json.load(page)
+        found = ask(f"{self.hubs[0].address}/devices").json
         return {tag: device for device in found for tag in device["tags"] if tag.startswith("username:")}
 
     def users(self, count):
@@ -80,12 +62,11 @@ class GatewayStage(Stage):
 
     def memory(self):
         """What the gateway has in memory, in MiB, and its threads."""
-        status = pathlib.Path(f"/proc/{self.gateway.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) / 1024, int(re.search(r"Threads:\s+(\d+)", status).group(1))
+        return megabytes(self.gateway, "VmRSS"), status(self.gateway, "Threads")
 
     def used(self):
         """Seconds of processor time that the gateway has used."""
-        return processor_seconds(self.gateway.pid)
+        return processor_seconds(self.gateway)
 
 
 class IndexedStage(GatewayStage):
@@ -112,35 +93,23 @@ class IndexedStage(GatewayStage):
                 "message": {"title": "Hi"}, "labels": {"campaign": f"c{number % 1000}"}} for number in numbers)
             done = numbers.stop
         # A hub that is not known may become known, so its requests wait for a while.
-        while sum(json.loads(self.command("status", "-o", "json", allowed=(0, 1, 6)))[kind] for kind in ("lag_records", "delayed_records")):
-            time.sleep(1)
-        self.workers[0].terminate()
-        self.workers.pop().wait(60)
+        def rests():
+            found = json.loads(self.command("status", "-o", "json", allowed=(0, 1, 6)))
+            return not found["lag_records"] + found["delayed_records"]
+        until(rests, "the worker has nothing to do", limit=3600, pause=1)
+        self.workers.pop().end(60)
 
     def wait_for_index(self, port):
         """The index's state, once it has caught up."""
-        while (index := self.ask(port, "/v1/status")[0]["index"])["state"] != "current":
-            time.sleep(0.5)
-        return index
-
-    def serve(self, name, state=None):
-        """Starts a gateway; returns its port."""
-        log = self.work / f"{name}.log"
-        more = {"PUSHFAN_LOG_LEVEL": "info"} | ({"PUSHFAN_GATEWAY_STATE_DIR": str(state)} if state else {})
-        with open(log, "wb") as file:
-            self.gateway = subprocess.Popen([self.program, "gateway"], env=self.environment | more, stdout=file, stderr=file)
-        self.gateways.append(self.gateway)
-        return self.address(log, "apps are served")
+        return until(lambda: (index := self.ask(port, "/v1/status")[0]["index"])["state"] == "current" and index, "the index", limit=3600, pause=0.5)
 
     def ask(self, port, target, body=None):
         """The answer's JSON, and the milliseconds that it took."""
         begun = time.perf_counter()
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}{target}", json.dumps(body).encode() if body is not None else None,
-            {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=120) as answer:
-            found = json.load(answer)
-        return found, (time.perf_counter() - begun) * 1000
+        answer = ask(f"http://127.0.0.1:{port}{target}", body, Authorization=f"Bearer {self.key}")
+        if answer.status not in (200, 201, 202):
+            raise AssertionError(f"{target}: {answer.status} {answer.text}")
+        return answer.json, (time.perf_counter() - begun) * 1000
 
 
 Answer = collections.namedtuple("Answer", "status body begun ended")

@@ -1,30 +1,38 @@
 """What the benchmarks of this folder have in common: topics of their own, a hub that is emulated, workers, and what the results tell."""
 
+import concurrent.futures
 import datetime
 import json
 import os
 import pathlib
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PARTITIONS = 8
-TICKS = os.sysconf("SC_CLK_TCK")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+from claims import until  # noqa: E402
+from programs import Emulator, Program, run  # noqa: E402
+from script import ROOT, parser  # noqa: E402
 
-# Ended by a signal, a benchmark ends what it started as at its end.
-for ending in signal.SIGTERM, signal.SIGHUP:
-    signal.signal(ending, lambda received, _: sys.exit(128 + received))
+PARTITIONS = 8
+PROGRAM = os.environ.get("PUSHFAN_BENCH_PROGRAM", str(ROOT / ".build/release/pushfan"))
+
+
+def options(text, **numbers):
+    """A parser of BOOTSTRAP and of options with numbers, each with its default. The text is the benchmark's."""
+    made = parser(text.partition("\n\n")[2], program=False)
+    made.add_argument("bootstrap")
+    for name, default in numbers.items():
+        made.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
+    return made
 
 
 class Stage:
     """One run. The program is .build/release/pushfan (`Deploy/demo` builds it), or the one that PUSHFAN_BENCH_PROGRAM names."""
 
     def __init__(self, name, bootstrap, settings=None):
-        self.program = os.environ.get("PUSHFAN_BENCH_PROGRAM", str(ROOT / ".build/release/pushfan"))
+        self.program = PROGRAM
         self.run = f"pushfan-{name}-{os.getpid()}-{int(time.time())}"
         self.folder = tempfile.TemporaryDirectory(prefix=f"pushfan-{name}-")
         self.work = pathlib.Path(self.folder.name)
@@ -40,29 +48,21 @@ class Stage:
             "PUSHFAN_LISTEN": "127.0.0.1:0",
             "PUSHFAN_LOG_LEVEL": "warning",
         } | (settings or {})
-        self.hub = None
-        self.workers = []
-        self.gateways = []
+        self.hubs, self.workers, self.gateways = [], [], []
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         # Gateways have sends that wait for the workers, and the workers have calls to finish before the hub may go.
-        for group in (self.gateways, self.workers, [self.hub] if self.hub else []):
-            for process in group:
-                process.terminate()
-            for process in group:
-                try:
-                    process.wait(40)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
+        with concurrent.futures.ThreadPoolExecutor() as threads:
+            for group in self.gateways, self.workers, self.hubs:
+                list(threads.map(lambda program: program.end(), group))
         self.folder.cleanup()
 
     def command(self, *arguments, allowed=(0,), **environment):
         """Runs a command of pushfan to its end; returns what it printed. Ends the benchmark when its exit status is not allowed."""
-        done = subprocess.run([self.program, *map(str, arguments)], env=self.environment | environment, capture_output=True, text=True)
+        done = run(self.program, *arguments, env=self.environment | environment, timeout=None)
         if done.returncode not in allowed:
             sys.exit(f"pushfan {' '.join(map(str, arguments))}: exit status {done.returncode}\n{done.stderr}")
         return done.stdout
@@ -71,19 +71,15 @@ class Stage:
         self.command("topics", "create", "--partitions", partitions, "--replication", 1, "--timeout", "120s")
 
     def start_hub(self, *arguments, record="off"):
-        self.hub = subprocess.Popen(
-            [self.program, "emulator", "--listen", "127.0.0.1:0", "--record", record, *arguments],
-            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        connection = self.hub.stdout.readline().strip()
-        if not connection.startswith("Endpoint="):
-            sys.exit("the emulator did not start")
-        self.environment["PUSHFAN_HUB_CONNECTION_STRING"] = connection
+        self.hubs.append(Emulator(self.program, "--record", record, *arguments, environment=self.environment))
+        self.environment["PUSHFAN_HUB_CONNECTION_STRING"] = self.hubs[-1].connection
 
     def start_worker(self, name=None):
         name = name or f"w{len(self.workers) + 1}"
-        with open(self.work / f"{name}.log", "wb") as log:
-            self.workers.append(subprocess.Popen(
-                [self.program, "worker"], env=self.environment | {"PUSHFAN_WORKER_ID": f"{self.run}-{name}"}, stdout=log, stderr=log))
+        log = self.work / f"{name}.log"
+        log.unlink(missing_ok=True)  # of one that had the name before
+        self.workers.append(Program(
+            self.program, "worker", log=log, environment=self.environment | {"PUSHFAN_WORKER_ID": f"{self.run}-{name}"}))
 
     def write(self, requests):
         """Writes requests, given as dictionaries, to a file; returns its path."""
@@ -104,29 +100,32 @@ class Stage:
 
     def wait_for_results(self, count, *terms, seconds=120):
         """The results that a filter selects, once there are `count` of them."""
-        deadline = time.monotonic() + seconds
-        while len(found := self.results(*terms)) < count:
-            if time.monotonic() > deadline:
-                sys.exit(f"{len(found)} of {count} results came within {seconds} s")
-            time.sleep(1)
-        return found
+        return until(lambda: (found := self.results(*terms)) and len(found) >= count and found, f"{count} results", limit=seconds, pause=1)
 
 
-def processor_seconds(pid):
-    """User and system time that a process has used so far."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+def processor_times(program):
+    """User and system time that a program has used so far, in seconds."""
+    fields = pathlib.Path(f"/proc/{program.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return tuple(int(field) / os.sysconf("SC_CLK_TCK") for field in fields[11:13])
 
 
-def megabytes(pid, member):
-    """Memory of a process by a member of its status, such as VmRSS (now) or VmHWM (the most)."""
-    return int(re.search(rf"{member}:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) / 1024
+def processor_seconds(program):
+    return sum(processor_times(program))
 
 
-def listening_port(pid):
-    """The port on which a process listens, asked of the kernel; nothing while there is none."""
+def status(program, member):
+    """A number in the status of a program that runs, such as VmRSS (KiB in memory now), VmHWM (the most) and Threads."""
+    return int(re.search(rf"{member}:\s+(\d+)", pathlib.Path(f"/proc/{program.process.pid}/status").read_text())[1])
+
+
+def megabytes(program, member):
+    return status(program, member) / 1024
+
+
+def listening_port(program):
+    """The port on which a program listens, asked of the kernel; nothing while there is none."""
     inodes = set()
-    for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+    for entry in pathlib.Path(f"/proc/{program.process.pid}/fd").iterdir():
         try:
             match = re.match(r"socket:\[(\d+)\]", os.readlink(entry))
         except OSError:

@@ -12,7 +12,7 @@ def sign_in(trial):
     wait(lambda: browser.find("[role=alert]"), "a wrong key is refused aloud")
     trial.sign_in(trial.key, "failures")
     trial.ready("failures")
-    cookie, = browser.cookies()
+    cookie, = browser.get_cookies()
     equal((cookie["httpOnly"], cookie["sameSite"], cookie["path"]), (True, "Strict", "/"), "the cookie")
     check(trial.key.split("_")[-1] not in trial.document() + str(cookie), "the page has the key")
 
@@ -50,7 +50,7 @@ def hidden(trial):
             trial.press("[data-action=run]")
         wait(moves, f"#/{place} has figures")
         try:
-            browser.ask("POST", "/window/minimize", {})
+            browser.minimize_window()
             wait(lambda: browser.script("return document.hidden"), "the page is hidden")
 
             def falls_silent():
@@ -62,7 +62,7 @@ def hidden(trial):
             trial.pass_events(6)
             equal(trial.way.bytes, before, f"bytes that passed while #/{place} was hidden")
         finally:
-            browser.ask("POST", "/window/rect", {"width": 1280, "height": 900})
+            browser.set_window_rect(width=1280, height=900)
         before = moves()
         with trial.traffic():
             wait(lambda: moves() != before, f"#/{place} is live again")
@@ -126,7 +126,7 @@ def help_and_keys(trial):
     wait(lambda: not browser.find("dialog:modal"), "Esc closes the list")
     browser.keys("p")
     browser.keys("g", "f")
-    equal(browser.find("main").attribute("data-screen"), "overview", "the screen after keys that are off")
+    equal(browser.find("main").get_dom_attribute("data-screen"), "overview", "the screen after keys that are off")
     check(not browser.find("body[data-paused=true]"), "a key that is off has paused the view")
     browser.script("localStorage.clear()")
 
@@ -138,25 +138,25 @@ def addresses(trial):
     for key, screen in zip("fqrdo", ["failures", "requests", "replays", "deadletters", "overview"]):
         browser.keys("g", key)
         trial.ready(screen)
-    browser.ask("POST", "/back", {})
+    browser.back()
     trial.ready("deadletters")
     trial.open("requests?filter=state%3Afailed")
-    equal(browser.find("input[name=filter]").ask("property/value"), "state:failed", "the filter of an address")
+    equal(browser.find("input[name=filter]").get_property("value"), "state:failed", "the filter of an address")
     trial.open("overview")
     trial.choose("main select", "15")
     wait(lambda: "minutes=15" in trial.place(), "the range of the plots is in the address")
     trial.open("overview?minutes=30")
-    equal(browser.find("main select").ask("property/value"), "30", "the range of an address")
+    equal(browser.find("main select").get_property("value"), "30", "the range of an address")
     trial.open("failures")
     trial.choose("main select", "1h")
     wait(lambda: "since=1h" in trial.place(), "the time of the failures is in the address")
     trial.open("failures?since=7d&filter=hub%3Asouth")
-    equal([browser.find(f"main {one}").ask("property/value") for one in ("select", "[name=filter]")], ["7d", "hub:south"], "what an address has")
+    equal([browser.find(f"main {one}").get_property("value") for one in ("select", "[name=filter]")], ["7d", "hub:south"], "what an address has")
     if trial.stage:
         trial.stage.letters([(b"one", b"no JSON"), (b"two", b"no JSON")])
         wait(lambda: len(trial.api.get("/v1/deadletters")["items"]) >= 2, "there are dead letters")
         trial.open("deadletters")
         trial.press("[data-letter]:nth-child(2) button")
-        chosen = browser.await_element("[data-detail]").attribute("data-detail")
+        chosen = browser.await_element("[data-detail]").get_dom_attribute("data-detail")
         trial.visit(trial.place().removeprefix("#/"))
-        equal(browser.await_element("[data-detail]").attribute("data-detail"), chosen, "the letter of an address")
+        equal(browser.await_element("[data-detail]").get_dom_attribute("data-detail"), chosen, "the letter of an address")

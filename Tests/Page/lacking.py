@@ -41,7 +41,7 @@ def missing_scope(trial):
 
 def says(trial, place, key, words):
     trial.open(place, key)
-    wait(lambda: re.search(words, trial.text()), f"#/{place} says {words!r}, not {trial.text()[:300]!r}", seconds=15)
+    wait(lambda: re.search(words, trial.text()), f"#/{place} says {words!r}, not {trial.text()[:300]!r}", limit=15)
 
 
 @case("a key that may only publish reads on every screen that it may not see it, and nothing is asked again and again",
@@ -113,10 +113,10 @@ def session_over(trial):
     field = browser.await_element("main[data-screen=sign-in] [name=key]")
     check("over" in trial.text(), f"the page says {trial.text()!r}")
     equal(trial.place(), place, "the address while the key is asked for")
-    field.type(trial.key)
+    field.send_keys(trial.key)
     browser.keys("Enter")
     trial.ready("requests")
-    equal((trial.place(), browser.find("[name=filter]").ask("property/value")), (place, "state:sent"), "the screen after signing in again")
+    equal((trial.place(), browser.find("[name=filter]").get_property("value")), (place, "state:sent"), "the screen after signing in again")
     wait(lambda: re.search(r"live|old", trial.shown("[data-age]")), "figures come again")
     # A screen that only follows notices, too.
     trial.open("overview")

@@ -3,7 +3,8 @@
 import contextlib
 import pathlib
 
-from browser import DriverError, wait
+from browser import wait
+from selenium.common.exceptions import WebDriverException
 from trial import case, check, equal
 
 AUDIT = (pathlib.Path(__file__).parent / "audit.js").read_text()
@@ -14,6 +15,8 @@ const modal = document.querySelector('dialog:modal')
 const nodes = [...(modal ?? document).querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")]
 return nodes.filter((node) => !node.disabled && node.tabIndex >= 0 && node.checkVisibility({visibilityProperty: true})
   && !(node.type === 'radio' && !node.checked) && !window.passed.has(node)).map((node) => node.outerHTML.slice(0, 160))"""
+# Selenium's `is_displayed` is also true of what a closed `details` holds.
+SHOWN = "return arguments[0].checkVisibility({visibilityProperty: true})"
 FOCUS = """
 const node = document.activeElement
 if (node === document.body || node === document.documentElement) return null
@@ -33,7 +36,7 @@ return [...document.querySelectorAll('*')].filter((node) => {
 
 @contextlib.contextmanager
 def emulated(trial, width=1280, height=900, scale=1, **features):
-    trial.browser.resize(width, height, scale)
+    trial.browser.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
     trial.browser.cdp("Emulation.setScrollbarsHidden", hidden=True)
     trial.browser.emulate(**features)
     try:
@@ -113,9 +116,9 @@ def names(trial):
     for view in views(trial):
         # What is behind a dialog has no role.
         for control in trial.browser.all("dialog:modal " + CONTROLS) or trial.browser.all(CONTROLS):
-            with contextlib.suppress(DriverError):  # what has just been replaced
-                if control.isShown and (control.role in ("none", "generic", "") or not control.label.strip()):
-                    found.append(f"{view}: {control.ask('property/outerHTML')[:160]} is {control.role!r} {control.label!r}")
+            with contextlib.suppress(WebDriverException):  # what has just been replaced
+                if trial.browser.script(SHOWN, control) and (control.aria_role in ("none", "generic", "") or not control.accessible_name.strip()):
+                    found.append(f"{view}: {control.get_property('outerHTML')[:160]} is {control.aria_role!r} {control.accessible_name!r}")
     check(not found, "\n".join(found))
 
 

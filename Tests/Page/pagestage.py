@@ -9,12 +9,13 @@ import subprocess
 import sys
 import threading
 import urllib.parse
-import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Benchmarks"))
 from browser import wait  # noqa: E402
 from gatewaystage import GatewayStage  # noqa: E402
+from programs import Emulator  # noqa: E402
 from stage import Stage  # noqa: E402
+from web import ask  # noqa: E402
 
 # The keys by their names, and what makes them.
 KEYS = {
@@ -37,15 +38,8 @@ class API:
 
     def call(self, method, path, body=None, **headers):
         """The status, and what the answer holds."""
-        content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        request = urllib.request.Request(
-            self.base + path, content, {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"} | named, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=120) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            return error.code, json.load(error)
+        answer = ask(self.base + path, body, method, **{"Authorization": f"Bearer {self.key}", "Content_Type": "application/json"} | headers)
+        return answer.status, answer.json
 
     def get(self, path, **query):
         status, found = self.call("GET", path + ("?" + urllib.parse.urlencode(query) if query else ""))
@@ -67,8 +61,8 @@ class API:
 class PageStage(GatewayStage):
     """Two hubs, `north` and `south`; workers `w1` and `w2`; a gateway."""
 
-    def __init__(self, bootstrap, program):
-        Stage.__init__(self, "page", bootstrap)
+    def __init__(self, bootstrap, program, name):
+        Stage.__init__(self, name, bootstrap)
         self.program = str(program)
         for name in [name for name in self.environment if name.startswith("PUSHFAN_KAFKA_TOPICS_")] + ["PUSHFAN_HUB_NAME"]:
             del self.environment[name]
@@ -78,13 +72,6 @@ class PageStage(GatewayStage):
         }
         self.gateway = self.base = self.south = None
         self.keys = {}
-        self.hubs = []
-
-    def __exit__(self, *details):
-        super().__exit__(*details)
-        for hub in self.hubs:
-            hub.kill()
-            hub.wait()
 
     def start(self):
         """Returns once a request has come to its end."""
@@ -92,40 +79,31 @@ class PageStage(GatewayStage):
         self.keys = {name: self.command("keys", "create", *terms).split()[0] for name, terms in KEYS.items()}
         (self.work / "state").mkdir()
         (self.work / "devices.json").write_text(json.dumps(DEVICES))
-        connections = [self.start_emulator() for _ in range(2)]
-        self.south = re.search(r"Endpoint=(http://[^/;]+)", connections[1])[1]
-        settings = "".join(f"  {name}: {{name: demo, connection_string: \"{connection}\"}}\n"
-                           for name, connection in zip(["north", "south"], connections))
+        hubs = [Emulator(self.program, "--record", "light", "--devices", self.work / "devices.json", environment=self.environment)
+                for _ in range(2)]
+        self.hubs += hubs
+        self.south = hubs[1].address
+        settings = "".join(f"  {name}: {{name: demo, connection_string: \"{hub.connection}\"}}\n" for name, hub in zip(["north", "south"], hubs))
         (self.work / "pushfan.yaml").write_text(f"hubs:\n{settings}default_hub: north\n")
         self.environment["PUSHFAN_CONFIG"] = str(self.work / "pushfan.yaml")
         for name in "w1", "w2":
             self.start_worker(name)
         self.base = self.serve("gateway")
         api = API(self.base, self.keys["all"])
-        api.publish([request("first")])
+        # The broker may be making the topics still.
+        wait(lambda: api.call("POST", "/v1/requests", request("first"))[0] < 300, "a request is taken")
         wait(lambda: api.call("GET", "/v1/requests/first")[1].get("state") == "sent", "a request is sent")
 
     def serve(self, name, **settings):
-        """Starts a gateway; returns its address. Settings that are None are left out."""
-        log = self.work / f"{name}.log"
-        given = self.environment | {"PUSHFAN_LOG_LEVEL": "info"} | settings
-        with open(log, "wb") as file:
-            self.gateway = subprocess.Popen(
-                [self.program, "gateway"], env={key: value for key, value in given.items() if value is not None}, stdout=file, stderr=file)
-        self.gateways.append(self.gateway)
-        return f"http://127.0.0.1:{self.address(log, 'apps are served')}"
-
-    def start_emulator(self):
-        self.hubs.append(subprocess.Popen(
-            [self.program, "emulator", "--listen", "127.0.0.1:0", "--record", "light", "--devices", self.work / "devices.json"],
-            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
-        return self.hubs[-1].stdout.readline().strip()
+        """Starts a gateway; returns its address."""
+        return f"http://127.0.0.1:{super().serve(name, **settings)}"
 
 
 def fault(hub, text, kind="faults"):
     """Spoils an emulated hub as the text says, or scripts its `telemetry`; undoes it if there is none."""
-    call = urllib.request.Request(f"{hub}/{kind}", text.encode() if text else None, method="PUT" if text else "DELETE")
-    urllib.request.urlopen(call, timeout=60).close()
+    answer = ask(f"{hub}/{kind}", text, "PUT" if text else "DELETE")
+    if not 200 <= answer.status < 300:
+        raise AssertionError(f"{text}: {answer.status} {answer.text}")
 
 
 PRODUCE = """

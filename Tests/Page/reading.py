@@ -56,7 +56,6 @@ def commands(trial):
     folder.mkdir(exist_ok=True)
     (folder / "pushfan").unlink(missing_ok=True)
     (folder / "pushfan").symlink_to(trial.stage.program)
-    # A stream of events has no end.
     (folder / ".curlrc").write_text('max-time = 15\nwrite-out = "\\n%{http_code}"\n')
     shell = trial.stage.environment | {
         "KEY": trial.key, "HOME": str(folder), "CURL_HOME": str(folder), "PATH": f"{folder}:{trial.stage.environment['PATH']}"}
@@ -80,7 +79,8 @@ def commands(trial):
             isPlan = re.search(r"/v1/replays'?$", line) is not None
             if re.search(r" (--json|-X) ", line) and not isPlan:
                 continue
-            done = trial.browser.inside(run, line)  # where the page's address is
+            endless = " --max-time 4" if "/v1/status/events" in line else ""
+            done = trial.browser.inside(run, line + endless)  # where the page's address is
             count += 1
             if done.stdout.rsplit("\n", 1)[-1] not in ("200", "201", "202"):
                 wrong.append(f"#/{place}: {line.replace(trial.key, '')}: {done.returncode} {done.stdout[-300:]} {done.stderr[-200:]}")
@@ -184,13 +184,13 @@ def late_outcome(trial):
     wait(lambda: trial.browser.find("tr[data-cause=hub_abandoned]"), "it is among the failures")
     trial.open(f"requests?filter=request:{name}")
     row = trial.browser.await_element(f"tr[data-row='{name}']")
-    check("Abandoned" in row.text and row.find(".state.bad"), f"the list has it as {row.text!r}")
+    check("Abandoned" in row.text and row.find_elements("css selector", ".state.bad"), f"the list has it as {row.text!r}")
 
 
 @case("an outcome that comes while the request is open comes to its page")
 def outcome_meanwhile(trial):
     accept_and_give_up(trial, lambda name: trial.open(f"requests/{name}"))
-    wait(lambda: says_abandoned(trial), "the open page says that it failed", seconds=30)
+    wait(lambda: says_abandoned(trial), "the open page says that it failed", limit=30)
 
 
 @case("the filter is written by keyboard with what is suggested, and stands in the address")
@@ -249,7 +249,7 @@ def plot_tables(trial):
         expected = list(figures(trial.api.get("/v1/history")))
         shown = trial.browser.script(ROWS, "Outcomes a minute")
         return expected and all(row in shown for row in expected)
-    wait(agrees, "each minute of the history is in the table", seconds=150)
+    wait(agrees, "each minute of the history is in the table", limit=150)
     # A minute without a result has no times.
     times = [minute["latency"] for minute in trial.api.get("/v1/history")["items"][:-1] if "latency" in minute]
     expected = [[f"{one[f'{name}_ms']} ms" for name in ("p50", "p95", "p99")] for one in times if one["p99_ms"] < 1000]

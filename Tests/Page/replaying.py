@@ -182,7 +182,7 @@ def mend_letter(trial):
     trial.fill("[name=reason]", "a comma too many")
     trial.fill("textarea[name=value]", "{")
     trial.press("[data-detail] [data-action=plan]")
-    wait(lambda: detail.find("[role=alert]"), "what is no JSON yet is refused")
+    wait(lambda: detail.find_elements("css selector", "[role=alert]"), "what is no JSON yet is refused")
     trial.fill("textarea[name=value]", json.dumps(whole))
     trial.press("[data-detail] [data-action=plan]")
     job = planned(trial)
@@ -192,7 +192,7 @@ def mend_letter(trial):
     if results := trial.browser.find("main a[data-action=results]"):
         results.click()
         trial.ready("requests")
-        wait(lambda: trial.browser.find(f"[data-row='{name}']"), "the link to the results of the replay leads to it", seconds=10)
+        wait(lambda: trial.browser.find(f"[data-row='{name}']"), "the link to the results of the replay leads to it", limit=10)
 
 
 @case("what is typed into the form of a plan stands in its address, and an address fills the form")
@@ -206,7 +206,7 @@ def plan_address(trial):
     wait(lambda: "include_ambiguous" in trial.place(), "the address has the mode")
     trial.visit(trial.place().removeprefix("#/"))
     trial.ready("plan")
-    found = {name: browser.find(f"main [name={name}]").ask("property/value") for name in typed}
+    found = {name: browser.find(f"main [name={name}]").get_property("value") for name in typed}
     equal(found, typed, "what the form has after a load of its address")
     check(browser.find("[name=ambiguous]:checked"), "the mode of the address is not in the form")
 

@@ -216,4 +216,4 @@ def in_parts(trial):
     finally:
         trial.fault(None)
     wait(lambda: trial.state(name) == "sent", "it is sent")
-    wait(lambda: trial.browser.find("[data-step=planned]"), "its page has the result of the whole", seconds=70)
+    wait(lambda: trial.browser.find("[data-step=planned]"), "its page has the result of the whole", limit=70)

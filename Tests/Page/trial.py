@@ -9,7 +9,8 @@ import threading
 import time
 import urllib.parse
 
-from browser import FAR, wait
+from browser import wait
+from claims import FAR
 from pagestage import API, Way, request
 from stage import timestamp
 
@@ -54,17 +55,17 @@ class Trial:
 
     def visit(self, place):
         """Loads the page anew at a fragment."""
-        self.browser.go("about:blank")
-        self.browser.go(f"{self.way.base}/ui#/{place}")
+        self.browser.get("about:blank")
+        self.browser.get(f"{self.way.base}/ui#/{place}")
 
     def sign_in(self, key, place="overview"):
         if self.signed:
-            self.browser.go("about:blank")
-            self.browser.forget_cookies()
+            self.browser.get("about:blank")
+            self.browser.cdp("Network.clearBrowserCookies")  # of every address
         self.visit(place)
         field = self.browser.await_element("input[name=key]")
         field.click()
-        field.type(key)
+        field.send_keys(key)
         self.browser.keys("Enter")
         self.signed = key
         self.ready(screen_of(place), "sign-in")
@@ -109,7 +110,7 @@ class Trial:
         try:
             yield
         finally:
-            self.browser.go("about:blank")
+            self.browser.get("about:blank")
             self.way.close()
             self.way, self.base, self.api = before
             # Signing out of one has lost the cookies of both.
@@ -240,15 +241,15 @@ class Trial:
     def fill(self, css, text):
         """Types into a field in place of what it has."""
         field = self.browser.await_element(css)
-        self.browser.ask("POST", f"/element/{field.identity}/clear", {})
-        field.type(text)
+        field.clear()
+        field.send_keys(text)
 
     def choose(self, css, value):
         self.browser.await_element(f"{css} option[value='{value}']").click()
 
     def press(self, css):
         """Clicks what is there and can be used."""
-        wait(lambda: (found := self.browser.find(css)) and found.isEnabled and (found.click() or True), f"{css} can be pressed")
+        wait(lambda: (found := self.browser.find(css)) and found.is_enabled() and (found.click() or True), f"{css} can be pressed")
 
     def place(self):
         return self.browser.script("return location.hash")
