@@ -49,7 +49,7 @@ public struct PartitionProbe: Sendable {
         marks = position.offset == nil ? nil : ReadMarks(metadata: position.metadata)
         next = marks?.last.offset ?? 0
         // Whatever may have been gone on with, it is read from its beginning.
-        if kind == .requests || kind == .parents || terms.start == .beginning { mayHaveGoneOn = false }
+        if kind == .requests || kind == .parents || terms.start == .beginning || wasForgotten { mayHaveGoneOn = false }
     }
 
     /// The partition.
@@ -69,6 +69,10 @@ public struct PartitionProbe: Sendable {
 
     /// True if the partition may have lost what was read.
     var isDoubtful: Bool { last.map { $0 != .same } ?? wasBeyondEnd }
+
+    /// True if the group has no position where it had one when the partition was seen to hold other records: brokers forget it with the
+    /// topic. All that is there came later.
+    var wasForgotten: Bool { wasBeyondEnd && position.offset == nil }
 
     /// True if the position names records that were read.
     var hasMarks: Bool { marks != nil }

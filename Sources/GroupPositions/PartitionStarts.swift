@@ -41,6 +41,10 @@ public struct PartitionStarts: Sendable {
             return
         }
         if probe.end == nil { away.append(partition) }
+        if probe.wasForgotten, let low = probe.low, let end = probe.end {
+            rulings[partition] = AssignmentPlan.Ruling(.offset(low), because: .recreated, end: end, waiting: max(0, end - low))
+            return
+        }
         let (low, end) = (probe.low ?? 0, probe.end ?? 0)
         rulings[partition] = AssignmentPlan.Ruling(decision, because: .noPosition, end: end, waiting: max(0, end - low))
     }

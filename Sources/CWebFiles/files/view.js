@@ -83,9 +83,12 @@ export function pager(view, {ask, list, place, empty, then = () => {}}) {
   const more = el('div')
   /** @type {Pages} */
   const pages = {items: [], load: (cursor) => view.run(() => page(cursor), cursor ? more : place)}
+  let last
   async function page(cursor) {
+    const mine = last = Symbol()
     const found = await ask(cursor)
-    if (view.signal.aborted) return
+    // A second press meanwhile asks for the same page: one of them is shown.
+    if (view.signal.aborted || mine !== last) return
     const first = cursor ? pages.items.length : 0
     pages.items = [...cursor ? pages.items : [], ...found.items]
     if (cursor) list.add(found.items)

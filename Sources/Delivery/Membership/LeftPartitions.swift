@@ -12,9 +12,12 @@ public enum LeaveCause: Sendable, Equatable {
     case leaderAway
     /// The beginning of the partition depends on records in it that have not come yet. They are read in the background.
     case unanswered
+    /// The log of the partition may not be the one that was read: its topic was not there, or ended before what was read. Brokers are
+    /// asked what it holds.
+    case doubted
 
     /// True if an operator has to start another version, or to say where the partition begins.
-    public var needsOperator: Bool { self != .leaderAway && self != .unanswered }
+    public var needsOperator: Bool { self != .leaderAway && self != .unanswered && self != .doubted }
 }
 
 /// The partitions that a worker leaves as they are.
@@ -49,6 +52,8 @@ public struct LeftPartitions: Sendable, Equatable {
             "the group has no position in \(name), and no leader answers that says where to begin: it waits for that broker"
         case .unanswered:
             "where \(name) begins depends on records that are still being read: it waits for them"
+        case .doubted:
+            "\(name) was not there, or ends before what was read of it: it is read on when brokers say what it holds"
         }
     }
 }

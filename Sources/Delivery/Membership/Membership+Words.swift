@@ -101,6 +101,8 @@ extension Membership {
         case probe
         /// Look for partitions without a consumer, and for those that wait for a leader that is back.
         case survey
+        /// Find out whether these partitions, at least one, still hold what was read of them. Call `examined`.
+        case examine([Partition], epoch: Int)
         /// Rejoin the group, because these partitions, at least one, have no reader.
         case rejoin(unread: [Partition])
         /// Stop. `isCommitted`: nothing is left that has to be redelivered.

@@ -34,6 +34,7 @@ public struct Membership: Sendable {
     public private(set) var isProducerReady = false
     /// The partitions that were found to end before the group's position. They stay so until an assignment begins that knows of it.
     public private(set) var behindCommit: Set<Partition> = []
+    private var doubts = LogDoubts()
     /// The moment at which the positions of the last assignment began to be asked for.
     public private(set) var assignedAt = MonotonicTime(nanoseconds: 0)
     /// The moment at which partitions last began.
@@ -99,7 +100,7 @@ public struct Membership: Sendable {
     /// - Parameters:
     ///   - isOutOfGroup: Whether the group has gone on without this worker.
     ///   - now: The present moment.
-    /// - Returns: `prepare`, `ask` and `cut`, as far as they are due.
+    /// - Returns: `prepare`, `ask`, `cut` and `examine`, as far as they are due.
     public mutating func tick(isOutOfGroup: Bool, now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         if let due = prepareAt, due <= now {
@@ -108,6 +109,8 @@ public struct Membership: Sendable {
         }
         if case .asked(let question) = state, let due = question.askAt, due <= now { actions.append(ask(question.partitions)) }
         if let drain = state.drain, now >= drain.deadline || isOutOfGroup { actions.append(.cut) }
+        let doubted = doubts.takeDue(now: now)
+        if !doubted.isEmpty { actions.append(.examine(doubted, epoch: epoch)) }
         return actions
     }
 
@@ -225,6 +228,24 @@ extension Membership {
     /// A partition ends before the group's position.
     public mutating func foundBehindCommit(_ partition: Partition) { behindCommit.insert(partition) }
 
+    /// Something says that the log of a partition is not the one that was read.
+    public mutating func foundDoubt(_ partition: Partition, now: MonotonicTime) { doubts.note(partition, now: now) }
+
+    /// It is known what some of the partitions hold that were in doubt.
+    ///
+    /// - Parameters:
+    ///   - same: Those that hold what was read of them.
+    ///   - changed: Those that do not. Their assignment begins again.
+    ///   - epoch: What `examine` had.
+    ///   - now: The present moment.
+    /// - Returns: True if it is this assignment that they belong to.
+    public mutating func examined(same: [Partition], changed: [Partition], epoch: Int, now: MonotonicTime) -> Bool {
+        guard epoch == self.epoch else { return false }
+        doubts.answered(same + changed, now: now)
+        behindCommit.formUnion(changed)
+        return true
+    }
+
     /// The group does not stand where this worker believes, or a partition ends before it: the assignment begins again from the group's
     /// positions.
     ///
@@ -267,6 +288,7 @@ extension Membership {
     private mutating func end() {
         state.endAssignment()
         epoch += 1
+        doubts = LogDoubts()
         suspension.reset()
         survey.noteEnd()
     }
@@ -300,6 +322,7 @@ extension Membership {
         prepareAt = nil
         isProbing = false
         survey.noteStart(now)
+        doubts.answered([], now: now)
         guard case .asked(let question) = state else { return [.prepare] }
         return [.prepare, ask(question.partitions)]
     }

@@ -51,6 +51,12 @@ struct ParentPartitions {
         wasEmpty(slot)
     }
 
+    /// Reads a partition on that was left.
+    mutating func goOn(_ slot: Int) {
+        isLeft[slot - slots.lowerBound] = false
+        noteArrivals(slot)
+    }
+
     /// True if a read may find a record in a partition.
     func mayHaveRecord(_ slot: Int) -> Bool { cursors[slot - slots.lowerBound].mayHaveRecords }
 

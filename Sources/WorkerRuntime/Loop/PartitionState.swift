@@ -188,6 +188,19 @@ struct PartitionState {
     /// True if the ledger begins behind `offset`, at which a record is after all.
     func begins(after offset: Int64) -> Bool { offset < ledger?.lowWaterMark ?? .min }
 
+    /// True if more was read than up to `offset`, where the next record is, or the end. Then the log is not the one that was read: no
+    /// record comes twice.
+    func hasRead(beyond offset: Int64) -> Bool { offset < ledger?.position ?? .min }
+
+    /// The place up to which it was read, with the marks of what was read, as the group's position would say it. Nil if nothing was read
+    /// before, so that any log is the right one.
+    var readPosition: LedgerCommit? {
+        guard let marks else { return nil }
+        var finished = FinishedOffsets()
+        finished.marks = marks
+        return LedgerCommit(offset: max(marks.last.offset + 1, ledger?.position ?? 0), metadata: finished.encoded())
+    }
+
     /// True if a record was finished before the partition came, and is read because others may repeat it.
     func isLookingBack(at offset: Int64) -> Bool { offset < firstOffset && recent.map { $0.end <= offset } ?? false }
 

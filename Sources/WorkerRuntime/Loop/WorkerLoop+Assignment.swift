@@ -30,6 +30,7 @@ extension WorkerLoop {
                 do throws(KafkaError) { try consumer.unassign() } catch { noteKafkaError(error) }
             case .probe: if let first = partitions.first { committer.submit(.probe([first.id])) }
             case .survey: committer.submit(.survey(awaiting: partitions.filter { $0.left == .leaderAway }.map(\.id)))
+            case .examine(let list, let epoch): examine(list, epoch: epoch)
             case .rejoin(let unread): rejoin(because: unread)
             case .stop(let isCommitted):
                 let left = outbox.records.count + offered.recordCount

@@ -147,6 +147,7 @@ extension WorkerLoop {
             case .positions(let positions, let ends, let epoch):
                 perform(membership.positionsKnown(epoch: epoch), with: (positions, ends))
             case .positionsFailed(let error, let epoch): positionsFailed(error, epoch: epoch)
+            case .examined(let findings, let epoch): examined(findings, epoch: epoch)
             case .probed(let error): probed(error)
             case .surveyed(let unread): perform(membership.surveyed(unread.map { Membership.Partition($0) }, now: now))
             case .committed(let lanes): committed(lanes)

@@ -28,8 +28,9 @@ extension WorkerLoop {
                 switch result {
                 case .record: break
                 case .empty: parents.wasEmpty(slot)
+                case .endOfPartition(let offset) where offset < parents[slot].position: doubt(slot)
                 case .endOfPartition(let offset): parents[slot].passed(offset)
-                case .error(let error): noteKafkaError(error)
+                case .error(let error): note(error, of: slot)
                 }
             }
             parents.noteRead(slot)

@@ -62,9 +62,16 @@ extension WorkerLoop {
         switch result {
         case .record: break
         case .empty: partitions[slot].cursor.wasEmpty()
+        case .endOfPartition(let offset) where partitions[slot].hasRead(beyond: offset): doubt(slot)
         case .endOfPartition(let offset): partitions[slot].reachedEnd(offset)
-        case .error(let error): noteKafkaError(error)
+        case .error(let error): note(error, of: slot)
         }
+    }
+
+    /// Says what a reading of a partition reports. A topic that is not there may be another one when it is back.
+    func note(_ error: KafkaError, of slot: Int) {
+        noteKafkaError(error)
+        if error.isUnknownTopicOrPartition { doubt(slot) }
     }
 
     /// Notes that a record was delivered. Nil when its outcome was published before, or a newer version wrote it.
@@ -73,6 +80,10 @@ extension WorkerLoop {
         if partitions[slot].begins(after: offset) { membership.foundBehindCommit(Membership.Partition(partitions[slot].id)) }
         // All that is read before the assignment begins again is read again then.
         guard membership.behindCommit.isEmpty, !partitions[slot].leaves(at: record, group: configuration.groupID) else {
+            return nil
+        }
+        guard !partitions[slot].hasRead(beyond: offset) else {
+            doubt(slot)
             return nil
         }
         partitions[slot].noteRead(record)

@@ -20,6 +20,8 @@ final class Committer: Sendable {
         /// position were read up to an offset before.
         case positions(
             [TopicPartition], partitionsBehindCommit: Set<TopicPartition>, progress: [TopicPartition: Int64], epoch: Int)
+        /// Find out whether partitions still hold what was read of them, up to these positions.
+        case examine([CommittedOffset], epoch: Int)
         /// Ask the group for anything, to learn whether it answers again.
         case probe([TopicPartition])
         /// Look for partitions without a consumer, and whether a leader is back for which partitions of this worker wait.
@@ -38,6 +40,8 @@ final class Committer: Sendable {
         /// The positions, and where topics ended after that.
         case positions([CommittedOffset], PartitionEnds, epoch: Int)
         case positionsFailed(KafkaError, epoch: Int)
+        /// The partitions of which it is known what they hold.
+        case examined(GroupReader.Findings, epoch: Int)
         /// The group answered the probe, or did not, with this error.
         case probed(KafkaError?)
         /// The partitions without a consumer, or those that waited. None where that could not be learnt.

@@ -10,6 +10,8 @@ struct GroupReader {
     private let configuration: WorkerConfiguration
     private let group: ConsumerGroup
     private var finder: StartFinder
+    /// The same for partitions in doubt, which wait alone.
+    private var examiner: StartFinder
     /// The numbers of partitions of which every one had a consumer, so that the group need not be asked again.
     private var surveyed: [Int] = []
     /// The partitions without a position whose leaders were away when an assignment began, of this worker and of others.
@@ -19,6 +21,7 @@ struct GroupReader {
         self.configuration = configuration
         self.group = group
         finder = StartFinder(configuration.groupTerms, group: group) { clock.wallTime }
+        examiner = StartFinder(configuration.groupTerms, group: group, limits: .init(all: .seconds(1))) { clock.wallTime }
     }
 
     /// The committed positions, asked for 10 s at most. Throws an error with `isTimeout` also when an open transaction holds them
@@ -35,6 +38,32 @@ struct GroupReader {
         } catch {
             return error
         }
+    }
+
+    /// The partitions of which it is known what they hold.
+    struct Findings: Sendable {
+        /// Those that hold what was read of them.
+        var same: [TopicPartition] = []
+        /// Those that do not.
+        var changed: [TopicPartition] = []
+    }
+
+    /// Finds out whether partitions still hold what was read of them. Of one that is not there, or does not answer, nothing is known.
+    mutating func examine(_ positions: [CommittedOffset]) -> Findings {
+        var findings = Findings()
+        for (topic, own) in Dictionary(grouping: positions, by: \.partition.topic) {
+            guard let count = try? group.partitionCounts(of: [topic], timeout: .seconds(1)).first else { continue }
+            let there = own.filter { $0.partition.partition < count }
+            guard !there.isEmpty, let starts = try? examiner.starts(of: there) else { continue }
+            for partition in there.map(\.partition) where starts.unanswered[partition] == nil {
+                if starts.rulings[partition] == nil {
+                    findings.same.append(partition)
+                } else {
+                    findings.changed.append(partition)
+                }
+            }
+        }
+        return findings
     }
 
     /// The number of partitions of one leader that are asked about to learn whether one is back, about.

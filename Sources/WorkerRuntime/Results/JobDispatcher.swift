@@ -30,6 +30,7 @@ struct JobDispatcher {
             } catch {
                 return publisher.isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
             }
+        case .examine(let positions, let epoch): return .examined(reader.examine(positions), epoch: epoch)
         case .probe(let partitions): return .probed(reader.probe(partitions))
         case .survey(let awaiting): return .surveyed((try? reader.survey(awaiting: awaiting)) ?? [])
         case .commit(let job): return publisher.commit(job)

@@ -41,6 +41,11 @@ struct LeftPartitionsTests {
         #expect(!left.needsOperator && left.cause == .unanswered)
     }
 
+    @Test func oneWhoseLogIsInDoubtSaysSo() throws {
+        let left = try #require(LeftPartitions([(name: "t[0]", cause: .doubted)]))
+        #expect(left.reason.hasPrefix("t[0] was not there, or ends before what was read of it") && !left.needsOperator)
+    }
+
     @Test func oneAloneIsNamedAlone() {
         #expect(LeftPartitions([(name: "t[0]", cause: .unknownPosition(UnknownMetadata("9")))])?.reason.contains("more") == false)
     }

@@ -76,6 +76,7 @@ struct MembershipDesk {
         case .drop: "drop"
         case .probe: "probe"
         case .survey: "survey"
+        case .examine: "examine"
         case .rejoin: "rejoin"
         case .stop: "stop"
         }

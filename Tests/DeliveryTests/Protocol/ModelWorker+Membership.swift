@@ -25,7 +25,7 @@ extension ModelWorker {
                 broker.count(\.rejoins)
                 if broker.group.isMember(member) { broker.group.rebalance() }
             case .stop: end(&broker)
-            case .reportUnreadablePositions, .probe: break
+            case .reportUnreadablePositions, .probe, .examine: break
             }
         }
     }
