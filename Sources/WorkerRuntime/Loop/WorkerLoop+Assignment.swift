@@ -235,29 +235,33 @@ extension WorkerLoop {
         perform(membership.stopAsked(isUrgent: request == .stopNow, now: now))
     }
 
-    /// Stops reading and starting. Requests that no device can have heard of are left to the partition's next owner.
+    /// Stops reading and starting. What has no call in flight is left to the partition's next owner.
     private func drain() {
         laterStarts.end()
         if mode == .stopping {
             log.info(.draining, control.request == .none ? "draining for new Kafka clients" : "stopping; what is in flight first")
         }
-        for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !flight.mustFinish { leave(flight) }
+        leaveWaiting()
         if mode == .revoking { lendShares() }
     }
 
-    /// Time is up: what devices may have heard of gets its result, the rest is left to the next owner.
+    /// Time is up: calls in flight end. What devices may have heard of is handed over if other calls of it are open, or gets its
+    /// result, and the rest is left to the next owner.
     private func cut() {
         for flight in flights.flights where flight.isActive {
             guard flight.mustFinish else {
                 abandon(flight)
                 continue
             }
-            for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase != .done {
-                let isInFlight = flight.calls[index].phase == .inFlight
-                end(
-                    flight, call: index, as: isInFlight ? .ambiguous : .cancelled, code: .workerShutdown,
-                    detail: "the worker stopped before the answer")
-            }
+            endCalls(of: flight, as: .ambiguous) { $0 == .inFlight }
+            endCalls(of: flight, as: .cancelled) { $0.isWaiting }
+        }
+    }
+
+    /// Ends calls in some phases, until the request is finished or handed over.
+    private func endCalls(of flight: Flight, as outcome: Outcome, where isMeant: (Flight.Phase) -> Bool) {
+        for index in flight.calls.indices.reversed() where flight.isActive && isMeant(flight.calls[index].phase) {
+            end(flight, call: index, as: outcome, code: .workerShutdown, detail: "the worker stopped before the answer")
         }
     }
 

@@ -69,12 +69,32 @@ extension WorkerLoop {
     }
 
     /// Leaves a request to the partition's next owner, by a delay lane, or as a held one, if calls of it were made, so that it
-    /// goes on at their attempts. What is not committed with the position could be sent twice.
-    func leave(_ flight: Flight) {
-        let isAtomic = mode == .stopping || configuration.guarantee == .exactlyOnce
-        guard isAtomic, flight.hasAttemptsToHandOver, hasRoomForOutcomes, !isCommitOverdue,
-            let due = flight.nextMoment(now: now, at: wallClock), delay(flight, until: due, isLeft: true)
-        else { return abandon(flight) }
+    /// goes on where they were. What is not committed with the position could be sent twice.
+    ///
+    /// - Returns: Whether it is gone. Else it stays in work.
+    @discardableResult
+    func leave(_ flight: Flight) -> Bool {
+        var facts = flight.drainFacts
+        if isHandOverCommittable { facts.insert(.isCommittable) }
+        if DrainGate.next(facts) == .handOver {
+            let due = flight.nextMoment(now: now, at: wallClock)
+            if let due, delay(flight, until: due, isLeft: true) { return true }
+            facts.insert(.hasNoPlace)
+        }
+        guard DrainGate.next(facts) == .forget else { return delayWaiting(flight) }
+        abandon(flight)
+        return true
+    }
+
+    /// Leaves all requests that wait to the next owners of their partitions.
+    func leaveWaiting() {
+        for flight in flights.flights where flight.isActive { leave(flight) }
+    }
+
+    /// True if what is handed over now is committed together with its position, as far as is known.
+    private var isHandOverCommittable: Bool {
+        (mode == .stopping || configuration.guarantee == .exactlyOnce) && hasRoomForOutcomes && !isCommitOverdue
+            && !cycle.isOutOfGroup
     }
 
     /// Puts a request where it waits if its wait is long, or short if it `isLeft`: the partition's next owner is to know what became of its
@@ -85,13 +105,16 @@ extension WorkerLoop {
         if let key = flight.key { return hold(flight, key: key, until: moment, isLeft: isLeft) }
         let lane = scheduler.delays.lane(until: due, expiresAt: expiry, isLeft: isLeft, now: wallClock)
         guard let lane else { return false }
-        write(flight, to: .delay(lane), until: moment, history: history(of: flight))
+        let history = history(of: flight)
+        guard recorders.delays.mayWrite(flight, history: history) else { return false }
+        write(flight, to: .delay(lane), until: moment, history: history)
         return true
     }
 
     /// Puts a request of a key, which is in work, into the topic of held requests, unless it waits in memory.
     private func hold(_ flight: Flight, key: RequestIdentity, until due: Timestamp, isLeft: Bool) -> Bool {
         let history = history(of: flight)
+        guard recorders.delays.mayWrite(flight, history: history) else { return false }
         let size = flight.valueByteCount + flight.envelope.byteCount + history.count
         let partition = scheduler.hold(key, in: flight.slot, until: due, byteCount: size, isLeft: isLeft, now: wallClock)
         guard let partition else { return false }

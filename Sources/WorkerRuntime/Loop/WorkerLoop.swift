@@ -182,6 +182,8 @@ final class WorkerLoop {
     @inline(never) private func passSecond() {
         expireWaitingCalls()
         expireWaitingPolls()
+        // There may be room now for what had none.
+        if membership.isDraining { leaveWaiting() }
         noteReaderEvents()
         watchControl()
         startEverySecond()
