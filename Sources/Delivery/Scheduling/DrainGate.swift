@@ -14,7 +14,7 @@ public struct DrainFacts: OptionSet, Sendable, Hashable {
     public static let wasSent = DrainFacts(bit: 1)
     /// A device may have heard of it by such a call.
     public static let mayHaveArrived = DrainFacts(bit: 2)
-    /// It is cancelled: no call of it is to be made any more.
+    /// It is cancelled: no call of it may be made any more.
     public static let isCancelled = DrainFacts(bit: 3)
     /// A record of it can be committed with the position that counts its present one as read, and with nothing else.
     public static let isCommittable = DrainFacts(bit: 4)

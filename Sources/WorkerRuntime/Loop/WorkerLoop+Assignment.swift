@@ -241,27 +241,23 @@ extension WorkerLoop {
         if mode == .stopping {
             log.info(.draining, control.request == .none ? "draining for new Kafka clients" : "stopping; what is in flight first")
         }
-        leaveWaiting()
+        for flight in flights.flights where flight.isActive { leave(flight) }
         if mode == .revoking { lendShares() }
     }
 
-    /// Time is up: calls in flight end. What devices may have heard of is handed over if other calls of it are open, or gets its
-    /// result, and the rest is left to the next owner.
+    /// Time is up: what devices may have heard of is handed over, without its calls in flight, or gets its result, and the rest is left to
+    /// the next owner.
     private func cut() {
         for flight in flights.flights where flight.isActive {
             guard flight.mustFinish else {
                 abandon(flight)
                 continue
             }
-            endCalls(of: flight, as: .ambiguous) { $0 == .inFlight }
-            endCalls(of: flight, as: .cancelled) { $0.isWaiting }
-        }
-    }
-
-    /// Ends calls in some phases, until the request is finished or handed over.
-    private func endCalls(of flight: Flight, as outcome: Outcome, where isMeant: (Flight.Phase) -> Bool) {
-        for index in flight.calls.indices.reversed() where flight.isActive && isMeant(flight.calls[index].phase) {
-            end(flight, call: index, as: outcome, code: .workerShutdown, detail: "the worker stopped before the answer")
+            for (phase, outcome) in [(Flight.Phase.inFlight, Outcome.ambiguous), (.ready, .cancelled), (.waiting, .cancelled)] {
+                for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase == phase {
+                    end(flight, call: index, as: outcome, code: .workerShutdown, detail: "the worker stopped before the answer")
+                }
+            }
         }
     }
 

@@ -30,12 +30,11 @@ extension WorkerLoop {
         wait(flight, call: index, until: now + delay * 1_000_000, notBefore: start)
     }
 
-    /// Lets a call wait for a moment of the monotonic clock, or for long in a delay lane when nothing else must be done for its
-    /// request. While partitions are given up, leaves the request to their next owner.
+    /// Lets a call wait for a moment of the monotonic clock, or for long in a delay lane when nothing else must be done for its request.
+    /// While partitions are given up, leaves the request to their next owner.
     func wait(_ flight: Flight, call index: Int, until due: MonotonicTime, notBefore: Timestamp? = nil) {
         ports[flight.port].wait(flight, call: index, until: due, notBefore: notBefore)
-        let isGone = mode == .running ? delayWaiting(flight) : leave(flight)
-        guard !isGone else { return }
+        if mode == .running ? delayWaiting(flight) : leave(flight) { return }
         timers.add(WaitingCall(call: CallID(flight: flight.index, call: index), generation: flight.generation), at: due)
     }
 

@@ -69,16 +69,13 @@ extension WorkerLoop {
     }
 
     /// Leaves a request to the partition's next owner, by a delay lane, or as a held one, if calls of it were made, so that it
-    /// goes on where they were. What is not committed with the position could be sent twice.
-    ///
-    /// - Returns: Whether it is gone. Else it stays in work.
-    @discardableResult
-    func leave(_ flight: Flight) -> Bool {
+    /// goes on where they were. What is not committed with the position could be sent twice. Returns whether it is gone.
+    @discardableResult func leave(_ flight: Flight) -> Bool {
+        let isAtomic = mode == .stopping || configuration.guarantee == .exactlyOnce
         var facts = flight.drainFacts
-        if isHandOverCommittable { facts.insert(.isCommittable) }
+        if isAtomic, hasRoomForOutcomes, !isCommitOverdue, !cycle.isOutOfGroup { facts.insert(.isCommittable) }
         if DrainGate.next(facts) == .handOver {
-            let due = flight.nextMoment(now: now, at: wallClock)
-            if let due, delay(flight, until: due, isLeft: true) { return true }
+            if let due = flight.nextMoment(now: now, at: wallClock), delay(flight, until: due, isLeft: true) { return true }
             facts.insert(.hasNoPlace)
         }
         guard DrainGate.next(facts) == .forget else { return delayWaiting(flight) }
@@ -86,35 +83,20 @@ extension WorkerLoop {
         return true
     }
 
-    /// Leaves all requests that wait to the next owners of their partitions.
-    func leaveWaiting() {
-        for flight in flights.flights where flight.isActive { leave(flight) }
-    }
-
-    /// True if what is handed over now is committed together with its position, as far as is known.
-    private var isHandOverCommittable: Bool {
-        (mode == .stopping || configuration.guarantee == .exactlyOnce) && hasRoomForOutcomes && !isCommitOverdue
-            && !cycle.isOutOfGroup
-    }
-
-    /// Puts a request where it waits if its wait is long, or short if it `isLeft`: the partition's next owner is to know what became of its
-    /// calls.
+    /// Puts a request where it waits if its wait is long, or if it `isLeft`: the partition's next owner must know of its calls.
     private func delay(_ flight: Flight, until due: Timestamp, isLeft: Bool = false) -> Bool {
         let expiry = flight.request.expiresAt
         let moment = DelayPolicy.moment(until: due, expiresAt: expiry)
         if let key = flight.key { return hold(flight, key: key, until: moment, isLeft: isLeft) }
         let lane = scheduler.delays.lane(until: due, expiresAt: expiry, isLeft: isLeft, now: wallClock)
-        guard let lane else { return false }
-        let history = history(of: flight)
-        guard recorders.delays.mayWrite(flight, history: history) else { return false }
+        guard let lane, let history = history(of: flight) else { return false }
         write(flight, to: .delay(lane), until: moment, history: history)
         return true
     }
 
     /// Puts a request of a key, which is in work, into the topic of held requests, unless it waits in memory.
     private func hold(_ flight: Flight, key: RequestIdentity, until due: Timestamp, isLeft: Bool) -> Bool {
-        let history = history(of: flight)
-        guard recorders.delays.mayWrite(flight, history: history) else { return false }
+        guard let history = history(of: flight) else { return false }
         let size = flight.valueByteCount + flight.envelope.byteCount + history.count
         let partition = scheduler.hold(key, in: flight.slot, until: due, byteCount: size, isLeft: isLeft, now: wallClock)
         guard let partition else { return false }
@@ -123,8 +105,8 @@ extension WorkerLoop {
         return true
     }
 
-    private func history(of flight: Flight) -> ByteWriter {
-        flight.history(isInDoubt: mayHaveBeenBegun(flight), now: now, at: wallClock)
+    private func history(of flight: Flight) -> ByteWriter? {
+        recorders.delays.history(of: flight, isInDoubt: mayHaveBeenBegun(flight), now: now, at: wallClock)
     }
 
     /// Writes a request where it waits, in the transaction that counts its record as read.

@@ -182,8 +182,7 @@ final class WorkerLoop {
     @inline(never) private func passSecond() {
         expireWaitingCalls()
         expireWaitingPolls()
-        // There may be room now for what had none.
-        if membership.isDraining { leaveWaiting() }
+        if membership.isDraining { for flight in flights.flights where flight.isActive { leave(flight) } }
         noteReaderEvents()
         watchControl()
         startEverySecond()

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import PushModel
 
@@ -9,7 +10,13 @@ struct DelayRecorder {
     /// The most bytes of the headers that it adds, beside the group's name and the history.
     private static let ownByteCount = 1024
 
-    /// True if whoever reads the request takes its record, which has the history beside all else.
+    /// The history of a request, for its record, or nil if whoever reads the record would refuse it as too large.
+    func history(of flight: Flight, isInDoubt: Bool, now: MonotonicTime, at time: Timestamp) -> ByteWriter? {
+        let history = flight.history(isInDoubt: isInDoubt, now: now, at: time)
+        return mayWrite(flight, history: history) ? history : nil
+    }
+
+    /// True if a record that has the history beside all else is not too large.
     func mayWrite(_ flight: Flight, history: borrowing ByteWriter) -> Bool {
         let own = flight.valueByteCount + history.count + group.utf8.count + Self.ownByteCount
         if own + flight.envelope.byteCount <= PartitionRole.largestOwnRecord { return true }
