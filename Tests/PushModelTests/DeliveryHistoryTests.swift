@@ -83,6 +83,21 @@ struct DeliveryHistoryTests {
                 + #""attempts":[{"n":1,"call":0,"at":2,"took":0,"result":"error","backoff":30000}]}"#)
     }
 
+    /// As version 1 has always had it: a worker of the first release that reads it makes the open call alone.
+    @Test func itHasCallsThatAreDoneBesideThoseThatWait() throws {
+        let text =
+            #"{"v":1,"plan":"000000000000000f","consumed":1,"first":2,"throttled":0,"hub":7,"calls":["#
+            + #"{"attempts":1,"platform":"apple","outcome":"success","status":201,"notification":"8-2"},"#
+            + #"{"attempts":1,"platform":"fcmv1","due":9,"arrived":true,"code":"hub_unavailable","status":500}],"attempts":["#
+            + #"{"n":1,"call":0,"at":2,"took":3,"result":"ok","status":201,"sent":true},"#
+            + #"{"n":1,"call":1,"at":2,"took":4,"result":"error","status":500,"code":"hub_unavailable","sent":true,"backoff":5}]}"#
+        var report = DeliveryReport()
+        let history = try DeliveryHistory(Array(text.utf8).span, into: &report)
+        #expect(history.calls == [.init(), .init(mayHaveArrived: true, due: Timestamp(milliseconds: 9))])
+        #expect(report.calls.map(\.outcome) == [.success, nil] && report.calls.map(\.attemptCount) == [1, 1])
+        #expect(String(decoding: Self.text(history, report), as: UTF8.self) == text)
+    }
+
     @Test func aRequestThatIsNotDividedYetWaitsWithoutCalls() throws {
         var report = DeliveryReport()
         let history = try DeliveryHistory(Array("{\(Self.head)\"calls\":[],\"attempts\":[]}".utf8).span, into: &report)

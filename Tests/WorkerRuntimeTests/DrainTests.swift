@@ -132,6 +132,7 @@ struct DrainTests {
         #expect(try bench.committed()?.offset == nil)
     }
 
+    /// It cannot be handed over, because no lane is there.
     @Test func aRequestThatRangInPartHasItsOneResultWhenTheWorkerStops() throws {
         let bench = try Bench(.quickest, partitions: 1)
         try bench.hub.register(
@@ -170,7 +171,11 @@ struct DrainTests {
         let bench = try Bench(.quickest, partitions: 1)
         bench.hub.arm([try Fault(parsing: "reset=after,count=1")])
         try bench.publish(Self.request("lost").dropLast() + #","options":{"on_ambiguous":"retry"}}"#)
-        let first = try bench.startWorker { $0.retry.base = 3000 }
+        // Without lanes it cannot be handed over.
+        let first = try bench.startWorker {
+            $0.retry.base = 3000
+            $0.topics.delays = []
+        }
         #expect(eventually { bench.metric("pushfan_retry_queue_records") == 1 || bench.hub.calls().count == 2 })
         try first.stop()
         try bench.results(1)

@@ -294,6 +294,35 @@ struct FlightCallsTests {
         #expect(!flight.mustFinish, "its record says what was sent")
     }
 
+    /// One call is done and another waits: the next owner makes the one that waits, and tells both.
+    @Test(arguments: [false, true])
+    func aHistoryCarriesCallsThatAreDone(isInDoubt: Bool) throws {
+        let stage = try Stage()
+        let former = flight(callCount: 2)
+        for (call, result) in [CallResult.answered(status: 201, hasRetryAfter: false, detail: .none), lost].enumerated() {
+            stage.ports[0].begin(former, call: call, token: 0, now: 1_000_000, at: Timestamp(milliseconds: 100))
+            former.report.add(former.endAttempt(atCall: call, verdict: Verdict(of: result), now: 3_000_000))
+        }
+        former.report.calls[0].notificationID = former.report.keep(Array("8-2".utf8).span)
+        stage.ports[0].end(former, call: 0, as: .success)
+        stage.ports[0].wait(former, call: 1, until: 9_000_000, notBefore: nil)
+        #expect(DrainGate.next(former.drainFacts.union(.isCommittable)) == .handOver)
+        let text = former.history(isInDoubt: isInDoubt, now: 5_000_000, at: Timestamp(milliseconds: 104))
+        var report = DeliveryReport()
+        let history = try DeliveryHistory(text.span, into: &report)
+        let due = Timestamp(milliseconds: 108)
+        let record = DelayedRecord(
+            due: due, lane: .normal, origin: former.origin, history: history, report: report, text: text, recheckTime: due)
+        let next = flight(callCount: 2)
+        #expect(next.restore(from: record))
+        #expect(next.calls.map(\.phase) == [.done, .ready] && next.openCalls == 1 && next.calls[1].notBefore == due)
+        #expect(next.calls.map(\.attempt) == [1, 1] && next.calls.map(\.mayHaveArrived) == [isInDoubt, isInDoubt])
+        #expect(next.report.calls.map(\.outcome) == [.success, nil] && next.report.attempts.map(\.call) == [0, 1])
+        #expect(String(decoding: text.bytes, as: UTF8.self).contains(#""status":201,"notification":"8-2"}"#))
+        #expect(DrainGate.next(next.drainFacts.union(.isCommittable)) == .forget, "its record tells all until a call is made")
+        #expect(next.history(isInDoubt: false, now: 6_000_000, at: Timestamp(milliseconds: 105)).bytes == text.bytes)
+    }
+
     @Test func theCallsOfARecordReplaceThosePlannedNow() {
         let flight = flight(callCount: 3)
         var report = DeliveryReport()

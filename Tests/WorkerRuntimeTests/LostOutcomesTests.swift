@@ -52,7 +52,7 @@ struct LostOutcomesTests {
 
     @Test(
         arguments: [
-            (.poll(0), true), (.handles, true), (.parents(1), true), (.results, true), (.delay(0), false), (.held(1), false),
+            (.poll(0), true), (.handles, true), (.parents(1), true), (.results, true), (.delay(0), true), (.held(1), false),
             (.own(4), false), (.deadLetters, false),
         ] as [(OutcomeBatch.Destination, Bool)])
     func aResultIsKeptWithWhatCanBeWrittenBesideIt(_ destination: OutcomeBatch.Destination, isKept: Bool) throws {
@@ -67,6 +67,26 @@ struct LostOutcomesTests {
         guard isKept else { return #expect(found == nil && known.count == 0) }
         let outcome = try #require(found)
         #expect(outcome.records.map(\.destination) == [.results, destination])
+    }
+
+    /// What rang and waits for another call is not called again either, but for the requests of a key, whose order would suffer.
+    @Test(
+        arguments: [
+            (.success, true, .delay(0), true), (.ambiguous, true, .delay(0), true), (.success, false, .delay(0), false),
+            (.transient, true, .delay(0), false), (.success, true, .held(1), false),
+        ] as [(Outcome, Bool, OutcomeBatch.Destination, Bool)])
+    func aHistoryIsKeptIfItTellsOfACallThatADeviceMayHaveHeardOf(
+        _ outcome: Outcome, wasSent: Bool, _ destination: OutcomeBatch.Destination, isKept: Bool
+    ) {
+        var batch = OutcomeBatch()
+        let flight = Self.flight(outcome)
+        flight.wasSent = wasSent
+        flight.envelope.setKey(Array("customer-7".utf8).span)
+        let due = Timestamp(milliseconds: 9000)
+        DelayRecorder(group: "g").record(flight, to: destination, due: due, history: ByteWriter(), into: &batch)
+        var known = Self.known(of: batch)
+        let found = known.take(KnownRequest(flight), of: Self.partition)
+        #expect(found?.records.map(\.destination) == (isKept ? [destination] : nil))
     }
 
     @Test func itIsRecordedAsItWasForTheSlotThatThePartitionHasThen() throws {

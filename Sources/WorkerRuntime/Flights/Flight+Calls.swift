@@ -10,7 +10,7 @@ extension Flight {
     /// The place of the record that holds it now.
     var place: OutcomeBatch.Origin { .init(slot: slot, offset: offset) }
 
-    /// True if a device may have heard of the request: then its result is ours to write.
+    /// True if a device may have heard of the request: then its history is ours to hand over, or its result ours to write.
     var mustFinish: Bool {
         // Of one from a delay lane that was not sent since, its record says what was.
         wasSent

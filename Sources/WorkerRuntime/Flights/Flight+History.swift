@@ -8,8 +8,15 @@ extension Flight {
     /// True if all its calls wait for a moment, or have their outcome.
     var onlyWaits: Bool { calls.allSatisfy { $0.phase == .waiting || $0.phase == .done } }
 
-    /// True if calls were made that the next owner of its partition would not know of, and none has to end first.
-    var hasAttemptsToHandOver: Bool { wasSent && !hasCallInFlight && cancellation == nil }
+    /// The facts of it that count when its partition is given up, as far as it knows them itself.
+    var drainFacts: DrainFacts {
+        var facts: DrainFacts = []
+        if hasCallInFlight { facts.insert(.hasCallInFlight) }
+        if wasSent { facts.insert(.wasSent) }
+        if mustFinish { facts.insert(.mayHaveArrived) }
+        if cancellation != nil { facts.insert(.isCancelled) }
+        return facts
+    }
 
     /// The moment when the first of its calls may be made, or nil when all have their outcome. `time` is `now` by the wall clock.
     func nextMoment(now: MonotonicTime, at time: Timestamp) -> Timestamp? {

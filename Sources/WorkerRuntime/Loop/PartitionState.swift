@@ -50,7 +50,10 @@ enum PartitionRole: Equatable {
 
     /// The bytes that a record may have with key and headers. Any request of a publisher may have to wait in a topic of ours, with its history
     /// and our headers beside its own. Brokers take 1,048,588 by default.
-    var largestRecord: Int { isOpen ? 900_000 : 1_040_000 }
+    var largestRecord: Int { isOpen ? 900_000 : Self.largestOwnRecord }
+
+    /// The same for a record that pushfan writes.
+    static let largestOwnRecord = 1_040_000
 
     /// True if its records say whose they are, because groups share the topic.
     var namesGroup: Bool { kind == .delayed || kind == .held }

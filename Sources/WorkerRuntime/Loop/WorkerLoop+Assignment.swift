@@ -236,28 +236,28 @@ extension WorkerLoop {
         perform(membership.stopAsked(isUrgent: request == .stopNow, now: now))
     }
 
-    /// Stops reading and starting. Requests that no device can have heard of are left to the partition's next owner.
+    /// Stops reading and starting. What has no call in flight is left to the partition's next owner.
     private func drain() {
         laterStarts.end()
         if mode == .stopping {
             log.info(.draining, control.request == .none ? "draining for new Kafka clients" : "stopping; what is in flight first")
         }
-        for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !flight.mustFinish { leave(flight) }
+        for flight in flights.flights where flight.isActive { leave(flight) }
         if mode == .revoking { lendShares() }
     }
 
-    /// Time is up: what devices may have heard of gets its result, the rest is left to the next owner.
+    /// Time is up: what devices may have heard of is handed over, without its calls in flight, or gets its result, and the rest is left to
+    /// the next owner.
     private func cut() {
         for flight in flights.flights where flight.isActive {
             guard flight.mustFinish else {
                 abandon(flight)
                 continue
             }
-            for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase != .done {
-                let isInFlight = flight.calls[index].phase == .inFlight
-                end(
-                    flight, call: index, as: isInFlight ? .ambiguous : .cancelled, code: .workerShutdown,
-                    detail: "the worker stopped before the answer")
+            for (phase, outcome) in [(Flight.Phase.inFlight, Outcome.ambiguous), (.ready, .cancelled), (.waiting, .cancelled)] {
+                for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase == phase {
+                    end(flight, call: index, as: outcome, code: .workerShutdown, detail: "the worker stopped before the answer")
+                }
             }
         }
     }

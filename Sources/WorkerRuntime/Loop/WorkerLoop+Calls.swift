@@ -30,11 +30,11 @@ extension WorkerLoop {
         wait(flight, call: index, until: now + delay * 1_000_000, notBefore: start)
     }
 
-    /// Lets a call wait for a moment of the monotonic clock, or for long in a delay lane when nothing else must be done for its
-    /// request.
+    /// Lets a call wait for a moment of the monotonic clock, or for long in a delay lane when nothing else must be done for its request.
+    /// While partitions are given up, leaves the request to their next owner.
     func wait(_ flight: Flight, call index: Int, until due: MonotonicTime, notBefore: Timestamp? = nil) {
         ports[flight.port].wait(flight, call: index, until: due, notBefore: notBefore)
-        if delayWaiting(flight) { return }
+        if mode == .running ? delayWaiting(flight) : leave(flight) { return }
         timers.add(WaitingCall(call: CallID(flight: flight.index, call: index), generation: flight.generation), at: due)
     }
 
@@ -125,10 +125,10 @@ extension WorkerLoop {
         ports[flight.port].end(flight, call: index, as: isDoubtful ? .ambiguous : outcome)
         if flight.openCalls == 0 {
             finish(flight)
-        } else if mode != .running && !flight.hasCallInFlight && !flight.mustFinish {
-            leave(flight)
-        } else {
+        } else if mode == .running {
             _ = delayWaiting(flight)
+        } else {
+            leave(flight)
         }
     }
 }

@@ -69,29 +69,34 @@ extension WorkerLoop {
     }
 
     /// Leaves a request to the partition's next owner, by a delay lane, or as a held one, if calls of it were made, so that it
-    /// goes on at their attempts. What is not committed with the position could be sent twice.
-    func leave(_ flight: Flight) {
+    /// goes on where they were. What is not committed with the position could be sent twice. Returns whether it is gone.
+    @discardableResult func leave(_ flight: Flight) -> Bool {
         let isAtomic = mode == .stopping || configuration.guarantee == .exactlyOnce
-        guard isAtomic, flight.hasAttemptsToHandOver, hasRoomForOutcomes, !isCommitOverdue,
-            let due = flight.nextMoment(now: now, at: wallClock), delay(flight, until: due, isLeft: true)
-        else { return abandon(flight) }
+        var facts = flight.drainFacts
+        if isAtomic, hasRoomForOutcomes, !isCommitOverdue, !cycle.isOutOfGroup { facts.insert(.isCommittable) }
+        if DrainGate.next(facts) == .handOver {
+            if let due = flight.nextMoment(now: now, at: wallClock), delay(flight, until: due, isLeft: true) { return true }
+            facts.insert(.hasNoPlace)
+        }
+        guard DrainGate.next(facts) == .forget else { return delayWaiting(flight) }
+        abandon(flight)
+        return true
     }
 
-    /// Puts a request where it waits if its wait is long, or short if it `isLeft`: the partition's next owner is to know what became of its
-    /// calls.
+    /// Puts a request where it waits if its wait is long, or if it `isLeft`: the partition's next owner must know of its calls.
     private func delay(_ flight: Flight, until due: Timestamp, isLeft: Bool = false) -> Bool {
         let expiry = flight.request.expiresAt
         let moment = DelayPolicy.moment(until: due, expiresAt: expiry)
         if let key = flight.key { return hold(flight, key: key, until: moment, isLeft: isLeft) }
         let lane = scheduler.delays.lane(until: due, expiresAt: expiry, isLeft: isLeft, now: wallClock)
-        guard let lane else { return false }
-        write(flight, to: .delay(lane), until: moment, history: history(of: flight))
+        guard let lane, let history = history(of: flight) else { return false }
+        write(flight, to: .delay(lane), until: moment, history: history)
         return true
     }
 
     /// Puts a request of a key, which is in work, into the topic of held requests, unless it waits in memory.
     private func hold(_ flight: Flight, key: RequestIdentity, until due: Timestamp, isLeft: Bool) -> Bool {
-        let history = history(of: flight)
+        guard let history = history(of: flight) else { return false }
         let size = flight.valueByteCount + flight.envelope.byteCount + history.count
         let partition = scheduler.hold(key, in: flight.slot, until: due, byteCount: size, isLeft: isLeft, now: wallClock)
         guard let partition else { return false }
@@ -100,8 +105,8 @@ extension WorkerLoop {
         return true
     }
 
-    private func history(of flight: Flight) -> ByteWriter {
-        flight.history(isInDoubt: mayHaveBeenBegun(flight), now: now, at: wallClock)
+    private func history(of flight: Flight) -> ByteWriter? {
+        recorders.delays.history(of: flight, isInDoubt: mayHaveBeenBegun(flight), now: now, at: wallClock)
     }
 
     /// Writes a request where it waits, in the transaction that counts its record as read.

@@ -160,7 +160,7 @@ extension WorkerLoop {
             floor: floor, now: wallClock, expiry: flight.request.expiresAt, using: &generator)
     }
 
-    /// Lets a call wait for its next attempt. While partitions are given up, leaves it to their next owner.
+    /// Lets a call wait for its next attempt.
     private func retry(
         _ flight: Flight, after attempt: DeliveryReport.Attempt, wait milliseconds: Int64, floor: Int64, at port: HubPort
     ) {
@@ -172,12 +172,6 @@ extension WorkerLoop {
                 .requestID: .string(flight.request.document.string(flight.request.id)), .attempt: LogValue(attempt.number),
                 .code: .string(attempt.code?.rawValue ?? ""), .delayMilliseconds: LogValue(milliseconds),
             ])
-        guard mode == .running || flight.mustFinish else {
-            port.makeReady(flight, call: attempt.call)
-            flight.calls[attempt.call].postpone(until: wallClock.adding(milliseconds: milliseconds))
-            if !flight.hasCallInFlight { leave(flight) }
-            return
-        }
         wait(flight, call: attempt.call, until: now + milliseconds * 1_000_000)
     }
 }

@@ -182,6 +182,7 @@ final class WorkerLoop {
     @inline(never) private func passSecond() {
         expireWaitingCalls()
         expireWaitingPolls()
+        if membership.isDraining { for flight in flights.flights where flight.isActive { leave(flight) } }
         noteReaderEvents()
         watchControl()
         startEverySecond()

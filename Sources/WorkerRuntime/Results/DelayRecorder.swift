@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import PushModel
 
@@ -6,14 +7,40 @@ import PushModel
 struct DelayRecorder {
     let group: String
 
+    /// The most bytes of the headers that it adds, beside the group's name and the history.
+    private static let ownByteCount = 1024
+
+    /// The history of a request, for its record, or nil if whoever reads the record would refuse it as too large.
+    func history(of flight: Flight, isInDoubt: Bool, now: MonotonicTime, at time: Timestamp) -> ByteWriter? {
+        let history = flight.history(isInDoubt: isInDoubt, now: now, at: time)
+        return mayWrite(flight, history: history) ? history : nil
+    }
+
+    /// True if a record that has the history beside all else is not too large.
+    func mayWrite(_ flight: Flight, history: borrowing ByteWriter) -> Bool {
+        let own = flight.valueByteCount + history.count + group.utf8.count + Self.ownByteCount
+        if own + flight.envelope.byteCount <= PartitionRole.largestOwnRecord { return true }
+        // The history that it came with is replaced.
+        var size = own
+        flight.envelope.withKey { size += $0.count }
+        flight.envelope.forEachHeader { name, value in
+            if DelayedRecord.Header(name) == nil { size += name.count + (value?.count ?? 0) }
+        }
+        return size <= PartitionRole.largestOwnRecord
+    }
+
     /// Adds the request that `flight` carries, for a delay lane or a partition of held requests. `history` is the text of a
     /// `DeliveryHistory`.
     func record(
         _ flight: Flight, to destination: OutcomeBatch.Destination, due: Timestamp, history: borrowing ByteWriter,
         into batch: inout OutcomeBatch
     ) {
+        let source: OutcomeBatch.Source? =
+            flight.mustFinish
+            ? .init(time: flight.origin.timestamp, byteCount: flight.valueByteCount, id: KnownRequest(flight).id) : nil
         let request = flight.request
         batch.add(destination, of: .init(slot: flight.slot, offset: flight.offset)) { record in
+            record.source = source
             flight.envelope.forEachHeader { name, value in
                 if DelayedRecord.Header(name) == nil { record.copyHeader(name, value: value) }
             }

@@ -43,14 +43,14 @@ extension OfferedBatch {
 
 extension OutcomeBatch {
     /// The outcomes of requests that a device may have heard of, by their partitions' slots, as far as each is its result and
-    /// what goes with it. They are empty if all are written, and only the positions are missing. What was on its way to a delay
-    /// lane, to the held requests or into parts is read again and begun again.
+    /// what goes with it, or its history for a delay lane. They are empty if all are written, and only the positions are missing.
+    /// What was on its way to the held requests, where a key has its order, or into parts is read again and begun again.
     func knownEntries(isWritten: Bool = false) -> [Int: [UncommittedResults<OutcomeBatch>.Entry]] {
         var entries: [Int: [UncommittedResults<OutcomeBatch>.Entry]] = [:]
         guard records.contains(where: { $0.source != nil }) else { return entries }
         // No more is kept in the end.
         var room = UncommittedResults<OutcomeBatch>.greatestByteCount
-        for unit in units() where unit.places.allSatisfy({ records[$0].destination.goesWithResult }) {
+        for unit in units() where unit.places.allSatisfy({ records[$0].destination.canBeWrittenLater }) {
             guard let request = unit.places.lazy.compactMap({ knownRequest(of: records[$0]) }).first else { continue }
             room -= unit.byteCount
             guard room >= 0 else { break }
@@ -60,21 +60,21 @@ extension OutcomeBatch {
         return entries
     }
 
-    /// The request whose result a record is, or nil if it is none, or no device can have heard of the request.
+    /// The request whose result or history a record is, or nil if it is none, or no device can have heard of the request.
     private func knownRequest(of record: Record) -> KnownRequest? {
-        guard let source = record.source, let key = record.key else { return nil }
+        guard let source = record.source, let id = source.id ?? record.key.map({ RequestIdentity(ofID: span($0, of: record)) })
+        else { return nil }
         return KnownRequest(
-            offset: record.origin.offset, time: source.time.milliseconds, byteCount: source.byteCount,
-            id: RequestIdentity(ofID: span(key, of: record)))
+            offset: record.origin.offset, time: source.time.milliseconds, byteCount: source.byteCount, id: id)
     }
 }
 
 extension OutcomeBatch.Destination {
-    /// True if its records can be written beside a result at any later time.
-    fileprivate var goesWithResult: Bool {
+    /// True if its records can be written at any later time.
+    fileprivate var canBeWrittenLater: Bool {
         switch self {
-        case .results, .poll, .parents, .handles: true
-        case .deadLetters, .delay, .held, .own: false
+        case .results, .delay, .poll, .parents, .handles: true
+        case .deadLetters, .held, .own: false
         }
     }
 }

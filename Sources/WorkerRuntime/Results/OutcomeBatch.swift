@@ -59,6 +59,8 @@ struct OutcomeBatch: Sendable {
         var time: Timestamp
         /// The bytes of its value.
         var byteCount: Int
+        /// The identity of the request's id, or nil if the record's key is the id.
+        var id: RequestIdentity?
     }
 
     /// One record, as places in one of the batch's pieces.
@@ -72,7 +74,7 @@ struct OutcomeBatch: Sendable {
         var headers: Range<Int>
         /// The place where the headers begin that were added to those of the record's origin.
         var ownHeaders: Int
-        /// That of its origin, if it is the result of a request that a device may have heard of.
+        /// That of its origin, if it is the result or the history of a request that a device may have heard of.
         var source: Source?
     }
 

@@ -10,11 +10,17 @@ struct SchedulingBroker {
         var isHeld: Bool { if case .held = self { true } else { false } }
     }
 
+    /// What a history tells of one call.
+    struct Call {
+        var attempts = 0
+        var isDone = false
+    }
+
     /// A record of a request.
     struct Copy {
         let request: Int
         var due = Timestamp.past
-        var attempts = 0
+        var calls: [Call]
         var writtenAt: Timestamp
     }
 
@@ -33,15 +39,17 @@ struct SchedulingBroker {
         let key: Int?
         let tenant: Int
         let notBefore: Timestamp
-        /// The attempts that fail before one succeeds, and the time until the next one, milliseconds.
-        let failures: Int
+        /// The attempts at each of its calls that fail before one succeeds, and the time until the next one, milliseconds.
+        let failures: [Int]
         let wait: Int64
         var isCancelled = false
         var hasDeadLetter = false
+        /// True if time was up for a worker that could not hand it over.
+        var isCut = false
         var results = 0
-        /// The attempts, and those among them that nobody knows of any more.
-        var attempts = 0
-        var forgotten = 0
+        /// The attempts at each call, and those among them that nobody knows of any more.
+        var attempts: [Int]
+        var forgotten: [Int]
         var description: String { "\(partition)/\(offset) key \(key ?? -1) tenant \(tenant) attempts \(attempts)" }
     }
 
@@ -58,7 +66,9 @@ struct SchedulingBroker {
 
     mutating func publish(_ request: Request) {
         requests.append(request)
-        append(Write(place: .requests(request.partition), copy: Copy(request: requests.count - 1, writtenAt: now)))
+        let calls = request.failures.map { _ in Call() }
+        let copy = Copy(request: requests.count - 1, calls: calls, writtenAt: now)
+        append(Write(place: .requests(request.partition), copy: copy))
     }
 
     private mutating func append(_ write: Write) {

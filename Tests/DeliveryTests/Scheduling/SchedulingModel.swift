@@ -5,7 +5,8 @@ import TestSupport
 /// Requests with keys, tenants and times, of a few partitions, and workers that share them and die: what must hold whatever happens.
 ///
 /// - Of a key one request is in flight at a time, in the order of publishing.
-/// - Each request has one result, after as many attempts as it needs, and those that nobody could know of.
+/// - Each request has one result, after as many attempts at each of its calls as that needs, and those that nobody could know of. So no
+///   call that is done is made again, whoever has the request then, and each is told with its attempts.
 /// - None is sent before its time. When nothing more happens, none waits.
 /// - A tenant is held up by its own calls alone, and its requests keep their order.
 /// - What is held is written again in time, and what is said is said once.
@@ -32,7 +33,7 @@ struct SchedulingModel {
 
     struct Counts {
         var behindKeys = 0, buffered = 0, held = 0, delayed = 0, handedOn = 0, relieved = 0, relocated = 0, renewed = 0,
-            deferred = 0
+            deferred = 0, handedOver = 0
         var rejected = 0, notices = 0, crashes = 0
 
         static func += (left: inout Counts, right: Counts) {
@@ -42,8 +43,7 @@ struct SchedulingModel {
         static var fields: [WritableKeyPath<Counts, Int>] {
             [
                 \.behindKeys, \.buffered, \.held, \.delayed, \.handedOn, \.relieved, \.relocated, \.renewed, \.deferred,
-                \.rejected,
-                \.notices, \.crashes,
+                \.handedOver, \.rejected, \.notices, \.crashes,
             ]
         }
     }
@@ -137,12 +137,15 @@ struct SchedulingModel {
     private mutating func publish(_ value: Int) {
         let partition = value % setting.partitions
         let waits: [Int64] = [0, 0, 0, 0, 2000, 15_000, 90_000, 100_000_000]
+        // Most have one call. What is done of the others ends at their first attempt.
+        let failures = [[0, 0, 1, 3][value / 8192 % 4]] + Array(repeating: 0, count: [0, 0, 1, 2][value / 98_304 % 4])
+        let none = failures.map { _ in 0 }
         broker.publish(
             .init(
                 partition: partition, offset: broker.records(at: .requests(partition)).end, publishedAt: broker.now,
                 key: value / 4 % 3 > 0 ? value / 16 % 3 : nil, tenant: value / 64 % 4 == 0 ? value / 256 % 3 : 0,
-                notBefore: broker.now.adding(milliseconds: waits[value / 1024 % 8]), failures: [0, 0, 1, 3][value / 8192 % 4],
-                wait: [1000, 12_000, 70_000][value / 32_768 % 3]))
+                notBefore: broker.now.adding(milliseconds: waits[value / 1024 % 8]), failures: failures,
+                wait: [1000, 12_000, 70_000][value / 32_768 % 3], attempts: none, forgotten: none))
     }
 
     /// Divides the partitions among those who live; of one of requests and of what is held of it the owner is the same.
@@ -185,9 +188,10 @@ struct SchedulingModel {
     }
 
     private func faultOfAttempts() -> String? {
-        for request in broker.requests where !request.isCancelled && !request.hasDeadLetter {
-            let known = request.attempts - request.forgotten
-            if known != request.failures + 1 { return "\(request) has \(known) of \(request.failures + 1)" }
+        for request in broker.requests where !request.isCancelled && !request.hasDeadLetter && !request.isCut {
+            let known = zip(request.attempts, request.forgotten).map { $0 - $1 }
+            let wanted = request.failures.map { $0 + 1 }
+            if known != wanted { return "\(request) has \(known) of \(wanted)" }
         }
         return nil
     }

@@ -35,7 +35,7 @@ extension SchedulingWorker {
             return nil
         }
         return Flight(
-            request: copy.request, slot: record.slot, offset: record.offset, due: copy.due, attempts: copy.attempts,
+            request: copy.request, slot: record.slot, offset: record.offset, due: copy.due, calls: copy.calls,
             key: record.key)
     }
 
@@ -59,7 +59,7 @@ extension SchedulingWorker {
             let offset = positions[slot]
             positions[slot] += 1
             guard let copy = log.records[offset] else { continue }
-            return Flight(request: copy.request, slot: slot, offset: offset, due: copy.due, attempts: copy.attempts)
+            return Flight(request: copy.request, slot: slot, offset: offset, due: copy.due, calls: copy.calls)
         }
         return nil
     }

@@ -50,7 +50,9 @@ extension SchedulingWorker {
     }
 
     mutating func write(_ flight: Flight, to place: Place, due: Timestamp) {
-        let copy = Copy(request: flight.request, due: due, attempts: flight.attempts, writtenAt: .past)
+        var calls = flight.calls
+        if sabotage == .forgetsWhatIsDone { calls = calls.map { $0.isDone ? .init() : $0 } }
+        let copy = Copy(request: flight.request, due: due, calls: calls, writtenAt: .past)
         writes.append((flight.slot, flight.offset, .init(place: place, copy: copy)))
         settle(flight)
     }
@@ -90,25 +92,30 @@ extension SchedulingWorker {
                 fault = "\(request) is sent while another of its key is in flight"
             }
         }
-        flight.attempts += 1
-        broker.requests[flight.request].attempts += 1
-        attempts[[Int64(flight.slot), flight.offset], default: (flight.request, 0)].count += 1
-        inFlight.append(flight)
+        let call = flight.next
+        if flight.calls[call].isDone { fault = "a call of \(request) is made that is done" }
+        flight.calls[call].attempts += 1
+        broker.requests[flight.request].attempts[call] += 1
+        let none = (flight.request, flight.calls.map { _ in 0 })
+        attempts[[Int64(flight.slot), flight.offset], default: none].counts[call] += 1
+        inFlight.append((flight, call))
     }
 
     /// The requests in flight.
-    var requestsInFlight: [Int] { inFlight.map(\.request) }
+    var requestsInFlight: [Int] { inFlight.map(\.flight.request) }
 
-    /// A call ends.
+    /// A call ends. The request ends with its last one. Before, it makes a call that was not tried yet, or waits for its next attempt.
     mutating func complete(_ broker: inout SchedulingBroker, value: Int) {
         guard !inFlight.isEmpty else { return }
-        complete(inFlight.remove(at: value % inFlight.count), at: &broker)
-    }
-
-    mutating func complete(_ flight: Flight, at broker: inout SchedulingBroker) {
+        var (flight, call) = inFlight.remove(at: value % inFlight.count)
         let request = broker.requests[flight.request]
-        guard flight.attempts <= request.failures, !request.isCancelled else { return end(flight) }
-        var flight = flight
+        flight.calls[call].isDone = flight.calls[call].attempts > request.failures[call]
+        if request.isCancelled { return end(flight) }
+        if flight.calls.allSatisfy(\.isDone) {
+            if flight.calls.map(\.attempts) != request.failures.map({ $0 + 1 }) { fault = "\(request) tells other attempts" }
+            return end(flight)
+        }
+        if flight.calls[flight.next].attempts == 0 { return makeReady(flight, at: broker) }
         flight.due = broker.now.adding(milliseconds: request.wait)
         if !delay(flight, until: flight.due, at: broker) { waiting.append(flight) }
     }

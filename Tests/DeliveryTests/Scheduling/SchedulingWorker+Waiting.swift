@@ -123,7 +123,7 @@ extension SchedulingWorker {
     private mutating func watchAge(_ broker: SchedulingBroker) {
         let hour: Int64 = 3_600_000
         guard broker.monotonic - assignedAt > 3 * hour * 1_000_000 else { return }
-        let inWork = Set((waiting + ready.values.joined() + inFlight).map { [Int64($0.slot), $0.offset] })
+        let inWork = Set((waiting + ready.values.joined() + inFlight.map(\.flight)).map { [Int64($0.slot), $0.offset] })
         for slot in scheduler.heldSlots {
             for (offset, copy) in broker.records(at: places[slot]).records
             where broker.now.milliseconds(since: copy.writtenAt) > 15 * hour {

@@ -10,7 +10,8 @@ struct SchedulingWorker {
 
     /// Something that the worker does wrongly, to see that it is found out.
     enum Sabotage: CaseIterable {
-        case none, ignoresKeys, startsKeysBeforeAllIsRead, ignoresTheTime, keepsTheTurn, overtakesTenants, dropsTheDisplaced
+        case none, ignoresKeys, startsKeysBeforeAllIsRead, ignoresTheTime, keepsTheTurn, overtakesTenants, dropsTheDisplaced,
+            forgetsWhatIsDone, keepsWhatRang
     }
 
     struct Flight {
@@ -18,9 +19,14 @@ struct SchedulingWorker {
         let slot: Int
         let offset: Int64
         var due: Timestamp
-        var attempts: Int
+        var calls: [SchedulingBroker.Call]
         var key: RequestIdentity?
         var mustDefer = false
+
+        /// The call to make next: the open one that was tried least.
+        var next: Int {
+            calls.indices.filter { !calls[$0].isDone }.min { calls[$0].attempts < calls[$1].attempts } ?? 0
+        }
     }
 
     static let window: Int64 = 12
@@ -35,13 +41,13 @@ struct SchedulingWorker {
     /// Calls that wait for their turn, by tenant; for their time; and those in flight.
     var ready: [Int: [Flight]] = [:]
     var waiting: [Flight] = []
-    var inFlight: [Flight] = []
+    var inFlight: [(flight: Flight, call: Int)] = []
     var isFinished: Set<[Int64]> = []
     var writes: [(slot: Int, offset: Int64, write: SchedulingBroker.Write)] = []
     var results: [Int] = []
     var finished: [(slot: Int, offset: Int64)] = []
     /// The attempts of which no record tells yet, by slot and offset.
-    var attempts: [[Int64]: (request: Int, count: Int)] = [:]
+    var attempts: [[Int64]: (request: Int, counts: [Int])] = [:]
     var buffered: [Int: [Int64]] = [:]
     var said: Set<Int> = []
     var assignedAt = MonotonicTime.past
@@ -87,25 +93,45 @@ struct SchedulingWorker {
 
     /// Ends an assignment: what is in flight ends, and what has attempts is left to the next owner.
     mutating func leave(_ broker: inout SchedulingBroker) {
-        while let flight = inFlight.popLast() { complete(flight, at: &broker) }
-        for flight in waiting + ready.values.joined() where attempts[[Int64(flight.slot), flight.offset]] != nil {
-            let hasPlace =
-                flight.key == nil
-                ? scheduler.delays.lanes.available.first == 0 : hasHeldPartition(flight.slot) && !said.contains(1)
-            let isLeft = delay(flight, until: max(flight.due, broker.now), at: broker, isLeft: true)
-            takeNotices()
-            if hasPlace && !isLeft && !said.contains(1) {
-                fault = "\(broker.requests[flight.request]) is not left to the next owner"
-            }
-        }
+        while !inFlight.isEmpty { complete(&broker, value: inFlight.count - 1) }
+        for flight in waiting + ready.values.joined() { leave(flight, at: &broker) }
         commit(&broker)
         die(&broker)
         isAlive = true
     }
 
+    private mutating func leave(_ flight: Flight, at broker: inout SchedulingBroker) {
+        var facts: DrainFacts = sabotage == .keepsWhatRang && flight.calls.contains(where: \.isDone) ? [] : .isCommittable
+        if broker.requests[flight.request].isCancelled { facts.insert(.isCancelled) }
+        if attempts[[Int64(flight.slot), flight.offset]] != nil {
+            facts.insert(.wasSent)
+            if flight.calls.contains(where: \.isDone) { facts.insert(.mayHaveArrived) }
+        }
+        let hasPlace =
+            flight.key == nil
+            ? scheduler.delays.lanes.available.first == 0 : hasHeldPartition(flight.slot) && !said.contains(1)
+        let mayBeLeft = DrainGate.next(facts) == .handOver
+        let isLeft = mayBeLeft && delay(flight, until: max(flight.due, broker.now), at: broker, isLeft: true)
+        takeNotices()
+        if facts.isSuperset(of: [.wasSent]), !facts.contains(.isCancelled), hasPlace, !isLeft, !said.contains(1) {
+            fault = "\(broker.requests[flight.request]) is not left to the next owner"
+        }
+        if isLeft {
+            if facts.contains(.mayHaveArrived) { counts.handedOver += 1 }
+            return
+        }
+        facts.insert(.hasNoPlace)
+        // Time is up for what stays: its open calls are told as they are.
+        guard DrainGate.next(facts) == .stay else { return }
+        broker.requests[flight.request].isCut = true
+        end(flight)
+    }
+
     /// Ends without a word: nobody knows of what is not committed.
     mutating func die(_ broker: inout SchedulingBroker) {
-        for (request, count) in attempts.values { broker.requests[request].forgotten += count }
+        for (request, made) in attempts.values {
+            for call in made.indices { broker.requests[request].forgotten[call] += made[call] }
+        }
         forget()
         (places, positions, isAlive) = ([], [], false)
         scheduler.begin([], held: 0..<0, movesPositions: false, now: broker.monotonic)
