@@ -196,6 +196,7 @@ extension WorkerLoop {
         if flight.delayed?.report.attemptCount ?? 0 > 0 || mayHaveBeenBegun(flight), !flight.calls.isEmpty {
             endUnrouted(flight)
         } else {
+            takeBack(flight)
             if let fault = flight.routeFault { flight.note([ports.fault(fault)]) }
             reject(flight)
         }
