@@ -3,6 +3,33 @@ import Testing
 @testable import Jobs
 
 @Suite struct HubFindingsTests {
+    private static func worker(_ id: String, age: Int64 = 0, _ hubs: [(String, Int)]...) throws -> Fleet.Member {
+        let loops = hubs.map { hubs in
+            let list = hubs.map { #"{"hub":"\#($0.0)","waiting":\#($0.1)}"# }.joined(separator: ",")
+            return #"{"worker":"\#(id)","unknown_hubs":[\#(list)]}"#
+        }
+        let json = Array(#"{"loops":[\#(loops.joined(separator: ","))]}"#.utf8)
+        return Fleet.Member(id: id, page: try #require(WorkerPage(json)), raw: json, age: age)
+    }
+
+    @Test func hubsThatWorkersLackAreNamedWithWhatWaitsForThem() throws {
+        let findings = UnknownHubFindings.of([
+            try Self.worker("w1", [("shpo", 2), ("late", 1)], [("shpo", 1)]), try Self.worker("w2", [("shpo", 2), ("none", 0)]),
+            try Self.worker("gone", age: Fleet.staleAge + 1, [("old", 9)]), try Self.worker("idle", []),
+        ])
+        #expect(findings.map(\.subject) == ["shpo", "late"] && findings.allSatisfy { $0.state == .warning && $0.remedy != nil })
+        #expect(findings.first?.text == "5 requests wait for it, and the settings of w1, w2 lack it")
+        #expect(findings.last?.text == "1 request waits for it, and the settings of w1 lack it")
+    }
+
+    @Test func namesOfStrangersDoNotFillTheAnswer() throws {
+        let workers = try (0..<40).map { try Self.worker("w\($0)", [("all", 1), ("own\($0)", Int.max)]) }
+        let findings = UnknownHubFindings.of(workers)
+        #expect(findings.count == 10)
+        let shared = UnknownHubFindings.of(try (0..<40).map { try Self.worker("w\($0)", [("all", Int.max)]) })
+        #expect(shared.map(\.text) == ["\(Int.max) requests wait for it, and the settings of w0, w1, w2, … lack it"])
+    }
+
     @Test(arguments: [
         (404, "The notification does not exist", Finding.State.ok, Finding.Cause.other), (400, "", .ok, .other),
         (404, "No service is hosted at the specified address", .failed, .configuration),

@@ -32,6 +32,12 @@ import Testing
         #expect(hubs.map(\.ratePerSecond) == [nil, "12.5", nil] && hubs.map(\.waitingForTurn) == [2, 9, nil])
     }
 
+    @Test func whatWaitsForHubsThatAreNotThereIsReadByTheirNames() {
+        let page =
+            #"{"loops":[{"unknown_hubs":[{"hub":"shpo","waiting":5},{"hub":"b","waiting":-1},{"waiting":2},7]},{"unknown_hubs":3}]}"#
+        #expect(WorkerPage(Array(page.utf8))?.loops.map(\.unknownHubs) == [["shpo": 5, "b": 0], [:]])
+    }
+
     @Test func countsOfLoopsAndOfThoseWithoutRoomAreAddedUp() throws {
         let page = """
             {"loops":[{"worker":"w-1","finished":{"sent":5,"failed":1,"odd":-3},"calls":7,"partitions_omitted":4},\

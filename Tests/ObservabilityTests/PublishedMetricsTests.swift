@@ -34,6 +34,7 @@ import Testing
         metrics.throttledTime.series(["demo"]).add(nanoseconds: 2_500_000_000)
         metrics.retriesScheduled.series(["demo", "throttled"]).increment()
         metrics.retryQueue.series(["demo"]).set(1)
+        metrics.unknownHubWaiting.series(["shpo"]).set(5)
         metrics.delayed.series(["1h"]).increment()
         metrics.outcomePolls.series(["demo", "404"]).increment()
         metrics.outcomes.series(["demo", "delivered"]).increment()
@@ -118,6 +119,7 @@ import Testing
         ("pushfan_throttled_seconds_total", "counter", ["hub"]),
         ("pushfan_retries_scheduled_total", "counter", ["hub", "reason"]),
         ("pushfan_retry_queue_records", "gauge", ["hub"]),
+        ("pushfan_unknown_hub_waiting", "gauge", ["hub"]),
         ("pushfan_delayed_total", "counter", ["lane"]),
         ("pushfan_outcome_polls_total", "counter", ["hub", "code"]),
         ("pushfan_outcomes_total", "counter", ["hub", "reason"]),

@@ -89,6 +89,76 @@ struct DedupeTests {
         try worker.stop()
     }
 
+    private static let unknown = #","hub":"other""#
+    private static let unrouted = "rejected permanent unknown_hub 0"
+
+    private static func settling(_ time: Duration) -> @Sendable (inout WorkerConfiguration) -> Void { { $0.settlingTime = time } }
+
+    /// Lets requests for a hub that is not there have their end: in a worker's first minute they wait for it in a lane.
+    private static func waitForRefusals(_ bench: Bench, _ count: Int, settling: Duration) throws {
+        if settling > .zero {
+            #expect(eventually { bench.metric("pushfan_delayed_total") >= Double(count) })
+            bench.clock.advance(by: settling + .seconds(11))
+        }
+        try bench.results(count)
+    }
+
+    /// The wrong one used to count if it came in a worker's first minute, and again for each worker that read it in its own first minute.
+    @Test(arguments: [Duration.zero, .seconds(60)], [false, true])
+    func aCorrectedHubIsNoRepetitionHoweverYoungTheWorkerIs(settling: Duration, restarts: Bool) throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        var worker = try bench.startWorker(change: Self.settling(settling))
+        try bench.publish(all: [Self.request("a", Self.unknown), Self.request("b", Self.unknown + Self.key("k"))])
+        try Self.waitForRefusals(bench, 2, settling: settling)
+        if restarts {
+            try worker.stop()
+            worker = try bench.startWorker(change: Self.settling(.seconds(60)))
+        }
+        try bench.publish(all: [Self.request("a"), Self.request("c", Self.key("k")), Self.request("a")])
+        #expect(
+            try Self.summaries(bench, 5) == [
+                "a \(Self.repeated)", "a \(Self.unrouted)", "a \(Self.sent)", "b \(Self.unrouted)", "c \(Self.sent)",
+            ])
+        #expect(bench.hub.calls().count == 2)
+        try worker.stop()
+    }
+
+    /// The settings were wrong, not the request: it comes again as it is.
+    @Test(arguments: [Duration.zero, .seconds(60)])
+    func whatWasRefusedForItsHubIsSentOnceTheHubIsThere(settling: Duration) throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let other = try FurtherHub("other")
+        let worker = try bench.startWorker(change: Self.settling(settling))
+        try bench.publish(all: [Self.request("a", Self.unknown), Self.request("b", Self.unknown + Self.key("k"))])
+        try Self.waitForRefusals(bench, 2, settling: settling)
+        try worker.reload(try bench.workerConfiguration { $0.hubs.append(try other.settings()) })
+        #expect(eventually { bench.status.statuses.first?.hubs.map(\.name) == ["demo", "other"] })
+        try bench.publish(all: [
+            Self.request("a", Self.unknown), Self.request("a", Self.unknown), Self.request("c", Self.unknown + Self.key("k")),
+        ])
+        #expect(
+            try Self.summaries(bench, 5) == [
+                "a \(Self.repeated)", "a \(Self.unrouted)", "a \(Self.sent)", "b \(Self.unrouted)", "c \(Self.sent)",
+            ])
+        #expect(other.tags.count == 2 && bench.hub.calls().isEmpty)
+        try worker.stop()
+    }
+
+    /// A request that waits for its hub counts: two that are the same must not both be sent when it is there.
+    @Test func whatWaitsForItsHubIsNotSentTwice() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let other = try FurtherHub("other")
+        let worker = try bench.startWorker(change: Self.settling(.seconds(60)))
+        try bench.publish(all: [Self.request("a", Self.unknown), Self.request("a", Self.unknown)])
+        try bench.results(1)
+        try worker.reload(try bench.workerConfiguration { $0.hubs.append(try other.settings()) })
+        #expect(eventually { bench.status.statuses.first?.hubs.map(\.name) == ["demo", "other"] })
+        bench.clock.advance(by: .seconds(11))
+        #expect(try Self.summaries(bench, 2) == ["a \(Self.repeated)", "a \(Self.sent)"])
+        #expect(other.tags.count == 1)
+        try worker.stop()
+    }
+
     /// A `replay` block used to make any request one that is never a repetition, and another one look as if it was delivered.
     @Test func whoeverPublishesCanNotCallARequestAReplay() throws {
         let bench = try Bench(.quickest, partitions: 1)

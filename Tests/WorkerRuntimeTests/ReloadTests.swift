@@ -1,4 +1,5 @@
 import CurlHTTP
+import Delivery
 import Foundation
 import HubAuth
 import HubEmulator
@@ -46,6 +47,35 @@ struct ReloadTests {
         let others = results.values.filter { $0["state"] != "sent" || $0.hub != "other" }.map { "\($0.requestID) \($0.summary)" }
         #expect(others == [])
         #expect(other.tags.filter { $0.hasPrefix("keyed") } == ["keyed0", "keyed1", "keyed2"])
+    }
+
+    /// They lie in a lane that is not due: no lag shows them, no call waits, and the worker is ready.
+    @Test func whatWaitsForAHubThatNoSettingsHaveIsCountedAndNamed() throws {
+        let bench = try Bench(.quickest)
+        let other = try FurtherHub("other")
+        let worker = try bench.startWorker { $0.settlingTime = .seconds(60) }
+        try bench.publish(
+            all: (0..<5).map { Self.request("r\($0)", #","hub":"other""#) } + [Self.request("x", #","hub":"further""#)])
+        let all = [UnroutedWaits.Count(hub: "other", count: 5), UnroutedWaits.Count(hub: "further", count: 1)]
+        let text = "6 requests wait for a hub that its settings do not have: other (5), further (1)"
+        #expect(eventually { bench.status.statuses.first?.unknownHubs == all })
+        #expect(bench.status.statuses.first?.problem?.contains(text) ?? false)
+        #expect(bench.metric("pushfan_unknown_hub_waiting", #"hub="other""#) == 5)
+        let status = String(decoding: bench.status.json(version: "1", hub: "demo"), as: UTF8.self)
+        #expect(status.contains(#""unknown_hubs":[{"hub":"other","waiting":5},{"hub":"further","waiting":1}]"#))
+        // They come back, wait again, and each counts once.
+        bench.clock.advance(by: .seconds(11))
+        #expect(eventually { bench.metric("pushfan_delayed_total") >= 12 })
+        #expect(eventually { bench.status.statuses.first?.unknownHubs == all })
+        // One hub is there, the others' requests have their end.
+        try worker.reload(try bench.workerConfiguration { $0.hubs.append(try other.settings()) })
+        #expect(eventually { bench.status.statuses.first?.unknownHubs == [all[1]] })
+        bench.clock.advance(by: .seconds(71))
+        try bench.results(6)
+        #expect(eventually { bench.status.statuses.first?.unknownHubs == [] })
+        #expect(bench.status.statuses.first?.problem?.contains("settings") != true)
+        #expect(!bench.exposition().contains("pushfan_unknown_hub_waiting{"))
+        try worker.stop()
     }
 
     @Test func aNewHubIsUsedAndRequestsBeforeItWereRefused() throws {

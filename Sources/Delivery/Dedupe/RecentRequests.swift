@@ -4,8 +4,9 @@ public import PushModel
 ///
 /// Whether a request is a repetition depends on nothing but the partition's records. It is one when one of the `reach` offsets before it
 /// holds a request with one of its names. How long before it the first of those was published counts too: that one was sent. So whoever
-/// reads that many offsets again, after a restart or as the partition's new owner, finds the same as who was there before. There is one
-/// exception: where the first one is out of reach by then and only its repetitions are not, the first of these counts as sent.
+/// reads that many offsets again, after a restart or as the partition's new owner, finds the same as who was there before. There are two
+/// exceptions. Where the first one is out of reach by then and only its repetitions are not, the first of these counts as sent. And who
+/// has refused a request itself knows that it was not sent, which its record does not tell.
 ///
 /// A ring of what was seen, the oldest first, and a table of chains through it. To forget is to move the ring's beginning, because a
 /// chain ends where it leaves the ring. Each look misses the processor's caches, so the table is made of short numbers, and is large
@@ -40,6 +41,8 @@ public struct RecentRequests: Sendable {
         var firstTime: Timestamp
         /// The number of the one before it in its chain, its last 32 bits.
         var previous: UInt32
+        /// True if the one that counted as sent was refused.
+        var isRefused = false
     }
 
     /// The number of offsets that are looked back, at least 1.
@@ -99,22 +102,42 @@ public struct RecentRequests: Sendable {
     /// Takes in a record that holds no request which could be repeated.
     public mutating func passed(_ offset: Int64) { end = max(end, offset + 1) }
 
+    /// Takes back a request that was taken in and then refused: nothing was sent under its names, and what repeats it repeats nothing.
+    ///
+    /// - Parameters:
+    ///   - key: Its key, or nil.
+    ///   - id: Its id, or nil.
+    ///   - time: The record's time.
+    public mutating func refused(key: Name?, id: Name?, time: Timestamp) {
+        for name in [key, id] {
+            guard let identity = name?.identity else { continue }
+            var age = 0
+            while let place = place(of: identity, olderThan: &age) {
+                if ring[place].firstTime == time { ring[place].isRefused = true }
+            }
+        }
+    }
+
     /// The latest request of a name, if it is within the window.
     private func latest(_ name: Name, time: Timestamp) -> Entry? {
-        guard !ring.isEmpty else { return nil }
-        var number = chains[name.identity.place(in: chains.count)]
         var age = 0
+        guard let place = place(of: name.identity, olderThan: &age) else { return nil }
+        let distance = time.milliseconds(since: ring[place].firstTime)
+        return distance.magnitude <= name.window.magnitude ? ring[place] : nil
+    }
+
+    /// The place of the latest entry of an identity among those beyond an age, which becomes its own. One that was refused has none.
+    private func place(of identity: RequestIdentity, olderThan age: inout Int) -> Int? {
+        guard !ring.isEmpty else { return nil }
+        var number = age > 0 ? ring[(next - age) & (ring.count - 1)].previous : chains[identity.place(in: chains.count)]
         while true {
             // Along a chain, each is older than the one before.
             let nextAge = self.age(of: number)
             guard nextAge > age, nextAge <= count else { return nil }
             age = nextAge
-            let entry = ring[(next - age) & (ring.count - 1)]
-            if entry.identity == name.identity {
-                let distance = time.milliseconds(since: entry.firstTime)
-                return distance.magnitude <= name.window.magnitude ? entry : nil
-            }
-            number = entry.previous
+            let place = (next - age) & (ring.count - 1)
+            if ring[place].identity == identity, !ring[place].isRefused { return place }
+            number = ring[place].previous
         }
     }
 

@@ -92,6 +92,13 @@ package struct KafkaExamination: Sendable {
             + TopicFindings.ofAll(topics, tool: tool)
             + writing(topics) + transactions(group?.description.answer)
             + (group.map { GroupFindings.of($0, tool: tool) } ?? [])
+            + (counts.contains { $0.topic == context.topics.status } ? unknownHubs() : [])
+    }
+
+    /// The findings on hubs that workers report to lack. None where the reports cannot be read: no worker needs that right.
+    private func unknownHubs() -> [Finding] {
+        guard rights.groupOperation != nil, let fleet = try? context.fleet() else { return [] }
+        return UnknownHubFindings.of(fleet.members(at: Deadline.milliseconds()))
     }
 
     /// A topic that the user has no need of, and must not see, is no fault.

@@ -18,6 +18,8 @@ package struct WorkerPage: Sendable, Equatable {
         package var partitions: [Partition] = []
         /// A further obstacle to requests, or an ignored setting, in the worker's own words.
         package var problem: String?
+        /// The requests that wait for a hub that its settings do not have, by the hub's name.
+        package var unknownHubs: [String: Int] = [:]
         /// The final results since its process began, by their state.
         package var finished: [String: Int] = [:]
         /// The calls of hubs that were answered or failed since then.
@@ -169,6 +171,11 @@ private struct PageReader {
         loop.lastRebalance = moment("last_rebalance", node)
         loop.lastCommit = moment("last_commit", node)
         loop.problem = text("trouble", node)
+        if let list = document.member("unknown_hubs", of: node), document.kind(of: list) == .array {
+            document.forEachElement(of: list) {
+                if let hub = text("hub", $0) { loop.unknownHubs[hub] = count("waiting", $0) }
+            }
+        }
         loop.finished = finished(node)
         loop.calls = count("calls", node)
         loop.omittedHubs = count("hubs_omitted", node)

@@ -49,6 +49,9 @@ public struct PushfanMetrics: Sendable {
     public let retriesScheduled: Family<Counter, 2>
     /// Requests that wait for a retry, by hub.
     public let retryQueue: Family<Gauge, 1>
+    /// Requests that wait for a hub that settings do not have, by the name that they give. A few names are kept, the rest are `other`.
+    /// One without a request has no series.
+    public let unknownHubWaiting: Family<Gauge, 1>
     /// Requests put into a delay lane, by lane (`10s`, `1m`, `10m`, `1h`), or held for an ordering key (`held`). One that waits for long
     /// counts in several.
     public let delayed: Family<Counter, 1>
@@ -129,6 +132,8 @@ public struct PushfanMetrics: Sendable {
         retriesScheduled = registry.counters(
             "retries_scheduled_total", help: "Retries scheduled, by reason.", labels: ["hub", "reason"])
         retryQueue = registry.gauges("retry_queue_records", help: "Requests that wait for a retry.", labels: ["hub"])
+        unknownHubWaiting = registry.gauges(
+            "unknown_hub_waiting", help: "Requests that wait for a hub that the settings do not have.", labels: ["hub"])
         delayed = registry.counters("delayed_total", help: "Requests put into a delay lane, or held.", labels: ["lane"])
         outcomePolls = registry.counters(
             "outcome_polls_total", help: "Polls for the outcome of a call.", labels: ["hub", "code"])

@@ -131,6 +131,11 @@ extension HubPorts {
         return RequestFault(.unknownHub, at: "/hub", message: "This worker knows the hubs \(shown) only.")
     }
 
+    /// The name of the hub that a request without a route should go to: its own word, or `unnamed` where settings would have to say it.
+    func missingHub(of flight: Flight) -> String {
+        flight.request.hub.map { flight.request.document.string($0) } ?? UnroutedWaits.unnamed
+    }
+
     /// The member of a request's result that names the hub it went to, the spread whose hubs its parts go to, or else the hub it asks for.
     func hubMember(of flight: Flight) -> ByteWriter {
         if flight.routeFault == nil && flight.spread == nil { return ports[flight.port].resultMember }

@@ -65,7 +65,10 @@ extension WorkerLoop {
             flight.request.expiresAt.map({ $0 > due }) ?? true
         else { return false }
         flight.postponeWaiting(until: due)
-        return delay(flight, until: due)
+        let hub = ports.missingHub(of: flight)
+        guard delay(flight, until: due) else { return false }
+        facts.unrouted.add(hub, due: due)
+        return true
     }
 
     /// Leaves a request to the partition's next owner, by a delay lane, or as a held one, if calls of it were made, so that it

@@ -59,6 +59,7 @@ extension WorkerLoop {
         let retired = ports.filter { !$0.isRetired && !numbers.contains($0.number) }
         configuration.takeHubs(of: new)
         ports.routes = configuration.routes(numbers: numbers, since: now)
+        facts.unrouted.removeAll { ports.routes.router.route(named: $0) != nil }
         for number in opened {
             ports[number].joinFleet(configuration, mail: ports.mail, wakeUp: control.wakeUp)
             ports[number].limits.rate?.owns(partitions.count { $0.role.hasRequests }, now: now)

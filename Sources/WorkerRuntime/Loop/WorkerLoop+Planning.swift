@@ -170,13 +170,12 @@ extension WorkerLoop {
     /// Takes in a request that could be sent, and refuses it if it comes again.
     ///
     /// One at fault does not count, so that it can be corrected and sent again under its id. One that failed or came too late does. A dry
-    /// run may be followed by the real one, and a replay is a request of its own, as is a part of a large one.
+    /// run may be followed by the real one, and a replay is a request of its own, as is a part of a large one. One without a hub counts,
+    /// because it may wait for that and be sent, until it is refused (`takeBack`).
     ///
     /// - Throws: A fault that names what it repeats, or says that repetitions of its key are not looked for: that must not be ignored.
     func refuseRepetition(_ flight: Flight) throws(RequestFault) {
-        guard flight.delayed == nil, flight.request.replay == nil, flight.request.parent == nil, !flight.request.options.dryRun,
-            flight.routeFault == nil || ports.routes.isSettling(now)
-        else { return }
+        guard flight.delayed == nil, isCompared(flight) else { return }
         guard let rules = repetitions else {
             guard flight.request.dedupeKey == nil else {
                 throw RequestFault(
@@ -196,5 +195,19 @@ extension WorkerLoop {
                 .duplicate, at: "/id", message: "The request at offset \(offset) of its partition has the same source and id.")
         case nil: return
         }
+    }
+
+    /// Lets a request that is refused because it has no hub be sent again as it is, where this loop remembers it.
+    func takeBack(_ flight: Flight) {
+        let origin = TopicPartition(topic: flight.origin.topic, partition: flight.origin.partition)
+        let slot = flight.delayed == nil ? flight.slot : partitions.firstIndex { $0.id == origin }
+        guard let rules = repetitions, let slot, isCompared(flight) else { return }
+        let names = lend(&flight.request) { rules.names(of: $0) }
+        partitions[slot].recent?.refused(key: names.key, id: names.id, time: flight.origin.timestamp)
+    }
+
+    /// True for a request of which repetitions are looked for.
+    private func isCompared(_ flight: Flight) -> Bool {
+        flight.request.replay == nil && flight.request.parent == nil && !flight.request.options.dryRun
     }
 }

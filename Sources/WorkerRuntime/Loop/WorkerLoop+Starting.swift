@@ -191,11 +191,13 @@ extension WorkerLoop {
     /// A name that is missing from settings, or mistyped there, is seen and mended within seconds of a start or a reload, and requests that
     /// name a hub may be there before the workers know it. Later the mistake is more likely the publisher's, who should hear of it at once.
     private func startUnrouted(_ flight: Flight) {
+        if let delayed = flight.delayed { facts.unrouted.remove(ports.missingHub(of: flight), due: delayed.due) }
         if let delayed = flight.delayed, !flight.calls.isEmpty, !restore(flight, from: delayed) { return }
         if holdUnrouted(flight) { return }
         if flight.delayed?.report.attemptCount ?? 0 > 0 || mayHaveBeenBegun(flight), !flight.calls.isEmpty {
             endUnrouted(flight)
         } else {
+            takeBack(flight)
             if let fault = flight.routeFault { flight.note([ports.fault(fault)]) }
             reject(flight)
         }

@@ -49,6 +49,8 @@ extension WorkerLoop {
     /// Writes down how things stand.
     func postStatus() {
         facts.measureRate(now: now)
+        let unknownHubs = facts.unrouted.counts(at: wallClock)
+        metrics.wait(forUnknown: unknownHubs)
         let status = LoopStatus(
             worker: configuration.workerID, mode: mode.name, at: wallClock,
             hubs: ports.filter { !$0.isClosed }.map {
@@ -56,7 +58,10 @@ extension WorkerLoop {
             },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
-            partitions: [], problem: LoopStatus.problem([health.controlProblem] + ports.map(\.fleetProblem)))
+            partitions: [],
+            problem: LoopStatus.problem(
+                [health.controlProblem, LoopStatus.problem(ofUnknown: unknownHubs)] + ports.map(\.fleetProblem)),
+            unknownHubs: unknownHubs)
         let work = flights.work(in: epoch)
         marks.note(work)
         let due = timers.firstDue(of: work.generations)

@@ -12,6 +12,8 @@ struct LoopFacts {
     var lastRebalance: Timestamp?
     /// The time when a commit was last confirmed.
     var lastCommit: Timestamp?
+    /// The requests that this loop let wait for a hub that settings do not have.
+    var unrouted = UnroutedWaits()
     /// The assignment of which the board has all partitions, and their number.
     private var posted: (epoch: Int, count: Int)?
     /// The time since which the oldest unread request waits, as far as that is known. Nil when nothing is unread.

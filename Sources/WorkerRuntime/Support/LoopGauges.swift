@@ -6,6 +6,7 @@ import Synchronization
 final class LoopGauges: Sendable {
     let assignedPartitions: SharedGauge
     let parentsOpen: SharedGauge
+    let unknownHubs: UnknownHubGauges
     /// By lane.
     let lagSeconds: [SharedGauge]
     /// By delay lane.
@@ -20,6 +21,7 @@ final class LoopGauges: Sendable {
         self.loops = loops
         assignedPartitions = SharedGauge(metrics.assignedPartitions, loops: loops, combination: .sum)
         parentsOpen = SharedGauge(metrics.parentsOpen, loops: loops, combination: .sum)
+        unknownHubs = UnknownHubGauges(metrics.unknownHubWaiting, loops: loops)
         func lag(of topic: String) -> SharedGauge {
             SharedGauge(metrics.consumerLagSeconds.series([topic]), loops: loops, combination: .largest)
         }
@@ -55,6 +57,31 @@ struct HubGauges: Sendable {
         circuitState = SharedGauge(metrics.circuitState.series([hub]), loops: loops, combination: .largest)
         inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops: loops, combination: .sum)
         retryQueue = SharedGauge(metrics.retryQueue.series([hub]), loops: loops, combination: .sum)
+    }
+}
+
+/// The requests of all loops that wait for hubs without settings: a series for each name, as long as something waits for it.
+final class UnknownHubGauges: Sendable {
+    private let family: Family<Gauge, 1>
+    /// The counts of each loop. The family is locked while they are held.
+    private let counts: Mutex<[[UnroutedWaits.Count]]>
+
+    init(_ family: Family<Gauge, 1>, loops: Int) {
+        self.family = family
+        counts = Mutex(Array(repeating: [], count: loops))
+    }
+
+    /// Replaces what loop `loop`, from 0, contributes.
+    func set(_ new: [UnroutedWaits.Count], loop: Int) {
+        counts.withLock { counts in
+            guard new != counts[loop] else { return }
+            let former = counts[loop]
+            counts[loop] = new
+            for hub in Set((former + new).map(\.hub)) {
+                let sum = counts.joined().reduce(0) { $0 + ($1.hub == hub ? $1.count : 0) }
+                if sum > 0 { family.series([hub]).set(Double(sum)) } else { family.remove([hub]) }
+            }
+        }
     }
 }
 

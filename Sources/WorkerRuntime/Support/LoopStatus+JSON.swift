@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import PushModel
 
 /// The status of a loop as JSON, on one line.
@@ -35,7 +36,21 @@ extension ByteWriter {
         add("last_rebalance", value: status.lastRebalance)
         add("last_commit", value: status.lastCommit)
         add("trouble", value: status.problem)
+        append(unknown: status.unknownHubs)
         append(finished: status.finished, calls: status.callCount)
+    }
+
+    /// Appends what waits for hubs that settings do not have, as a member after others, or nothing where nothing does.
+    private mutating func append(unknown hubs: [UnroutedWaits.Count]) {
+        guard !hubs.isEmpty else { return }
+        append(",\"unknown_hubs\":[")
+        for (index, hub) in hubs.enumerated() {
+            append(index > 0 ? ",{\"hub\":" : "{\"hub\":")
+            append(json: hub.hub)
+            add("waiting", value: Int64(hub.count))
+            append("}")
+        }
+        append("]")
     }
 
     /// Appends the counts since the process began as members after others.

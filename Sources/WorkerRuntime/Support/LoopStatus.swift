@@ -126,11 +126,21 @@ public struct LoopStatus: Sendable, Equatable {
     public var partitions: [Partition]
     /// Anything else that holds requests up, or is not heeded, in one sentence. Nil if nothing is.
     public var problem: String?
+    /// The requests that wait for a hub that its settings do not have, by the hub's name.
+    public var unknownHubs: [UnroutedWaits.Count] = []
 
     /// One sentence for all troubles, or nil where there is none.
     static func problem(_ reasons: [String?]) -> String? {
         let reasons = reasons.compactMap { $0 }
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
+    }
+
+    /// The trouble with hubs that settings do not have: their names, and the requests that wait for each. Nil if none does.
+    static func problem(ofUnknown hubs: [UnroutedWaits.Count]) -> String? {
+        guard !hubs.isEmpty else { return nil }
+        let count = hubs.reduce(0) { $0 + $1.count }
+        let names = hubs.map { "\($0.hub) (\($0.count))" }.joined(separator: ", ")
+        return (count == 1 ? "1 request waits" : "\(count) requests wait") + " for a hub that its settings do not have: " + names
     }
 
     /// The hub whose circuit is the worst off: what speaks for all of them.

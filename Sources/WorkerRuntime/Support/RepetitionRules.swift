@@ -16,7 +16,8 @@ struct RepetitionRules {
         window = configuration.window.wholeMilliseconds
     }
 
-    /// The names that a request is known by.
+    /// The names that a request is known by. Where it is to go belongs to each of them: one that named a hub that is not there, and is
+    /// corrected, is another one, whoever looks at the two and however late.
     func names(of request: borrowing PushRequest) -> (key: RecentRequests.Name?, id: RecentRequests.Name?) {
         (key(of: request), id(of: request))
     }
@@ -27,6 +28,7 @@ struct RepetitionRules {
         var identity = RequestIdentity(seed: seed)
         if let tenant = request.tenant { identity.add(request.document.span(tenant)) }
         identity.add(request.document.span(key))
+        add(destinationOf: request, to: &identity)
         return RecentRequests.Name(identity, window: request.dedupeWindow * 1000)
     }
 
@@ -36,6 +38,18 @@ struct RepetitionRules {
         var identity = RequestIdentity(seed: ~seed)
         if let source = request.source { identity.add(request.document.span(source)) }
         identity.add(request.document.span(request.id))
+        add(destinationOf: request, to: &identity)
         return RecentRequests.Name(identity, window: window)
+    }
+
+    /// Adds what a request itself says of its hub: its name, or else whose request it is. Settings do not count.
+    private func add(destinationOf request: borrowing PushRequest, to identity: inout RequestIdentity) {
+        if let hub = request.hub {
+            identity.add(1)
+            identity.add(request.document.span(hub))
+        } else if let tenant = request.tenant {
+            identity.add(2)
+            identity.add(request.document.span(tenant))
+        }
     }
 }

@@ -67,6 +67,9 @@ final class WorkerMetrics {
         metrics.deadLetters.series([reason]).increment()
     }
 
+    /// Shows how many requests wait for hubs that settings do not have.
+    func wait(forUnknown hubs: [UnroutedWaits.Count]) { gauges.unknownHubs.set(hubs, loop: loop) }
+
     /// Counts the records that are read from a topic.
     func consumed(from topic: String) -> Counter { metrics.recordsConsumed.series([topic]) }
 

@@ -149,6 +149,34 @@ struct RecentRequestsTests {
         }
     }
 
+    /// Who refuses a request after it was taken in knows what its record does not tell: that nothing was sent.
+    @Test func whatWasRefusedAndWhatRepeatedItAreRepeatedByNothing() {
+        var recent = RecentRequests(reach: 1000, start: 0)
+        func received(_ key: Int?, _ id: Int?, _ offset: Int64, at time: Int64) -> RecentRequests.Repetition? {
+            Self.received(&recent, Record(offset: offset, key: key, id: id, time: time), keyWindow: 100, idWindow: 100)
+        }
+        // Others lie between, so that chains are long and the ring grows.
+        for offset in 0..<60 { #expect(received(nil, 100 + offset, Int64(offset), at: 0) == nil) }
+        #expect(received(nil, 1, 60, at: 0) == nil)
+        #expect(received(2, 1, 61, at: 150) == nil)
+        #expect(received(2, 3, 62, at: 160) == .key(61))
+        for offset in 63..<200 { #expect(received(nil, 100 + offset, Int64(offset), at: 0) == nil) }
+        #expect(received(nil, 1, 200, at: 170) == .id(61))
+        let names = (
+            key: RecentRequests.Name(Self.identity(2), window: 100), id: RecentRequests.Name(Self.identity(1), window: 100)
+        )
+        recent.refused(key: names.key, id: names.id, time: .at(149))
+        #expect(received(nil, 1, 201, at: 180) == .id(200), "another one was refused")
+        recent.refused(key: names.key, id: names.id, time: .at(150))
+        #expect(received(2, 1, 202, at: 190) == nil)
+        #expect(received(2, nil, 203, at: 200) == .key(202))
+        #expect(received(nil, 1, 204, at: 200) == .id(202))
+        // The first one was sent, and is within the window of a clock that went back.
+        recent.refused(key: nil, id: names.id, time: .at(190))
+        #expect(received(nil, 1, 205, at: 90) == .id(60))
+        #expect(received(nil, 150, 206, at: 0) == .id(50) && received(nil, 163, 207, at: 0) == .id(63))
+    }
+
     @Test(arguments: [1, 1000, 4096])
     func memoryIsBoundedByTheReach(reach: Int) {
         var recent = RecentRequests(reach: reach, start: 0)
