@@ -28,6 +28,10 @@ public struct PartitionProbe: Sendable {
     private let lane: Int?
     /// The records that were read when the position was committed, or nil if it names none.
     private let marks: ReadMarks?
+    /// The latest time of a record that was read then, milliseconds since 1970, or nil if the topic keeps none.
+    private let latest: Int64?
+    /// True while records before the last one that was read are looked at, because compaction may have removed that one.
+    private var readsEarlier = false
     /// The finding in place of the last record that was read, or nil while that is not known.
     var last: LogTail.Finding?
     /// The finding in place of the first one, or nil while that is not known, or does not matter.
@@ -47,6 +51,8 @@ public struct PartitionProbe: Sendable {
         kind = terms.kind(of: position.partition.topic)
         lane = terms.delays.firstIndex(of: position.partition.topic)
         marks = position.offset == nil ? nil : ReadMarks(metadata: position.metadata)
+        let noted = OpenParents.latestTime(in: position.metadata)?.milliseconds
+        latest = [marks?.first.time, marks?.last.time, noted].compactMap(\.self).max()
         next = marks?.last.offset ?? 0
         // Whatever may have been gone on with, it is read from its beginning.
         if kind == .requests || kind == .parents || terms.start == .beginning || wasForgotten { mayHaveGoneOn = false }
@@ -107,8 +113,8 @@ public struct PartitionProbe: Sendable {
     func ruling(_ rule: StartRule) -> AssignmentPlan.Ruling? {
         guard let offset = position.offset, isOpen, let low, let end else { return nil }
         let tail = LogTail(
-            position: offset, marks: marks, low: low, high: end, wasBeyondEnd: wasBeyondEnd, last: last ?? .unknown,
-            first: first ?? .unknown)
+            position: offset, marks: marks, low: low, high: end, wasBeyondEnd: wasBeyondEnd, isCompacted: isCompacted,
+            last: last ?? .unknown, first: first ?? .unknown)
         return tail.ruling(rule, since: since)
     }
 }
@@ -124,7 +130,7 @@ extension PartitionProbe {
     /// Takes a record in: the next that can be read at `next` or behind it, or before it, where the partition ends before.
     /// Returns whether reading has to go back to `next`.
     mutating func take(_ record: borrowing ConsumedRecord, of group: String, now: Timestamp) -> Bool {
-        if let marks { return take(mark: record.offset == next ? RecordMark(record) : nil, of: marks) }
+        if let marks { return take(RecordMark(record), of: marks) }
         let headers = WaitingHeaders(record, group: group)
         // What came since the end was asked for is not what a position was lost for.
         if record.offset >= end ?? 0 {
@@ -146,13 +152,31 @@ extension PartitionProbe {
             mayHaveGoneOn = false
             return false
         }
-        return take(finding: .unknown, of: marks)
+        return take(finding: readsEarlier ? .absent : .unknown, of: marks)
     }
 
-    /// Takes in what has the place of a mark, or nil for a record at another offset.
-    private mutating func take(mark found: RecordMark?, of marks: ReadMarks) -> Bool {
-        let mark = last == nil ? marks.last : marks.first
-        return take(finding: found.map { $0 == mark ? .same : .other } ?? .absent, of: marks)
+    /// True if compaction removes records of the partition.
+    private var isCompacted: Bool { kind == .parents }
+    /// The most offsets before a record that compaction may have removed which are looked at.
+    private static let earlierCount: Int64 = 1000
+
+    /// Takes in the record that was read in search of a mark. Returns whether reading has to go back to `next`.
+    ///
+    /// Offsets without records are in all logs: ends of transactions have them, too. So where the last record that was read is gone, those
+    /// before it are looked at as well. All of them were read, unless the log is another from there on: then they came later.
+    mutating func take(_ found: RecordMark, of marks: ReadMarks) -> Bool {
+        guard readsEarlier else {
+            let mark = last == nil ? marks.last : marks.first
+            guard found.offset != mark.offset else { return take(finding: found == mark ? .same : .other, of: marks) }
+            guard last == nil, isCompacted, found.offset > mark.offset else { return take(finding: .absent, of: marks) }
+            readsEarlier = true
+            next = max(marks.first.offset, mark.offset - Self.earlierCount)
+            return true
+        }
+        if found.offset >= marks.last.offset { return take(finding: .absent, of: marks) }
+        if let latest, let time = found.time, time > latest { return take(finding: .other, of: marks) }
+        next = found.offset + 1
+        return false
     }
 
     private mutating func take(finding: LogTail.Finding, of marks: ReadMarks) -> Bool {
@@ -161,6 +185,7 @@ extension PartitionProbe {
             return false
         }
         last = finding
+        readsEarlier = false
         next = marks.first.offset
         return finding != .same
     }

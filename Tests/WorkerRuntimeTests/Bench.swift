@@ -29,9 +29,11 @@ final class Bench {
     struct Limits {
         var delays: Int?
         var deadLetters: Int?
+        var results: Int?
 
         fileprivate func bytes(of name: String, in topics: Topics) -> Int? {
-            name == topics.deadLetters ? deadLetters : topics.delays.contains(name) ? delays : nil
+            if name == topics.results { return results }
+            return name == topics.deadLetters ? deadLetters : topics.delays.contains(name) ? delays : nil
         }
     }
 

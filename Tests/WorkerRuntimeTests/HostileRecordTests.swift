@@ -126,6 +126,45 @@ struct HostileRecordTests {
         #expect(try bench.committed()?.offset == 300)
     }
 
+    /// The result of one of three parts is too large for its topic. All three were sent, so that the whole was.
+    @Test func aPartWhoseResultIsNeverTakenCountsForItsWhole() throws {
+        let bench = try Bench(.real, partitions: 1, limits: .init(results: 2200))
+        var generator = Seeded(state: 5)
+        func word(_ count: Int) -> String {
+            String(decoding: (0..<count).map { _ in UInt8.random(in: 97...122, using: &generator) }, as: UTF8.self)
+        }
+        let labels = (0..<16).map { _ in "\"\(word(32))\":\"\(word(64))\"" }.joined(separator: ",")
+        let large = #","source":"\#(word(256))","labels":{\#(labels)}"#
+        func part(_ chunk: Int, _ more: String = "") -> String {
+            let numbers = #""partition":0,"chunk":\#(chunk),"chunks":3,"published_at":"2026-01-01T00:00:00Z""#
+            let content = #""audience":{"users":["a"]},"platforms":["apple"],"message":{"title":"T"}"#
+            return #"{"id":"whole.\#(chunk)",\#(content),"parent":{"id":"whole","key":"t:0:1",\#(numbers)}\#(more)}"#
+        }
+        let producer = try Producer(bench.kafka, transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try #require(try producer.warmUp(topics: [bench.topics.parents], timeout: farDeadline).first)
+        let opening = #"{"schema_version":1,"id":"whole","chunks":3,"calls":3}"#
+        try producer.produce(
+            to: topic, partition: 0, key: Array("t:0:1".utf8).span, value: Array(opening.utf8).span, timestamp: nil)
+        try producer.flush(timeout: farDeadline)
+        try bench.publish(all: [part(0, large)], to: .own)
+        let worker = try bench.startWorker { $0.refusalPatience = .zero }
+        #expect(eventually { bench.metric("pushfan_results_failed_total") > 0 })
+        // Their topics take others, so that it is the record that is at fault.
+        try bench.publish(all: [part(1), part(2)], to: .own)
+        let letter = try #require(try bench.read(bench.topics.deadLetters, count: 1).first)
+        #expect(letter.header("pushfan-dlq-topic") == bench.topics.requestsOwn && letter.header("pushfan-dlq-offset") == "0")
+        try bench.results(3)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(Set(results.keys) == ["whole", "whole.1", "whole.2"])
+        let whole = try #require(results["whole"])
+        #expect(whole["state"] == "sent" && whole["parts.count"] == 3 && whole["parts.sent"] == 3)
+        var latest: [[UInt8]: [UInt8]?] = [:]
+        for record in try bench.readAll(bench.topics.parents) { latest[record.key ?? []] = .some(record.value) }
+        #expect(latest.count == 4 && latest.values.allSatisfy { $0 == nil })
+    }
+
     /// It could be the topic's setting, which somebody mends.
     @Test func whatBrokersRefuseIsGivenUpAfterMinutesAndHoldsUpNoOtherMeanwhile() throws {
         let bench = try Bench(.real, partitions: 1, limits: .init(delays: 5000))

@@ -300,4 +300,59 @@ struct LostTailTests {
         #expect(Set(try bench.resultsByRequest().keys).isSuperset(of: ["a", "b", "now", "c.0", "c.1", "c.2"]))
         #expect(try bench.readAll(bench.topics.results).count == 12, "the whole of the last one waits")
     }
+
+    /// Writes an open request of two parts, one of which has ended, and two records behind it. The end of their transaction takes offset 4,
+    /// so that there is no record, and another one follows. Returns the mark of the first record.
+    private static func writeOpen(_ bench: Bench, times: (open: Int64, behind: Int64)) throws -> RecordMark {
+        let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-parents", transactionTimeout: farDeadline)
+        defer { producer.close(timeout: .zero) }
+        let topic = try #require(try producer.warmUp(topics: [bench.topics.parents], timeout: farDeadline).first)
+        try producer.initTransactions(timeout: farDeadline)
+        let records = [
+            ("t:0:1", #"{"schema_version":1,"id":"whole","chunks":2,"calls":2}"#, times.open),
+            ("t:0:1/0", #"{"v":1,"state":"sent","outcome":"success","accepted":1}"#, times.open),
+            (":file:f/progress", "{}", times.behind), (":file:g/progress", "{}", times.behind),
+        ]
+        for transaction in [records, [(":file:h/progress", "{}", times.behind)]] {
+            try producer.beginTransaction()
+            for (key, value, time) in transaction {
+                try producer.produce(
+                    to: topic, partition: 0, key: Array(key.utf8).span, value: Array(value.utf8).span, timestamp: time)
+            }
+            try producer.commitTransaction(timeout: farDeadline)
+        }
+        // A transaction's end is told before it is written.
+        let written = try bench.read(bench.topics.parents, count: 5)
+        #expect(written.map(\.offset) == [0, 1, 2, 3, 5])
+        return try #require(written.first).mark
+    }
+
+    /// The record that was read last is gone beside a large request that is open, and the partition ends where it did: compaction has
+    /// removed it. Or what stands before its place came later: then the end was lost and filled again.
+    @Test(arguments: [false, true])
+    func compactionBesideALargeRequestIsNoLostEnd(isFilledAgain: Bool) throws {
+        let bench = try Bench(.real, partitions: 1)
+        let now = bench.clock.millisecondsSince1970
+        let first = try Self.writeOpen(bench, times: (now - 60_000, isFilledAgain ? now : now - 60_000))
+        let last = Self.lost(at: 4, time: now - 30_000)
+        try Self.stand(bench, in: bench.topics.parents, at: 0, read: (first, last), isOfParents: true)
+        let key = #""key":"t:0:1","partition":0,"chunk":1,"chunks":2,"published_at":"2026-01-01T00:00:00Z""#
+        try bench.publish(all: [Self.request("whole.1", #","parent":{"id":"whole",\#(key)}"#)], to: .own)
+        let worker = try bench.startWorker {
+            Bench.takeover(&$0)
+            $0.start = .safe
+        }
+        try bench.results(isFilledAgain ? 1 : 2)
+        if isFilledAgain {
+            #expect(
+                eventually { Self.isRefused(worker, "group start --at finished --replace \(bench.topics.parents):0") })
+        } else {
+            #expect(eventually { worker.report(.ready).passes })
+        }
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(Set(results.keys) == (isFilledAgain ? ["whole.1"] : ["whole.1", "whole"]))
+        guard !isFilledAgain else { return }
+        #expect(results["whole"]?["state"] == "sent" && results["whole"]?["parts.sent"] == 2)
+    }
 }

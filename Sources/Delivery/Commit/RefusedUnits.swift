@@ -80,12 +80,13 @@ struct RefusedUnits: Sendable, Equatable {
     /// True if a unit is not offered with others.
     func holdsBack(_ id: CommitUnit.ID) -> Bool { refusals[id].map { !$0.isReleased } ?? false }
 
-    /// True if a unit is given up if it is rejected now. A dead letter is not: nothing could stand for it. `isInOrder` if it
-    /// holds up all behind it.
+    /// True if a unit is given up if it is rejected now. A dead letter is not: nothing could stand for it. What stays beside one
+    /// is not given up without a proof. `isInOrder` if it holds up all behind it.
     func isHopeless(_ unit: CommitUnit, isInOrder: Bool, now: MonotonicTime) -> Bool {
         guard unit.topics != [.deadLetters], let refusal = refusals[unit.id] else { return false }
         guard now - refusal.since >= patience else { return false }
-        return refusal.silentTopics.isEmpty || isInOrder && trial == nil && now >= nextTrial
+        if refusal.silentTopics.isEmpty { return true }
+        return isInOrder && !unit.topics.contains(.deadLetters) && trial == nil && now >= nextTrial
     }
 
     /// The moment at which a unit will be offered by itself: `past` for at once, `never` for one that was not rejected. One that

@@ -26,6 +26,7 @@ extension OpenParents {
     public mutating func take(
         key: Span<UInt8>?, value: Span<UInt8>?, at offset: Int64, timestamp: Timestamp
     ) -> Consequence {
+        latest = latest.map { max($0, timestamp) } ?? timestamp
         guard let key, let (parent, role) = ParentKey.read(key) else { return pass(offset, as: .unreadable) }
         return switch role {
         case .parent: takeParent(parent, value: value, at: offset, timestamp: timestamp)

@@ -78,6 +78,9 @@ public struct OpenParents: Sendable {
     private var readTo: Int64
     /// The offset behind the last record that was taken into account, by whoever had the partition before too.
     public private(set) var position: Int64
+    /// The latest time of a record that was taken in, by whoever had the partition before too, or nil if that is
+    /// unknown.
+    var latest: Timestamp?
 
     /// No request is open.
     ///
@@ -116,6 +119,7 @@ public struct OpenParents: Sendable {
         let unknown = notes.first { $0.first == Self.unknownSign }.flatMap { Int64($0.dropFirst()) }
         self.init(start: start, position: words.first.flatMap { Int64($0) } ?? start, unknownBefore: unknown ?? 0)
         leftOut = Set(notes.compactMap { UInt64($0, radix: 16) })
+        latest = Self.latestTime(in: metadata)
     }
 
     /// The number of open requests.
@@ -274,12 +278,15 @@ extension OpenParents {
     private static let unknownSign: Character = "u"
     /// Begins the note of the marks.
     private static let marksSign: Character = "m"
+    /// Begins the note of the latest time of a record, milliseconds since 1970.
+    private static let timeSign: Character = "t"
 
     /// The metadata that says this.
     func metadata(_ reach: Int64, digests: Set<UInt64>, marks: ReadMarks?) -> String {
         var notes = digests.sorted().map { String($0, radix: 16) }
         if reach < unknownBefore { notes.append("\(Self.unknownSign)\(unknownBefore)") }
         if let marks { notes.append("\(Self.marksSign)\(marks.text.replacing(",", with: ":"))") }
+        if marks != nil, let latest { notes.append("\(Self.timeSign)\(latest.milliseconds)") }
         return notes.isEmpty ? String(reach) : "\(reach) " + notes.joined(separator: ",")
     }
 
@@ -288,11 +295,22 @@ extension OpenParents {
     /// - Parameter metadata: The committed metadata.
     /// - Returns: The first and the last record; nil when it does not say.
     public static func marks(in metadata: String) -> ReadMarks? {
+        note(marksSign, in: metadata).flatMap { ReadMarks($0.replacing(":", with: ",")) }
+    }
+
+    /// The latest time of the records that were read, as a position says.
+    ///
+    /// - Parameter metadata: The committed metadata.
+    /// - Returns: That time, or nil when it does not say.
+    public static func latestTime(in metadata: String) -> Timestamp? {
+        note(timeSign, in: metadata).flatMap { Int64($0) }.map { Timestamp(milliseconds: $0) }
+    }
+
+    /// The text of a note behind its sign.
+    private static func note(_ sign: Character, in metadata: String) -> Substring? {
         let words = metadata.split(separator: " ")
-        guard words.count == 2, let note = words[1].split(separator: ",").first(where: { $0.first == marksSign }) else {
-            return nil
-        }
-        return ReadMarks(note.dropFirst().replacing(":", with: ","))
+        guard words.count == 2 else { return nil }
+        return words[1].split(separator: ",").first { $0.first == sign }?.dropFirst()
     }
 }
 

@@ -27,6 +27,9 @@ public struct LogTail: Sendable, Equatable {
     public var high: Int64
     /// True if the partition was seen to end before the position, whatever it ends at now.
     public var wasBeyondEnd: Bool
+    /// True if compaction removes records of the partition for later ones of their keys. It leaves the end where it is, and puts no
+    /// record in the place of another.
+    public var isCompacted: Bool
     /// The finding in place of the last record that was read.
     public var last: Finding
     /// The finding in place of the first record that was read.
@@ -34,14 +37,15 @@ public struct LogTail: Sendable, Equatable {
 
     /// The knowledge about a partition.
     public init(
-        position: Int64, marks: ReadMarks?, low: Int64, high: Int64, wasBeyondEnd: Bool = false, last: Finding = .unknown,
-        first: Finding = .unknown
+        position: Int64, marks: ReadMarks?, low: Int64, high: Int64, wasBeyondEnd: Bool = false, isCompacted: Bool = false,
+        last: Finding = .unknown, first: Finding = .unknown
     ) {
         self.position = position
         self.marks = marks
         self.low = low
         self.high = high
         self.wasBeyondEnd = wasBeyondEnd
+        self.isCompacted = isCompacted
         self.last = last
         self.first = first
     }
@@ -76,7 +80,8 @@ public struct LogTail: Sendable, Equatable {
         switch last {
         case .same: return true
         case .unknown: return looksWhole && marks.last.offset < high
-        case .other, .absent: return false
+        case .absent: return isCompacted && looksWhole && marks.last.offset < high && first != .other
+        case .other: return false
         }
     }
 }

@@ -35,6 +35,12 @@ public struct PartReference: Sendable, Equatable {
         self.init(
             parentID: id, key: ParentKey(key), partition: partition, chunk: Int(chunk), chunks: Int(chunks), publishedAt: moment)
     }
+
+    /// The numbers of the parts that a request carries, which has this block: its own, and those that it continues with.
+    public func carried(by request: borrowing PushRequest) -> Range<Int> {
+        let behind = request.remaining.map { request.document.childCount(of: $0) } ?? 0
+        return chunk..<min(max(chunk + 1, chunks), chunk + 1 + behind)
+    }
 }
 
 extension JSONDocument {

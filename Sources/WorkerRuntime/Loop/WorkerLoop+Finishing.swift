@@ -71,7 +71,7 @@ extension WorkerLoop {
         return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= membership.overlapEnd } ?? true }
     }
 
-    /// Turns what the brokers never take into a dead letter that says so.
+    /// Turns what the brokers never take into a dead letter that says so. What became of parts of large requests stays.
     func writeDeadLetter(for unit: CommitUnit.ID, error: KafkaError?) {
         guard let rejected = offered.job?.batch, let error else { return }
         let id = partitions[unit.slot].id
@@ -80,10 +80,9 @@ extension WorkerLoop {
         let wasMoving =
             partitions[unit.slot].role.hasRequests
             && rejected.records.contains { if case .held = $0.destination { true } else { false } }
-        var batch = OutcomeBatch()
         let failure = UnreadableRecord.notTaken(error.name)
-        recorders.deadLetters.record(place, slot: unit.slot, failure: failure, into: &batch)
-        offered.job?.batch = batch
+        offered.job?.batch = recorders.replacement(
+            of: rejected, from: .init(slot: unit.slot, offset: unit.offset), at: place, failure: failure, reader: ownReader)
         if wasMoving { scheduler.neverArrives(publishedAt: unit.offset, in: unit.slot) }
         metrics.deadLettered(failure.reason, topic: id.topic)
         log.error(

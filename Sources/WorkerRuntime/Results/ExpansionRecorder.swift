@@ -116,9 +116,20 @@ struct ExpansionRecorder {
     func record(_ conclusion: Conclusion, of flight: Flight, into batch: inout OutcomeBatch) {
         guard let part = PartReference(of: flight.request) else { return }
         let tally = PartTally(chunk: part.chunk, conclusion: conclusion, report: flight.report)
-        batch.add(.parents(part.partition), of: .init(slot: flight.slot, offset: flight.offset)) { record in
-            record.setKey { part.key.append(.part(part.chunk), to: &$0) }
-            record.setValue { tally.append(to: &$0) }
+        record(tally, ofPartsIn: flight.request, from: .init(slot: flight.slot, offset: flight.offset), into: &batch)
+    }
+
+    /// Adds one tally for each part that a request carries, if it is a part.
+    func record(
+        _ tally: PartTally, ofPartsIn request: borrowing PushRequest, from source: OutcomeBatch.Origin,
+        into batch: inout OutcomeBatch
+    ) {
+        guard let part = PartReference(of: request) else { return }
+        for chunk in part.carried(by: request) {
+            batch.add(.parents(part.partition), of: source) { record in
+                record.setKey { part.key.append(.part(chunk), to: &$0) }
+                record.setValue { tally.append(to: &$0) }
+            }
         }
     }
 

@@ -86,7 +86,10 @@ struct CommitDesk {
             }
         case .writeDeadLetter(let id):
             letters.append(id)
-            waiting.append(Self.unit(id.offset, slot: id.slot, bytes: 100, [.deadLetters]))
+            // What a part came to stays beside the dead letter in the place of its result.
+            let topics = batch.first { $0.id == id }?.topics ?? []
+            let kept: Set<CommitTopic> = topics.contains(.results) ? topics.intersection([.parents]) : []
+            waiting.append(Self.unit(id.offset, slot: id.slot, bytes: 100, kept.union([.deadLetters])))
             offered = nil
         case .forget, .reset, .stop: offered = nil
         }

@@ -189,6 +189,27 @@ struct RefusedResultTests {
         #expect(desk.taken.count == 40)
     }
 
+    /// In order, too: a whole would never end without it.
+    @Test func whatAPartCameToIsNotGivenUpWhileItsTopicTakesNothing() {
+        var desk = Self.inOrder([CommitDesk.unit(0, [.results, .parents])])
+        var next: Int64 = 0
+        func arrive(_ desk: inout CommitDesk, _ topics: Set<CommitTopic>) {
+            next += 1
+            desk.waiting.append(CommitDesk.unit(next, slot: 1, topics))
+        }
+        desk.run(for: CommitCycle.refusalPatience + 60 * Self.second, { arrive(&$0, [.results, .parents]) }) {
+            $0.id.slot == 0 ? .refused : nil
+        }
+        desk.run(for: 10 * Self.second) { $0.id.slot == 0 ? .refused : nil }
+        #expect(desk.letters.map(\.offset) == [0] && desk.waiting.count == 1)
+        desk.run(for: 3 * CommitCycle.refusalPatience, { arrive(&$0, [.results]) }) {
+            $0.topics.contains(.parents) ? .refused : nil
+        }
+        #expect(desk.letters.map(\.offset) == [0] && !desk.taken.contains { $0.slot == 0 })
+        desk.run(for: 60 * Self.second) { _ in nil }
+        #expect(desk.letters.map(\.offset) == [0] && desk.taken.contains { $0.slot == 0 })
+    }
+
     @Test func oneRejectedWholeHoldsUpNoneOfThirty() {
         var desk = CommitDesk()
         desk.waiting = (0..<31).map { number in

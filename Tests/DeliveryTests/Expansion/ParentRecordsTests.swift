@@ -53,6 +53,27 @@ struct ParentRecordsTests {
         #expect(parents.count == (key == "t:0:1" && value == nil ? 0 : 1))
     }
 
+    /// Writers' clocks differ, so that it need not be that of the last record. Whoever has the partition next goes on from it.
+    @Test func aPositionNamesTheLatestTimeOfWhatWasRead() throws {
+        let key = Array("t:0:1/claim".utf8)
+        let marks = ReadMarks(RecordMark(offset: 0, time: 1, key: nil, value: nil))
+        func take(_ times: [Int64], with parents: inout OpenParents) -> LedgerCommit {
+            for (offset, time) in times.enumerated() {
+                _ = parents.take(
+                    key: key.span, value: nil, at: Int64(offset), timestamp: Timestamp(milliseconds: time))
+            }
+            return parents.commit(marks: marks)
+        }
+        var first = OpenParents()
+        #expect(OpenParents.latestTime(in: first.commit(marks: marks).metadata) == nil)
+        let position = take([500, 900, 700], with: &first)
+        #expect(OpenParents.latestTime(in: position.metadata) == Timestamp(milliseconds: 900))
+        #expect(OpenParents.isKnown(position.metadata) && OpenParents.marks(in: position.metadata) == marks)
+        var second = OpenParents(start: position.offset, metadata: position.metadata)
+        #expect(OpenParents.latestTime(in: take([600], with: &second).metadata) == Timestamp(milliseconds: 900))
+        #expect(OpenParents.latestTime(in: take([950], with: &second).metadata) == Timestamp(milliseconds: 950))
+    }
+
     @Test func aPartThatWasReadBeforeIsLeftToWhoeverReadIt() {
         var parents = OpenParents(start: 0, position: 0, unknownBefore: 30)
         #expect(Self.take("t:0:2/0", value: Self.tally(0), at: 20, of: &parents) == "none")

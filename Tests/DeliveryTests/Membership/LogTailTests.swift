@@ -176,6 +176,22 @@ struct LogTailTests {
         #expect(Self.isRefused(Self.ruling(old, new)))
     }
 
+    /// In a topic that is compacted it is: the end is where it was, and the first record is there, or gone too.
+    @Test(
+        arguments: [
+            (25, false, .same, true), (25, false, .absent, true), (25, false, .unknown, true), (25, false, .other, false),
+            (25, true, .same, false), (20, false, .same, true), (19, false, .same, false), (5, false, .same, false),
+        ] as [(Int64, Bool, LogTail.Finding, Bool)])
+    func compactionIsNoLostEnd(high: Int64, wasBeyondEnd: Bool, first: LogTail.Finding, goesOn: Bool) {
+        let marks = Self.marks(of: Log(records: Self.records(0..<20)))
+        var tail = LogTail(
+            position: 12, marks: marks, low: 0, high: high, wasBeyondEnd: wasBeyondEnd, isCompacted: true, last: .absent,
+            first: first)
+        #expect((tail.ruling(.safe, since: nil) == nil) == goesOn)
+        tail.last = .other
+        #expect(tail.ruling(.safe, since: nil) != nil)
+    }
+
     // What is known of no record.
 
     @Test(
