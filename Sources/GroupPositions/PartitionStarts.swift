@@ -18,8 +18,8 @@ public struct PartitionStarts: Sendable {
     /// Decides where partitions begin.
     ///
     /// - Parameters:
-    ///   - probes: The facts. With `StartRule.safe`, of a topic of requests in which the group has no position in partition 0: of all its
-    ///     partitions.
+    ///   - probes: The facts. But with `StartRule.beginning`, of a topic of requests in which the group has no position in partition 0: of
+    ///     all its partitions.
     ///   - rule: The rule for partitions without a position that says where they begin.
     public init(_ probes: [PartitionProbe], rule: StartRule) {
         for probe in probes where probe.kind != .requests { take(probe, decision: probe.decision(rule), by: rule) }
