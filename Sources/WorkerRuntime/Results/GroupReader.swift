@@ -99,7 +99,17 @@ struct GroupReader {
         away = ends.starts.away
         ends.control = try controlEnd(writer)
         for partition in held { ends.held[partition.partition] = ends.starts.ends[partition] }
+        ends.partitionCounts = partitionCounts(of: Set(positions.lazy.map(\.partition.topic)))
         return ends
+    }
+
+    /// The numbers of partitions of those of some topics that publishers write to. Nothing waits for them.
+    private func partitionCounts(of topics: Set<String>) -> [String: Int32] {
+        let open = topics.sorted().filter {
+            PartitionRole(of: TopicPartition(topic: $0, partition: 0), in: configuration.topics).isOpen
+        }
+        guard !open.isEmpty, let counts = try? group.partitionCounts(of: open, timeout: .seconds(1)) else { return [:] }
+        return Dictionary(uniqueKeysWithValues: zip(open, counts.map { Int32(clamping: $0) }))
     }
 
     /// The present end of the control topic. One whose leader is away holds up no assignment: what it says is read when it is
