@@ -46,7 +46,7 @@ public struct LeftPartitions: Sendable, Equatable {
         case .newerRecord(let offset):
             "a newer version wrote offset \(offset) of \(name): this worker leaves it; start the newer version"
         case .leaderAway:
-            "the group has no position in \(name), and no leader answers that says where to begin, or other workers begin first: it waits for them"
+            "the group has no position in \(name), and no leader answers, or other workers begin first: it waits for them"
         case .unanswered:
             "where \(name) begins depends on records that are still being read: it waits for them"
         }

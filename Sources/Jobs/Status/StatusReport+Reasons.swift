@@ -40,7 +40,9 @@ extension StatusReport {
     private var awaitingReasons: [WaitCause] {
         loops.flatMap(\.partitions).filter(\.waitsForLeader).map {
             WaitCause(
-                text: "\($0.id): the group has no position there, and its worker waits for a leader, or for other workers, to begin", isStuck: false)
+                text:
+                    "\($0.id): the group has no position there, and its worker waits for a leader, or for other workers, to begin",
+                isStuck: false)
         }
     }
 
