@@ -198,5 +198,6 @@ struct StartQuestionsTests {
             of: [CommittedOffset(partition: Self.partition(strange), offset: nil)], by: rule, kafka: cluster.configuration,
             asking: brokers)
         #expect(first.rulings[Self.partition(strange)]?.decision == (rule == .safe ? .refused : .undecided))
+        #expect(first.awaited == (rule == .safe ? [] : [Self.partition(strange, 1)]) && starts.awaited.isEmpty)
     }
 }
