@@ -13,6 +13,8 @@ public struct PartitionProbe: Sendable {
     public let kind: AssignmentPlan.Kind
     /// True if the partition was seen to end before its position.
     public let wasBeyondEnd: Bool
+    /// True if another worker decides where the partition begins.
+    let isOther: Bool
     /// The next offset, open transactions included, or nil if that is not known.
     public internal(set) var end: Int64?
     /// The first offset that is retained, or nil if that is not known.
@@ -45,9 +47,11 @@ public struct PartitionProbe: Sendable {
     ///   - position: The group's position.
     ///   - terms: The group.
     ///   - wasBeyondEnd: Whether the partition was seen to end before its position.
-    public init(_ position: CommittedOffset, terms: GroupTerms, wasBeyondEnd: Bool = false) {
+    ///   - isOther: Whether another worker decides where the partition begins.
+    public init(_ position: CommittedOffset, terms: GroupTerms, wasBeyondEnd: Bool = false, isOther: Bool = false) {
         self.position = position
         self.wasBeyondEnd = wasBeyondEnd
+        self.isOther = isOther
         kind = terms.kind(of: position.partition.topic)
         lane = terms.delays.firstIndex(of: position.partition.topic)
         marks = position.offset == nil ? nil : ReadMarks(metadata: position.metadata)
@@ -99,7 +103,7 @@ public struct PartitionProbe: Sendable {
     var content: StartRule.Partition {
         guard position.offset == nil else { return StartRule.Partition(low: 0, high: 0, since: nil, hasPosition: true) }
         guard let low, let end else { return .away }
-        return StartRule.Partition(low: low, high: end, since: since, hasPosition: false)
+        return StartRule.Partition(low: low, high: end, since: since, hasPosition: false, isOther: isOther)
     }
 
     /// The decision about a partition without a position whose records workers wrote. What is finished of large requests, their records

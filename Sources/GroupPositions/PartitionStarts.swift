@@ -11,6 +11,8 @@ public struct PartitionStarts: Sendable {
     public private(set) var unanswered: [TopicPartition: PartitionProbe] = [:]
     /// The partitions without a position whose leaders are away, those of other workers included.
     public private(set) var away: [TopicPartition] = []
+    /// The partitions of other workers that partition 0 of their topic waits for, as they have no position.
+    public private(set) var awaited: [TopicPartition] = []
 
     /// Nothing is known.
     public init() {}
@@ -18,16 +20,18 @@ public struct PartitionStarts: Sendable {
     /// Decides where partitions begin.
     ///
     /// - Parameters:
-    ///   - probes: The facts. With `StartRule.safe`, of a topic of requests in which the group has no position in partition 0: of all its
-    ///     partitions.
+    ///   - probes: The facts. But with `StartRule.beginning`, of a topic of requests in which the group has no position in partition 0: of
+    ///     all its partitions.
     ///   - rule: The rule for partitions without a position that says where they begin.
     public init(_ probes: [PartitionProbe], rule: StartRule) {
         for probe in probes where probe.kind != .requests { take(probe, decision: probe.decision(rule), by: rule) }
         let requests = probes.filter { $0.kind == .requests }
         for topic in Dictionary(grouping: requests, by: { $0.partition.topic }).values {
             let ordered = topic.sorted { $0.partition.partition < $1.partition.partition }
-            for (probe, decision) in zip(ordered, rule.decisions(in: ordered.map(\.content))) {
-                take(probe, decision: decision, by: rule)
+            let decisions = rule.decisions(in: ordered.map(\.content))
+            for (probe, decision) in zip(ordered, decisions) { take(probe, decision: decision, by: rule) }
+            if decisions.first == .undecided {
+                awaited += ordered.filter { $0.isOther && $0.position.offset == nil }.map(\.partition)
             }
         }
     }

@@ -144,10 +144,10 @@ public struct StartFinder {
         return (answers, missing)
     }
 
-    /// The partitions of topics of requests, assigned to other workers, that a decision of `safe` depends on: partition 0, and if the group
+    /// The partitions of topics of requests, assigned to other workers, that a decision depends on: partition 0, and if the group
     /// has no position there, all of the topic in which it has none. Each of those is held back while its worker commits.
     private func neighbours(of probes: [PartitionProbe]) throws(KafkaError) -> [PartitionProbe] {
-        guard terms.start == .safe else { return [] }
+        guard terms.start != .beginning else { return [] }
         let requests = Dictionary(grouping: probes.lazy.filter { $0.kind == .requests }.map(\.position), by: \.partition.topic)
         let unplaced = requests.filter { $0.value.contains { $0.offset == nil } }
         let unseen = unplaced.filter { !$0.value.contains { $0.partition.partition == 0 } }.keys
@@ -159,7 +159,7 @@ public struct StartFinder {
         }
         let others = try partitions(of: open)
         return try (placed + committed(others).filter { $0.offset == nil }).map {
-            PartitionProbe(CommittedOffset(partition: $0.partition, offset: $0.offset), terms: terms)
+            PartitionProbe(CommittedOffset(partition: $0.partition, offset: $0.offset), terms: terms, isOther: true)
         }
     }
 

@@ -122,6 +122,19 @@ import Testing
         let status = harness.run("status")
         #expect(status.code == .failed)
         #expect(status.output.contains("stuck: no worker is in the group, and 1 request waits"))
+
+        #expect(!waiting.output.contains("murmur2"))
+        let key = Array("order-4711".utf8)
+        let named = Producer.partition(ofKey: key.span, of: 3)
+        let other = (named + 1) % 3
+        for partition in [named, other] {
+            try producer.produce(to: topic, partition: partition, key: key.span, value: Array("{}".utf8).span)
+        }
+        try producer.flush(timeout: farDeadline)
+        let scattered = harness.run("doctor")
+        let warning =
+            "1 of the newest 2 requests with a key are not where murmur2 puts it, as one in partition \(other) instead of \(named)"
+        #expect(scattered.output.contains(warning), "\(scattered.output)")
     }
 
     @Test func aFailureDecidesTheExitCodeAndAWarningOnlyWhenStrict() {

@@ -262,6 +262,27 @@ struct ReplayCommandTests {
         #expect(try stage.read("requests", atLeast: 2).count == 2)
     }
 
+    /// Duplicates are sought in a partition, so what goes back stays in its own. The keys name the partitions 1, 2, 1 and 2.
+    @Test func whatIsWrittenAgainStaysInThePartitionOfItsOriginal() throws {
+        let stage = try ReplayStage()
+        for (key, partition) in [("a", "0"), ("b", "1"), ("c", "2"), ("d", "7")] {
+            let origin = [("pushfan-dlq-topic", stage.requests), ("pushfan-dlq-partition", partition)]
+            try stage.write("deadletter", [(0, "{")], key: key, headers: origin)
+        }
+        let letters = stage.replay("deadletter --reason fixed --file PLAN")
+        #expect(letters.code == .done, "\(letters.messages)")
+        let back = try stage.read("requests", atLeast: 4).map { "\($0.key ?? "") \($0.partition)" }
+        #expect(back.sorted() == ["a 0", "b 1", "c 2", "d 2"])
+
+        // The key of these names partition 1.
+        let failures = try ReplayStage()
+        try failures.writeHistory(3) { _ in failed }
+        #expect(failures.replay("plan --reason outage --file PLAN").code == .done)
+        let outcome = failures.replay("run PLAN --reason outage")
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        #expect(try failures.replayed(atLeast: 3).map(\.partition) == [0, 0, 0])
+    }
+
     @Test func aDeadLetterIsMendedByTheRequestInItsPlaceAndNoOtherGoesBack() throws {
         let stage = try ReplayStage()
         let headers = [("own", "kept"), ("pushfan-dlq-topic", stage.requests), ("pushfan-dlq-reason", "unexpected_end")]

@@ -117,7 +117,9 @@ import Testing
         #expect(
             report.reasons == [
                 .init(
-                    text: "t[1]: the group has no position there, and its worker waits for a leader to begin", isStuck: false)
+                    text:
+                        "t[1]: the group has no position there, and its worker waits for a leader, or for other workers, to begin",
+                    isStuck: false)
             ])
     }
 

@@ -45,7 +45,7 @@ struct StartQuestionsTests {
         return try finder.starts(of: positions, behindCommit: behindCommit)
     }
 
-    @Test(arguments: [1, 2, 400]) func manyPartitionsOfManyTopicsTakeNoMoreQuestionsThanOne(count: Int32) throws {
+    @Test(.tags(.waits), arguments: [1, 2, 400]) func manyPartitionsOfManyTopicsTakeNoMoreQuestionsThanOne(count: Int32) throws {
         let brokers = FakeBrokers()
         brokers.usualBounds = 0..<9
         let starts = try Self.starts(of: Self.positions(count), by: .beginning, asking: brokers)
@@ -58,7 +58,13 @@ struct StartQuestionsTests {
 
         let dated = FakeBrokers()
         dated.bounds = Dictionary(uniqueKeysWithValues: Self.requests.map { (Self.partition($0), 2..<9) })
-        let late = try Self.starts(of: Self.positions(count, offset: 0), by: .moment(Timestamp(milliseconds: 5)), asking: dated)
+        // The cluster says that there are no partitions of other workers.
+        let cluster = try MockCluster()
+        defer { cluster.close() }
+        for topic in Self.requests { try cluster.createTopic(topic, partitions: Int(count)) }
+        let late = try Self.starts(
+            of: Self.positions(count, offset: 0), by: .moment(Timestamp(milliseconds: 5)), kafka: cluster.configuration,
+            asking: dated)
         #expect(dated.questions.count == 3 && dated.questions.last == .times(4), "\(dated.questions)")
         #expect(Self.requests.allSatisfy { late.rulings[Self.partition($0)]?.decision == .offset(9) })
 
@@ -160,8 +166,10 @@ struct StartQuestionsTests {
         #expect(known.rulings.isEmpty && known.ends.count == 4 * 3 && known.ends.keys.allSatisfy { $0.topic != "requests3" })
     }
 
-    /// A topic in which the group has a position in partition 0 is known to it, whoever reads that.
-    @Test(.tags(.waits)) func topicsWithNeighboursAreAskedAboutTogether() throws {
+    /// A topic in which the group has a position in partition 0 is known to it, whoever reads that. In a strange one `end` has partition 0
+    /// wait for those of other workers.
+    @Test(.tags(.waits), arguments: [StartRule.safe, .end]) func topicsWithNeighboursAreAskedAboutTogether(rule: StartRule) throws
+    {
         let cluster = try MockCluster()
         defer { cluster.close() }
         for topic in Self.requests { try cluster.createTopic(topic, partitions: 3) }
@@ -179,11 +187,17 @@ struct StartQuestionsTests {
                 CommittedOffset(partition: Self.partition(own, 0), offset: 4),
                 CommittedOffset(partition: Self.partition(own, 1), offset: nil),
                 CommittedOffset(partition: Self.partition(strange, 1), offset: nil),
-            ], by: .safe, kafka: cluster.configuration, asking: brokers)
+            ], by: rule, kafka: cluster.configuration, asking: brokers)
         // Of the strange topic partition 0 is asked about as well, and not partition 2.
-        #expect(brokers.questions == [.ends(5), .beginnings(4), .times(4)], "\(brokers.questions)")
+        let questions = [FakeBrokers.Question.ends(5), .beginnings(4), .times(4)]
+        #expect(brokers.questions == Array(questions.prefix(rule == .safe ? 3 : 2)), "\(brokers.questions)")
         #expect(starts.rulings[Self.partition(known, 1)]?.decision == .offset(0))
         #expect(starts.rulings[Self.partition(own, 1)]?.decision == .offset(0))
-        #expect(starts.rulings[Self.partition(strange, 1)]?.decision == .refused)
+        #expect(starts.rulings[Self.partition(strange, 1)]?.decision == (rule == .safe ? .refused : .offset(9)))
+        let first = try Self.starts(
+            of: [CommittedOffset(partition: Self.partition(strange), offset: nil)], by: rule, kafka: cluster.configuration,
+            asking: brokers)
+        #expect(first.rulings[Self.partition(strange)]?.decision == (rule == .safe ? .refused : .undecided))
+        #expect(first.awaited == (rule == .safe ? [] : [Self.partition(strange, 1)]) && starts.awaited.isEmpty)
     }
 }

@@ -97,6 +97,29 @@ import Testing
             settings: .success(settings.map { TopicSetting(name: $0.key, value: $0.value) }))
     }
 
+    /// The keys `a`, `b` and `c` name the partitions 1, 2 and 1 of three.
+    @Test(
+        arguments: [
+            ([("a", 1), ("b", 2), ("c", 1)], 3, nil), ([], 3, nil), ([("a", 0)], 1, nil), ([("", 0), (nil, 2)], 3, nil),
+            (
+                [("a", 1), ("b", 0), ("c", 2), (nil, 0)], 3,
+                "2 of the newest 3 requests with a key are not where murmur2 puts it, as one in partition 0 instead of 2"
+            ),
+        ] as [([(key: String?, partition: Int32)], Int32, String?)])
+    func aRequestInAnotherPartitionThanItsKeyNamesIsAWarning(
+        records: [(key: String?, partition: Int32)], count: Int32, warning: String?
+    ) throws {
+        var facts = try Self.topic("requests")
+        var sample = KeySample(partitionCount: count)
+        for (key, partition) in records {
+            if let key { sample.take(key: Array(key.utf8).span, in: partition) } else { sample.take(key: nil, in: partition) }
+        }
+        facts.keys = sample
+        let findings = TopicFindings.of(facts, brokerCount: 3, tool: Self.tool)
+        #expect(findings.map(\.state) == [warning == nil ? .ok : .warning])
+        if let warning { #expect(findings.first?.text.hasPrefix(warning) == true, "\(findings)") }
+    }
+
     /// A broker tells a retention of every topic; where nothing is deleted, it has no effect.
     @Test(arguments: [
         ("requests", "delete", "604800000", "delete, kept 7 days"), ("requests", "delete", "-1", "delete, kept for ever"),

@@ -42,6 +42,7 @@ import Testing
         metrics.deadLetters.series(["invalid_json"]).increment()
         for counter in [
             metrics.resultsPublished, metrics.resultsFailed, metrics.rebalances, metrics.commitFailures, metrics.unknownFields,
+            metrics.requestsElsewhere,
         ] {
             counter.increment()
         }
@@ -135,6 +136,7 @@ import Testing
         ("pushfan_assigned_partitions", "gauge", []),
         ("pushfan_commit_failures_total", "counter", []),
         ("pushfan_unknown_fields_total", "counter", []),
+        ("pushfan_requests_elsewhere_total", "counter", []),
         ("pushfan_ready", "gauge", []),
         ("process_cpu_seconds_total", "counter", []),
         ("process_resident_memory_bytes", "gauge", []),

@@ -84,8 +84,8 @@ struct PartitionStartTests {
     }
 
     /// Nobody worked while the topic grew and was published to for longer than ten minutes.
-    @Test(.needsKafka)
-    func aPartitionThatIsNewToAKnownTopicBeginsAtItsBeginning() throws {
+    @Test(.needsKafka, arguments: [StartRule.safe, .end, .moment(4_000_000_000_000)] as [StartRule])
+    func aPartitionThatIsNewToAKnownTopicBeginsAtItsBeginning(rule: StartRule) throws {
         let bench = try Bench(.real, partitions: 1)
         let first = try bench.startWorker { $0.start = .safe }
         try bench.publish(all: GroupTests.requests(0..<2))
@@ -100,7 +100,7 @@ struct PartitionStartTests {
             try producer.produce(to: topic, partition: 1, key: nil, value: Array(request.utf8).span, timestamp: old)
         }
         try producer.flush(timeout: farDeadline)
-        let second = try bench.startWorker { $0.start = .safe }
+        let second = try bench.startWorker { $0.start = rule }
         #expect(bench.passTime(by: .milliseconds(100)) { bench.metric("pushfan_requests_finished_total") == 7 })
         #expect(eventually { second.report(.ready).passes })
         try second.stop()

@@ -7,8 +7,8 @@ public enum LeaveCause: Sendable, Equatable {
     case unknownPosition(UnknownMetadata)
     /// A newer version wrote the record at this offset.
     case newerRecord(at: Int64)
-    /// The group has no position, and where the partition begins cannot be decided: its leader is away, or that of one it depends on. The
-    /// worker asks again.
+    /// The group has no position, and where the partition begins cannot be decided: its leader is away, or that of one it depends on, or
+    /// other workers must begin first. The worker asks again.
     case leaderAway
     /// The beginning of the partition depends on records in it that have not come yet. They are read in the background.
     case unanswered
@@ -49,7 +49,7 @@ public struct LeftPartitions: Sendable, Equatable {
         case .newerRecord(let offset):
             "a newer version wrote offset \(offset) of \(name): this worker leaves it; start the newer version"
         case .leaderAway:
-            "the group has no position in \(name), and no leader answers that says where to begin: it waits for that broker"
+            "the group has no position in \(name), and no leader answers, or other workers begin first: it waits for them"
         case .unanswered:
             "where \(name) begins depends on records that are still being read: it waits for them"
         case .doubted:

@@ -10,9 +10,9 @@ public enum StartRule: Sendable, Equatable {
     case safe
     /// With everything that is retained.
     case beginning
-    /// Behind everything.
+    /// Behind everything, unless the partition is new to a topic that the group knows.
     case end
-    /// With the first record that is not older.
+    /// With the first record that is not older, unless the partition is new to a topic that the group knows.
     case moment(Timestamp)
 
     /// The age that what waits may have for `safe`: 10 min in milliseconds.
@@ -94,14 +94,19 @@ public enum StartRule: Sendable, Equatable {
         public var hasPosition: Bool
         /// True if its leader is away, so that nothing else is known of it.
         public var isAway: Bool
+        /// True if another worker decides where it begins.
+        public var isOther: Bool
 
         /// The knowledge about a partition.
-        public init(low: Int64, high: Int64, since: Int64?, hasPosition: Bool, isAway: Bool = false) {
+        public init(
+            low: Int64, high: Int64, since: Int64?, hasPosition: Bool, isAway: Bool = false, isOther: Bool = false
+        ) {
             self.low = low
             self.high = high
             self.since = since
             self.hasPosition = hasPosition
             self.isAway = isAway
+            self.isOther = isOther
         }
 
         /// A partition without a position whose leader is away.
@@ -112,10 +117,12 @@ public enum StartRule: Sendable, Equatable {
     ///
     /// Where `safe` refuses one, it refuses all before it as well, partition 0 among them. So a group that has a position in partition 0
     /// knows the topic, nothing of it was refused, and a partition without a position was added since: it begins at its beginning,
-    /// however long its records have waited. One that has lost its first record may be older, and is judged by what it holds.
+    /// whatever the rule is, and however long its records have waited. One that has lost its first record may be older, and is judged by
+    /// what it holds.
     ///
     /// One whose leader is away waits, and the others begin: all but partition 0 of a topic that the group does not know. Its position
-    /// would say that nothing was refused, which is not known yet.
+    /// would say that nothing was refused, which is not known yet. Where the rule skips records, partition 0 waits for those of other
+    /// workers too: its position would say that they were added.
     ///
     /// - Parameter topic: All partitions of the topic, in the order of their numbers.
     /// - Returns: A decision for each; nil where the group has a position.
@@ -129,7 +136,7 @@ public enum StartRule: Sendable, Equatable {
                 decisions[index] = .undecided
                 continue
             }
-            if self == .safe, isKnown, partition.low == 0 {
+            if isKnown, partition.low == 0 {
                 decisions[index] = .offset(0)
                 continue
             }
@@ -137,9 +144,17 @@ public enum StartRule: Sendable, Equatable {
             if own == .refused { isOneRefused = true }
             decisions[index] = isOneRefused && !isKnown ? .refused : own
         }
-        let isOneAway = topic.contains(where: \.isAway)
-        if self == .safe, isOneAway, let first = decisions.first, case .offset? = first { decisions[0] = .undecided }
+        if let first = decisions.first, case .offset? = first, topic.contains(where: delaysFirst) { decisions[0] = .undecided }
         return decisions
+    }
+
+    /// True if partition 0 cannot get a position before a partition.
+    private func delaysFirst(_ partition: Partition) -> Bool {
+        switch self {
+        case .beginning: false
+        case .safe: partition.isAway
+        case .end, .moment: partition.isAway || partition.isOther && !partition.hasPosition
+        }
     }
 
     /// The reason why a partition does not begin at the group's position.

@@ -159,7 +159,8 @@ enum GroupFindings {
         }
         let later = starts.rows.filter { $0.left == .leaderAway || $0.left == .unanswered }
         warn(
-            later, { "it is not known yet where \($0) begins: a leader is away, or records have not come" },
+            later,
+            { "it is not known yet where \($0) begins: a leader is away, other workers begin first, or records have not come" },
             mend: "ask again in half a minute: pushfan doctor")
         return findings
     }

@@ -161,6 +161,9 @@ package struct KafkaExamination: Sendable {
         var facts = TopicFacts(role: role, partitions: .success(partitions), settings: settings)
         let operations = rights.operations(onTopic: role.name)
         if operations.contains(.read) { facts.reading = reader.flatMap { reading(role.name, among: partitions, by: $0) } }
+        if facts.reading?.answer != nil, !role.isWritten {
+            facts.keys = reader.answer.map { keys(of: role.name, among: partitions, by: $0) }
+        }
         if probesWriting, operations.contains(.write) {
             facts.writing = Result { () throws(KafkaError) in
                 switch try WriteProbe.ask(topic: role.name, configuration: configuration, timeout: timeout) {
@@ -194,6 +197,25 @@ package struct KafkaExamination: Sendable {
             guard !error.isAuthorization else { return .failure(QueryFailure(error)) }
             return .failure(QueryFailure(.unreachable, text: "no partition could be read in time"))
         }
+    }
+
+    /// The keys of the newest records of partitions that have a leader, as far as they come.
+    private func keys(of topic: String, among partitions: [PartitionReplicas], by reader: RangeReader) -> KeySample {
+        var sample = KeySample(partitionCount: Int32(clamping: partitions.count))
+        let led = partitions.indices.filter { partitions[$0].leader != nil }.prefix(KeySample.most.partitions)
+            .map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
+        do throws(KafkaError) {
+            let parts = zip(led, try reader.ends(of: led, timeout: timeout)).map {
+                RangeReader.Part($0, offsets: max(0, $1 - KeySample.most.records)..<$1)
+            }
+            try reader.read(parts, timeout: timeout) { index, record in
+                sample.take(key: record.key, in: parts[index].partition.partition)
+                return true
+            }
+        } catch {
+            // Of records that do not come nothing is said.
+        }
+        return sample
     }
 
     /// The findings on the right to write transactions. No process has the ids that are tried, so none is fenced.

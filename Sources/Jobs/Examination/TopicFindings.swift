@@ -12,6 +12,8 @@ struct TopicFacts {
     var reading: Result<Void, QueryFailure>?
     /// The success of writing to it, if that was tried.
     var writing: Result<WriteAnswer, QueryFailure>?
+    /// The keys of its newest records, if publishers write to it.
+    var keys: KeySample?
     /// A record in it carries a time that has not come yet.
     var hasFutureRecord = false
 
@@ -41,6 +43,7 @@ struct TopicFindings {
         judgePartitions(partitions)
         judgeSettings(copies: partitions.map(\.count).min() ?? 0)
         judgeRights()
+        if let text = facts.keys?.text { warn(text, KeySample.remedy, check: "keys") }
         if facts.hasFutureRecord {
             warn("a record carries a time more than a minute ahead of this machine's clock", "chronyc tracking", check: "clock")
         }

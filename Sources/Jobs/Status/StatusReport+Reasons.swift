@@ -36,11 +36,13 @@ extension StatusReport {
 
     private var startReasons: [WaitCause] { leftReasons + awaitingReasons + readingReasons + refusedReasons }
 
-    /// The partitions that begin as soon as a broker is back.
+    /// The partitions that begin as soon as a broker is back, or others have begun.
     private var awaitingReasons: [WaitCause] {
         loops.flatMap(\.partitions).filter(\.waitsForLeader).map {
             WaitCause(
-                text: "\($0.id): the group has no position there, and its worker waits for a leader to begin", isStuck: false)
+                text:
+                    "\($0.id): the group has no position there, and its worker waits for a leader, or for other workers, to begin",
+                isStuck: false)
         }
     }
 

@@ -83,6 +83,8 @@ public struct PushfanMetrics: Sendable {
     public let commitFailures: Counter
     /// Fields of requests that this version does not know.
     public let unknownFields: Counter
+    /// Requests of publishers in another partition than the one that their key names.
+    public let requestsElsewhere: Counter
 
     /// Declares every metric, once, and reads the process's own figures for each exposition, never on the hot path.
     public init(
@@ -156,6 +158,8 @@ public struct PushfanMetrics: Sendable {
         assignedPartitions = registry.gauge("pushfan_assigned_partitions", help: "Partitions this worker reads.")
         commitFailures = registry.counter("pushfan_commit_failures_total", help: "Commits that failed.")
         unknownFields = registry.counter("pushfan_unknown_fields_total", help: "Fields of requests that are not known.")
+        requestsElsewhere = registry.counter(
+            "pushfan_requests_elsewhere_total", help: "Requests in another partition than their key names.")
         Self.declare(process, in: registry)
     }
 }

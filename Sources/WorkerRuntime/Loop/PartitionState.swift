@@ -89,6 +89,8 @@ struct PartitionState {
     var isFullOfKeys = false
     /// True if something finished since the last commit.
     var isDirty = false
+    /// The number of partitions of its topic when it was assigned, if publishers write there. Else 0, and where that is not known.
+    var siblingCount: Int32 = 0
     /// The group's position, or nil if it has none.
     var committed: LedgerCommit?
     /// The same, if the ledger began there or has moved it: what it names is finished and published. Nil if it began elsewhere.
@@ -202,6 +204,12 @@ struct PartitionState {
         var finished = FinishedOffsets()
         finished.marks = marks
         return LedgerCommit(offset: max(marks.last.offset + 1, ledger?.position ?? 0), metadata: finished.encoded())
+    }
+
+    /// True if a record has a key that names another partition.
+    func isElsewhere(_ record: borrowing ConsumedRecord) -> Bool {
+        guard siblingCount > 1, let key = record.key, !key.isEmpty else { return false }
+        return Producer.partition(ofKey: key, of: siblingCount) != id.partition
     }
 
     /// True if a record was finished before the partition came, and is read because others may repeat it.

@@ -108,7 +108,10 @@ extension WorkerLoop {
             positions.map { known(of: $0, ends: ends) }, window: configuration.window, heldWindow: configuration.heldWindow,
             reach: repetitions?.reach)
         let states = plan.partitions.map {
-            partitionState($0, of: positions[$0.index].partition, at: LedgerCommit(positions[$0.index]))
+            let position = positions[$0.index]
+            return partitionState(
+                $0, of: position.partition, at: LedgerCommit(position),
+                siblings: ends.partitionCounts[position.partition.topic] ?? 0)
         }
         for message in plan.messages { log.error(.kafkaError, message.meaning, message.fields(of: positions.map(\.partition))) }
         guard startReading(plan, states: states, controlEnd: ends.control) else { return }
@@ -196,10 +199,13 @@ extension WorkerLoop {
     private func role(of partition: TopicPartition) -> PartitionRole { PartitionRole(of: partition, in: configuration.topics) }
 
     /// A partition as it is planned. Its first record is to wait for no commit of its own.
-    func partitionState(_ plan: AssignmentPlan.Partition, of id: TopicPartition, at position: LedgerCommit?) -> PartitionState {
+    func partitionState(
+        _ plan: AssignmentPlan.Partition, of id: TopicPartition, at position: LedgerCommit?, siblings: Int32
+    ) -> PartitionState {
         var state = PartitionState(
             id, role: role(of: id), plan: plan, committed: position, lag: metrics.lag(of: id),
             consumed: metrics.consumed(from: id.topic))
+        state.siblingCount = siblings
         state.reserve.read(at: now)
         return state
     }

@@ -34,7 +34,8 @@ extension WorkerLoop {
             return nil
         }
         for message in plan.messages { log.error(.kafkaError, message.meaning, message.fields(of: [finding.partition])) }
-        partitions[slot] = partitionState(planned, of: finding.partition, at: committed)
+        partitions[slot] = partitionState(
+            planned, of: finding.partition, at: committed, siblings: partitions[slot].siblingCount)
         noteKnown(offered.begin(&partitions[slot]))
         membership.beganLater(isOpening: partitions[slot].isClosed)
         marks.begin(slot, as: partitions[slot])

@@ -108,6 +108,7 @@ extension WorkerLoop {
             return nil
         }
         partitions[slot].lastTimestamp = origin.timestamp
+        if partitions[slot].isElsewhere(record) { metrics.requestsElsewhere.increment() }
         let flight = flights.take()
         flight.begin(epoch: epoch, slot: slot, lane: lane, origin: origin, now: wallClock, monotonic: now)
         read(record, into: flight)

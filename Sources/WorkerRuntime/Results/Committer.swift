@@ -67,6 +67,8 @@ final class Committer: Sendable {
         var starts = PartitionStarts()
         /// The partitions of held requests that were assigned, open transactions included. Empty if that could not be learnt.
         var held: [Int32: Int64] = [:]
+        /// The numbers of partitions of topics that publishers write to, as far as they are known.
+        var partitionCounts: [String: Int32] = [:]
     }
 
     private struct State {

@@ -16,6 +16,8 @@ struct GroupReader {
     private var surveyed: [Int] = []
     /// The partitions without a position whose leaders were away when an assignment began, of this worker and of others.
     private var away: [TopicPartition] = []
+    /// The partitions without a position that other workers had to begin before, when an assignment began.
+    private var awaited: [TopicPartition] = []
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock) {
         self.configuration = configuration
@@ -69,10 +71,10 @@ struct GroupReader {
     /// The number of partitions of one leader that are asked about to learn whether one is back, about.
     private static let triedOfLeader = 4
 
-    /// The partitions without a consumer, or `awaiting` if one that waits for a leader is back. The group is asked when numbers
+    /// The partitions without a consumer, or `awaiting` if what those wait for is there. The group is asked when numbers
     /// have changed only, so that it costs an idle fleet little.
     mutating func survey(awaiting: [TopicPartition]) throws(KafkaError) -> [TopicPartition] {
-        if !awaiting.isEmpty, try isOneBack(of: away.isEmpty ? awaiting : away) { return awaiting }
+        if !awaiting.isEmpty, try canBegin(awaiting) { return awaiting }
         let topics = configuration.topics.shared
         let counts = try group.partitionCounts(of: topics, timeout: .seconds(1))
         guard counts != surveyed else { return [] }
@@ -82,6 +84,12 @@ struct GroupReader {
         let unread = try group.unread(of: all, timeout: .seconds(1))
         if unread.isEmpty { surveyed = counts }
         return unread
+    }
+
+    /// True if a leader is back that partitions wait for, or all others have begun that they wait for.
+    private func canBegin(_ awaiting: [TopicPartition]) throws(KafkaError) -> Bool {
+        guard away.isEmpty, !awaited.isEmpty else { return try isOneBack(of: away.isEmpty ? awaiting : away) }
+        return try group.committed(awaited, timeout: .seconds(1)).allSatisfy { $0.offset != nil }
     }
 
     /// True if a partition has a leader that answers, asked for 2 s at most. However many are away, each leader is asked about a few of its
@@ -103,7 +111,7 @@ struct GroupReader {
     /// Asks the group again at the next survey: an assignment has begun.
     mutating func forgetSurvey() {
         surveyed = []
-        away = []
+        (away, awaited) = ([], [])
     }
 
     /// The partitions of held requests that belong to partitions of requests, among the `count` that are there.
@@ -125,10 +133,20 @@ struct GroupReader {
     ) throws(KafkaError) -> Committer.PartitionEnds {
         var ends = Committer.PartitionEnds()
         ends.starts = try finder.starts(of: positions, behindCommit: partitionsBehindCommit, progress: progress)
-        away = ends.starts.away
+        (away, awaited) = (ends.starts.away, ends.starts.awaited)
         ends.control = try controlEnd(writer)
         for partition in held { ends.held[partition.partition] = ends.starts.ends[partition] }
+        ends.partitionCounts = partitionCounts(of: Set(positions.lazy.map(\.partition.topic)))
         return ends
+    }
+
+    /// The numbers of partitions of those of some topics that publishers write to. Nothing waits for them.
+    private func partitionCounts(of topics: Set<String>) -> [String: Int32] {
+        let open = topics.sorted().filter {
+            PartitionRole(of: TopicPartition(topic: $0, partition: 0), in: configuration.topics).isOpen
+        }
+        guard !open.isEmpty, let counts = try? group.partitionCounts(of: open, timeout: .seconds(1)) else { return [:] }
+        return Dictionary(uniqueKeysWithValues: zip(open, counts.map { Int32(clamping: $0) }))
     }
 
     /// The present end of the control topic. One whose leader is away holds up no assignment: what it says is read when it is

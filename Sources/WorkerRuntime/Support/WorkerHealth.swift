@@ -64,7 +64,7 @@ final class WorkerHealth {
         let what: StaticString =
             switch partitions.cause {
             case .unknownPosition, .newerRecord: "partitions are left as they are; the others go on"
-            case .leaderAway: "partitions wait for their leader; the others go on"
+            case .leaderAway: "partitions wait for their leader or other workers; the others go on"
             case .doubted: "partitions may not be those that were read; the others go on"
             case .unanswered: "partitions wait for records that say where they begin; the others go on"
             }

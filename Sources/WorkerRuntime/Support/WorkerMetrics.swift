@@ -12,6 +12,7 @@ final class WorkerMetrics {
     /// The counts of this loop alone, for its status.
     let tally = LoopTally()
     let unknownFields: Counter
+    let requestsElsewhere: Counter
     let resultsPublished: Counter
     let resultsFailed: Counter
     let commitFailures: Counter
@@ -31,6 +32,7 @@ final class WorkerMetrics {
         self.gauges = gauges
         self.loop = loop
         unknownFields = metrics.unknownFields
+        requestsElsewhere = metrics.requestsElsewhere
         resultsPublished = metrics.resultsPublished
         resultsFailed = metrics.resultsFailed
         commitFailures = metrics.commitFailures

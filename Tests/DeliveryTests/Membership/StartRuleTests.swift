@@ -43,13 +43,15 @@ struct StartRuleTests {
     }
 
     /// A partition as text: `-` has a position, and the leader of `?` is away; else the first retained offset, the end, and the first
-    /// offset that is young enough.
+    /// offset that is young enough. About one in brackets another worker decides.
     private static func topic(_ text: String) -> [StartRule.Partition] {
         text.split(separator: " ").map { word in
             guard word != "?" else { return .away }
-            let numbers = word.split(separator: ",").compactMap { Int64($0) }
+            let numbers = word.split(whereSeparator: { "(,)".contains($0) }).compactMap { Int64($0) }
             guard numbers.count >= 2 else { return .init(low: 3, high: 9, since: 3, hasPosition: true) }
-            return .init(low: numbers[0], high: numbers[1], since: numbers.count > 2 ? numbers[2] : nil, hasPosition: false)
+            return .init(
+                low: numbers[0], high: numbers[1], since: numbers.count > 2 ? numbers[2] : nil, hasPosition: false,
+                isOther: word.hasPrefix("("))
         }
     }
 
@@ -79,8 +81,14 @@ struct StartRuleTests {
             // One whose leader is away, and what a position in partition 0 would say of it.
             (.safe, "- ? 0,9", "- ? 0"), (.safe, "- 4,9 ?", "- no ?"), (.safe, "0,9,0 ? 0,9,0", "? ? 0"),
             (.safe, "0,9,0 0,9,0 ?", "? 0 ?"), (.safe, "? 0,9,0", "? 0"), (.safe, "0,9 ?", "no ?"), (.safe, "? 0,9", "? no"),
-            (.end, "0,9 ?", "9 ?"), (.moment(7), "? 4,9,6", "? 6"), (.beginning, "? - ?", "? - ?"),
+            (.end, "0,9 ?", "? ?"), (.moment(7), "? 4,9,6", "? 6"), (.beginning, "? - ?", "? - ?"),
             (.beginning, "- 4,9 0,9", "- 4 0"), (.end, "- 4,9 0,0", "- 9 0"), (.moment(7), "4,9,6 4,9", "6 9"), (.safe, "", ""),
+            // Added under a rule that skips records of a group that is new.
+            (.end, "- 0,9", "- 0"), (.moment(7), "- 0,9,6 0,9", "- 0 0"), (.end, "- - 0,9 ?", "- - 0 ?"),
+            (.end, "0,9 0,9", "9 9"), (.end, "0,9 -", "9 -"), (.moment(7), "0,9,6 -", "6 -"),
+            // Its position in partition 0 comes last, so that no other worker takes its own for added ones.
+            (.end, "0,9 (0,9)", "? 9"), (.end, "(0,9) 0,9", "9 9"), (.moment(7), "0,9,6 0,9 (0,9)", "? 9 9"),
+            (.end, "0,9 - -", "9 - -"), (.safe, "0,9,0 (0,9,0)", "0 0"), (.beginning, "0,9 (0,9)", "0 0"),
         ] as [(StartRule, String, String)])
     func theTopicOfAPartitionWithoutAPositionDecidesWithIt(rule: StartRule, topic: String, decisions: String) {
         #expect(Self.text(rule.decisions(in: Self.topic(topic))) == decisions)
@@ -118,6 +126,27 @@ struct StartRuleTests {
                     #expect(second[index] == .refused, "\(words) without \(away)")
                 }
             }
+        }
+    }
+
+    /// Whichever of a group's first workers commits first: no partition that was there then is taken for an added one.
+    @Test(arguments: [StartRule.end, .moment(7)], [0, 1, 2, 3])
+    func whatWasThereWhenTheGroupBeganIsNotTakenForAdded(rule: StartRule, seed: Int) {
+        var random = SeededRandom(seed)
+        for _ in 0..<200 {
+            let owners = (0..<5).map { _ in Int.random(in: 0..<3, using: &random) }
+            var positions = [Int64?](repeating: nil, count: owners.count)
+            while positions.contains(nil) {
+                let worker = Int.random(in: 0..<3, using: &random)
+                let topic = owners.indices.map {
+                    StartRule.Partition(
+                        low: 0, high: 9, since: 6, hasPosition: positions[$0] != nil, isOther: owners[$0] != worker)
+                }
+                for (index, decision) in rule.decisions(in: topic).enumerated() where owners[index] == worker {
+                    if case .offset(let offset)? = decision { positions[index] = offset }
+                }
+            }
+            #expect(Set(positions) == [rule == .end ? 9 : 6], "\(owners)")
         }
     }
 

@@ -9,6 +9,8 @@ struct DeadLetter {
 
     /// The topic that it stood in.
     let topic: String
+    /// The partition that it stood in, or nil if it names none.
+    let partition: Int32?
     /// The reason for which it could not be understood.
     let reason: String
     /// The same in a sentence, or nil if it names none.
@@ -34,6 +36,7 @@ struct DeadLetter {
         }
         guard let topic = said["pushfan-dlq-topic"], !topic.isEmpty else { return nil }
         self.topic = topic
+        partition = said["pushfan-dlq-partition"].flatMap { Int32($0) }
         reason = said["pushfan-dlq-reason"] ?? ""
         message = said["pushfan-dlq-message"]
         headers = own

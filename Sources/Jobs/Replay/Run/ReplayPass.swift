@@ -28,6 +28,8 @@ struct ReplayPass {
     private let originals: OriginalReader
     private let history: ReplayHistory
     private let stopped: Cancellations
+    /// The numbers of partitions of topics that are written to.
+    private var partitionCounts: [String: Int] = [:]
     private var writer: ReplayWriter
     private var json = ByteWriter()
     private var batch: JobBatch
@@ -157,11 +159,26 @@ struct ReplayPass {
         if let reason { return reason }
         if stopped.cancellation(of: writer.original, published: published) != nil { return .cancelled }
         guard writer.write(item.sends, id: "\(session.record.jobID):\(item.number)", into: &json) else { return .invalid }
-        try produce(record, headers)
+        try produce(record, headers, of: item.place.partition)
         return nil
     }
 
-    private func produce(_ original: FetchedRecord, _ known: borrowing PushModel.RecordHeaders) throws(ReplayFailure) {
+    /// The partition of a topic with the number of the original's, so that requests which are compared or kept in order stay together,
+    /// whoever chose it. Nil where the topic has no such partition: then the key decides.
+    private mutating func partition(_ number: Int32, of topic: String) throws(ReplayFailure) -> Int32? {
+        let known = partitionCounts[topic]
+        let originals = originals
+        let count = try ReplayFailure.catching { () throws(KafkaError) in
+            if let known { known } else { try originals.partitionCount(of: topic) }
+        }
+        partitionCounts[topic] = count
+        return (0..<count).contains(Int(number)) ? number : nil
+    }
+
+    private mutating func produce(
+        _ original: FetchedRecord, _ known: borrowing PushModel.RecordHeaders, of number: Int32
+    ) throws(ReplayFailure) {
+        let partition = try partition(number, of: session.requests.name)
         var headers = Kafka.RecordHeaders()
         headers.append("content-type", value: "application/json")
         if let parent = known.value(.traceParent, or: .ceTraceParent) {
@@ -173,25 +190,30 @@ struct ReplayPass {
         do throws(KafkaError) {
             try session.begin()
             if let key = original.key {
-                try session.producer.produce(to: session.requests, key: key.span, value: json.span, headers: headers)
+                try session.producer.produce(
+                    to: session.requests, partition: partition, key: key.span, value: json.span, headers: headers)
             } else {
-                try session.producer.produce(to: session.requests, key: nil, value: json.span, headers: headers)
+                try session.producer.produce(
+                    to: session.requests, partition: partition, key: nil, value: json.span, headers: headers)
             }
         } catch {
             throw .kafka(error)
         }
     }
 
-    /// Writes a dead letter to the topic that it came from: the same key and headers, and the same value but for the plan's changes.
+    /// Writes a dead letter to where it came from: the same partition, key and headers, and the same value but for the plan's changes.
     private mutating func giveBack(_ record: FetchedRecord) throws(ReplayFailure) -> Leftover? {
         guard let letter = DeadLetter(record) else { return .invalid }
         guard letter.isWhole else { return .cut }
         let value = letter.edited(writer.manner.edits, replacement: runner.header.replacement)
         guard value != nil || letter.value == nil else { return .invalid }
+        let partition = try letter.partition.flatMap { number throws(ReplayFailure) in
+            try self.partition(number, of: letter.topic)
+        }
         do throws(KafkaError) {
             try session.begin()
             let topic = try session.producer.topic(named: letter.topic)
-            try session.producer.write(key: letter.key, value: value, headers: letter.headers, to: topic)
+            try session.producer.write(key: letter.key, value: value, headers: letter.headers, to: topic, partition: partition)
         } catch {
             throw .kafka(error)
         }
