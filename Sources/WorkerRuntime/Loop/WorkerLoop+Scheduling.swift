@@ -115,8 +115,12 @@ extension WorkerLoop {
         return scheduler.buffers.readsAhead(lane, of: port.number, now: now)
     }
 
-    /// True if a lane's records may be read, as far as its own calls go.
+    /// True if requests of a lane may begin though they may be large. Those of our own lane always may: parts end what is open.
+    private func mayBeginWholes(_ lane: Lane) -> Bool { lane == .own || !areWholesFull }
+
+    /// True if a lane's records may be read, as far as its own calls and large requests go.
     func hasRoom(_ lane: Lane) -> Bool {
+        guard mayBeginWholes(lane) else { return false }
         guard let port = ports.only else { return !room.isHeldUp(lane) }
         guard hasTenants(lane) else { return port.hasRoom(lane) }
         return scheduler.buffers.byteCount(at: port.number, in: lane) < memory.buffered
@@ -155,7 +159,7 @@ extension WorkerLoop {
     }
 
     private func takeBuffered(of port: HubPort, in lane: Lane, startingBy body: (Flight, StartFacts) -> Void) {
-        while canProceed, room.hasShare(port), let tenant = port.ready.removeServed(in: lane) {
+        while canProceed, mayBeginWholes(lane), room.hasShare(port), let tenant = port.ready.removeServed(in: lane) {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, at: port),
                 let record = scheduler.buffers.nextOfTenant(tenant, at: port.number, in: lane)
             {
