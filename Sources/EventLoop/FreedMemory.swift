@@ -16,7 +16,7 @@ public enum FreedMemory {
     }
 
     /// Gives back what is free between what is in use, which a burst leaves behind: of its own accord glibc gives back only what is free
-    /// above all that is in use. Takes milliseconds, in which nobody else gets memory.
+    /// above all that is in use. Takes milliseconds, in which no other thread gets memory.
     public static func giveBack() { malloc_trim(Int(keptByteCount)) }
 
     /// The bytes that are kept above all that is in use: 2 MiB.

@@ -47,7 +47,8 @@ extension WorkerLoop {
     private func canStartKeys(of lane: Lane) -> Bool {
         // Requests that wait for their keys were read already, so no hub holds them up.
         let isRead = ports.areSeveral && scheduler.delays.hasLanes
-        return canProceed && (isRead || hasRoom(lane)) && ports.delayedReadyCount < ReadyCalls.mostDelayed * ports.count
+        return canProceed && mayBeginWholes(lane) && (isRead || hasRoom(lane))
+            && ports.delayedReadyCount < ReadyCalls.mostDelayed * ports.count
     }
 
     /// Moves what lies behind requests that wait for their moment, where a partition cannot be read on.

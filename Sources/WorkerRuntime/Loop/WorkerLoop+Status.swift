@@ -46,6 +46,11 @@ extension WorkerLoop {
         partitions[slot].measure(marks, parentsPosition: position, now: wallClock, into: &backlog)
     }
 
+    /// The reason that no request is read, if large ones that have not ended are it.
+    private var wholesProblem: String? {
+        areWholesFull ? "\(parents.openCount) large requests have not ended; no other request is read until some have" : nil
+    }
+
     /// Writes down how things stand.
     func postStatus() {
         facts.measureRate(now: now)
@@ -56,7 +61,7 @@ extension WorkerLoop {
             },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
-            partitions: [], problem: LoopStatus.problem([health.controlProblem] + ports.map(\.fleetProblem)))
+            partitions: [], problem: LoopStatus.problem([health.controlProblem, wholesProblem] + ports.map(\.fleetProblem)))
         let work = flights.work(in: epoch)
         marks.note(work)
         let due = timers.firstDue(of: work.generations)

@@ -20,10 +20,10 @@ struct MemoryBudget: Sendable {
     /// Results that wait for a commit. As much again is being committed.
     var outcomes: Int { min(total / 16, 64 << 20) }
     /// The part that is buffered of one lane, because its tenants or hubs have no room.
-    var buffered: Int { min(total / 32 * 3, HubBuffers.mostBytes) }
+    var buffered: Int { min(total / 128 * 9, HubBuffers.mostBytes) }
 
-    /// Large requests of which parts have not ended. At this bound no other is begun, and what would begin it is not read; parts are, so
-    /// that these end.
+    /// Large requests of which parts have not ended. At this bound no other is begun, and what would begin it is not read. Parts are
+    /// read, so that these end.
     var wholes: Int { total / 16 }
     /// Flights that carry no request and are kept for the next ones.
     var spareFlights: Int { total / 32 }

@@ -16,11 +16,12 @@ struct MemoryRest {
     private var servedThen = 0
     private var servedBefore = 0
 
-    /// True if memory is to be given back now. To be asked once a second.
+    /// Takes the sum of a second, and says if memory is given back now.
     ///
     /// - Parameters:
     ///   - served: What all requests so far took, bytes.
     ///   - now: The present moment.
+    /// - Returns: Whether it is.
     mutating func isDue(served: Int, now: MonotonicTime) -> Bool {
         let isAtRest = served - servedBefore <= Self.mostAtRest
         servedBefore = served
