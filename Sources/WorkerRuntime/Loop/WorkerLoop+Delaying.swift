@@ -53,7 +53,7 @@ extension WorkerLoop {
     }
 
     /// Defers a large request that comes from where reading goes on although those that have not ended take all that they may: a delay lane,
-    /// or our own lane, in which the parts are that end them.
+    /// our own lane, in which the parts are that end them, or any where there are several hubs.
     ///
     /// - Returns: Whether it is in a lane.
     func deferWhole(_ flight: Flight) -> Bool { scheduler.delays.hasLanes && deferNow(flight) }

@@ -116,8 +116,11 @@ extension WorkerLoop {
         return scheduler.buffers.readsAhead(lane, of: port.number, now: now)
     }
 
-    /// True if requests of a lane may begin though they may be large. Those of our own lane always may: parts end what is open.
-    private func mayBeginWholes(_ lane: Lane) -> Bool { lane == .own || !areWholesFull }
+    /// True if requests of a lane may begin though they may be large. Those of our own lane always may: parts end what is open. With several
+    /// hubs large ones are deferred instead, since one hub that is out must not hold up what others get.
+    private func mayBeginWholes(_ lane: Lane) -> Bool {
+        lane == .own || !areWholesFull || ports.areSeveral && scheduler.delays.hasLanes
+    }
 
     /// True if a lane's records may be read, as far as its own calls and large requests go.
     func hasRoom(_ lane: Lane) -> Bool {

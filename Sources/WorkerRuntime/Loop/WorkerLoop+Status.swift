@@ -46,9 +46,9 @@ extension WorkerLoop {
         partitions[slot].measure(marks, parentsPosition: position, now: wallClock, into: &backlog)
     }
 
-    /// The reason that no request is read, if large ones that have not ended are it.
+    /// The reason that large requests do not begin, and perhaps no others, if those that have not ended are it.
     private var wholesProblem: String? {
-        areWholesFull ? "\(parents.openCount) large requests have not ended; no other request is read until some have" : nil
+        areWholesFull ? "\(parents.openCount) large requests have not ended; others wait until some have" : nil
     }
 
     /// Writes down how things stand.
