@@ -89,7 +89,7 @@ struct ExpandTests {
 
     /// With so little memory some 350 of these may be open. Without a bound nearly all are at once: each is read long before its parts.
     @Test func noMoreLargeRequestsAreOpenThanHaveRoomAndEachHasItsResult() throws {
-        let bench = try Bench(.quickest, partitions: 4)
+        let bench = try Bench(.quickest, partitions: 8)
         let worker = try bench.startWorker {
             $0.memoryBudget = 16 << 20
             $0.maxInFlight = 4
