@@ -96,7 +96,7 @@ struct ExpandTests {
             $0.planning.maximumCalls = 1
         }
         let value = String(repeating: "x", count: 64)
-        let labels = (0..<16).map { #""label-\#($0)-\#(value.prefix(20))":"\#(value)""# }.joined(separator: ",")
+        let labels = (0..<16).map { #""label_\#($0)_\#(value.prefix(20))":"\#(value)""# }.joined(separator: ",")
         try bench.publish(
             all: (0..<2000).map { number in
                 Self.request("r\(number)", users: 21, #","platforms":["apple"]"#)
