@@ -262,6 +262,7 @@ let package = Package(
             [
                 "Basics", "EventLoop", "GroupPositions", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth",
                 "HubREST", "CurlHTTP", "HTTP1", "Observability", "Delivery", "Outcomes", "FanOut",
+                "Payloads",
             ]),
         tests(
             "HubEmulatorTests",

@@ -27,6 +27,9 @@ public struct RenderedPayload: Sendable, Equatable {
     /// Empty buffers, to be formatted into.
     public init() {}
 
+    /// The bytes that it takes in memory, with the room that it keeps.
+    public var byteCount: Int { body.room.count + headers.room.count }
+
     /// Forgets the content and keeps the room.
     mutating func removeAll() {
         body.removeAll()

@@ -1,4 +1,5 @@
 import Delivery
+import FanOut
 import Foundation
 import HubEmulator
 import Kafka
@@ -84,6 +85,33 @@ struct ExpandTests {
         let results = try bench.resultsByRequest()
         #expect(results["news"]?["state"] == "partial")
         #expect(results["news.1"]?["replay_safety"] == safety && results["news"]?["replay_safety"] == safety)
+    }
+
+    /// With so little memory some 350 of these may be open. Without a bound nearly all are at once: each is read long before its parts.
+    @Test func noMoreLargeRequestsAreOpenThanHaveRoomAndEachHasItsResult() throws {
+        let bench = try Bench(.quickest, partitions: 8)
+        let worker = try bench.startWorker {
+            $0.memoryBudget = 16 << 20
+            $0.maxInFlight = 4
+            $0.planning.maximumCalls = 1
+        }
+        let value = String(repeating: "x", count: 64)
+        let labels = (0..<16).map { #""label_\#($0)_\#(value.prefix(20))":"\#(value)""# }.joined(separator: ",")
+        try bench.publish(
+            all: (0..<2000).map { number in
+                Self.request("r\(number)", users: 21, #","platforms":["apple"]"#)
+                    .replacingOccurrences(of: #"{"campaign":"c"}"#, with: "{\(labels)}")
+            })
+        var most = 0.0
+        #expect(
+            eventually {
+                most = max(most, bench.metric("pushfan_parents_open"))
+                return bench.metric("pushfan_requests_finished_total") >= 6000
+            })
+        #expect(most >= 100 && most <= 1400, "\(most) were open at once")
+        try bench.results(6000)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().count == 6000)
     }
 
     @Test func aRefusedContentIsRefusedAsAWhole() throws {

@@ -14,7 +14,7 @@ public import PushModel
 /// by the transaction that deleted its record. So up to where the partition ended then, `unknownBefore`, a request whose parts have all
 /// ended is finished only when all of that was read and its record is still there.
 ///
-/// For each open request it keeps its record and a bit for each of its parts.
+/// For each open request it keeps its record and a bit for each of its parts. `byteCount` says what they take.
 public struct OpenParents: Sendable {
     /// A request whose parts have all ended.
     public struct Finished: Sendable {
@@ -43,19 +43,32 @@ public struct OpenParents: Sendable {
         /// A bit for each part that was counted.
         var counted: [UInt64]
 
-        /// Counts a part in. Returns false if it was counted before.
-        mutating func count(_ tally: PartTally) -> Bool {
-            guard (0..<chunks).contains(tally.chunk) else { return false }
+        /// The memory that it takes under a key, about.
+        func byteCount(under key: ParentKey) -> Int {
+            OpenParents.fixedByteCount + key.text.utf8.count + record.count + counted.count * MemoryLayout<UInt64>.stride
+                + totals.notSent.count * MemoryLayout<Int>.stride
+        }
+
+        /// Counts a part in. Returns the memory that it takes more now, or nil if the part was counted before.
+        mutating func count(_ tally: PartTally) -> Int? {
+            guard (0..<chunks).contains(tally.chunk) else { return nil }
             let (word, bit) = (tally.chunk / 64, UInt64(1) << UInt64(tally.chunk % 64))
-            guard counted[word] & bit == 0 else { return false }
+            guard counted[word] & bit == 0 else { return nil }
             counted[word] |= bit
+            let named = totals.notSent.count
             totals.add(tally)
-            return true
+            return (totals.notSent.count - named) * MemoryLayout<Int>.stride
         }
     }
 
+    /// The memory of an open request beside what is as long as it likes: its places in lists that are up to three times as long as they
+    /// need be, and the heads of its own. 1 KiB.
+    public static let fixedByteCount = 1024
+
     /// The open requests.
     private var open: [ParentKey: Open] = [:]
+    /// The memory that they take, about.
+    public private(set) var byteCount = 0
     /// They and some that are open no more, in the order of their records. The first is open.
     private var order = FIFO<(offset: Int64, key: ParentKey)>()
     /// Up to where requests were finished by whoever had the partition before, but for those that were left out and have not ended again.
@@ -143,9 +156,11 @@ public struct OpenParents: Sendable {
         read(offset)
         // A second record of the same request, which only at-least-once delivery can make, changes nothing.
         guard open[key] == nil, chunks > 0, chunks <= ParentRecord.maximumChunks else { return }
-        open[key] = Open(
+        let new = Open(
             record: record, offset: offset, timestamp: timestamp, chunks: chunks,
             counted: [UInt64](repeating: 0, count: (chunks + 63) / 64))
+        open[key] = new
+        byteCount += new.byteCount(under: key)
         order.append((offset, key))
     }
 
@@ -159,7 +174,9 @@ public struct OpenParents: Sendable {
     public mutating func notePart(_ key: ParentKey, tally: PartTally, at offset: Int64) -> Finished? {
         read(offset)
         // In place: a copy of the bits for each part would be too many.
-        guard open[key]?.count(tally) == true, let state = open[key], state.totals.count == state.chunks else { return nil }
+        guard let added = open[key]?.count(tally) else { return nil }
+        byteCount += added
+        guard let state = open[key], state.totals.count == state.chunks else { return nil }
         if leftOut.remove(key.digest) != nil || offset >= unknownBefore { return finish(key, state: state, at: offset) }
         guard offset >= finishedBefore else {
             remove(key)
@@ -264,11 +281,21 @@ public struct OpenParents: Sendable {
     }
 
     private mutating func remove(_ key: ParentKey) {
-        guard open.removeValue(forKey: key) != nil else { return }
+        guard let removed = open.removeValue(forKey: key) else { return }
+        byteCount -= removed.byteCount(under: key)
+        // A burst's room is given back.
+        if open.isEmpty, open.capacity > Self.mostEnded { open = [:] }
         // A request of the same key may have been opened again behind it.
         while let first = order.first, open[first.key]?.offset != first.offset { _ = order.popFirst() }
         while let first = doubtful.first, open[first.key]?.end != first.offset { _ = doubtful.popFirst() }
+        // Behind one that stays open for long there would be all that have ended since.
+        let (left, most) = (open, 2 * open.count + Self.mostEnded)
+        if order.count > most { order.removeAll { left[$0.key]?.offset != $0.offset } }
+        if doubtful.count > most { doubtful.removeAll { left[$0.key]?.end != $0.offset } }
     }
+
+    /// Those that have ended of which the lists are not freed at once.
+    private static let mostEnded = 64
 }
 
 /// The metadata of a position: where requests are finished before, and notes that commas divide. A note is the digest of a key, or it begins

@@ -50,5 +50,5 @@ public final class BufferedRecord: Sendable {
     }
 
     /// The memory that it takes, about.
-    public var byteCount: Int { value.count + envelope.byteCount + 256 + (delayed.map { $0.text.count + 1024 } ?? 0) }
+    public var byteCount: Int { value.count + envelope.roomByteCount + 256 + (delayed.map { $0.text.count + 1024 } ?? 0) }
 }

@@ -25,6 +25,9 @@ public struct RecordEnvelope: Sendable {
     /// The bytes of key and headers.
     public var byteCount: Int { bytes.count }
 
+    /// The bytes that it takes in memory, with the room that it keeps: 40 for each header beside its text.
+    public var roomByteCount: Int { bytes.room.count + headers.capacity * MemoryLayout<(Range<Int>, Range<Int>?)>.stride }
+
     /// Takes in the record's key.
     public mutating func setKey(_ key: Span<UInt8>) { keyRange = append(key) }
 

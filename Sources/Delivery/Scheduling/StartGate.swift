@@ -54,12 +54,14 @@ public struct StartFacts: OptionSet, Sendable, Hashable {
     public static let isCancelled = StartFacts(bit: 21)
     /// Its calls have what happened to them before.
     public static let isRestored = StartFacts(bit: 22)
-    /// It waits here for its time: the wait is too short for a lane, or no lane is there.
+    /// It does not wait in a lane: the wait is too short for one, or no lane is there.
     public static let waitsHere = StartFacts(bit: 23)
     /// Its hub has room for it, or it cannot be deferred.
     public static let hasRoom = StartFacts(bit: 24)
     /// Nothing is left to do for it here: it was written elsewhere, waits in its lane, or is finished.
     public static let isGone = StartFacts(bit: 25)
+    /// Large requests that have not ended take all the memory that they may.
+    public static let areWholesFull = StartFacts(bit: 26)
 }
 
 /// The next thing to do with a request that is to start: the order in which that is decided, and nothing else.
@@ -86,6 +88,8 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     case delay
     /// Room at its hub is sought. Finds `hasRoom`, or it is deferred and `isGone`.
     case checkRoom
+    /// A lane is sought in which it waits until other large requests have ended. Finds `waitsHere`, or it is there and `isGone`.
+    case deferWhole
 
     // The last word.
     /// Its known result is recorded.
@@ -118,7 +122,8 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     /// True for a step: the gate is asked again with what it found.
     public var isStep: Bool {
         switch self {
-        case .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom: true
+        case .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom, .deferWhole:
+            true
         case .record, .poll, .expand, .waitForKey, .buffer, .refuse, .unrouted, .endWhole, .endDryRun, .expire, .cancel, .send,
             .done:
             false
@@ -163,12 +168,18 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
         if facts.contains(.hasFaults) { return .refuse }
         if facts.contains(.isUnrouted), !facts.contains(.isCancelled) { return .unrouted }
         if facts.contains(.isDryRun) { return facts.contains(.isLarge) ? .endWhole : .endDryRun }
-        if facts.contains(.isLarge) { return delaying(facts) ?? (facts.contains(.isCancelled) ? .endWhole : .expand) }
+        if facts.contains(.isLarge) { return delaying(facts) ?? beginning(facts) }
         if facts.contains(.isDelayed), !facts.contains(.isRestored) { return .restore }
         if facts.contains(.isTooLate), !facts.contains(.isDelayed) { return .expire }
         if let gate = delaying(facts) { return gate }
         if facts.contains(.isCancelled) { return .cancel }
         return facts.contains(.hasRoom) ? nil : .checkRoom
+    }
+
+    /// The gate of a large request that begins.
+    private static func beginning(_ facts: StartFacts) -> StartGate {
+        if facts.contains(.isCancelled) { return .endWhole }
+        return facts.contains(.areWholesFull) && !facts.contains(.waitsHere) ? .deferWhole : .expand
     }
 
     /// The gate of what must not be sent yet. What comes from a lane has waited.

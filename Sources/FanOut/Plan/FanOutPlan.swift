@@ -64,6 +64,9 @@ public struct FanOutPlan: Sendable {
         if !names.texts.isEmpty { names.removeAll() }
     }
 
+    /// The bytes that it takes in memory, with the room that it keeps.
+    public var byteCount: Int { bytes.room.count + calls.capacity * MemoryLayout<Call>.stride }
+
     /// The header's value.
     @_lifetime(borrow self)
     public borrowing func span(_ tags: Tags) -> Span<UInt8> { bytes.span.extracting(tags.range) }

@@ -65,6 +65,9 @@ public struct JSONDocument: Sendable {
     /// ten bytes in it for each of its own.
     public var valuesByteCount: Int { tokens.capacity * MemoryLayout<Token>.stride }
 
+    /// The bytes that its texts take in memory, with the room that it keeps.
+    public var textByteCount: Int { content.room.count }
+
     /// A copy of the text as received, followed by the decoded content of strings that had escapes and by texts added later.
     public var bytes: [UInt8] { content.bytes }
 

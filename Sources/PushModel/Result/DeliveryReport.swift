@@ -125,11 +125,33 @@ public struct DeliveryReport: Sendable {
         bytes.span.extracting(Int(text.start)..<Int(text.start) + Int(text.length))
     }
 
-    /// Notes an attempt that has ended.
+    /// Notes an attempt that has ended. The texts of the attempts before it that no call has any more are forgotten from time to time.
     public mutating func add(_ attempt: Attempt) {
         calls[attempt.call].attemptCount = attempt.number
         hubTime += attempt.duration
         if attempts.count < Self.maximumAttempts { attempts.append(attempt) }
+        if bytes.count > calls.count * Self.textBytesOfCall { dropReplacedTexts() }
+    }
+
+    /// The bytes that texts of a call may take: twice the three that it has, each of 256.
+    static let textBytesOfCall = 1536
+
+    private mutating func dropReplacedTexts() {
+        let former = bytes
+        bytes = ByteWriter()
+        func kept(_ text: Text?, in report: inout Self) -> Text? {
+            text.flatMap { report.keep(former.span.extracting(Int($0.start)..<Int($0.start) + Int($0.length))) }
+        }
+        for index in calls.indices {
+            calls[index].notificationID = kept(calls[index].notificationID, in: &self)
+            calls[index].trackingID = kept(calls[index].trackingID, in: &self)
+            calls[index].detail = kept(calls[index].detail, in: &self)
+        }
+    }
+
+    /// The bytes that calls, attempts and texts take in memory, with the room that is kept for them.
+    public var byteCount: Int {
+        bytes.room.count + calls.capacity * MemoryLayout<Call>.stride + attempts.capacity * MemoryLayout<Attempt>.stride
     }
 
     /// The attempts of the call that had most, those not kept in detail included, or 0 when no call was made.

@@ -91,9 +91,11 @@ final class Flight {
     var offset: Int64 = 0
     /// The bytes of the record's value.
     var valueByteCount = 0
-    /// The memory that the request takes, about.
+    /// The memory that the flight takes with its request, about.
     fileprivate(set) var heldByteCount = 0
-    /// The part of that which the pool counts, and the hub for which it does.
+    /// The part of that which its calls take, those of the requests before this one too: their room is kept.
+    private var callsByteCount = 0
+    /// The part that the pool counts, and the hub for which it does.
     fileprivate(set) var counted = (byteCount: 0, port: 0)
     /// The record's key and headers.
     var envelope = RecordEnvelope()
@@ -154,13 +156,29 @@ final class Flight {
         deadLetter = nil
     }
 
-    /// Gives back the room that a large request has taken.
-    fileprivate func dropRoom() {
-        request = PushRequest()
-        plan = FanOutPlan()
-        payloads = []
-        envelope = RecordEnvelope()
+    /// The bytes of a flight that carries nothing, with the heads of its lists: 2 KiB.
+    static let emptyByteCount = 2048
+
+    /// Forgets what no other request uses again.
+    fileprivate func forget() {
+        delayed = nil
+        poll = nil
         deadLetter = nil
+    }
+
+    /// The memory that it takes with its request, about: the text, which is read into as much again, the list of its values, what the
+    /// record has beside, and what its calls take.
+    fileprivate var byteCount: Int {
+        let texts = max(2 * valueByteCount, request.document.textByteCount) + envelope.roomByteCount
+        let waiting = (delayed.map { 2 * $0.text.count + 1024 } ?? 0) + (deadLetter?.byteCount ?? 0)
+        return Self.emptyByteCount + texts + request.document.valuesByteCount + waiting + callsByteCount
+    }
+
+    /// Measures what its calls take beside that: the plan, the rendered payloads, and the attempts with their texts. It is the room of
+    /// lists that the next request uses again.
+    fileprivate func measureCalls() {
+        callsByteCount = plan.byteCount + report.byteCount + calls.capacity * MemoryLayout<Call>.stride
+        for index in payloads.indices { callsByteCount += payloads[index].byteCount }
     }
 
     /// The time to check the record again that the flight has from a delay lane.
@@ -181,33 +199,64 @@ final class Flight {
     var hasCallInFlight: Bool { calls.contains { $0.phase == .inFlight } }
 }
 
-/// The flights of one loop, each under a number that does not change.
+/// The flights of one loop, each under a number that does not change while it carries a request.
+///
+/// Those that carry nothing are kept for the next requests, with their room, as far as that is little. The others are given back, and
+/// nothing but their number and generation is left.
 struct FlightPool {
+    /// A flight by its number. Where there is none, `none` stands for it.
     private(set) var flights: [Flight] = []
-    private var free: [Int] = []
+    /// The flights that carry nothing. The one that did last is the last.
+    private var spare: [Flight] = []
+    /// The numbers without a flight, and the generations with which they go on: so nothing of former ones is taken for theirs.
+    private var vacant: [(index: Int, generation: UInt32)] = []
+    /// Stands for flights that were given back.
+    private let none = Flight(index: 0)
+    /// The most bytes of spare flights.
+    private let mostSpareByteCount: Int
     /// The memory that the requests in work take, about. What waits for its time, or for its window, in a delay lane is not
     /// counted: it must not take the room that it will want.
     private(set) var byteCount = 0
     /// The same by the hubs' numbers, as far as they had any.
     private(set) var byteCounts: [Int] = []
+    /// The memory that spare flights take.
+    private(set) var spareByteCount = 0
+    /// The sum of all that was counted so far, which only grows.
+    private(set) var servedByteCount = 0
 
-    /// A flight that carried more gives its room back, and does not wait in memory for its time in a delay lane: 64 KiB.
+    /// A pool without flights, which keeps those that carry nothing as long as they take no more than so many bytes.
+    init(mostSpareByteCount: Int = 8 << 20) { self.mostSpareByteCount = mostSpareByteCount }
+
+    /// A flight that carried more does not wait in memory for its time in a delay lane: 64 KiB.
     static let longestKept = 64 << 10
+
+    /// A flight that takes more is given back when it carries nothing: 32 KiB.
+    static let largestSpare = 32 << 10
 
     /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
     static let maximumCount = 65_536
 
     /// The flights that carry a request.
-    var activeCount: Int { flights.count - free.count }
+    var activeCount: Int { flights.count - spare.count - vacant.count }
 
     /// True if another request may be in work.
     var hasRoom: Bool { activeCount < Self.maximumCount }
 
     /// A flight that carries nothing.
     mutating func take() -> Flight {
-        if let index = free.popLast() { return flights[index] }
-        let flight = Flight(index: flights.count)
-        flights.append(flight)
+        if let flight = spare.popLast() {
+            spareByteCount -= flight.heldByteCount
+            flight.heldByteCount = 0
+            return flight
+        }
+        guard let (index, generation) = vacant.popLast() else {
+            let flight = Flight(index: flights.count)
+            flights.append(flight)
+            return flight
+        }
+        let flight = Flight(index: index)
+        flight.generation = generation
+        flights[index] = flight
         return flight
     }
 
@@ -217,19 +266,39 @@ struct FlightPool {
         flight.isActive = false
         flight.generation &+= 1
         count(0, of: flight)
-        if flight.heldByteCount > Self.longestKept { flight.dropRoom() }
-        flight.heldByteCount = 0
-        free.append(flight.index)
+        flight.forget()
+        let size = max(flight.heldByteCount, Flight.emptyByteCount)
+        guard size <= Self.largestSpare, spareByteCount + size <= mostSpareByteCount else { return drop(flight) }
+        flight.heldByteCount = size
+        spareByteCount += size
+        spare.append(flight)
     }
 
-    /// Counts what a flight holds: the text of its request, which is read into as much again, the list of its values, and what its record
-    /// has beside.
+    /// Gives back all that carry nothing.
+    mutating func dropSpare() {
+        for flight in spare { drop(flight) }
+        spare = []
+        spareByteCount = 0
+    }
+
+    private mutating func drop(_ flight: Flight) {
+        flight.heldByteCount = 0
+        flights[flight.index] = none
+        vacant.append((flight.index, flight.generation))
+    }
+
+    /// Counts what a flight holds whose record was read.
     mutating func account(for flight: Flight) {
-        let size =
-            1024 + 2 * flight.valueByteCount + flight.request.document.valuesByteCount + flight.envelope.byteCount
-            + (flight.deadLetter?.byteCount ?? 0)
+        let size = flight.byteCount
+        servedByteCount += size
         flight.heldByteCount = size
         count(size, of: flight)
+    }
+
+    /// Counts what a flight holds whose payloads were rendered, or of which another attempt has failed.
+    mutating func accountForCalls(of flight: Flight) {
+        flight.measureCalls()
+        account(for: flight)
     }
 
     /// Counts a flight that waited in a delay lane, because it goes on now.

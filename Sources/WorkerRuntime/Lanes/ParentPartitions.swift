@@ -13,6 +13,8 @@ struct ParentPartitions {
     /// True if a read may find a record in one of them.
     var mayHaveRecords: Bool { group.mayHaveRecords }
 
+    /// The memory that their open requests take, about.
+    private(set) var byteCount = 0
     /// The requests that are open in all of them.
     var openCount: Int { partitions.reduce(0) { $0 + $1.count } }
 
@@ -23,6 +25,7 @@ struct ParentPartitions {
     init(_ planned: ArraySlice<AssignmentPlan.Partition>, at slot: Int) {
         slots = slot..<slot + planned.count
         partitions = planned.map { $0.parents ?? OpenParents() }
+        byteCount = partitions.reduce(0) { $0 + $1.byteCount }
         isLeft = planned.map { $0.left != nil || $0.refusal != nil }
         cursors = isLeft.map { PartitionCursor(mayHaveRecords: !$0) }
         group = CursorGroup(slots)
@@ -30,7 +33,7 @@ struct ParentPartitions {
 
     /// Begins a partition later than the others.
     mutating func begin(_ slot: Int, planned: AssignmentPlan.Partition) {
-        partitions[slot - slots.lowerBound] = planned.parents ?? OpenParents()
+        self[slot] = planned.parents ?? OpenParents()
         isLeft[slot - slots.lowerBound] = planned.left != nil || planned.refusal != nil
         noteArrivals(slot)
     }
@@ -69,9 +72,13 @@ struct ParentPartitions {
     /// Notes that a partition was read in the round.
     mutating func noteRead(_ slot: Int) { group.noteRead(slot, canRead: mayHaveRecord(slot), isBlocked: false) }
 
-    /// The open requests of a partition.
+    /// The open requests of a partition. What they take is counted with every change.
     subscript(slot: Int) -> OpenParents {
         get { partitions[slot - slots.lowerBound] }
-        _modify { yield &partitions[slot - slots.lowerBound] }
+        _modify {
+            let former = partitions[slot - slots.lowerBound].byteCount
+            yield &partitions[slot - slots.lowerBound]
+            byteCount += partitions[slot - slots.lowerBound].byteCount - former
+        }
     }
 }

@@ -52,6 +52,12 @@ extension WorkerLoop {
         return (hasNone || flight.mustDefer) && deferNow(flight)
     }
 
+    /// Defers a large request that comes from where reading goes on although those that have not ended take all that they may: a delay lane,
+    /// our own lane, in which the parts are that end them, or any where there are several hubs.
+    ///
+    /// - Returns: Whether it is in a lane.
+    func deferWhole(_ flight: Flight) -> Bool { scheduler.delays.hasLanes && deferNow(flight) }
+
     func deferNow(_ flight: Flight) -> Bool {
         let due = DelayPolicy.deferral(publishedAt: flight.origin.timestamp, now: wallClock)
         flight.postponeWaiting(until: due)

@@ -97,6 +97,7 @@ extension WorkerLoop {
     /// Plans the calls of a request and formats what they send. Whether that can be done is up to nothing but the request and the
     /// settings.
     func plan(_ flight: Flight) throws(RequestFault) {
+        defer { flights.accountForCalls(of: flight) }
         try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
         if flight.plan.calls.count > planner.maximumCalls || flight.spread != nil {
             try checkContent(flight)

@@ -18,6 +18,7 @@ extension WorkerLoop {
             return askLater(flight, poll: poll, after: DelayPolicy.shortestStay)
         }
         flight.route(to: port)
+        flights.moved(flight)
         if port.polls.isRefused {
             finish(flight, poll: poll, outcome: .unavailable)
         } else if poll.due > wallClock {

@@ -47,7 +47,8 @@ extension WorkerLoop {
     private func canStartKeys(of lane: Lane) -> Bool {
         // Requests that wait for their keys were read already, so no hub holds them up.
         let isRead = ports.areSeveral && scheduler.delays.hasLanes
-        return canProceed && (isRead || hasRoom(lane)) && ports.delayedReadyCount < ReadyCalls.mostDelayed * ports.count
+        return canProceed && mayBeginWholes(lane) && (isRead || hasRoom(lane))
+            && ports.delayedReadyCount < ReadyCalls.mostDelayed * ports.count
     }
 
     /// Moves what lies behind requests that wait for their moment, where a partition cannot be read on.
@@ -115,8 +116,15 @@ extension WorkerLoop {
         return scheduler.buffers.readsAhead(lane, of: port.number, now: now)
     }
 
-    /// True if a lane's records may be read, as far as its own calls go.
+    /// True if requests of a lane may begin though they may be large. Those of our own lane always may: parts end what is open. With several
+    /// hubs large ones are deferred instead, since one hub that is out must not hold up what others get.
+    private func mayBeginWholes(_ lane: Lane) -> Bool {
+        lane == .own || !areWholesFull || ports.areSeveral && scheduler.delays.hasLanes
+    }
+
+    /// True if a lane's records may be read, as far as its own calls and large requests go.
     func hasRoom(_ lane: Lane) -> Bool {
+        guard mayBeginWholes(lane) else { return false }
         guard let port = ports.only else { return !room.isHeldUp(lane) }
         guard hasTenants(lane) else { return port.hasRoom(lane) }
         return scheduler.buffers.byteCount(at: port.number, in: lane) < memory.buffered
@@ -155,7 +163,7 @@ extension WorkerLoop {
     }
 
     private func takeBuffered(of port: HubPort, in lane: Lane, startingBy body: (Flight, StartFacts) -> Void) {
-        while canProceed, room.hasShare(port), let tenant = port.ready.removeServed(in: lane) {
+        while canProceed, mayBeginWholes(lane), room.hasShare(port), let tenant = port.ready.removeServed(in: lane) {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, at: port),
                 let record = scheduler.buffers.nextOfTenant(tenant, at: port.number, in: lane)
             {

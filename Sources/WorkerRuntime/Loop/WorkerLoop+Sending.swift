@@ -72,7 +72,9 @@ extension WorkerLoop {
     private func handleCompletions(of port: HubPort) {
         while let completion = port.connections.nextCompletion() {
             let (number, request, outcome) = completion.parts()
-            if spareBuffers.count < Self.maximumSpareBuffers { spareBuffers.append(ByteWriter(reusing: request)) }
+            if spareBuffers.count < port.settings.maxInFlight, request.count <= Self.largestSpareBuffer {
+                spareBuffers.append(ByteWriter(reusing: request))
+            }
             if number == HubPort.questionNumber {
                 port.questionEnded(outcome, now: now, wallClock: wallClock, using: &generator, log: log)
                 continue
@@ -98,8 +100,8 @@ extension WorkerLoop {
         }
     }
 
-    /// Buffers that are kept for the next calls: as many as a hub's calls that may be in flight at once.
-    private static let maximumSpareBuffers = 4096
+    /// The bytes of a buffer that is kept for the next calls, 16 KiB. As many are kept as a hub's calls that may be in flight at once.
+    private static let largestSpareBuffer = 16 << 10
 
     private func answered(_ flight: Flight, call index: Int, answer: borrowing Answer, from port: HubPort) {
         let reply = port.read(answer, now: wallClock)
@@ -164,6 +166,7 @@ extension WorkerLoop {
     private func retry(
         _ flight: Flight, after attempt: DeliveryReport.Attempt, wait milliseconds: Int64, floor: Int64, at port: HubPort
     ) {
+        flights.accountForCalls(of: flight)
         if floor > 0 { flight.noteThrottling(min(floor, milliseconds)) }
         port.metrics.retryScheduled(attempt.code)
         log.debug(

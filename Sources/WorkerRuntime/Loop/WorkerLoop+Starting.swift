@@ -46,6 +46,7 @@ extension WorkerLoop {
         if flight.tenant == .none, !hasTenants(flight.lane) { facts.insert(.isTenantChecked) }
         if flight.offset < partitions[flight.slot].knownEnd { facts.insert(.mayBeKnown) }
         if !ports.areSeveral { facts.insert(.hasRoom) }
+        if areWholesFull { facts.insert(.areWholesFull) }
         flight.note(cancellation(of: flight))
         if flight.cancellation != nil { facts.insert(.isCancelled) }
         return facts
@@ -63,6 +64,7 @@ extension WorkerLoop {
         case .restore: flight.delayed.map { restore(flight, from: $0) } ?? true ? .isRestored : .isGone
         case .delay: delayStart(flight) ? .isGone : .waitsHere
         case .checkRoom: deferIfFull(flight) ? .isGone : .hasRoom
+        case .deferWhole: deferWhole(flight) ? .isGone : .waitsHere
         case .record, .poll, .expand, .waitForKey, .buffer, .refuse, .unrouted, .endWhole, .endDryRun, .expire, .cancel, .send,
             .done:
             .isGone
@@ -85,7 +87,9 @@ extension WorkerLoop {
                 flight, as: .expired, code: .expiredInQueue, detail: "the request expired; a worker that died may have sent it")
         case .cancel: if let cancellation = flight.cancellation { cancel(flight, by: cancellation) }
         case .send: for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, call: index) }
-        case .done, .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom: break
+        case .done, .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom,
+            .deferWhole:
+            break
         }
     }
 }

@@ -46,6 +46,11 @@ extension WorkerLoop {
         partitions[slot].measure(marks, parentsPosition: position, now: wallClock, into: &backlog)
     }
 
+    /// The reason that large requests do not begin, and perhaps no others, if those that have not ended are it.
+    private var wholesProblem: String? {
+        areWholesFull ? "\(parents.openCount) large requests have not ended; others wait until some have" : nil
+    }
+
     /// Writes down how things stand.
     func postStatus() {
         facts.measureRate(now: now)
@@ -60,7 +65,7 @@ extension WorkerLoop {
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
             partitions: [],
             problem: LoopStatus.problem(
-                [health.controlProblem, LoopStatus.problem(ofUnknown: unknownHubs)] + ports.map(\.fleetProblem)),
+                [health.controlProblem, wholesProblem, LoopStatus.problem(ofUnknown: unknownHubs)] + ports.map(\.fleetProblem)),
             unknownHubs: unknownHubs)
         let work = flights.work(in: epoch)
         marks.note(work)

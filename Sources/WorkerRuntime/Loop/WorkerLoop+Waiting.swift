@@ -136,7 +136,10 @@ extension WorkerLoop {
         _ reading: DelayedRecord.Reading, of record: borrowing ConsumedRecord, into flight: Flight, isHeld: Bool
     ) {
         switch reading {
-        case .poll(let poll) where !isHeld: flight.setPoll(poll)
+        case .poll(let poll) where !isHeld:
+            flight.setPoll(poll)
+            flight.noteValue(byteCount: record.value?.count ?? 0)
+            flights.account(for: flight)
         case .foreign(let owner):
             if let owner { scheduler.add(.foreign(slot: flight.slot, group: owner)) }
             // Its own group sees to it, and here nothing is recorded of it.

@@ -57,7 +57,9 @@ final class WorkerLoop {
     var laterStarts = LaterStarts()
 
     // Requests in work.
-    var flights = FlightPool()
+    var flights: FlightPool
+    /// The moments at which freed memory is given back to the system.
+    private var rest = MemoryRest()
     /// By monotonic nanoseconds.
     var timers = MomentHeap<MonotonicTime, WaitingCall>()
     var spareBuffers: [ByteWriter] = []
@@ -103,6 +105,7 @@ final class WorkerLoop {
         facts = LoopFacts(board: services.status)
         clock = services.clock
         memory = MemoryBudget(configuration.memoryBudget)
+        flights = FlightPool(mostSpareByteCount: memory.spareFlights)
         sources = try EventSources(wakeUp: control.wakeUp)
         consumer = try Consumer(
             configuration, heartbeatInterval: configuration.heartbeatInterval, room: memory.requestQueues(of: counts),
@@ -195,8 +198,18 @@ final class WorkerLoop {
         }
         perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
         noteLeft()
+        giveBackMemory()
         if !membership.mayOverlap(at: wallClock) { marks.endOverlap(of: &partitions) }
         postStatus()
+    }
+
+    /// Gives back what a burst has left, once it is over: what is kept for the next requests, and what was freed between what is in use.
+    private func giveBackMemory() {
+        guard rest.isDue(served: flights.servedByteCount, now: now) else { return }
+        flights.dropSpare()
+        spareBuffers = []
+        if timers.count == 0 { timers = MomentHeap() }
+        FreedMemory.giveBack()
     }
 
     /// The mode that the loop is in.
@@ -279,6 +292,9 @@ final class WorkerLoop {
         mode == .running && !partitions.isEmpty && membership.isProducerReady && !membership.isOpening
             && controlTopic.allowsRequests && !isCommitOverdue && (hasRoomForOutcomes || cycle.isInOrder) && flights.hasRoom
     }
+
+    /// True if large requests that have not ended take all that they may: no other is begun until some have.
+    var areWholesFull: Bool { parents.byteCount >= memory.wholes }
 
     /// True if there is room for more results.
     var hasRoomForOutcomes: Bool { outbox.hasRoom(mostBytes: memory.outcomes) }

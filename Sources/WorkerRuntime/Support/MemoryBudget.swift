@@ -2,7 +2,7 @@ import Delivery
 import Kafka
 
 /// The memory that a loop may use for requests and results, in bytes, and how that is shared. It is counted in bytes that were
-/// read or written, with about what goes with them. Beside it are what the library has fetched ahead, three eighths as much, the
+/// read, rendered or written, with about what goes with them. Beside it are what the library has fetched ahead, three eighths as much, the
 /// results of lost partitions (`UncommittedResults`, 4 MiB), and some 40 MB.
 struct MemoryBudget: Sendable {
     /// All of it.
@@ -20,7 +20,13 @@ struct MemoryBudget: Sendable {
     /// Results that wait for a commit. As much again is being committed.
     var outcomes: Int { min(total / 16, 64 << 20) }
     /// The part that is buffered of one lane, because its tenants or hubs have no room.
-    var buffered: Int { min(total / 32 * 3, HubBuffers.mostBytes) }
+    var buffered: Int { min(total / 128 * 9, HubBuffers.mostBytes) }
+
+    /// Large requests of which parts have not ended. At this bound no other is begun, and what would begin it is not read. Parts are
+    /// read, so that these end.
+    var wholes: Int { total / 16 }
+    /// Flights that carry no request and are kept for the next ones.
+    var spareFlights: Int { total / 32 }
 
     /// The share of each partition of requests in the room of the library: all that the loop has to read when it is alone have a
     /// quarter of the budget, beside it.

@@ -56,6 +56,13 @@ struct StartGateTests {
             ([.isTenantChecked, .isPlanned, .isLarge, .isTooLate], .expand),
             ([.isTenantChecked, .isPlanned, .isLarge, .isCancelled], .endWhole),
             ([.isTenantChecked, .isPlanned, .isLarge, .isDryRun], .endWhole),
+            // Where too many have not ended, another one waits in a lane, if there is one. What continues one ends it.
+            ([.isTenantChecked, .isPlanned, .isLarge, .areWholesFull], .deferWhole),
+            ([.isDelayed, .isDue, .isPlanned, .isLarge, .areWholesFull], .deferWhole),
+            ([.isDelayed, .isDue, .isPlanned, .isLarge, .areWholesFull, .waitsHere], .expand),
+            ([.isTenantChecked, .isPlanned, .isLarge, .areWholesFull, .isCancelled], .endWhole),
+            ([.isTenantChecked, .isPlanned, .isLarge, .areWholesFull, .isTooEarly], .delay),
+            ([.continues, .areWholesFull], .expand), ([.isTenantChecked, .hasRoom, .isPlanned, .areWholesFull], .send),
             ([.isDelayed, .isDue, .isPlanned, .isLarge, .isTooEarly], .expand), ([.isSpread, .isPlanned, .isLarge], .expand),
         ] as [(StartFacts, StartGate)])
     func whatIsKnownDecidesWhatIsNext(facts: StartFacts, gate: StartGate) { #expect(StartGate.next(facts) == gate) }
@@ -86,6 +93,7 @@ struct StartGateTests {
     @Test func theGateIsAskedAgainAfterAStepAlone() {
         let steps: Set<StartGate> = [
             .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom,
+            .deferWhole,
         ]
         #expect(Set(StartGate.allCases.filter(\.isStep)) == steps)
     }
