@@ -115,7 +115,7 @@ extension Command {
                     Flag("since", "TIME", "Written since then: 1h, 7d, 2026-11-21 or 2026-11-21T17:00Z"),
                     Flag("until", "TIME", "Written before then"),
                     Flag("code", "WORD", "What was wrong with them (the header pushfan-dlq-reason)", isRepeatable: true),
-                    Flag("at", "PLACE", "This one: topic:partition:offset, as --dry-run shows it", isRepeatable: true),
+                    Flag("at", "PLACE", "This one: topic:partition:offset@time, as --dry-run shows it", isRepeatable: true),
                 ]),
             FlagGroup(
                 "Run",
