@@ -32,7 +32,7 @@ public struct ReplayHistory: Sendable {
         change(original) { $0.replayed = $0.replayed.union(sends) }
     }
 
-    private mutating func change(_ original: Original, _ body: (inout Entry) -> Void) {
+    private mutating func change(_ original: Original, by body: (inout Entry) -> Void) {
         func change(_ list: inout [Entry]) {
             if let index = list.firstIndex(where: { $0.original == original }) { return body(&list[index]) }
             var entry = Entry(original: original)
@@ -85,15 +85,15 @@ public struct ReplayHistory: Sendable {
     }
 
     /// The sends of a request that were replayed.
-    public func replayed(_ original: Original) -> SendSet { sends(of: original, \.replayed) }
+    public func replayed(_ original: Original) -> SendSet { sends(of: original, in: \.replayed) }
 
     /// Those of them that were delivered since.
-    public func delivered(_ original: Original) -> SendSet { sends(of: original, \.delivered) }
+    public func delivered(_ original: Original) -> SendSet { sends(of: original, in: \.delivered) }
 
     /// Those of them of which a replay has its result.
-    public func endedSends(_ original: Original) -> SendSet { sends(of: original, \.endedSends) }
+    public func endedSends(_ original: Original) -> SendSet { sends(of: original, in: \.endedSends) }
 
-    private func sends(of original: Original, _ kind: (Entry) -> SendSet) -> SendSet {
+    private func sends(of original: Original, in kind: (Entry) -> SendSet) -> SendSet {
         guard let list = entries[original.place] else { return SendSet() }
         return list.reduce(SendSet()) { $1.original.mayBe(original) ? $0.union(kind($1)) : $0 }
     }

@@ -60,7 +60,7 @@ public struct ReplayWriter: Sendable {
     /// - Parameters:
     ///   - value: The record's value.
     ///   - headers: Its headers.
-    ///   - wanted: The request that is to be repeated.
+    ///   - wanted: The request that is wanted again.
     ///   - time: The record's own time, or nil if it has none.
     ///   - calls: The calls that it became when it was sent; nil when none was planned.
     ///   - now: The present moment.

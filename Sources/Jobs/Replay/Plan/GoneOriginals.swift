@@ -28,6 +28,7 @@ package struct GoneOriginals: Sendable {
     ///   - isCancelled: Whether to give up.
     ///   - bounds: The offsets that the partitions of a topic have now.
     ///   - isReplaced: Whether another record than the original stands at its place.
+    /// - Throws: The plan cannot be read, the job was cancelled, or Kafka fails.
     package init(
         _ plan: consuming ReplayPlanReader, from number: Int, isCancelled: () -> Bool = { false },
         bounds: (String) throws(JobFailure) -> [Int32: Range<Int64>],

@@ -94,21 +94,21 @@ package struct PlanMaker {
             let open = candidate.sends.subtracting(replayed)
             guard !open.isEmpty else {
                 let isDelivered = candidate.sends.subtracting(candidates.history.delivered(original)).isEmpty
-                leave(candidate, original, reason: isDelivered ? .delivered : .replayed)
+                leave(candidate, as: original, reason: isDelivered ? .delivered : .replayed)
                 continue
             }
             guard let record = try originals.record(at: original.place), let value = record.value else {
-                leave(candidate, original, reason: .gone)
+                leave(candidate, as: original, reason: .gone)
                 continue
             }
             let spread = max(1, candidates.list.count / Self.sampleCount)
-            add(candidate, original, sends: open, record: record, value: value, spread: spread, with: &writer)
+            add(candidate, as: original, sends: open, record: record, value: value, spread: spread, with: &writer)
         }
     }
 
     /// Plans the new requests for one original.
     private mutating func add(
-        _ candidate: PlanCandidates.Candidate, _ original: Original, sends: SendSet, record: FetchedRecord, value: [UInt8],
+        _ candidate: PlanCandidates.Candidate, as original: Original, sends: SendSet, record: FetchedRecord, value: [UInt8],
         spread: Int, with writer: inout ReplayWriter
     ) {
         let now = Timestamp(milliseconds: context.now())
@@ -118,15 +118,15 @@ package struct PlanMaker {
         let reason = writer.read(
             value.span, headers: record.knownHeaders, as: original, time: record.publishedAt,
             calls: shape.map { ($0.count, $0.platforms) }, now: now)
-        if let reason { return leave(candidate, original, reason: reason) }
+        if let reason { return leave(candidate, as: original, reason: reason) }
         let published = record.publishedAt ?? Timestamp(milliseconds: 0)
         if stopped.cancellation(of: writer.original, published: published) != nil {
-            return leave(candidate, original, reason: .cancelled)
+            return leave(candidate, as: original, reason: .cancelled)
         }
         let parts = writer.requests(for: sends)
         var json = ByteWriter()
         for part in parts where !writer.write(part, id: "\(header.jobID):\(number)", into: &json) {
-            return leave(candidate, original, reason: .invalid)
+            return leave(candidate, as: original, reason: .invalid)
         }
         header.counts.addEligible(isAmbiguous: !candidate.ambiguous.intersection(sends).isEmpty)
         if let repair = candidate.repair, !namesHub || ![.unknownHub, .hubNotFound].contains(repair) {
@@ -151,7 +151,7 @@ package struct PlanMaker {
         }
     }
 
-    private mutating func leave(_ candidate: PlanCandidates.Candidate, _ original: Original, reason: Leftover) {
+    private mutating func leave(_ candidate: PlanCandidates.Candidate, as original: Original, reason: Leftover) {
         header.counts.left[reason, default: 0] += 1
         let left = ReplayLeft(
             reason: reason, requestID: candidate.requestID, place: original.place, publishedAt: original.publishedAt,
