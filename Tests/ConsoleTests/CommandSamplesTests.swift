@@ -35,7 +35,7 @@ import Testing
     @Test func aBatchOfAJob() throws {
         let sample = try Sample("job-batch")
         var batch = JobBatch(jobID: "j-1", first: 0)
-        batch.addReplayed(SendSet([1]), RecordPlace(topic: "push.requests.v1", partition: 0, offset: 4711))
+        batch.addReplayed(SendSet([1]), of: Original(at: RecordPlace(topic: "push.requests.v1", partition: 0, offset: 4711)))
         batch.addSkipped(1, .expired)
         #expect(batch.json == sample.bytes)
         #expect(batch.key == sample.key)

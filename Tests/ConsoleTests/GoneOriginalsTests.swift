@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func whatRetentionHasTakenIsNamedWithItsReason() throws {
-        let gone = try GoneOriginals(try plan(5..<25), from: 0) { _ in [0: 17, 1: 5] }
+        let gone = try GoneOriginals(try plan(5..<25), from: 0, bounds: { _ in [0: 17..<99, 1: 5..<99] })
         #expect(gone.count == 12)
         let lines = gone.text.split(separator: "\n")
         try #require(lines.count == 1 + 10 + 2)
@@ -37,21 +37,38 @@ import Testing
     }
 
     @Test func whatWasDealtWithIsNotMissed() throws {
-        #expect(try GoneOriginals(try plan(5..<25), from: 12) { _ in [0: 17, 1: 5] }.count == 0)
+        #expect(try GoneOriginals(try plan(5..<25), from: 12, bounds: { _ in [0: 17..<99, 1: 5..<99] }).count == 0)
     }
 
     @Test func aTopicThatIsNoMoreHoldsNothing() throws {
-        let gone = try GoneOriginals(try plan(0..<2), from: 0) { _ in [:] }
+        let gone = try GoneOriginals(try plan(0..<2), from: 0, bounds: { _ in [:] })
         #expect(gone.count == 4)
         #expect(gone.text.contains("partition 1 of t is no more"))
     }
 
+    /// The ends of two partitions, of which the second has other records than before, and the requests that are gone.
+    @Test(arguments: [(25, 20), (7, 40), (4, 40)] as [(Int64, Int)])
+    func ofATopicThatWasMadeAgainNothingIsLeft(end: Int64, count: Int) throws {
+        var read: [RecordPlace] = []
+        let gone = try GoneOriginals(
+            try plan(5..<25), from: 0, bounds: { _ in [0: 0..<(end == 25 ? 25 : end - 3), 1: 0..<end] },
+            isReplaced: {
+                read.append($0.place)
+                return $0.place.partition == 1
+            })
+        #expect(gone.count == count && read.count <= 2)
+        #expect(gone.text.contains("partition 1 of t was made again, with other records"))
+        #expect(gone.text.contains("partition 0 of t was made again") == (count == 40))
+    }
+
     @Test func eachTopicIsAskedForOnce() throws {
         var asked: [String] = []
-        let gone = try GoneOriginals(try plan(0..<9), from: 0) {
-            asked.append($0)
-            return [0: 0, 1: 0]
-        }
+        let gone = try GoneOriginals(
+            try plan(0..<9), from: 0,
+            bounds: {
+                asked.append($0)
+                return [0: 0..<9, 1: 0..<9]
+            })
         #expect(gone.count == 0 && asked == ["t"])
     }
 }

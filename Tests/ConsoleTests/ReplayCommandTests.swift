@@ -211,6 +211,25 @@ struct ReplayCommandTests {
         #expect(places.count == 200)
     }
 
+    @Test func whatStandsWhereAFailureStoodIsNotSent() throws {
+        let stage = try ReplayStage()
+        try stage.writeHistory(3) { _ in failed }
+        #expect(stage.replay("plan --file PLAN --reason outage").code == .done)
+        try stage.remake("requests")
+        // The last has the id of the one that stood there.
+        try stage.write(
+            "requests",
+            ["s0", "s1", "r2", "s3"].map {
+                (0, #"{"id":"\#($0)","audience":{"users":["u"]},"platforms":["apple","windows"],"message":{"title":"Hi"}}"#)
+            })
+        let run = stage.replay("run PLAN -o json")
+        #expect(run.code == .partlyFailed && run.output.contains(#""skipped":{"gone":3}"#), "\(run.output) \(run.messages)")
+        #expect(run.messages.contains("partition 0 of \(stage.requests) was made again"), "\(run.messages)")
+        #expect(try stage.replayed().isEmpty)
+        let plan = stage.replay("plan request:r0,r1 --reason again --file \(stage.folder)/again.ndjson -o json")
+        #expect(stage.count("requests", plan) == 0 && stage.count("gone", plan) == 2, "\(plan.output)")
+    }
+
     @Test func aJobIsTakenOverAndEachRequestIsWrittenOnce() throws {
         let stage = try ReplayStage()
         try stage.writeHistory(100) { _ in failed }

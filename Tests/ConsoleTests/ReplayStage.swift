@@ -28,6 +28,17 @@ struct ReplayStage {
         try admin.createKnown(topics)
     }
 
+    /// Deletes a topic and makes it again, without records.
+    func remake(_ role: String) throws {
+        let topic = NewTopic(name: "\(name).\(role)", partitionCount: Int(partitionCount(of: role)), replicationFactor: 1)
+        let admin = try TopicAdmin(kafka)
+        #expect(try admin.deleteTopics([topic.name], timeout: farDeadline).isEmpty)
+        // What is written while the old one is still there is lost with it.
+        #expect(try eventually { try admin.describe(topics: [topic.name], timeout: farDeadline).topics == [.missing] })
+        try #require(eventually { try admin.createTopics([topic], timeout: farDeadline) == [.created] })
+        try admin.createKnown([topic])
+    }
+
     /// The plan's file.
     var plan: String { folder + "/plan.ndjson" }
 

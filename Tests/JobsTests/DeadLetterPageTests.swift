@@ -23,7 +23,7 @@ import Testing
         var cursor: String?
         repeat {
             let page = try broker.context().deadLetters(ResultFilter(), codes: codes, limit: limit, after: cursor)
-            pages.append(page.rows.map { "\($0.place.partition):\($0.place.offset)" })
+            pages.append(page.rows.map { "\($0.record.place.partition):\($0.record.place.offset)" })
             cursor = page.next
         } while cursor != nil && pages.count < 9
         return pages
@@ -42,7 +42,7 @@ import Testing
         let first = try broker.context().deadLetters(ResultFilter(), codes: [], limit: 2, after: nil)
         try broker.writeLetter("{", partition: 1)
         let second = try broker.context().deadLetters(ResultFilter(), codes: [], limit: 2, after: first.next)
-        #expect(second.rows.map(\.place) == [broker.letter(0, 1), broker.letter(1, 0)])
+        #expect(second.rows.map(\.record.place) == [broker.letter(0, 1), broker.letter(1, 0)])
         #expect(first.searched == 5 && second.searched == 6)
     }
 
@@ -53,7 +53,7 @@ import Testing
         var times = ResultFilter()
         times.add(until: ReplayBroker.now - 30)
         let page = try broker.context().deadLetters(times, codes: [], limit: 9, after: nil)
-        #expect(page.rows.map(\.place) == [broker.letter(1, 0), broker.letter(0, 0)])
+        #expect(page.rows.map(\.record.place) == [broker.letter(1, 0), broker.letter(0, 0)])
     }
 
     @Test func noMoreThanThePageIsKept() throws {
@@ -88,14 +88,14 @@ import Testing
         try broker.write("from nowhere", to: broker.topics.deadLetters, at: ReplayBroker.now + 2)
         try broker.writeLetter("{", at: ReplayBroker.now + 3)
         var batch = JobBatch(jobID: "job", first: 0)
-        batch.addReplayed(.all, broker.letter(0, 3))
+        batch.addReplayed(.all, of: Original(at: broker.letter(0, 3)))
         try broker.write(String(decoding: batch.json, as: UTF8.self), to: broker.topics.replays)
         let page = try broker.context().deadLetters(ResultFilter(), codes: [], limit: 9, after: nil)
         #expect(page.rows.map(\.leftover) == [.replayed, .invalid, .cut, nil])
         let row = try #require(page.rows.last)
         #expect(
             String(decoding: row.json(withValue: false), as: UTF8.self)
-                == #"{"id":"push.deadletter.v1:0:0","at":"2026-11-21T12:00:00.000Z","topic":"push.requests.v1","#
+                == #"{"id":"push.deadletter.v1:0:0@2026-11-21T12:00:00.000Z","at":"2026-11-21T12:00:00.000Z","topic":"push.requests.v1","#
                 + #""code":"unexpected_end","message":"The text ends.","bytes":1,"can_go_back":true}"#)
     }
 
@@ -106,8 +106,8 @@ import Testing
         ] as [([UInt8], String)])
     func aValueThatIsNoTextIsShownInBase64(value: [UInt8], end: String) {
         let row = DeadLetterPage.Row(
-            place: RecordPlace(topic: "d", partition: 0, offset: 7), at: nil, topic: nil, code: nil, message: nil, leftover: .cut,
-            value: value)
+            record: Original(at: RecordPlace(topic: "d", partition: 0, offset: 7)), topic: nil, code: nil, message: nil,
+            leftover: .cut, value: value)
         #expect(String(decoding: row.json(withValue: true), as: UTF8.self) == #"{"id":"d:0:7",\#(end)"#)
     }
 
@@ -116,7 +116,7 @@ import Testing
         let other = RecordPlace(topic: broker.topics.requests, partition: 0, offset: 0)
         try broker.write("{", to: other.topic, headers: [("pushfan-dlq-topic", "anywhere")])
         let places: Set = [broker.letter(1, 1), broker.letter(0, 1), broker.letter(0, 99), other]
-        let counts = try broker.planLetters(places, broker.context()).counts
+        let counts = try broker.planLetters(Set(places.map { Original(at: $0) }), broker.context()).counts
         #expect(counts.matched == 4 && counts.left == [.gone: 2] && counts.safe == 2)
         var plan = try ReplayPlanReader(broker.path)
         var planned: [RecordPlace] = []
@@ -124,10 +124,36 @@ import Testing
         #expect(planned == [broker.letter(0, 1), broker.letter(1, 1)])
     }
 
+    /// The age of the letter that a person saw at the place, and whether the one that stands there is given back.
+    @Test(arguments: [(30, true), (31, false)] as [(Int64, Bool)])
+    func anotherLetterAtThePlaceIsNotGivenBack(age: Int64, isThere: Bool) throws {
+        let broker = try Self.stage()
+        let seen = Original(at: broker.letter(0, 1), publishedAt: Timestamp(milliseconds: ReplayBroker.now - age))
+        let counts = try broker.planLetters([seen], broker.context()).counts
+        #expect(counts.requests == (isThere ? 1 : 0) && counts.left == (isThere ? [:] : [.gone: 1]))
+        // Named twice, it goes back once.
+        let twice = try broker.planLetters([seen, Original(at: broker.letter(0, 1))], broker.context()).counts
+        #expect(twice.requests == 1)
+    }
+
+    @Test func aLetterIsGivenBackOnceThoughAnotherStoodAtItsPlace() throws {
+        let broker = try Self.stage()
+        let times = [ReplayBroker.now - 50, ReplayBroker.now - 99].map { Timestamp(milliseconds: $0) }
+        for (number, time) in times.enumerated() {
+            var batch = JobBatch(jobID: "job", first: number)
+            batch.addReplayed(.all, of: Original(at: broker.letter(0, number == 0 ? 0 : 1), publishedAt: time))
+            try broker.write(String(decoding: batch.json, as: UTF8.self), to: broker.topics.replays, key: batch.key)
+        }
+        let page = try broker.context().deadLetters(ResultFilter(), codes: [], limit: 9, after: nil)
+        let left = page.rows.map { ($0.record.place, $0.leftover) }
+        #expect(left.first { $0.0 == broker.letter(0, 0) }?.1 == .replayed)
+        #expect(left.filter { $0.1 == .replayed }.count == 1)
+    }
+
     @Test func aRequestInPlaceOfALetterStandsInThePlanOnOneLine() throws {
         let broker = try Self.stage()
         let value = "{\"audience\":{\"users\":\r\n[\"a\"]},\n\"message\":{\"title\":\"a\\nb\"}}\n"
-        let header = try broker.planLetters([broker.letter(0, 0)], replacement: value, broker.context())
+        let header = try broker.planLetters([Original(at: broker.letter(0, 0))], replacement: value, broker.context())
         #expect(header.counts.requests == 1)
         let read = try #require(try ReplayPlanReader(broker.path).header.replacement)
         #expect(
@@ -143,7 +169,7 @@ import Testing
         ] as [([Int64], String, ReplacementFault)])
     func aValueThatCannotStandForOneLetterIsRefused(offsets: [Int64], value: String, fault: ReplacementFault) throws {
         let broker = try Self.stage()
-        let places = Set(offsets.map { broker.letter(0, $0) })
+        let places = Set(offsets.map { Original(at: broker.letter(0, $0)) })
         do {
             _ = try broker.planLetters(places, replacement: value, broker.context())
             Issue.record("it was taken")

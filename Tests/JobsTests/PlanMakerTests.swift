@@ -1,5 +1,7 @@
+import Delivery
 import Foundation
 import PushModel
+import Replay
 import TestSupport
 import Testing
 
@@ -22,6 +24,39 @@ import Testing
         #expect(try ReplayPlanReader(broker.path).header.counts == counts)
     }
 
+    /// Results that name no time, that of the record which stands at the place, and another one.
+    @Test(
+        arguments: [(nil, 2, 0), (ReplayBroker.now, 2, 0), (ReplayBroker.now - 1, 0, 2)] as [(Int64?, Int, Int)])
+    func aRequestWhoseTopicWasMadeAgainIsGone(publishedAt: Int64?, requests: Int, gone: Int) throws {
+        let broker = try ReplayBroker()
+        try broker.writeHistory(Self.outcomes, publishedAt: publishedAt)
+        let counts = try broker.plan(ReplayBroker.header(), broker.context()).counts
+        #expect(counts.requests == requests && counts.left[.gone, default: 0] == gone)
+        var plan = try ReplayPlanReader(broker.path)
+        while let item = try plan.nextItem() { #expect(item.publishedAt == Timestamp(milliseconds: ReplayBroker.now)) }
+    }
+
+    /// The first failed at places where the topic that was made again has the second.
+    @Test(arguments: [false, true]) func ofTwoRequestsAtOnePlaceTheOneThatStandsThereIsRepeated(isReversed: Bool) throws {
+        let broker = try ReplayBroker()
+        try broker.write(
+            #"{"id":"new","audience":{"users":["u"]},"platforms":["apple"],"message":{"title":"Hi"}}"#, to: broker.topics.requests
+        )
+        let results = [("old", ReplayBroker.now - 9), ("new", ReplayBroker.now)].map { id, time in
+            """
+            {"schema_version":1,"request_id":"\(id)","kind":"final","state":"failed","outcome":"transient",\
+            "sends":[{"index":0,"platform":"apple","outcome":"transient"}],"targets":{"planned":1},\
+            "timings":{"published_at":"\(Timestamp(milliseconds: time).text)"},\
+            "origin":{"topic":"\(broker.topics.requests)","partition":0,"offset":"0"}}
+            """
+        }
+        for json in isReversed ? results.reversed() : results { try broker.write(json, to: broker.topics.results) }
+        let counts = try broker.plan(ReplayBroker.header(), broker.context()).counts
+        #expect(counts.matched == 2 && counts.requests == 1 && counts.left == [.gone: 1])
+        var plan = try ReplayPlanReader(broker.path)
+        #expect(try plan.nextItem()?.requestID == "new")
+    }
+
     @Test(arguments: [0, 1, 2, 3, 5, 8, 13, .max]) func aPlanThatIsCancelledLeavesNoFile(at question: Int) throws {
         let broker = try ReplayBroker()
         try broker.writeHistory(Self.outcomes)
@@ -33,9 +68,9 @@ import Testing
     @Test(arguments: [0, 1, 2, 3, 5, .max]) func aPlanOfDeadLettersThatIsCancelledLeavesNoFile(at question: Int) throws {
         let broker = try ReplayBroker()
         try broker.writeLetter("{")
-        for places in [[], [broker.letter(0, 0)]] {
+        for named in [[], [Original(at: broker.letter(0, 0))]] {
             let stop = CancelledAt(question)
-            let made = Result { try broker.planLetters(Set(places), broker.context { stop.isCancelled }) }
+            let made = Result { try broker.planLetters(Set(named), broker.context { stop.isCancelled }) }
             try Self.expect(made, onlyPlanIn: broker, cancelledAt: question)
             try? FileManager.default.removeItem(atPath: broker.path)
         }

@@ -1,6 +1,7 @@
 import Delivery
 import FanOut
 import Foundation
+import Kafka
 import PushModel
 import Replay
 import Testing
@@ -10,15 +11,17 @@ import Testing
 /// What is known of a plan before it is run.
 @Suite struct PreparedReplayTests {
     /// A broker, and a plan of two requests of which the second stands in a partition that is no more.
-    private static func stage() throws -> ReplayBroker {
+    private static func stage(publishedAt time: Int64? = nil) throws -> ReplayBroker {
         let broker = try ReplayBroker()
+        try broker.write("{}", to: broker.topics.requests)
         var header = ReplayBroker.header()
         header.reason = "planned"
         header.tenant = "acme"
         header.counts.requests = 2
         let items = [Int32(0), 7].enumerated().map { number, partition in
             let place = RecordPlace(topic: broker.topics.requests, partition: partition, offset: 0)
-            return ReplayItem(number: number, requestID: "r\(number)", place: place, sends: .all).json
+            let published = time.map { Timestamp(milliseconds: $0) }
+            return ReplayItem(number: number, requestID: "r\(number)", place: place, publishedAt: published, sends: .all).json
         }
         try Data(([header.json] + items).joined(separator: [UInt8(ascii: "\n")])).write(to: URL(filePath: broker.path))
         return broker
@@ -28,7 +31,7 @@ import Testing
         var record = JobRecord(jobID: "job", state: state)
         record.planDigest = digest
         var batch = JobBatch(jobID: "job", first: 0)
-        batch.addReplayed(.all, RecordPlace(topic: "t", partition: 0, offset: 0))
+        batch.addReplayed(.all, of: Original(at: RecordPlace(topic: "t", partition: 0, offset: 0)))
         batch.addSkipped(1, .expired)
         for json in [batch.json, record.json] {
             try broker.write(String(decoding: json, as: UTF8.self), to: broker.topics.replays)
@@ -40,6 +43,18 @@ import Testing
         let replay = try PreparedReplay(path: broker.path, reason: nil, actor: nil, broker.context())
         #expect(replay.job == nil && !replay.isFinished && replay.gone.samples.map(\.requestID) == ["r1"])
         #expect(replay.header.reason == "planned" && replay.header.actor == "ann")
+    }
+
+    /// A plan of before has no times, and one record tells the log from another.
+    @Test(
+        arguments: [
+            (nil, ["r1"]), (ReplayBroker.now, ["r1"]), (ReplayBroker.now - 1, ["r0", "r1"]),
+        ] as [(Int64?, [String])])
+    func aTopicThatWasMadeAgainIsNamedBeforeTheRun(publishedAt: Int64?, gone: [String]) throws {
+        let broker = try Self.stage(publishedAt: publishedAt)
+        let replay = try PreparedReplay(path: broker.path, reason: nil, actor: nil, broker.context())
+        #expect(replay.gone.samples.map(\.requestID) == gone)
+        #expect(replay.gone.remade.map(\.partition) == (gone.count == 2 ? [0] : []))
     }
 
     @Test func aRunnerHasTheReasonTheActorAndTheTenant() throws {

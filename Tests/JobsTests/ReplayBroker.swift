@@ -56,8 +56,12 @@ final class ReplayBroker {
         try producer.flush(timeout: farDeadline)
     }
 
-    /// Writes requests for Apple and Windows, and their results with the outcomes of the two calls.
-    func writeHistory(_ outcomes: [(apple: String, windows: String)], headers: HeadersOfResult = .absent) throws {
+    /// Writes requests for Apple and Windows, and their results with the outcomes of the two calls. A result names the time of its request's
+    /// record, if any.
+    func writeHistory(
+        _ outcomes: [(apple: String, windows: String)], headers: HeadersOfResult = .absent, publishedAt time: Int64? = nil
+    ) throws {
+        let timings = time.map { #","timings":{"published_at":"\#(Timestamp(milliseconds: $0).text)"}"# } ?? ""
         for (index, (apple, windows)) in outcomes.enumerated() {
             try write(
                 #"{"id":"r\#(index)","audience":{"users":["u"]},"platforms":["apple","windows"],"message":{"title":"Hi"}}"#,
@@ -68,7 +72,7 @@ final class ReplayBroker {
                 {"schema_version":1,"request_id":"r\(index)","kind":"final","state":"\(good == 2 ? "sent" : "partial")",\
                 "outcome":"transient","sends":[{"index":0,"platform":"apple","outcome":"\(apple)"},\
                 {"index":1,"platform":"windows","outcome":"\(windows)"}],"targets":{"planned":2},\
-                "origin":{"topic":"\(topics.requests)","partition":0,"offset":"\(index)"}}
+                "origin":{"topic":"\(topics.requests)","partition":0,"offset":"\(index)"}\(timings)}
                 """, to: topics.results, headers: headers.list(of: "r\(index)"))
         }
     }
@@ -104,10 +108,10 @@ final class ReplayBroker {
 
     /// Plans dead letters.
     func planLetters(
-        _ places: Set<RecordPlace> = [], replacement: String? = nil, _ context: JobContext
+        _ named: Set<Original> = [], replacement: String? = nil, _ context: JobContext
     ) throws -> ReplayPlanHeader {
         var plan = DeadLetterPlan(Self.header(.deadletter), [], ReplayHistory(), context, path: path)
-        try plan.make(ResultFilter(), places: places, replacement: replacement.map { Array($0.utf8) })
+        try plan.make(ResultFilter(), named: named, replacement: replacement.map { Array($0.utf8) })
         return plan.header
     }
 }

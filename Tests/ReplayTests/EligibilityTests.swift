@@ -50,7 +50,7 @@ import Testing
 
     @Test(arguments: rows) func onlyWhatFailedAndMayBeRepeatedIs(_ row: Row) throws {
         var history = ReplayHistory()
-        history.noteReplay(of: SendSet(row.replayed), at: place)
+        history.noteReplay(of: SendSet(row.replayed), in: placed)
         let policy = ReplayPolicy(
             includesAmbiguous: row.ambiguousToo, renewsExpiry: row.renewed, includesCancelled: row.namesAll,
             includesUntargeted: row.namesAll)
@@ -70,7 +70,7 @@ import Testing
 
     private func replayed(_ sends: [Int]) -> ReplayHistory {
         var history = ReplayHistory()
-        history.noteReplay(of: SendSet(sends), at: place)
+        history.noteReplay(of: SendSet(sends), in: placed)
         return history
     }
 

@@ -20,19 +20,18 @@ import Testing
     ) throws {
         var history = ReplayHistory()
         history.noteJob("j")
-        if !replayed.isEmpty { history.noteReplay(of: SendSet(replayed), at: place) }
+        if !replayed.isEmpty { history.noteReplay(of: SendSet(replayed), in: placed) }
         for (index, sends) in [ended, delivered].enumerated() where !sends.isEmpty {
             let outcome = index == 0 ? "transient" : "success"
             history.noteResult(try document(Self.replay(sends.map { _ in outcome }, of: sends)), addsPlaces: false)
         }
-        #expect(Standing(of: SendSet(failed), at: place, after: history) == standing)
+        #expect(Standing(of: SendSet(failed), in: placed, after: history) == standing)
     }
 
     private static func replay(_ outcomes: [String], of sends: [Int], job: String = "j", kind: String = "final") -> String {
         result(
             outcomes, at: "push.requests-own.v1:0:1", id: "\(job):r-1", kind: kind,
-            replay:
-                #"{"parent_origin":"\#(place)","job_id":"\#(job)","sends":[\#(sends.map { "\($0)" }.joined(separator: ","))]}"#)
+            replay: lineage(placed, sends: sends, job: job))
     }
 
     private func tally(_ results: [String], replayed: Bool = true, in order: ([String]) -> [String] = { $0 }) throws
@@ -40,7 +39,7 @@ import Testing
     {
         var history = ReplayHistory()
         history.noteJob("j")
-        if replayed { history.noteReplay(of: SendSet([0]), at: place) }
+        if replayed { history.noteReplay(of: SendSet([0]), in: placed) }
         var tally = RepairTally(history)
         for json in order(results) {
             let bytes = Array(json.utf8)
@@ -68,6 +67,29 @@ import Testing
     func onlyWhatJobsHaveRepeatedCounts(job: String, replayed: Bool, standing: Standing) throws {
         let tally = try tally([result(["transient"]), Self.replay(["success"], of: [0], job: job)], replayed: replayed)
         #expect(tally.count == 1 && tally.count(of: standing) == 1)
+    }
+
+    /// Ids and times of the request that a replay has delivered, and of one that failed at the same place; with what the records of before
+    /// say, they can be the same.
+    @Test(
+        arguments: [
+            ("r-1", 1, "r-1", 1, true), ("r-1", 1, "r-1", 2, false), ("r-1", 1, "r-2", 1, false), ("r-1", nil, "r-1", 2, true),
+            ("r-1", nil, "r-2", 2, false), (nil, nil, "r-2", 2, true), (nil, 1, "r-2", 2, false), ("r-1", 1, "r-1", nil, true),
+        ] as [(String?, Int64?, String, Int64?, Bool)])
+    func aFailureAtThePlaceOfAnotherRequestIsNotRepaired(
+        repeated: String?, then: Int64?, failed: String, now: Int64?, isRepaired: Bool
+    ) throws {
+        func moment(_ seconds: Int64?) -> Timestamp? { seconds.map { Timestamp(milliseconds: $0 * 1000) } }
+        let parent = Original(at: place, id: repeated, publishedAt: moment(then))
+        var history = ReplayHistory()
+        history.noteJob("j")
+        history.noteReplay(of: SendSet([0]), in: parent)
+        var tally = RepairTally(history)
+        let replay = result(["success"], at: "push.requests-own.v1:0:1", id: "j:0", replay: lineage(parent, sends: [0]))
+        tally.note(Array(replay.utf8).span)
+        let failure = result(["transient"], id: failed, published: moment(now)?.text)
+        tally.add(try document(failure), writtenAt: 7)
+        #expect(tally.close().count(of: isRepaired ? .repaired : .open) == 1)
     }
 
     @Test func anInterimResultOfAReplayEndsNothing() throws {

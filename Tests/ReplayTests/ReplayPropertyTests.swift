@@ -1,5 +1,6 @@
 import FanOut
 import PushModel
+import ResultQuery
 import TestSupport
 import Testing
 
@@ -72,15 +73,17 @@ private struct World {
         let block = (try? document(request.json)).flatMap { document in
             document.member("replay", of: document.root).map { document.string(document.text(of: $0)) }
         }
+        let id = (try? document(request.json)).flatMap { document in document.text("id", of: document.root) }
         return result(
-            outcomes, at: request.place.description, outcome: outcome, platforms: Array(platforms.prefix(outcomes.count)),
+            outcomes, at: request.place.description, id: id ?? request.place.description, outcome: outcome,
+            platforms: Array(platforms.prefix(outcomes.count)),
             replay: block)
     }
 
     /// Somebody plans a replay of some results; whether the results of earlier replays are seen does not matter.
     mutating func plan(everything: Bool = false) throws {
         var history = ReplayHistory()
-        for entry in ledger { history.noteReplay(of: entry.sends, at: entry.place) }
+        for entry in ledger { history.noteReplay(of: entry.sends, in: Original(at: entry.place)) }
         for request in requests where everything || random.below(2) == 0 {
             if let result = request.result { history.noteResult(try document(result)) }
         }
@@ -100,11 +103,11 @@ private struct World {
     /// A runner does some items of a plan, and perhaps dies; one runs at a time, and first reads what others have committed.
     mutating func run(_ index: Int, atMost count: Int) throws {
         var history = ReplayHistory()
-        for entry in ledger where entry.job != index { history.noteReplay(of: entry.sends, at: entry.place) }
+        for entry in ledger where entry.job != index { history.noteReplay(of: entry.sends, in: Original(at: entry.place)) }
         for (number, sends) in plans[index].items.dropFirst(plans[index].next).prefix(count) {
             plans[index].next += 1
             let original = requests[number]
-            guard sends.intersection(history.replayed(original.place)).isEmpty else { continue }
+            guard sends.intersection(history.replayed(Original(at: original.place))).isEmpty else { continue }
             var replaying = try Replaying()
             try #require(replaying.read(original.json) == nil)
             var json = ByteWriter()

@@ -60,12 +60,28 @@ import Testing
             try replaying.write(SendSet([0])) == [
                 """
                 {"schema_version":1,"id":"job:0","replay":{"root_request_id":"order-1","parent_request_id":"order-1",\
-                "parent_origin":"push.requests.v1:3:17","sends":[0],"generation":1,"job_id":"job","actor":"ann","reason":"hub outage",\
-                "modified":["options.max_attempts=8"]},"audience":{"users":["alice"]},"platforms":["apple"],"source":"/orders",\
+                "parent_origin":"push.requests.v1:3:17","parent_published_at":"2026-11-21T11:59:00.000Z","sends":[0],\
+                "generation":1,"job_id":"job","actor":"ann","reason":"hub outage","modified":["options.max_attempts=8"]},"audience":{"users":["alice"]},"platforms":["apple"],"source":"/orders",\
                 "hub":"shop","message":{"title":"A \\"b\\""},"priority":"high","collapse_key":"k","labels":{"c":"mlb"},\
                 "options":{"max_attempts":8},"ordering_key":"o","of tomorrow":[1]}
                 """
             ])
+    }
+
+    /// What a plan knows of the original, and what is said when another id or time stands at its place.
+    @Test(
+        arguments: [
+            ("r", 0, nil), ("r", nil, nil), (nil, 0, nil), (nil, nil, nil), ("q", 0, .gone), ("r", 1, .gone), ("q", nil, .gone),
+            (nil, -1, .gone),
+        ] as [(String?, Int64?, Leftover?)])
+    func anotherRequestAtThePlaceOfTheOriginalIsNotRepeated(id: String?, late: Int64?, reason: Leftover?) throws {
+        var replaying = try Replaying()
+        let time = late.map { Replaying.published.adding(milliseconds: $0) }
+        let wanted = Original(at: place, id: id, publishedAt: time)
+        let request = #"{"id":"r","audience":{"users":["a"]},"message":{"title":"Hi"}}"#
+        #expect(replaying.read(request, as: wanted) == reason)
+        // Nor is it named as one with faults.
+        if late.map({ $0 != 0 }) ?? false { #expect(replaying.read("{", as: wanted) == .gone) }
     }
 
     @Test func whatRepeatsAPartIsNoPartAndHasTheIdentityOfTheWhole() throws {

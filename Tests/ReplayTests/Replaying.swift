@@ -15,15 +15,18 @@ struct Replaying {
             .init(author: author, edits: try edits.map { try RequestEdit($0) }, expiry: expiry), planner: FanOutPlanner())
     }
 
+    /// The time of the originals' records.
+    static let published = Timestamp(milliseconds: 1_795_262_400_000 - 60_000)
+
     /// Reads an original at offset 17.
     mutating func read(
         _ json: String, _ headers: [String: String] = [:], calls: (count: Int, platforms: PlatformSequence)? = nil,
-        at now: Int64 = 1_795_262_400_000
+        as original: Original = placed, at now: Int64 = 1_795_262_400_000
     ) -> Leftover? {
         var known = RecordHeaders()
         for (name, value) in headers { known.add(name: Array(name.utf8).span, value: Array(value.utf8).span) }
         return writer.read(
-            Array(json.utf8).span, headers: known, at: place, time: Timestamp(milliseconds: 1_795_262_400_000 - 60_000),
+            Array(json.utf8).span, headers: known, as: original, time: Self.published,
             calls: calls,
             now: Timestamp(milliseconds: now))
     }

@@ -312,6 +312,9 @@ const decoded = (letter) => letter.value_base64 !== undefined
   ? Uint8Array.from(atob(letter.value_base64), (character) => character.charCodeAt(0))
   : letter.value !== undefined ? new TextEncoder().encode(letter.value) : null
 
+// An id is a place and a time, which has a column of its own.
+const placeOf = (letter) => letter.id.split('@')[0]
+
 function openLetters(view) {
   const {members} = view
   const query = (more) => target('v1/deadletters', {since: members.get('since'), until: members.get('until'), code: members.get('code'), limit: 50, ...more})
@@ -327,7 +330,7 @@ function openLetters(view) {
   }
   const list = table('Dead letters', [
     {title: 'When', cell: (letter) => time(letter.at)},
-    {title: 'Record', row: true, cell: (letter) => button(letter.id, () => pick(letter), {class: 'bare mono clip'})},
+    {title: 'Record', row: true, cell: (letter) => button(placeOf(letter), () => pick(letter), {class: 'bare mono clip'})},
     {title: 'From', cell: (letter) => letter.topic ?? '–'},
     {title: 'Why', cell: (letter) => [el('span', {class: 'tag'}, letter.code ?? 'unknown'), el('p', {class: 'small clip'}, letter.message ?? '')]},
     {title: 'Size', number: true, cell: (letter) => bytes(letter.bytes)},
@@ -380,7 +383,7 @@ function showOne(place, letter, view) {
       go(link('replays', (await call('POST', 'v1/replays', {body: order(), signal: view.signal})).json.id))
     } catch (problem) { if (!view.signal.aborted) show(said, problemNotice(problem)) }
   }
-  show(place, el('section', {class: 'card', 'data-detail': letter.id}, el('h2', {tabindex: '-1', class: 'clip'}, `Record ${letter.id}`),
+  show(place, el('section', {class: 'card', 'data-detail': letter.id}, el('h2', {tabindex: '-1', class: 'clip'}, `Record ${placeOf(letter)}`),
     facts([['Dead since', time(letter.at)], ['Came from', letter.topic], ['Code', el('span', {class: 'tag'}, letter.code ?? 'unknown')], ['Why', letter.message], ['Size', bytes(letter.bytes)]]),
     all ? [
       el('h3', {}, 'As text'), el('pre', {tabindex: '0', 'aria-label': 'The record as text', dir: 'ltr'}, letter.value ?? new TextDecoder().decode(all)),

@@ -47,7 +47,7 @@ extension APIOperation {
         ],
         answers: [
             Answer(
-                summary: "A page. The id of each is its place, by which POST /v1/replays mends and publishes it.",
+                summary: "A page. The id of each is its place with its time, by which POST /v1/replays mends and publishes it.",
                 content: list(
                     of: JSONSchema.object(
                         [
@@ -56,7 +56,8 @@ extension APIOperation {
                         ], required: ["id", "can_go_back"], isOpen: true),
                     example: [
                         [
-                            "id": "push.deadletter.v1:0:12", "at": "2026-11-21T17:00:00.100Z", "topic": "push.requests.v1",
+                            "id": "push.deadletter.v1:0:12@2026-11-21T17:00:00.100Z", "at": "2026-11-21T17:00:00.100Z",
+                            "topic": "push.requests.v1",
                             "code": "invalid_json", "bytes": 31, "can_go_back": false, "left": "invalid",
                         ]
                     ], [("searched", JSONSchema.count)], ["searched": 1]))

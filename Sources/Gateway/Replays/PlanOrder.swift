@@ -33,7 +33,8 @@ struct PlanOrder: Sendable {
     var edits: [String] = []
     var limit = 1_000_000
     var codes: [String] = []
-    var places: Set<Replay.RecordPlace> = []
+    /// Dead letters by their places, with their times if they are known.
+    var places: Set<Original> = []
     /// The value in place of the one dead letter.
     var value: [UInt8]?
 
@@ -53,10 +54,10 @@ struct PlanOrder: Sendable {
         let times = ["since", "until"].compactMap { name in body.text(name, count: 1...64).map { "\(name):\($0)" } }
         expiry = Self.expiry(&body, now: now)
         for text in body.texts("places") {
-            if let place = Replay.RecordPlace(text) {
+            if let place = Original(text) {
                 places.insert(place)
             } else {
-                body.fault("places", "A place is none: TOPIC:PARTITION:OFFSET.")
+                body.fault("places", "A place is none: TOPIC:PARTITION:OFFSET@TIME, the id of a dead letter.")
             }
         }
         value = body.raw("value")
@@ -89,7 +90,7 @@ struct PlanOrder: Sendable {
 
     /// The dead letters that are meant, in words beside the times.
     private var letters: [String] {
-        let places = places.sorted().prefix(10).map { "at:\($0)" }
+        let places = places.sorted { $0.place < $1.place }.prefix(10).map { "at:\($0)" }
         return (codes.isEmpty ? [] : ["code:" + codes.joined(separator: ",")]) + places + (self.places.count > 10 ? ["…"] : [])
     }
 

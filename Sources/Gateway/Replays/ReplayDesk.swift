@@ -73,7 +73,7 @@ struct ReplayDesk: Sendable {
         var header = header
         header.jobsOffset = log.end
         var plan = DeadLetterPlan(header, try header.manner().edits, log.history, context, path: path)
-        try plan.make(order.filter, codes: order.codes, places: order.places, replacement: order.value)
+        try plan.make(order.filter, codes: order.codes, named: order.places, replacement: order.value)
     }
 
     /// Everything known of a plan in a file, and of its job, with its price at a rate, or at its own.

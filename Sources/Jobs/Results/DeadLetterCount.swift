@@ -1,4 +1,5 @@
 import Kafka
+import PushModel
 import Replay
 import ResultQuery
 
@@ -24,7 +25,8 @@ package struct DeadLetterCount: Sendable, Equatable {
         var count: Int64 = 0
         try scan.read(reader) { record in
             let place = RecordPlace(topic: scan.topic, partition: record.partition, offset: record.offset)
-            if times.covers(record.timestamp ?? 0), history.replayed(place).isEmpty { count += 1 }
+            let letter = Original(at: place, publishedAt: record.timestamp.map { Timestamp(milliseconds: $0) })
+            if times.covers(record.timestamp ?? 0), history.replayed(letter).isEmpty { count += 1 }
         }
         return DeadLetterCount(count: count, isExact: true)
     }

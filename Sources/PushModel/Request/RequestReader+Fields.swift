@@ -36,6 +36,7 @@ extension RequestReader {
         case root = "root_request_id"
         case parent = "parent_request_id"
         case parentOrigin = "parent_origin"
+        case parentPublishedAt = "parent_published_at"
         case job = "job_id"
         case generation, actor, reason, modified, sends
 
@@ -197,6 +198,7 @@ extension RequestReader {
             case .reason: _ = fields.text(value, in: document, length: RequestLimits.reason)
             case .modified: readModified(value, in: document, using: &fields)
             case .parentOrigin: _ = fields.text(value, in: document, length: RequestLimits.parentOrigin)
+            case .parentPublishedAt: _ = fields.moment(value, in: document)
             case .sends: readSends(value, in: document, using: &fields)
             case nil: fields.unknown(key, in: document, beside: ReplayField.names.names)
             }

@@ -166,6 +166,7 @@ extension RequestReader {
         switch field {
         case .root, .parent, .job: JSONSchema.text(RequestLimits.identifier, of: .identifier)
         case .parentOrigin: JSONSchema.text(RequestLimits.parentOrigin)
+        case .parentPublishedAt: JSONSchema.moment
         case .generation: JSONSchema.integer(RequestLimits.generation)
         case .actor: JSONSchema.text(RequestLimits.actor)
         case .reason: JSONSchema.text(RequestLimits.reason)

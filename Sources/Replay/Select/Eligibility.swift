@@ -102,8 +102,8 @@ public struct Eligibility: Sendable, Equatable {
             left[.unspecific] = .all
             return
         }
-        let replayed = history.replayed(result.place)
-        let delivered = history.delivered(result.place)
+        let replayed = history.replayed(result.original)
+        let delivered = history.delivered(result.original)
         func open(_ failed: SendSet, isAllowed: Bool, otherwise reason: Leftover) {
             let rest = failed.subtracting(replayed)
             if isAllowed { sends = sends.union(rest) } else { leave(rest, because: reason) }

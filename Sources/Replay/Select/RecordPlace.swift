@@ -1,7 +1,9 @@
 public import PushModel
 import ResultQuery
 
-/// The place of a request's record in Kafka: the one identity that no two requests share.
+/// The place of a request's record in Kafka.
+///
+/// It is no name: a topic that was made again has other records at its places. See `Original`.
 public struct RecordPlace: Sendable, Hashable {
     /// The topic's name.
     public var topic: String

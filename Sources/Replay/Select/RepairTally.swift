@@ -6,18 +6,18 @@ extension FailureTally.Standing {
     ///
     /// - Parameters:
     ///   - failed: The sends that failed; all, when it ended before any.
-    ///   - place: Where the request stands.
+    ///   - original: The request.
     ///   - history: What replays took up of it, and what became of that.
-    public init(of failed: SendSet, at place: RecordPlace, after history: ReplayHistory) {
-        guard !failed.isEmpty, failed.subtracting(history.replayed(place)).isEmpty else {
+    public init(of failed: SendSet, in original: Original, after history: ReplayHistory) {
+        guard !failed.isEmpty, failed.subtracting(history.replayed(original)).isEmpty else {
             self = .open
             return
         }
-        let rest = failed.subtracting(history.delivered(place))
+        let rest = failed.subtracting(history.delivered(original))
         if rest.isEmpty {
             self = .repaired
         } else {
-            self = rest.subtracting(history.endedSends(place)).isEmpty ? .failedAgain : .beingRepaired
+            self = rest.subtracting(history.endedSends(original)).isEmpty ? .failedAgain : .beingRepaired
         }
     }
 }
@@ -30,7 +30,7 @@ public struct RepairTally: Sendable {
     private struct Replayed: Sendable {
         let batch: FailureTally.Batch
         let requestID: String
-        let place: RecordPlace
+        let original: Original
         let failed: SendSet
     }
 
@@ -65,11 +65,11 @@ public struct RepairTally: Sendable {
     /// - Returns: Whether it was counted.
     public mutating func addReplayed(_ document: JSONDocument, writtenAt time: Int64) -> Bool {
         guard !history.places.isEmpty, let result = SettledResult(document), !result.hasParts, !result.isUnspecific,
-            !history.replayed(result.place).isEmpty
+            !history.replayed(result.original).isEmpty
         else { return false }
         replayed.append(
             Replayed(
-                batch: FailureTally.Batch(document, writtenAt: time), requestID: result.requestID, place: result.place,
+                batch: FailureTally.Batch(document, writtenAt: time), requestID: result.requestID, original: result.original,
                 failed: result.failed))
         return true
     }
@@ -77,7 +77,7 @@ public struct RepairTally: Sendable {
     /// The counts, once every result was taken.
     public consuming func close() -> FailureTally {
         for entry in replayed {
-            let standing = FailureTally.Standing(of: entry.failed, at: entry.place, after: history)
+            let standing = FailureTally.Standing(of: entry.failed, in: entry.original, after: history)
             tally.add(entry.batch, as: standing, latest: entry.requestID)
         }
         return tally

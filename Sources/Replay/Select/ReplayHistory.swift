@@ -8,12 +8,14 @@ import ResultQuery
 /// is that request which is replayed. So every chain of replays has one end, and nothing rings twice.
 public struct ReplayHistory: Sendable {
     private struct Entry: Sendable {
+        let original: Original
         var replayed = SendSet()
         var delivered = SendSet()
         var endedSends = SendSet()
     }
 
-    private var entries: [RecordPlace: Entry] = [:]
+    /// A place has several entries where records name more or less of the request, or other ones.
+    private var entries: [RecordPlace: [Entry]] = [:]
     /// The jobs that the topic of replays tells of.
     private var jobs: Set<String> = []
     /// The number of results that say they are of a replay which no known job has made. They do not count.
@@ -26,9 +28,18 @@ public struct ReplayHistory: Sendable {
     public mutating func noteJob(_ id: String) { jobs.insert(id) }
 
     /// Notes that a job has written a request for these sends.
-    public mutating func noteReplay(of sends: SendSet, at place: RecordPlace) {
-        let known = entries[place]?.replayed ?? SendSet()
-        entries[place, default: Entry()].replayed = known.union(sends)
+    public mutating func noteReplay(of sends: SendSet, in original: Original) {
+        change(original) { $0.replayed = $0.replayed.union(sends) }
+    }
+
+    private mutating func change(_ original: Original, by body: (inout Entry) -> Void) {
+        func change(_ list: inout [Entry]) {
+            if let index = list.firstIndex(where: { $0.original == original }) { return body(&list[index]) }
+            var entry = Entry(original: original)
+            body(&entry)
+            list.append(entry)
+        }
+        change(&entries[original.place, default: []])
     }
 
     private static let block = ByteWord("\"replay\"")
@@ -46,21 +57,21 @@ public struct ReplayHistory: Sendable {
     ///   - addsPlaces: Whether it also counts for a request of which no record of a job says that it was repeated.
     public mutating func noteResult(_ document: JSONDocument, addsPlaces: Bool = true) {
         guard let replay = document.member("replay", of: document.root),
-            let place = document.text("parent_origin", of: replay).flatMap(RecordPlace.init)
+            let original = Original(parentOf: replay, in: document)
         else { return }
         guard document.text("job_id", of: replay).map(jobs.contains) ?? false else {
             unknownCount += 1
             return
         }
-        guard addsPlaces || entries[place] != nil else { return }
+        guard addsPlaces || !replayed(original).isEmpty else { return }
         let sends = Self.sends(document, of: replay)
-        noteReplay(of: sends, at: place)
-        if document.text("kind", of: document.root) != "interim" {
-            entries[place, default: Entry()].endedSends = endedSends(place).union(sends)
+        let hasEnded = document.text("kind", of: document.root) != "interim"
+        let isDelivered = document.text("state", of: document.root) == "sent"
+        change(original) {
+            $0.replayed = $0.replayed.union(sends)
+            if hasEnded { $0.endedSends = $0.endedSends.union(sends) }
+            if isDelivered { $0.delivered = $0.delivered.union(sends) }
         }
-        guard document.text("state", of: document.root) == "sent" else { return }
-        let known = entries[place]?.delivered ?? SendSet()
-        entries[place, default: Entry()].delivered = known.union(sends)
     }
 
     /// The sends that a lineage says it repeats, or all when it names none.
@@ -74,15 +85,20 @@ public struct ReplayHistory: Sendable {
     }
 
     /// The sends of a request that were replayed.
-    public func replayed(_ place: RecordPlace) -> SendSet { entries[place]?.replayed ?? SendSet() }
+    public func replayed(_ original: Original) -> SendSet { sends(of: original, in: \.replayed) }
 
     /// Those of them that were delivered since.
-    public func delivered(_ place: RecordPlace) -> SendSet { entries[place]?.delivered ?? SendSet() }
+    public func delivered(_ original: Original) -> SendSet { sends(of: original, in: \.delivered) }
 
     /// Those of them of which a replay has its result.
-    public func endedSends(_ place: RecordPlace) -> SendSet { entries[place]?.endedSends ?? SendSet() }
+    public func endedSends(_ original: Original) -> SendSet { sends(of: original, in: \.endedSends) }
 
-    /// The requests of which something was replayed, in no order.
+    private func sends(of original: Original, in kind: (Entry) -> SendSet) -> SendSet {
+        guard let list = entries[original.place] else { return SendSet() }
+        return list.reduce(SendSet()) { $1.original.mayBe(original) ? $0.union(kind($1)) : $0 }
+    }
+
+    /// The places of the requests of which something was replayed, in no order.
     public var places: some Collection<RecordPlace> { entries.keys }
 
     /// True if there is a job of this id.

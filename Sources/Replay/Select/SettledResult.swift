@@ -4,8 +4,8 @@ import ResultQuery
 
 /// The content of a result about each of its request's sends, as far as a replay asks (page Results).
 public struct SettledResult: Sendable {
-    /// The place of the request.
-    public let place: RecordPlace
+    /// The request, by its place, its id and its record's time.
+    public let original: Original
     /// The request's id.
     public let requestID: String
     /// The result tells what the hub's telemetry said, rather than what the calls' answers were.
@@ -44,9 +44,9 @@ public struct SettledResult: Sendable {
     public init?(_ document: JSONDocument) {
         let root = document.root
         guard let kind = document.text("kind", of: root), kind == "final" || kind == "outcome",
-            let id = document.text("request_id", of: root), let place = RecordPlace(document, originOf: root)
+            let id = document.text("request_id", of: root), let original = Original(of: root, in: document)
         else { return nil }
-        self.place = place
+        self.original = original
         requestID = id
         isOutcome = kind == "outcome"
         hasParts = document.member("parts", of: root) != nil

@@ -10,8 +10,8 @@ public struct Lineage: Sendable, Equatable {
     public let rootID: String
     /// The request that is repeated.
     public let parentID: String
-    /// The place of that request.
-    public let parentPlace: RecordPlace
+    /// The place of that request, and its record's time.
+    public let parent: Original
     /// 1 for a replay, 2 for the replay of a replay, and so on.
     public let generation: Int
     /// The changes, over all generations.
@@ -21,13 +21,13 @@ public struct Lineage: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - request: What is repeated.
-    ///   - place: Where it stands.
+    ///   - original: Where it stands, and its record's time.
     ///   - notes: What is changed.
-    public init(of request: borrowing PushRequest, at place: RecordPlace, modified notes: [String]) {
+    public init(of request: borrowing PushRequest, at original: Original, modified notes: [String]) {
         let document = request.document
         let earlier = request.replay
         parentID = document.string(request.id)
-        parentPlace = place
+        parent = original
         // The notifications of a part have the identity of the whole, and so have those of what repeats it.
         let whole = request.parent.flatMap { document.text("id", of: $0) }
         rootID = earlier.flatMap { document.text("root_request_id", of: $0) } ?? whole ?? parentID
@@ -52,7 +52,12 @@ public struct Lineage: Sendable, Equatable {
         json.append(",\"parent_request_id\":")
         json.append(json: parentID)
         json.append(",\"parent_origin\":")
-        json.append(json: parentPlace.description)
+        json.append(json: parent.place.description)
+        if let time = parent.publishedAt {
+            json.append(",\"parent_published_at\":\"")
+            json.append(time)
+            json.append("\"")
+        }
         if sends != .all {
             json.append(",\"sends\":")
             json.append(sends)

@@ -38,7 +38,7 @@ public struct ReplayWriter: Sendable {
     /// An original may be a part or a replay itself. Whether its topic was ours, its result tells.
     private let reader = RequestReader(from: .own)
     private var body: JSONDocument.Node?
-    private var place = RecordPlace(topic: "", partition: 0, offset: 0)
+    private var parent = Original(at: RecordPlace(topic: "", partition: 0, offset: 0))
     private var check = PushRequest()
     /// After `read`, the original.
     public private(set) var original = PushRequest()
@@ -60,22 +60,26 @@ public struct ReplayWriter: Sendable {
     /// - Parameters:
     ///   - value: The record's value.
     ///   - headers: Its headers.
-    ///   - place: Where it stands.
-    ///   - time: The record's own time.
+    ///   - wanted: The request that is wanted again.
+    ///   - time: The record's own time, or nil if it has none.
     ///   - calls: The calls that it became when it was sent; nil when none was planned.
     ///   - now: The present moment.
-    /// - Returns: Why it cannot be repeated; nil when it can.
+    /// - Returns: Why it cannot be repeated; nil when it can. A record that is not the wanted one says that it is gone.
     public mutating func read(
-        _ value: Span<UInt8>, headers: borrowing RecordHeaders, at place: RecordPlace, time: Timestamp,
+        _ value: Span<UInt8>, headers: borrowing RecordHeaders, as wanted: Original, time: Timestamp?,
         calls: (count: Int, platforms: PlatformSequence)?, now: Timestamp
     ) -> Leftover? {
-        self.place = place
-        let origin = RecordOrigin(topic: place.topic, partition: place.partition, offset: place.offset, timestamp: time)
+        let place = wanted.place
+        parent = Original(at: place, publishedAt: time)
+        guard parent.mayBe(wanted) else { return .gone }
+        let origin = RecordOrigin(
+            topic: place.topic, partition: place.partition, offset: place.offset, timestamp: time ?? Timestamp(milliseconds: 0))
         guard reader.read(value, headers: headers, origin: origin, into: &original) == .request else { return .invalid }
+        guard wanted.id == nil || wanted.id == original.document.string(original.id) else { return .gone }
         body = reader.body(of: original.document, headers: headers)
         if manner.expiry == nil, let end = original.expiresAt, end <= now { return .expired }
         if case .moment(let end) = manner.expiry, end <= now { return .expired }
-        if Lineage(of: original, at: place, modified: []).generation > Lineage.maximumGeneration { return .exhausted }
+        if Lineage(of: original, at: parent, modified: []).generation > Lineage.maximumGeneration { return .exhausted }
         do { try planner.plan(original, into: &plan) } catch { return .changed }
         guard let calls else { return nil }
         var platforms = PlatformSequence()
@@ -111,7 +115,7 @@ public struct ReplayWriter: Sendable {
         json.append("{\"schema_version\":1,\"id\":")
         json.append(json: id)
         json.append(",\"replay\":")
-        Lineage(of: original, at: place, modified: manner.notes).append(sends, by: manner.author, to: &json)
+        Lineage(of: original, at: parent, modified: manner.notes).append(sends, by: manner.author, to: &json)
         appendAudience(sends, to: &json)
         appendExpiry(to: &json)
         appendFromHeaders(to: &json)

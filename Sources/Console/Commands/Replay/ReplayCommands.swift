@@ -106,7 +106,7 @@ extension Command {
         examples: [
             "pushfan replay deadletter --dry-run", "pushfan replay deadletter --since 1d --reason 'worker 1.2 reads them' --yes",
             "pushfan replay deadletter --code not_an_object --since 1h --reason 'reader was fixed' -o json",
-            "pushfan replay deadletter --at push.deadletter.v1:0:17 --value mended.json --reason mended",
+            "pushfan replay deadletter --at push.deadletter.v1:0:17@2026-11-21T17:00:00.100Z --value mended.json --reason mended",
         ],
         groups: [
             FlagGroup(
@@ -115,7 +115,7 @@ extension Command {
                     Flag("since", "TIME", "Written since then: 1h, 7d, 2026-11-21 or 2026-11-21T17:00Z"),
                     Flag("until", "TIME", "Written before then"),
                     Flag("code", "WORD", "What was wrong with them (the header pushfan-dlq-reason)", isRepeatable: true),
-                    Flag("at", "PLACE", "This one: topic:partition:offset, as --dry-run shows it", isRepeatable: true),
+                    Flag("at", "PLACE", "This one: topic:partition:offset@time, as --dry-run shows it", isRepeatable: true),
                 ]),
             FlagGroup(
                 "Run",

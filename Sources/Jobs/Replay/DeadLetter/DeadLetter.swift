@@ -68,10 +68,10 @@ struct DeadLetter {
         return reading == .request ? json : nil
     }
 
-    /// The reason for which a letter is not given back as it is, or nil when it can be. One without an origin is nil itself.
-    static func leftover(of letter: DeadLetter?, at place: RecordPlace, after history: ReplayHistory) -> Leftover? {
+    /// The reason for which the letter in a record is not given back as it is, or nil when it can be. One without an origin is nil itself.
+    static func leftover(of letter: DeadLetter?, in record: Original, after history: ReplayHistory) -> Leftover? {
         guard let letter else { return .invalid }
-        guard history.replayed(place).isEmpty else { return .replayed }
+        guard history.replayed(record).isEmpty else { return .replayed }
         return letter.isWhole ? nil : .cut
     }
 }

@@ -1,15 +1,13 @@
 import Basics
-package import PushModel
+import PushModel
 package import Replay
 
 /// Dead letters, newest first.
 package struct DeadLetterPage: Sendable {
     /// One dead letter.
     package struct Row: Sendable {
-        /// Its place in the dead-letter topic.
-        package let place: RecordPlace
-        /// The time at which it was written, or nil if the topic keeps no times.
-        package let at: Timestamp?
+        /// Its place in the dead-letter topic, and the time at which it was written, if the topic keeps times.
+        package let record: Original
         /// The topic that it came from, or nil if it names none.
         package let topic: String?
         /// The reason for which it could not be understood, or nil if it names none.
@@ -27,7 +25,7 @@ package struct DeadLetterPage: Sendable {
         /// - Returns: A JSON object.
         package func json(withValue: Bool) -> [UInt8] {
             var object = JSONObject([
-                "id": place.description, "at": at?.text, "topic": topic, "code": code, "message": message,
+                "id": record.description, "at": record.publishedAt?.text, "topic": topic, "code": code, "message": message,
                 "bytes": value?.count ?? 0, "can_go_back": leftover == nil, "left": leftover?.rawValue,
             ])
             guard withValue, let value else { return object.bytes }

@@ -8,8 +8,8 @@ package import ResultQuery
 package struct DeadLetterPlan {
     /// A dead letter that is shown.
     package struct Sample {
-        /// Its place in the dead-letter topic.
-        package let place: RecordPlace
+        /// Its place in the dead-letter topic, and its time.
+        package let record: Original
         /// The topic that it came from, or nil if it names none.
         package let topic: String?
         /// The reason for which it could not be understood, or nil if it names none.
@@ -29,8 +29,8 @@ package struct DeadLetterPlan {
     private let history: ReplayHistory
     private let context: JobContext
     private let path: String
-    /// The offsets of those that are given back, by their partitions.
-    private var offsets: [Int32: [Int64]] = [:]
+    /// The offsets and times of those that are given back, by their partitions.
+    private var letters: [Int32: [(offset: Int64, publishedAt: Timestamp?)]] = [:]
 
     /// A plan with the facts that are known before.
     package init(
@@ -48,26 +48,26 @@ package struct DeadLetterPlan {
     /// - Parameters:
     ///   - range: The times at which they were written.
     ///   - codes: The reasons for which they could not be understood.
-    ///   - places: The letters themselves, in the topic of dead letters. Nothing else is read then. Empty for all.
-    ///   - replacement: A request in place of the value of the only one of `places`.
+    ///   - named: The letters themselves, in the topic of dead letters. Nothing else is read then. Empty for all.
+    ///   - replacement: A request in place of the value of the only one that is named.
     /// - Throws: `replacement`, the file cannot be written, the job was cancelled, or Kafka fails. Then there is no file.
     package mutating func make(
-        _ range: ResultFilter, codes: [String] = [], places: Set<RecordPlace> = [], replacement: [UInt8]? = nil
+        _ range: ResultFilter, codes: [String] = [], named: Set<Original> = [], replacement: [UInt8]? = nil
     ) throws(JobFailure) {
-        if let replacement { try replace(by: replacement, placeCount: places.count) }
+        if let replacement { try replace(by: replacement, count: named.count) }
         let file = try LineFile(path)
-        if places.isEmpty {
+        if named.isEmpty {
             try readTopic(range, codes: codes, into: file)
         } else {
-            try read(places, range: range, codes: codes, into: file)
+            try read(named, range: range, codes: codes, into: file)
         }
         try addItems(file)
         try file.finish(header: header.json, isCancelled: context.isCancelled)
     }
 
     /// Takes a value over into the header. JSON has line breaks between its words only, so that blanks can stand for them.
-    private mutating func replace(by value: [UInt8], placeCount: Int) throws(JobFailure) {
-        guard placeCount == 1 else { throw .replacement(.notOnePlace) }
+    private mutating func replace(by value: [UInt8], count: Int) throws(JobFailure) {
+        guard count == 1 else { throw .replacement(.notOnePlace) }
         guard DeadLetter.edited(value, edits, topic: context.topics.deadLetters) != nil else {
             throw .replacement(.invalidRequest)
         }
@@ -90,7 +90,7 @@ package struct DeadLetterPlan {
 
     /// Reads single letters. What stands in another topic is none, whoever names it.
     private mutating func read(
-        _ places: Set<RecordPlace>, range: ResultFilter, codes: [String], into file: LineFile
+        _ named: Set<Original>, range: ResultFilter, codes: [String], into file: LineFile
     ) throws(JobFailure) {
         let context = context
         let originals = try JobFailure.naming(.readOriginals) { () throws(KafkaError) in
@@ -99,15 +99,18 @@ package struct DeadLetterPlan {
         let topic = context.topics.deadLetters
         let count = try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in try originals.partitionCount(of: topic)
         }
-        for place in places.sorted() {
+        var found: RecordPlace?
+        for original in named.sorted(by: { $0.place < $1.place }) where original.place != found {
+            let place = original.place
             if context.isCancelled() { throw .cancelled }
             let record = try JobFailure.naming(.read(topic: topic)) { () throws(KafkaError) in
                 place.topic == topic && place.partition < count ? try originals.record(at: place) : nil
             }
-            if let record {
+            if let record, original.mayBe(Original(at: place, publishedAt: record.publishedAt)) {
+                found = place
                 if range.covers(record.timestamp ?? 0) { take(record, at: place, codes: codes, into: file) }
             } else {
-                leave(place, reason: .gone, into: file)
+                leave(original, reason: .gone, into: file)
             }
         }
     }
@@ -116,31 +119,37 @@ package struct DeadLetterPlan {
         let letter = DeadLetter(record)
         guard codes.isEmpty || codes.contains(letter?.reason ?? "") else { return }
         let isInvalid = letter?.edited(edits, replacement: header.replacement) == nil
-        let reason = DeadLetter.leftover(of: letter, at: place, after: history) ?? (isInvalid ? .invalid : nil)
+        let original = Original(at: place, publishedAt: record.publishedAt)
+        let reason = DeadLetter.leftover(of: letter, in: original, after: history) ?? (isInvalid ? .invalid : nil)
         if let reason {
-            leave(place, reason: reason, into: file)
+            leave(original, reason: reason, into: file)
         } else {
             header.counts.matched += 1
-            offsets[place.partition, default: []].append(place.offset)
+            letters[place.partition, default: []].append((place.offset, original.publishedAt))
         }
         guard samples.count < PlanMaker.sampleCount else { return }
-        samples.append(Sample(place: place, topic: letter?.topic, code: letter?.reason, leftover: reason))
+        samples.append(Sample(record: original, topic: letter?.topic, code: letter?.reason, leftover: reason))
     }
 
-    private mutating func leave(_ place: RecordPlace, reason: Leftover, into file: LineFile) {
+    private mutating func leave(_ original: Original, reason: Leftover, into file: LineFile) {
         header.counts.matched += 1
         header.counts.left[reason, default: 0] += 1
-        file.add(ReplayLeft(reason: reason, requestID: place.description, place: place, sends: .all).json)
+        let place = original.place
+        let left = ReplayLeft(
+            reason: reason, requestID: place.description, place: place, publishedAt: original.publishedAt, sends: .all)
+        file.add(left.json)
     }
 
     /// Adds those that are given back in the order of their places, in which each partition was read.
     private mutating func addItems(_ file: LineFile) throws(JobFailure) {
-        for (partition, list) in offsets.sorted(by: { $0.key < $1.key }) {
-            for offset in list {
+        for (partition, list) in letters.sorted(by: { $0.key < $1.key }) {
+            for (offset, publishedAt) in list {
                 if header.counts.requests & 0xFFF == 0, context.isCancelled() { throw .cancelled }
                 let place = RecordPlace(topic: context.topics.deadLetters, partition: partition, offset: offset)
                 let number = header.counts.requests
-                file.add(ReplayItem(number: number, requestID: place.description, place: place, sends: .all).json)
+                let item = ReplayItem(
+                    number: number, requestID: place.description, place: place, publishedAt: publishedAt, sends: .all)
+                file.add(item.json)
                 header.counts.addEligible(isAmbiguous: false)
                 header.counts.requests += 1
             }

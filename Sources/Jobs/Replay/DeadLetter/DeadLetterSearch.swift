@@ -96,16 +96,17 @@ extension JobContext {
 
     /// The rows of records, with what jobs have made of them.
     private func rows(of records: [FetchedRecord], partitions: [Int32]) throws(JobFailure) -> [DeadLetterPage.Row] {
-        let places = zip(records, partitions).map {
-            RecordPlace(topic: topics.deadLetters, partition: $1, offset: $0.offset)
+        let originals = zip(records, partitions).map {
+            Original(
+                at: RecordPlace(topic: topics.deadLetters, partition: $1, offset: $0.offset), publishedAt: $0.publishedAt)
         }
-        let history = places.isEmpty ? ReplayHistory() : try history(of: Set(places))
-        return zip(records, places).map { record, place in
+        let history = originals.isEmpty ? ReplayHistory() : try history(of: Set(originals.map(\.place)))
+        return zip(records, originals).map { record, original in
             let letter = DeadLetter(record)
             return DeadLetterPage.Row(
-                place: place, at: record.timestamp.map { Timestamp(milliseconds: $0) }, topic: letter?.topic,
+                record: original, topic: letter?.topic,
                 code: letter.flatMap { $0.reason.isEmpty ? nil : $0.reason }, message: letter?.message,
-                leftover: DeadLetter.leftover(of: letter, at: place, after: history), value: record.value)
+                leftover: DeadLetter.leftover(of: letter, in: original, after: history), value: record.value)
         }
     }
 }

@@ -1,5 +1,5 @@
 import Basics
-import PushModel
+package import PushModel
 package import Replay
 import ResultQuery
 
@@ -11,6 +11,8 @@ package struct ReplayItem: Sendable, Equatable {
     package var requestID: String
     /// The place of the original.
     package var place: RecordPlace
+    /// The time of the original's record, or nil where it is not known.
+    package var publishedAt: Timestamp?
     /// The sends that are repeated, or all when none was made.
     package var sends: SendSet
     /// The calls of the original when it was sent: their number and platforms, or nil when it became none.
@@ -21,6 +23,9 @@ package struct ReplayItem: Sendable, Equatable {
     package var platforms: [String] = []
     /// The expiry of the new request.
     package var expiresAt: String?
+
+    /// The request that is repeated, by all that tells it from another one at its place.
+    package var original: Original { Original(at: place, id: requestID, publishedAt: publishedAt) }
 
     /// A list of calls, as far as it has to be the same again.
     package struct Shape: Sendable, Equatable {
@@ -34,6 +39,7 @@ package struct ReplayItem: Sendable, Equatable {
         object.add("n", value: number)
         object.add("request_id", value: requestID)
         object.add("origin", value: place.description)
+        object.add("published_at", value: publishedAt?.text)
         if sends != .all { object.add("sends", array: sends.indices.map { Array(String($0).utf8) }) }
         if let calls {
             object.add("planned", value: calls.count)
@@ -54,6 +60,8 @@ package struct ReplayLeft: Sendable, Equatable {
     package var requestID: String
     /// The place of the request.
     package var place: RecordPlace
+    /// The time of its record, or nil where it is not known.
+    package var publishedAt: Timestamp?
     /// The sends that are left, or all when they cannot be distinguished.
     package var sends: SendSet
 
@@ -63,6 +71,7 @@ package struct ReplayLeft: Sendable, Equatable {
         object.add("left", value: reason.rawValue)
         object.add("request_id", value: requestID)
         object.add("origin", value: place.description)
+        object.add("published_at", value: publishedAt?.text)
         if sends != .all { object.add("sends", array: sends.indices.map { Array(String($0).utf8) }) }
         return object.bytes
     }
@@ -136,16 +145,17 @@ package struct ReplayPlanReader {
         guard let id = document.text("request_id", of: root),
             let place = document.text("origin", of: root).flatMap(RecordPlace.init)
         else { return nil }
+        let publishedAt = document.moment("published_at", of: root)
         var sends = SendSet.all
         if let list = document.member("sends", of: root) {
             sends = SendSet()
             document.forEachElement(of: list) { sends.insert(Int(document.integer(at: $0) ?? -1)) }
         }
         if let reason = document.text("left", of: root).flatMap(Leftover.init(rawValue:)) {
-            return .left(ReplayLeft(reason: reason, requestID: id, place: place, sends: sends))
+            return .left(ReplayLeft(reason: reason, requestID: id, place: place, publishedAt: publishedAt, sends: sends))
         }
         guard let number = document.integer("n", of: root) else { return nil }
-        var item = ReplayItem(number: Int(number), requestID: id, place: place, sends: sends)
+        var item = ReplayItem(number: Int(number), requestID: id, place: place, publishedAt: publishedAt, sends: sends)
         if let count = document.integer("planned", of: root),
             let platforms = document.text("shape", of: root).flatMap(PlatformSequence.init)
         {

@@ -1,6 +1,6 @@
 import Delivery
 package import Kafka
-import PushModel
+package import PushModel
 package import Replay
 import ResultQuery
 import Synchronization
@@ -46,9 +46,10 @@ package struct JobLog {
     package private(set) var jobs: [String: Job] = [:]
     /// The repetitions.
     package private(set) var history = ReplayHistory()
-    /// The offset behind the last record.
-    package private(set) var end: Int64 = 0
+    /// The last record, by its offset and its time: a topic that was made again has another one there.
+    private(set) var last: (offset: Int64, time: Int64?)?
     private let start: Int64
+    private let startTime: Timestamp
     private let besides: String?
     private let places: Set<RecordPlace>?
     private let itemsJob: String?
@@ -58,24 +59,31 @@ package struct JobLog {
     ///
     /// - Parameters:
     ///   - start: The offset of the first repetitions that `history` keeps. With `.max` it keeps none, however many there are.
+    ///   - time: The moment at which the topic ended at `start`. What is written later is kept at any offset: a topic that was made again
+    ///     counts from 0.
     ///   - besides: The job whose repetitions it does not keep.
     ///   - places: The requests whose repetitions it keeps, or nil for those of all.
     ///   - itemsJob: The job whose skipped items are kept one by one.
     package init(
-        from start: Int64 = 0, besides: String? = nil, at places: Set<RecordPlace>? = nil, itemsOf itemsJob: String? = nil
+        from start: Int64 = 0, endingAt time: Timestamp = .never, besides: String? = nil, at places: Set<RecordPlace>? = nil,
+        itemsOf itemsJob: String? = nil
     ) {
         self.start = start
+        startTime = time
         self.besides = besides
         self.places = places
         self.itemsJob = itemsJob
     }
+
+    /// The offset behind the last record.
+    package var end: Int64 { last.map { $0.offset + 1 } ?? 0 }
 
     /// The jobs, the newest first. Their ids sort by time.
     package var newestFirst: [Job] { jobs.values.sorted { $0.record.jobID > $1.record.jobID } }
 
     /// Takes a record in.
     package mutating func take(_ record: borrowing ConsumedRecord) {
-        end = record.offset + 1
+        last = (record.offset, record.timestamp)
         guard let value = record.value, (try? document.read(value)) != nil,
             let id = document.text("job_id", of: document.root)
         else { return }
@@ -88,7 +96,8 @@ package struct JobLog {
             jobs[id]?.seenAt = record.timestamp ?? found.updatedAt.milliseconds
         case "batch":
             history.noteJob(id)
-            takeBatch(of: id, at: record.offset)
+            let isLate = record.timestamp.map { Timestamp(milliseconds: $0) > startTime } ?? false
+            takeBatch(of: id, keepsPlaces: record.offset >= start || isLate)
         case "wish":
             guard let kind = document.text("wish", of: document.root).flatMap(JobCommand.Kind.init(rawValue:)) else { return }
             let wish = JobCommand(jobID: id, kind: kind, actor: document.text("actor", of: document.root) ?? "")
@@ -97,7 +106,7 @@ package struct JobLog {
         }
     }
 
-    private mutating func takeBatch(of id: String, at offset: Int64) {
+    private mutating func takeBatch(of id: String, keepsPlaces: Bool) {
         let root = document.root
         var job = jobs[id] ?? Job(record: JobRecord(jobID: id, state: .interrupted))
         let known = job.next
@@ -114,7 +123,7 @@ package struct JobLog {
             }
         }
         jobs[id] = job
-        guard offset >= start, id != besides, let replayed = document.member("replayed", of: root) else { return }
+        guard keepsPlaces, id != besides, let replayed = document.member("replayed", of: root) else { return }
         var entries = document.children(of: replayed)
         while let (_, entry) = entries.next(in: document) {
             var parts = document.children(of: entry)
@@ -122,8 +131,17 @@ package struct JobLog {
                 let place = RecordPlace(document.string(document.text(of: first))), places?.contains(place) ?? true
             else { continue }
             var sends = SendSet()
-            while let (_, part) = parts.next(in: document) { sends.insert(Int(document.integer(at: part) ?? -1)) }
-            history.noteReplay(of: sends.isEmpty ? .all : sends, at: place)
+            var original = Original(at: place)
+            while let (_, part) = parts.next(in: document) {
+                if document.kind(of: part) == .object {
+                    original = Original(
+                        at: place, id: document.text("request_id", of: part),
+                        publishedAt: document.moment("published_at", of: part))
+                } else {
+                    sends.insert(Int(document.integer(at: part) ?? -1))
+                }
+            }
+            history.noteReplay(of: sends.isEmpty ? .all : sends, in: original)
         }
     }
 }
@@ -195,16 +213,19 @@ package final class JobStates: Sendable {
 }
 
 extension JobContext {
-    /// Reads the records since a log was read, or all of them after the topic was made again.
+    /// Reads the records since a log was read, or all of them where the last one is no longer there, as after the topic was made again.
     fileprivate func readOn(_ log: inout JobLog) throws(JobFailure) {
         let scan = TopicScan(self, topic: topics.replays)
-        guard let reader = try scan.openIfThere(log.end > 0 ? .offsets([0: log.end]) : .beginning, .end) else { return }
-        defer { reader.close() }
-        if let end = reader.bounds.first?.upperBound, end < log.end {
-            log = JobLog(from: .max)
-            try readJobs { log.take($0) }
-        } else {
-            try readJobs(reader, scan) { log.take($0) }
+        if let last = log.last, let reader = try scan.openIfThere(.offsets([0: last.offset]), .end) {
+            defer { reader.close() }
+            var isSame: Bool?
+            try readJobs(reader, scan) { record in
+                if isSame == true { log.take(record) }
+                isSame = isSame ?? ((record.offset, record.timestamp) == last)
+            }
+            if isSame == true { return }
         }
+        log = JobLog(from: .max)
+        try readJobs { log.take($0) }
     }
 }

@@ -107,7 +107,7 @@ package struct JobBatch: Sendable {
     /// The number of its first item in the plan.
     package let first: Int
     /// The sends that were repeated.
-    package private(set) var replayed: [(place: RecordPlace, sends: SendSet)] = []
+    package private(set) var replayed: [(original: Original, sends: SendSet)] = []
     /// The skipped items.
     package private(set) var skipped: [(number: Int, reason: Leftover)] = []
     /// Bytes of the record so far.
@@ -129,9 +129,10 @@ package struct JobBatch: Sendable {
     package var key: String { "\(jobID):\(first)" }
 
     /// Notes an item that was repeated.
-    package mutating func addReplayed(_ sends: SendSet, _ place: RecordPlace) {
-        replayed.append((place, sends))
-        byteCount += place.topic.utf8.count + 32 + (sends == .all ? 0 : sends.indices.count * 4)
+    package mutating func addReplayed(_ sends: SendSet, of original: Original) {
+        replayed.append((original, sends))
+        byteCount +=
+            original.place.topic.utf8.count + (original.id?.utf8.count ?? 0) + 96 + (sends == .all ? 0 : sends.indices.count * 4)
     }
 
     /// Notes a skipped item.
@@ -143,14 +144,18 @@ package struct JobBatch: Sendable {
     /// As JSON.
     package var json: [UInt8] {
         var object = JSONObject(["schema_version": 1, "kind": "batch", "job_id": jobID, "first": first, "next": next])
-        object.add("replayed", array: replayed.map { Self.entry($0.place, $0.sends) })
+        object.add("replayed", array: replayed.map { Self.entry($0.original, $0.sends) })
         object.add("skipped", array: skipped.map { Array("[\($0.number),\"\($0.reason.rawValue)\"]".utf8) })
         return object.bytes
     }
 
-    private static func entry(_ place: RecordPlace, _ sends: SendSet) -> [UInt8] {
+    /// The place, the sends if it is not all of them, and what tells the request from another one at its place.
+    private static func entry(_ original: Original, _ sends: SendSet) -> [UInt8] {
         let list = sends == .all ? "" : "," + sends.indices.map(String.init).joined(separator: ",")
-        return Array("[\"\(place)\"\(list)]".utf8)
+        let place = "[\"\(original.place)\"\(list)"
+        guard original.id != nil || original.publishedAt != nil else { return Array("\(place)]".utf8) }
+        let mark = JSONObject(["request_id": original.id, "published_at": original.publishedAt?.text])
+        return Array("\(place),".utf8) + mark.bytes + Array("]".utf8)
     }
 }
 

@@ -1,4 +1,4 @@
-import PushModel
+package import PushModel
 package import Replay
 
 /// Requests that a plan and its runs have left, and those that no run has come to, one after another.
@@ -11,6 +11,8 @@ package struct Leftovers {
         package let requestID: String
         /// The place of the request.
         package let place: RecordPlace
+        /// The time of its record, or nil where it is not known.
+        package let publishedAt: Timestamp?
         /// The sends that are left, or all when they cannot be distinguished.
         package let sends: SendSet
         /// The reason, or nil for a request that no run has come to.
@@ -21,7 +23,7 @@ package struct Leftovers {
 
         /// One line of JSON.
         package var json: [UInt8] {
-            var object = JSONObject(["request_id": requestID, "origin": place.description])
+            var object = JSONObject(["request_id": requestID, "origin": place.description, "published_at": publishedAt?.text])
             if sends != .all { object.add("sends", array: sends.indices.map { Array(String($0).utf8) }) }
             object.add("left", value: word)
             return object.bytes
@@ -53,11 +55,15 @@ package struct Leftovers {
         while let line = try line() {
             switch line {
             case .left(let left):
-                return Row(requestID: left.requestID, place: left.place, sends: left.sends, reason: left.reason)
+                return Row(
+                    requestID: left.requestID, place: left.place, publishedAt: left.publishedAt, sends: left.sends,
+                    reason: left.reason)
             case .item(let item):
                 let reason = job?.skipped[item.number]
                 guard reason != nil || item.number >= job?.next ?? 0 else { continue }
-                return Row(requestID: item.requestID, place: item.place, sends: item.sends, reason: reason)
+                return Row(
+                    requestID: item.requestID, place: item.place, publishedAt: item.publishedAt, sends: item.sends,
+                    reason: reason)
             }
         }
         return nil

@@ -38,7 +38,18 @@ struct OriginalReader {
     }
 }
 
+extension OriginalReader {
+    /// True if another record than the original of an item stands at its place, by its time.
+    func isReplaced(_ item: ReplayItem) throws(KafkaError) -> Bool {
+        guard let record = try record(at: item.place) else { return false }
+        return !item.original.mayBe(Original(at: item.place, publishedAt: record.publishedAt))
+    }
+}
+
 extension FetchedRecord {
+    /// The record's own time, or nil if it has none.
+    package var publishedAt: Timestamp? { timestamp.map { Timestamp(milliseconds: $0) } }
+
     /// The headers that the contract knows.
     package var knownHeaders: PushModel.RecordHeaders {
         var known = PushModel.RecordHeaders()

@@ -14,6 +14,8 @@ struct PlanCandidates {
         let plannedCount: Int32
         let platforms: PlatformSequence
         let requestID: String
+        /// The time of the request's record, if it is known.
+        var publishedAt: Timestamp?
         /// The error that must be repaired first.
         let repair: ErrorCode?
         /// The sends that would be repeated if no replay had done so before.
@@ -55,20 +57,24 @@ struct PlanCandidates {
         let eligibility = Eligibility(of: result, after: history, under: policy)
         let replayed = eligibility.left[.replayed, default: SendSet()].union(eligibility.left[.delivered, default: SendSet()])
         for (reason, sends) in eligibility.left where reason != .replayed && reason != .delivered {
-            leave(ReplayLeft(reason: reason, requestID: result.requestID, place: result.place, sends: sends))
+            leave(
+                ReplayLeft(
+                    reason: reason, requestID: result.requestID, place: result.original.place,
+                    publishedAt: result.original.publishedAt, sends: sends))
         }
         var open = eligibility.sends
-        if history.replayed(result.place) != SendSet() { open = open.union(replayed) }
+        if history.replayed(result.original) != SendSet() { open = open.union(replayed) }
         guard !open.isEmpty else { return countLeft(eligibility.mainReason) }
         guard list.count < limit else {
             isOverfull = true
             return
         }
+        let place = result.original.place
         list.append(
             Candidate(
-                topic: number(of: result.place.topic), partition: result.place.partition, offset: result.place.offset,
+                topic: number(of: place.topic), partition: place.partition, offset: place.offset,
                 isOutcome: result.isOutcome, plannedCount: Int32(clamping: result.plannedCount), platforms: result.platforms,
-                requestID: result.requestID, repair: eligibility.repair, sends: open,
+                requestID: result.requestID, publishedAt: result.original.publishedAt, repair: eligibility.repair, sends: open,
                 ambiguous: eligibility.ambiguous))
     }
 
@@ -85,25 +91,26 @@ struct PlanCandidates {
         return Int32(topics.count - 1)
     }
 
-    func place(of candidate: Candidate) -> RecordPlace {
-        RecordPlace(topic: topics[Int(candidate.topic)], partition: candidate.partition, offset: candidate.offset)
+    /// The request of a candidate.
+    func original(of candidate: Candidate) -> Original {
+        let place = RecordPlace(topic: topics[Int(candidate.topic)], partition: candidate.partition, offset: candidate.offset)
+        return Original(at: place, id: candidate.requestID, publishedAt: candidate.publishedAt)
     }
 
     /// Puts the candidates into the order in which they are read back, and joins those of one request.
     ///
     /// With exactly-once delivery a request has one final result. If it has two, only the sends that failed in both are repeated.
-    /// Later reports of the hub's telemetry are added to them.
+    /// Later reports of the hub's telemetry are added to them. Requests that stood at one place of a topic which was made again are several.
     mutating func close(isCancelled: () -> Bool = { false }) throws(JobFailure) {
         try sort(isCancelled)
         var joined: [Candidate] = []
         joined.reserveCapacity(list.count)
         for candidate in list {
-            guard let last = joined.last, last.topic == candidate.topic, last.partition == candidate.partition,
-                last.offset == candidate.offset
-            else {
+            guard let last = joined.last, original(of: last).mayBe(original(of: candidate)) else {
                 joined.append(candidate)
                 continue
             }
+            joined[joined.count - 1].publishedAt = last.publishedAt ?? candidate.publishedAt
             joined[joined.count - 1].ambiguous = last.ambiguous.union(candidate.ambiguous)
             // Each outcome is of another send, which the final result has as accepted.
             joined[joined.count - 1].sends =
@@ -119,8 +126,11 @@ struct PlanCandidates {
             try list.sort {
                 comparisonCount += 1
                 if comparisonCount & 0xFFFF == 0, isCancelled() { throw JobFailure.cancelled }
-                return ($0.topic == $1.topic ? 0 : ranks[Int($0.topic)], $0.partition, $0.offset, $0.isOutcome ? 1 : 0)
-                    < ($0.topic == $1.topic ? 0 : ranks[Int($1.topic)], $1.partition, $1.offset, $1.isOutcome ? 1 : 0)
+                let isOneTopic = $0.topic == $1.topic
+                let left = (isOneTopic ? 0 : ranks[Int($0.topic)], $0.partition, $0.offset, $0.publishedAt ?? .past)
+                let right = (isOneTopic ? 0 : ranks[Int($1.topic)], $1.partition, $1.offset, $1.publishedAt ?? .past)
+                if left != right { return left < right }
+                return ($0.requestID, $0.isOutcome ? 1 : 0) < ($1.requestID, $1.isOutcome ? 1 : 0)
             }
         } catch {
             throw .cancelled

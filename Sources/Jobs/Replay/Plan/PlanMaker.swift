@@ -89,26 +89,26 @@ package struct PlanMaker {
         for (index, candidate) in candidates.list.enumerated() {
             if context.isCancelled() { return }
             if index & 0xFF == 0 { context.progress(.reached(remaining: Int64(candidates.list.count - index))) }
-            let place = candidates.place(of: candidate)
-            let replayed = candidates.history.replayed(place)
+            let original = candidates.original(of: candidate)
+            let replayed = candidates.history.replayed(original)
             let open = candidate.sends.subtracting(replayed)
             guard !open.isEmpty else {
-                let isDelivered = candidate.sends.subtracting(candidates.history.delivered(place)).isEmpty
-                leave(candidate, at: place, reason: isDelivered ? .delivered : .replayed)
+                let isDelivered = candidate.sends.subtracting(candidates.history.delivered(original)).isEmpty
+                leave(candidate, as: original, reason: isDelivered ? .delivered : .replayed)
                 continue
             }
-            guard let record = try originals.record(at: place), let value = record.value else {
-                leave(candidate, at: place, reason: .gone)
+            guard let record = try originals.record(at: original.place), let value = record.value else {
+                leave(candidate, as: original, reason: .gone)
                 continue
             }
             let spread = max(1, candidates.list.count / Self.sampleCount)
-            add(candidate, sends: open, at: place, record: record, value: value, spread: spread, with: &writer)
+            add(candidate, as: original, sends: open, record: record, value: value, spread: spread, with: &writer)
         }
     }
 
     /// Plans the new requests for one original.
     private mutating func add(
-        _ candidate: PlanCandidates.Candidate, sends: SendSet, at place: RecordPlace, record: FetchedRecord, value: [UInt8],
+        _ candidate: PlanCandidates.Candidate, as original: Original, sends: SendSet, record: FetchedRecord, value: [UInt8],
         spread: Int, with writer: inout ReplayWriter
     ) {
         let now = Timestamp(milliseconds: context.now())
@@ -116,17 +116,17 @@ package struct PlanMaker {
             candidate.plannedCount == 0
             ? nil : ReplayItem.Shape(count: Int(candidate.plannedCount), platforms: candidate.platforms)
         let reason = writer.read(
-            value.span, headers: record.knownHeaders, at: place, time: Timestamp(milliseconds: record.timestamp ?? 0),
+            value.span, headers: record.knownHeaders, as: original, time: record.publishedAt,
             calls: shape.map { ($0.count, $0.platforms) }, now: now)
-        if let reason { return leave(candidate, at: place, reason: reason) }
-        let published = Timestamp(milliseconds: record.timestamp ?? 0)
+        if let reason { return leave(candidate, as: original, reason: reason) }
+        let published = record.publishedAt ?? Timestamp(milliseconds: 0)
         if stopped.cancellation(of: writer.original, published: published) != nil {
-            return leave(candidate, at: place, reason: .cancelled)
+            return leave(candidate, as: original, reason: .cancelled)
         }
         let parts = writer.requests(for: sends)
         var json = ByteWriter()
         for part in parts where !writer.write(part, id: "\(header.jobID):\(number)", into: &json) {
-            return leave(candidate, at: place, reason: .invalid)
+            return leave(candidate, as: original, reason: .invalid)
         }
         header.counts.addEligible(isAmbiguous: !candidate.ambiguous.intersection(sends).isEmpty)
         if let repair = candidate.repair, !namesHub || ![.unknownHub, .hubNotFound].contains(repair) {
@@ -134,7 +134,9 @@ package struct PlanMaker {
         }
         for part in parts {
             let calls = writer.calls(of: part)
-            var item = ReplayItem(number: number, requestID: candidate.requestID, place: place, sends: part, calls: shape)
+            var item = ReplayItem(
+                number: number, requestID: candidate.requestID, place: original.place,
+                publishedAt: record.publishedAt ?? original.publishedAt, sends: part, calls: shape)
             item.callCount = calls.count
             for platform in calls.map({ $0.platform.map { "\($0.name)" } ?? "template" }) where !item.platforms.contains(platform)
             {
@@ -149,8 +151,11 @@ package struct PlanMaker {
         }
     }
 
-    private mutating func leave(_ candidate: PlanCandidates.Candidate, at place: RecordPlace, reason: Leftover) {
+    private mutating func leave(_ candidate: PlanCandidates.Candidate, as original: Original, reason: Leftover) {
         header.counts.left[reason, default: 0] += 1
-        file.add(ReplayLeft(reason: reason, requestID: candidate.requestID, place: place, sends: candidate.sends).json)
+        let left = ReplayLeft(
+            reason: reason, requestID: candidate.requestID, place: original.place, publishedAt: original.publishedAt,
+            sends: candidate.sends)
+        file.add(left.json)
     }
 }

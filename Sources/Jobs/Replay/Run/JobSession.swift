@@ -30,14 +30,14 @@ final class JobSession {
 
     static func transactionalID(_ jobID: String) -> String { "pushfan-replay-\(jobID)" }
 
-    /// Opens a session. The plan knows the earlier replays up to the offset `plannedAt`.
+    /// Opens a session. The plan knows the earlier replays up to an offset that it read at a moment.
     init(
-        _ record: JobRecord, plannedAt: Int64, _ context: JobContext
+        _ record: JobRecord, plannedAt: (offset: Int64, time: Timestamp), _ context: JobContext
     ) throws(ReplayFailure) {
         self.record = record
         self.context = context
         let names = [context.topics.requestsOwn, context.topics.replays]
-        log = JobLog(from: plannedAt, besides: record.jobID)
+        log = JobLog(from: plannedAt.offset, endingAt: plannedAt.time, besides: record.jobID)
         do throws(KafkaError) {
             let session = try TransactionalSession(
                 context.kafka, id: Self.transactionalID(record.jobID), topics: names, timeout: context.timeout,

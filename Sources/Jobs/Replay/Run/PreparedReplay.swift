@@ -1,9 +1,12 @@
 package import FanOut
+import Kafka
 
 /// A plan that is ready to be run: its file was read, and what became of its job and its originals is known.
 package struct PreparedReplay: Sendable {
     /// The most requests that are replayed without a confirmation. Beyond it the caller repeats their number.
     package static let unaskedCount = 1000
+    /// The bytes that may wait in memory when single originals are read.
+    private static let readAhead = 4 << 20
 
     /// The plan's first line, with the reason and the actor of the run.
     package let header: ReplayPlanHeader
@@ -13,13 +16,13 @@ package struct PreparedReplay: Sendable {
     package let digest: String
     /// The job as it was when this was prepared, or nil if it was never run.
     package let job: JobLog.Job?
-    /// The originals of requests still to be replayed that retention has removed. None of a job that is finished.
+    /// The originals of requests still to be replayed that are no longer kept. None of a job that is finished.
     package let gone: GoneOriginals
 
     /// True if there is nothing more to do, and a run would send nothing.
     package var isFinished: Bool { job?.record.state == .done }
 
-    /// Reads the plan, its job and the first offsets of the originals' topics. No original is read.
+    /// Reads the plan, its job and the offsets of the originals' topics. Of each partition one original is read.
     ///
     /// - Parameters:
     ///   - path: The plan's file.
@@ -41,9 +44,15 @@ package struct PreparedReplay: Sendable {
             try job.record.requirePlan(digest)
             gone = GoneOriginals()
         } else {
-            gone = try GoneOriginals(plan, from: job?.next ?? 0, isCancelled: context.isCancelled) { topic throws(JobFailure) in
-                try context.firstOffsets(of: topic)
+            let originals = try JobFailure.naming(.readOriginals) { () throws(KafkaError) in
+                try OriginalReader(context.kafka, readAhead: Self.readAhead, timeout: context.timeout)
             }
+            gone = try GoneOriginals(
+                plan, from: job?.next ?? 0, isCancelled: context.isCancelled,
+                bounds: { topic throws(JobFailure) in try context.bounds(of: topic) },
+                isReplaced: { item throws(JobFailure) in
+                    try JobFailure.naming(.readOriginals) { () throws(KafkaError) in try originals.isReplaced(item) }
+                })
         }
     }
 

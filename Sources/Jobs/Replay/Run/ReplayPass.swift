@@ -139,22 +139,23 @@ struct ReplayPass {
             skipped[reason, default: 0] += 1
             skippedCount += 1
         } else {
-            batch.addReplayed(item.sends, item.place)
+            batch.addReplayed(item.sends, of: item.original)
         }
     }
 
     /// Writes the new request of an item, or returns the reason when it is left.
     private mutating func write(_ item: ReplayItem) throws(ReplayFailure) -> Leftover? {
-        guard item.sends.intersection(history.replayed(item.place)).isEmpty else { return .replayed }
+        guard item.sends.intersection(history.replayed(item.original)).isEmpty else { return .replayed }
         let originals = originals
         let record = try ReplayFailure.catching { () throws(KafkaError) in try originals.record(at: item.place) }
         guard let record else { return .gone }
-        if runner.header.source == .deadletter { return try giveBack(record) }
+        if runner.header.source == .deadletter { return try giveBack(record, of: item) }
         guard let value = record.value else { return .gone }
         let headers = record.knownHeaders
-        let published = Timestamp(milliseconds: record.timestamp ?? 0)
+        let published = record.publishedAt ?? Timestamp(milliseconds: 0)
         let reason = writer.read(
-            value.span, headers: headers, at: item.place, time: published, calls: item.calls.map { ($0.count, $0.platforms) },
+            value.span, headers: headers, as: item.original, time: record.publishedAt,
+            calls: item.calls.map { ($0.count, $0.platforms) },
             now: Timestamp(milliseconds: runner.context.now()))
         if let reason { return reason }
         if stopped.cancellation(of: writer.original, published: published) != nil { return .cancelled }
@@ -202,7 +203,8 @@ struct ReplayPass {
     }
 
     /// Writes a dead letter to where it came from: the same partition, key and headers, and the same value but for the plan's changes.
-    private mutating func giveBack(_ record: FetchedRecord) throws(ReplayFailure) -> Leftover? {
+    private mutating func giveBack(_ record: FetchedRecord, of item: ReplayItem) throws(ReplayFailure) -> Leftover? {
+        guard item.original.mayBe(Original(at: item.place, publishedAt: record.publishedAt)) else { return .gone }
         guard let letter = DeadLetter(record) else { return .invalid }
         guard letter.isWhole else { return .cut }
         let value = letter.edited(writer.manner.edits, replacement: runner.header.replacement)

@@ -91,7 +91,7 @@ package struct ReplayRunner {
 
     /// A session that knows how far the job is.
     private func open() throws(ReplayFailure) -> JobSession {
-        try JobSession(claim, plannedAt: header.jobsOffset, context)
+        try JobSession(claim, plannedAt: (header.jobsOffset, header.createdAt), context)
     }
 
     /// The record with which a session claims the job, under a name that no other has.

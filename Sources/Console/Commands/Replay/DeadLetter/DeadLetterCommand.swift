@@ -24,7 +24,7 @@ enum DeadLetterCommand {
         if !arguments.has("dry-run") { try RunCommand.requireReason(header) }
         header.edits = arguments.values("set")
         let edits = try invocation.perform { () throws(JobFailure) in try header.manner() }.edits
-        let (places, replacement) = try letters(invocation)
+        let (named, replacement) = try letters(invocation)
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
         let settings = try invocation.settings()
         let timeout = try arguments.duration("timeout") ?? .seconds(30)
@@ -33,7 +33,7 @@ enum DeadLetterCommand {
             let log = try context.jobLog()
             header.jobsOffset = log.end
             var plan = DeadLetterPlan(header, edits, log.history, context, path: path)
-            try plan.make(range, codes: arguments.values("code"), places: places, replacement: replacement)
+            try plan.make(range, codes: arguments.values("code"), named: named, replacement: replacement)
             return plan
         }
         if arguments.has("dry-run") || plan.header.counts.requests == 0 { return try show(plan, path, invocation) }
@@ -46,18 +46,18 @@ enum DeadLetterCommand {
     /// The letters that are named, and the request in place of the only one.
     private static func letters(
         _ invocation: Invocation
-    ) throws(CommandFailure) -> (places: Set<RecordPlace>, replacement: [UInt8]?) {
-        var places: Set<RecordPlace> = []
+    ) throws(CommandFailure) -> (named: Set<Original>, replacement: [UInt8]?) {
+        var named: Set<Original> = []
         for text in invocation.arguments.values("at") {
-            guard let place = RecordPlace(text) else {
+            guard let letter = Original(text) else {
                 throw .usage(
-                    "--at: \(Sanitised.quoted(text)) is no place; expected topic:partition:offset, as --dry-run shows it")
+                    "--at: \(Sanitised.quoted(text)) is no place; expected topic:partition:offset@time, as --dry-run shows it")
             }
-            places.insert(place)
+            named.insert(letter)
         }
-        guard let path = invocation.arguments.value("value") else { return (places, nil) }
-        guard places.count == 1 else { throw CommandFailure(.replacement(.notOnePlace), brokers: "") }
-        return (places, try InputFile.read(path, or: invocation.streams))
+        guard let path = invocation.arguments.value("value") else { return (named, nil) }
+        guard named.count == 1 else { throw CommandFailure(.replacement(.notOnePlace), brokers: "") }
+        return (named, try InputFile.read(path, or: invocation.streams))
     }
 
     /// The times between which the dead letters were written.
@@ -79,7 +79,7 @@ enum DeadLetterCommand {
         var table = Table("RECORD", "TOPIC", "REASON", "GOES BACK")
         for sample in plan.samples {
             table.add(
-                sample.place.description, sample.topic ?? "-", sample.code ?? "-",
+                sample.record.description, sample.topic ?? "-", sample.code ?? "-",
                 sample.leftover.map { "no: \($0.rawValue)" } ?? "yes")
         }
         var object = JSONObject(["job_id": plan.header.jobID, "file": path])

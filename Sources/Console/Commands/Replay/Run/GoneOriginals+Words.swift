@@ -1,4 +1,5 @@
 import Jobs
+import Kafka
 import Replay
 
 extension GoneOriginals {
@@ -10,6 +11,10 @@ extension GoneOriginals {
         for place in beginnings {
             let begin = place.offset == .max ? "is no more" : "begins at offset \(place.offset) now"
             lines.append("partition \(place.partition) of \(Sanitised.line(place.topic)) \(begin)")
+        }
+        for partition in remade {
+            lines.append(
+                "partition \(partition.partition) of \(Sanitised.line(partition.topic)) was made again, with other records")
         }
         return lines.joined(separator: "\n")
     }
