@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 package import GroupPositions
 import Kafka
 import PushModel
