@@ -218,6 +218,15 @@ struct WorkerSamplesTests {
         #expect(try written == Self.dated(Sample("result")))
     }
 
+    /// A dead letter in place of a result has this name.
+    @Test func aResultTellsWhichRequestItIsOf() throws {
+        let value = try Sample("result").value
+        var batch = OutcomeBatch()
+        batch.add(.results, of: .init(slot: 0, offset: 4714)) { record in record.setValue { $0.append(value) } }
+        #expect(batch.requestName(of: .init(slot: 0, offset: 4714)) == .init(id: "r-1", publishedAt: Self.published))
+        #expect(batch.requestName(of: .init(slot: 0, offset: 1)) == .init())
+    }
+
     @Test func everySampleIsOfVersion1AndLeftWhenItsHeaderNamesAnother() throws {
         let names = try Sample.names()
         #expect(names.count == 20)

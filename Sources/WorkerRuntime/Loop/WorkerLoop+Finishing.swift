@@ -82,7 +82,8 @@ extension WorkerLoop {
             && rejected.records.contains { if case .held = $0.destination { true } else { false } }
         var batch = OutcomeBatch()
         let failure = UnreadableRecord.notTaken(error.name)
-        recorders.deadLetters.record(place, slot: unit.slot, failure: failure, into: &batch)
+        let request = rejected.requestName(of: .init(slot: unit.slot, offset: unit.offset))
+        recorders.deadLetters.record(place, slot: unit.slot, failure: failure, request: request, into: &batch)
         offered.job?.batch = batch
         if wasMoving { scheduler.neverArrives(publishedAt: unit.offset, in: unit.slot) }
         metrics.deadLettered(failure.reason, topic: id.topic)
