@@ -69,6 +69,9 @@ struct GroupStartTests {
         #expect(moment.output.contains(line(2, position: 0, before: 0, after: 1)) && !moment.output.contains(#""partition":0"#))
         #expect(try committed(2)?.offset == 0)
         #expect(try FinishedOffsets(decoding: committed(2)?.metadata ?? "").begun == 1)
+        for (number, last) in [(0, 3), (1, nil), (2, 0)] as [(Int32, Int64?)] {
+            #expect(try FinishedOffsets(decoding: committed(number)?.metadata ?? "").marks?.last.offset == last, "\(number)")
+        }
         let again = start("--at", "beginning", stage.requests)
         #expect(again.code == .done && again.output.isEmpty && again.messages.contains("has a position in each"))
         #expect(try committed()?.offset == 4)
@@ -143,7 +146,10 @@ struct GroupStartTests {
         #expect(position.offset == 2)
         let finished = try FinishedOffsets(decoding: position.metadata)
         #expect((0..<finished.bitCount).filter { finished.contains($0) } == [1, 2, 3, 4])
-        #expect(finished.begun == 7 && finished.latest == first + 6)
+        #expect(finished.begun == 7)
+        // A worker compares them with the topic.
+        let records = try #require(finished.marks)
+        #expect(records.first.offset == 0 && records.last.offset == 8)
     }
 
     /// Of each request in a lane only the last copy waits, unless the request has a result.
@@ -178,6 +184,43 @@ struct GroupStartTests {
         let position = try #require(try committed(in: lane))
         let finished = try FinishedOffsets(decoding: position.metadata)
         #expect(position.offset == 1 && (0..<finished.bitCount).filter { finished.contains($0) } == [1, 2, 6])
+    }
+
+    /// A topic was made again: two requests stood at one place. One has a result, the earlier one or the later.
+    @Test(arguments: [true, false]) func aLargeRequestIsNotFinishedByTheResultOfAnotherAtItsPlace(isEarlier: Bool) throws {
+        let times = [stage.harness.now() - 60_000, stage.harness.now() - 30_000]
+        for time in times {
+            let key = "\(stage.requests):0:1:\(time)"
+            let origin = #"{"topic":"\#(stage.requests)","partition":0,"offset":"1","timestamp_ms":\#(time)}"#
+            try write("parents", key: key, #"{"schema_version":1,"id":"r","chunks":1,"calls":1,"origin":\#(origin)}"#)
+            try write("parents", key: key + "/0", #"{"v":1,"state":"sent","outcome":"success"}"#)
+        }
+        let told = Timestamp(milliseconds: times[isEarlier ? 0 : 1]).text
+        try stage.write("results", [(0, result(1, publishedAt: told))])
+        let dry = start("--at", "finished", "--dry-run")
+        let expected =
+            isEarlier
+            ? line(of: "parents", position: 2, before: 1, after: 1)
+            : line(of: "parents", position: 0, before: 0, after: 1, finished: 1)
+        #expect(dry.code == .done && dry.output.contains(expected), "\(dry.output) \(dry.messages)")
+    }
+
+    /// The result of a request was not taken. Since then its topic was made again, and another request stands at its place.
+    @Test func aDeadLetterFinishesTheRequestOfItsTimeAlone() throws {
+        let time = stage.harness.now() - 60_000
+        for offset in 0..<2 { try write("requests", key: "k", "{}", at: time + Int64(offset)) }
+        try stage.write("results", [])
+        for (offset, published) in [(0, time - 1), (1, time + 1)] {
+            try stage.write(
+                "deadletter", [(0, "{}")],
+                headers: [
+                    ("pushfan-dlq-group", group), ("pushfan-dlq-topic", stage.requests), ("pushfan-dlq-partition", "0"),
+                    ("pushfan-dlq-offset", "\(offset)"), ("pushfan-dlq-reason", "not_taken"), ("pushfan-dlq-timestamp-ms", "9"),
+                    ("pushfan-dlq-published-ms", "\(published)"),
+                ])
+        }
+        let dry = start("--at", "finished", "--dry-run", "\(stage.requests):0")
+        #expect(dry.output.contains(line(position: 0, before: 0, after: 1, finished: 1)), "\(dry.output) \(dry.messages)")
     }
 
     /// Of four large requests that have ended one has a result, one a dead letter, and one was deleted. Another has a part to go. One came

@@ -47,6 +47,19 @@ struct FinishedStartTests {
         #expect(known.begun == 3 && known.latest == 80, "up to the end")
     }
 
+    /// Else a topic that is made again before a worker begins could have another record there.
+    @Test func thePositionNamesTheFirstAndTheLastRecord() throws {
+        var start = FinishedStart()
+        for offset in [3, 5, 9] as [Int64] {
+            let value = Array("\(offset)".utf8)
+            start.read(RecordMark(offset: offset, time: offset, key: nil, value: value.span))
+            start.add(offset, publishedAt: offset, isFinished: offset == 3)
+        }
+        let commit = start.commit(end: 10)
+        let marks = try #require(try FinishedOffsets(decoding: commit.metadata).marks)
+        #expect(commit.offset == 5 && marks.first.offset == 3 && marks.last.offset == 9)
+    }
+
     /// A ledger that begins there drops exactly what is finished, unless it is told that it is repeated.
     @Test(arguments: 0..<20) func whatIsFinishedIsNotWorkedOnAgain(seed: Int) throws {
         var random = SeededRandom(seed)

@@ -167,7 +167,7 @@ import Testing
         #expect(
             String(decoding: answer.body, as: UTF8.self)
                 == #"{"accepted":2,"refused":2,"items":[{"index":0,"status":202,"id":"a","topic":"t","partition":3,"offset":"5","#
-                + #""location":"/v1/requests/a?at=t/3/5"},"#
+                + #""location":"/v1/requests/a?at=t/3/5&time=0"},"#
                 + invalid
                 + #",{"index":2,"status":202,"id":"b","topic":"t","partition":3,"location":"/v1/requests/b"},"# + unknown + "]}\n"
         )

@@ -1,5 +1,6 @@
 import Basics
 import HTTPServing
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -27,7 +28,7 @@ import Testing
         arguments: [
             "?wait=-1", "?wait=+1", "?wait=1.5", "?wait=x", "?wait=1&wait=2",
             "?at=t", "?at=t/1", "?at=/1/2", "?at=t/-1/2", "?at=t/1/x", "?at=t/1/2/3", "?at=t/2147483648/0",
-            "?at=t/0/9223372036854775808",
+            "?at=t/0/9223372036854775808", "?at=t/0/1&time=x", "?at=t/0/1&time=-1", "?at=t/0/1&time=9223372036854775808",
         ])
     func whatCannotBeUnderstoodIsRefused(text: String) {
         let problem = #expect(throws: APIProblem.self) { try query(text) }
@@ -53,11 +54,15 @@ import Testing
         #expect(try query("", headers).wait == 7)
     }
 
-    @Test func aPlaceIsTopicPartitionAndOffset() throws {
-        #expect(
-            try query("?at=push.requests.v1/3/12345").place == RecordPlace(topic: "push.requests.v1", partition: 3, offset: 12345)
-        )
-        #expect(try query("?at=t%2F0%2F1").place == RecordPlace(topic: "t", partition: 0, offset: 1))
+    @Test func aPlaceIsTopicPartitionAndOffsetAndMayHaveATime() throws {
+        let record = RecordPlace(topic: "push.requests.v1", partition: 3, offset: 12345)
+        #expect(try query("?at=push.requests.v1/3/12345").place == RequestPlace(record: record))
+        #expect(try query("?at=push.requests.v1/3/12345&time=17").place == RequestPlace(record: record, time: 17))
+        #expect(try query("?at=t%2F0%2F1").place?.record == RecordPlace(topic: "t", partition: 0, offset: 1))
+        #expect(try query("?time=17").place == nil)
+        // The place and time of a 202 are those of its Location.
+        let written = WrittenRequest(id: "a", topic: "t", partition: 3, offset: 5, acceptedAt: 17, expiresAt: nil)
+        #expect(written.location == "/v1/requests/a?at=t/3/5&time=17")
     }
 
     @Test func bodiesHaveTagsOfTheirOwn() {

@@ -183,7 +183,7 @@ final class LookupStage: Sendable {
         let request = PublishedRequest(
             id: id, owner: owner, acceptedAt: Timestamp(milliseconds: time.value), notBefore: notBefore)
         let key = lookup.add(request)
-        lookup.note(.persisted(partition: 1, offset: 7), of: key, topic: "requests")
+        lookup.note(.persisted(partition: 1, offset: 7), of: key, topic: "requests", time: request.acceptedAt)
         return key
     }
 

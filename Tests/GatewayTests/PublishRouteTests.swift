@@ -74,7 +74,7 @@ import Testing
         #expect(record.key.hasPrefix("k") && record.key.count == 33)
         #expect(record.value == #"{"id":"\#(record.key)","tenant":"shop",\#(body.dropFirst())"#)
         #expect(record.headers["ce_id"] == record.key && record.headers["ce_source"] == "/shop")
-        let place = "/v1/requests/\(record.key)?at=\(topic)/\(record.partition)/\(record.offset)"
+        let place = "/v1/requests/\(record.key)?at=\(topic)/\(record.partition)/\(record.offset)&time=\(record.time)"
         #expect(answer.head.contains("Location: \(place)\r\n"), "\(answer.head)")
         let members =
             #"{"id":"\#(record.key)","state":"accepted","topic":"\#(topic)","partition":\#(record.partition),"offset":"\#(record.offset)","accepted_at":"\#(Self.text(record.time))","expires_at":""#

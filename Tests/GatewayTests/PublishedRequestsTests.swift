@@ -11,7 +11,7 @@ import class Jobs.ResultTracer
 @Suite struct PublishedRequestsTests {
     private static let shop = RequestOwner(source: "shop", tenant: nil)
     private static let asker = Asker(keyID: "k1", source: "shop", tenant: nil, mayPublish: true, mayRead: false)
-    private static let place = RecordPlace(topic: "push.requests.v1", partition: 3, offset: 17)
+    private static let place = RequestPlace(record: RecordPlace(topic: "push.requests.v1", partition: 3, offset: 17))
 
     private func request(
         _ id: String, of owner: RequestOwner = shop, expiresAt: Timestamp? = nil, notBefore: Timestamp? = nil

@@ -221,6 +221,49 @@ import class Jobs.ResultTracer
         #expect(answers.text.contains(#""state":"published","#) && answers.text.contains(#""offset":"7""#))
     }
 
+    /// The topic was made again, and its publisher used the id again: at that place stands another request now.
+    @Test(arguments: [(1000, 200), (999, 404), (nil, 200)] as [(Int?, Int)])
+    func aRecordOfAnotherTimeIsNotTheRequest(time: Int?, status: Int) {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = #"{"id":"x","source":"shop"}"# }
+        let query = time.map { "&time=\($0)" } ?? ""
+        #expect(stage.get("x?at=requests/1/7" + query).all.map(\.status) == [status])
+    }
+
+    /// The answer to the first call names a place and a time. Another request at that place is not waited for.
+    @Test(arguments: [true, false]) func aRepetitionWaitsForTheRequestOfTheFirstCallAlone(isThere: Bool) throws {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = #"{"id":"x","source":"shop"}"# }
+        let moment = isThere ? "1970-01-01T00:00:01.000Z" : "1970-01-01T00:00:00.999Z"
+        let body = #"{"id":"x","state":"accepted","topic":"requests","partition":1,"offset":"7","accepted_at":"\#(moment)"}"#
+        let answers = Answered()
+        stage.endpoints.answerRepetition(
+            by: LookupStage.publisher, to: ["Prefer": "wait=10"], accepted: APIAnswer(status: 202, json: Array(body.utf8))
+        ) { answers.add($0) }
+        try stage.bring("sent", of: "x")
+        #expect(answers.all.map(\.status) == [isThere ? 200 : 202] && answers.text.contains(#""result""#) == isThere)
+    }
+
+    @Test func theValueOfAnotherRecordAtThePlaceIsNotShown() {
+        let stage = LookupStage()
+        var reader = LookupStage.reader
+        reader.mayReadPayload = true
+        stage.records.withLock { $0 = #"{"id":"x","source":"shop"}"# }
+        stage.publish("x")
+        #expect(stage.get("x?payload=true", by: reader).text.contains(#""request":{"id":"x","#))
+        stage.advance(seconds: 1)
+        stage.publish("y")
+        stage.records.withLock { $0 = #"{"id":"y","source":"shop"}"# }
+        let later = stage.get("y?payload=true", by: reader)
+        #expect(later.all.map(\.status) == [200] && !later.text.contains(#""request""#), "the record there is of the time 1000")
+    }
+
+    @Test(arguments: [false, true]) func aTimeThatABrokerGaveSaysNothing(isTimedByBroker: Bool) {
+        let place = RequestPlace(record: RecordPlace(topic: "t", partition: 0, offset: 1), time: 17)
+        #expect(place.admits(StoredRecord(timestamp: 18, isTimedByBroker: isTimedByBroker, value: nil)) == isTimedByBroker)
+        #expect(place.admits(StoredRecord(timestamp: 17, isTimedByBroker: isTimedByBroker, value: nil)))
+    }
+
     @Test(arguments: ["", "wait=10"]) func aResultFromBeforeTheProofIsFound(query: String) throws {
         let stage = LookupStage()
         stage.records.withLock { $0 = #"{"id":"x","source":"shop"}"# }

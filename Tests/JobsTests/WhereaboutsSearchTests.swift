@@ -119,6 +119,21 @@ import Testing
         #expect(Self.read(lines + deleted, for: "a", found: found) == nil)
     }
 
+    /// Another request of that id stood at the place before its topic was made again.
+    @Test func partsOfAnotherRequestAtThePlaceAreNotCounted() {
+        func key(_ time: Int64) -> String {
+            let origin = RecordOrigin(topic: "lane", partition: 0, offset: 3, timestamp: Timestamp(milliseconds: time))
+            let id = Array("a".utf8)
+            return ParentKey(of: origin, id: id.span).text
+        }
+        let part = #"{"v":1,"state":"sent","outcome":"success"}"#
+        let lines: [Line] = [("\(key(6))/0", part), ("\(key(7))/0", part), ("\(key(6))/1", part)]
+        let found = [Self.sighting(.requests, .done, published: 7)]
+        let divided = DividedRequest(origin: nil, at: Timestamp(milliseconds: 1), count: nil, endedCount: 1)
+        #expect(Self.read(lines, for: "a", found: found) == divided)
+        #expect(Self.read(lines, for: "lane:0:3")?.endedCount == 1, "the newest at the place")
+    }
+
     @Test func thePositionSaysHowFarTheGroupIs() {
         var finished = FinishedOffsets()
         finished.insert(2)

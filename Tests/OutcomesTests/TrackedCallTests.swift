@@ -90,7 +90,7 @@ struct TrackedCallTests {
         #expect(ResultSchema.violations(of: text).isEmpty)
         #expect(
             String(decoding: text, as: UTF8.self)
-                == #"{"schema_version":1,"result_id":"outcome.\#(hash).7.181920.1","request_id":"r-1","source":"/o\"rders","tenant":"acme","#
+                == #"{"schema_version":1,"result_id":"outcome.\#(hash).7.181920.1700000000000.1","request_id":"r-1","source":"/o\"rders","tenant":"acme","#
                 + #""hub":"shop","kind":"outcome","state":"partial","outcome":"permanent","hub_state":"Completed","#
                 + #""replay_safety":"duplicate_risk","error":{"code":"devices_refused","#
                 + #""message":"The push services refused the notification for some of the devices, or for all.","retryable":false},"#

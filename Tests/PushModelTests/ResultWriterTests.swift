@@ -26,7 +26,7 @@ struct ResultWriterTests {
             reporting.report.add(attempt)
         }
         let expected = """
-            {"schema_version":1,"result_id":"final.\(topicHash).7.181920","request_id":"r-1","source":"/orders",\
+            {"schema_version":1,"result_id":"final.\(topicHash).7.181920.1795175999900","request_id":"r-1","source":"/orders",\
             "hub":"prod-shop","kind":"final","state":"partial","outcome":"throttled","hub_state":"Enqueued",\
             "replay_safety":"safe","error":{"code":"hub_throttled","message":"The hub answered 429 four times",\
             "retryable":true,"http_status":429,"retry_after_ms":10000},"attempt_count":3,"sends":[\
@@ -107,6 +107,21 @@ struct ResultWriterTests {
             }
         }
         #expect(ids.count == 18)
+    }
+
+    /// A topic may be made again, so that one place holds several requests one after another.
+    @Test func aResultsIDIsThatOfItsRecordAndNotOfItsPlace() throws {
+        func id(_ time: Int64, isDated: Bool = true) throws -> String? {
+            var reporting = Reporting()
+            reporting.reading.origin.timestamp = Timestamp(milliseconds: time)
+            reporting.reading.origin.isDated = isDated
+            reporting.add(.apple, .success)
+            return text("result_id", in: try reporting.result())
+        }
+        #expect(try id(1_795_176_000_000) == "final.\(topicHash).7.181920.1795176000000")
+        #expect(try id(1_795_176_000_001) == "final.\(topicHash).7.181920.1795176000001")
+        // The moment of its reading tells nothing: it is another one when it is read again.
+        #expect(try id(1_795_176_000_000, isDated: false) == "final.\(topicHash).7.181920")
     }
 
     /// Clocks of publishers, brokers and workers differ, and a record's timestamp is whatever its publisher wrote.

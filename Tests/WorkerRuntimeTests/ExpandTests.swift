@@ -281,6 +281,35 @@ struct ExpandTests {
         }
     }
 
+    /// The topic of requests was made again: of an open request that stood at the same place two parts have ended, written by this version or
+    /// by one whose keys have no more than the place.
+    @Test(arguments: [true, false]) func aRequestIsNotCountedWithAnotherThatStoodAtItsPlace(isOld: Bool) throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let place = RecordOrigin(topic: bench.topics.requests, partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 1))
+        let id = Array("news".utf8)
+        let key = isOld ? ParentKey(at: place) : ParentKey(of: place, id: id.span)
+        let producer = try Producer(bench.kafka, transactionalID: nil)
+        let topic = try #require(try producer.warmUp(topics: [bench.topics.parents], timeout: farDeadline).first)
+        func write(_ role: ParentKey.Role, _ value: String) throws {
+            var text = ByteWriter()
+            key.append(role, to: &text)
+            try producer.produce(to: topic, partition: 0, key: text.span, value: Array(value.utf8).span, timestamp: 1)
+        }
+        let origin = #"{"topic":"\#(place.topic)","partition":0,"offset":"0","timestamp_ms":1}"#
+        try write(.parent, #"{"schema_version":1,"id":"news","chunks":4,"calls":4,"origin":\#(origin),"consumed_ms":1}"#)
+        for chunk in 0..<2 { try write(.part(chunk), #"{"v":1,"state":"failed","outcome":"permanent"}"#) }
+        try producer.flush(timeout: farDeadline)
+        producer.close(timeout: .zero)
+        let worker = try bench.startWorker()
+        #expect(eventually { bench.metric("pushfan_parents_open") == 1 })
+        try bench.publish(Self.request("news", users: 400))
+        try bench.results(5)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results.count == 5 && bench.metric("pushfan_parents_open") == 1)
+        #expect(results["news"]?.summary == "sent success - 1" && results["news"]?["parts.sent"] == 4)
+    }
+
     private static func block(_ key: String, _ partition: Int, _ chunk: Int, of chunks: Int = 2) -> String {
         #","parent":{"id":"x","key":"\#(key)","partition":\#(partition),"chunk":\#(chunk),"chunks":\#(chunks),"published_at":"2026-01-01T00:00:00Z"}"#
     }

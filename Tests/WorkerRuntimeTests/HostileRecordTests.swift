@@ -115,6 +115,11 @@ struct HostileRecordTests {
         let letters = try bench.read(bench.topics.deadLetters, count: 3)
         #expect(letters.map { $0.header("pushfan-dlq-offset") } == ["70", "170", "270"])
         #expect(letters.allSatisfy { $0.header("pushfan-dlq-reason") == "not_taken" && $0.value == nil })
+        let times = try bench.readAll(bench.topics.requests).map(\.mark)
+        for letter in letters {
+            let mark = times.first { "\($0.offset)" == letter.header("pushfan-dlq-offset") }
+            #expect(letter.header("pushfan-dlq-published-ms") == mark?.time.map { "\($0)" })
+        }
         #expect(letters.allSatisfy { $0.header("pushfan-dlq-message")?.contains("MSG_SIZE_TOO_LARGE") == true })
         bench.clock.advance(by: .seconds(601))
         try bench.results(297)

@@ -38,6 +38,11 @@ struct WorkerSamplesTests {
         #"{"id":"news","source":"orders","audience":{"categories":["news"]},"platforms":["apple"],"message":{"title":"T"},"#
         + #""labels":{"campaign":"mlb"}}"#
 
+    /// Earlier versions wrote ids of results without the time of the record.
+    private static func dated(_ sample: Sample) -> String {
+        sample.value.replacing(".0.4714", with: ".0.4714.\(published.milliseconds)")
+    }
+
     @Test func aPosition() throws {
         let sample = try Sample("position").value
         let read = try FinishedOffsets(decoding: sample)
@@ -75,11 +80,11 @@ struct WorkerSamplesTests {
         let sample = try Sample("part")
         let read = try Self.request(sample.value, at: 1)
         let part = try #require(PartReference(of: read))
-        #expect(part.parentID == "news" && part.key.text == "push.requests.v1:0:4711" && part.chunks == 1)
+        #expect(part.parentID == "news" && part.key == ParentKey(at: Self.origin(4711)) && part.chunks == 1)
         let request = try Self.request(Self.whole, at: 4711)
         let body = try #require(RequestReader().body(of: request.document, headers: PushModel.RecordHeaders()))
         let writer = PartWriter(
-            request, body: body, platforms: PlatformSet(.apple), key: ParentKey(of: Self.origin(4711)), partition: 0, chunks: 1,
+            request, body: body, platforms: PlatformSet(.apple), key: part.key, partition: 0, chunks: 1,
             publishedAt: Self.published)
         let written = Self.text { writer.append(0, to: &$0) { $0.append("{\"categories\":[\"news\"]}") } }
         #expect(written == sample.value)
@@ -96,7 +101,7 @@ struct WorkerSamplesTests {
             ParentRecord.append(request, chunks: 1, calls: 1, origin: (place: Self.origin(4711), consumedAt: consumedAt), to: &$0)
         }
         #expect(written == sample.value)
-        #expect(Self.text { ParentKey(of: Self.origin(4711)).append(.parent, to: &$0) } == sample.key)
+        #expect(Self.text { ParentKey(at: Self.origin(4711)).append(.parent, to: &$0) } == sample.key)
     }
 
     @Test func whatBecameOfAPart() throws {
@@ -106,7 +111,7 @@ struct WorkerSamplesTests {
         tally.firstAttemptAt = Timestamp(milliseconds: 1_768_464_000_700)
         #expect(PartTally(sample.bytes.span, chunk: 0) == tally)
         #expect(Self.text { tally.append(to: &$0) } == sample.value)
-        #expect(Self.text { ParentKey(of: Self.origin(4711)).append(.part(0), to: &$0) } == sample.key)
+        #expect(Self.text { ParentKey(at: Self.origin(4711)).append(.part(0), to: &$0) } == sample.key)
     }
 
     /// With a header of the publisher's that says another version: it is taken away.
@@ -148,7 +153,7 @@ struct WorkerSamplesTests {
         let written = Self.text {
             TrackedCall.append(0, of: report, for: request, origin: Self.origin(4714), hub: "shop", at: accepted, to: &$0)
         }
-        #expect(written == sample.value)
+        #expect(written == Self.dated(sample))
     }
 
     @Test func aShare() throws {
@@ -210,7 +215,16 @@ struct WorkerSamplesTests {
                 report, of: request, hub: ResultWriter.hub("shop"), origin: Self.origin(4714),
                 at: Timestamp(milliseconds: 1_768_464_001_000), to: &$0)
         }
-        #expect(try written == Sample("result").value)
+        #expect(try written == Self.dated(Sample("result")))
+    }
+
+    /// A dead letter in place of a result has this name.
+    @Test func aResultTellsWhichRequestItIsOf() throws {
+        let value = try Sample("result").value
+        var batch = OutcomeBatch()
+        batch.add(.results, of: .init(slot: 0, offset: 4714)) { record in record.setValue { $0.append(value) } }
+        #expect(batch.requestName(of: .init(slot: 0, offset: 4714)) == .init(id: "r-1", publishedAt: Self.published))
+        #expect(batch.requestName(of: .init(slot: 0, offset: 1)) == .init())
     }
 
     @Test func everySampleIsOfVersion1AndLeftWhenItsHeaderNamesAnother() throws {

@@ -11,6 +11,9 @@ public struct FinishedStart: Sendable {
     /// The moment of publication of the latest finished record, milliseconds since 1970.
     private var latest: Int64?
 
+    /// The first and the last record that were taken.
+    private var marks: ReadMarks?
+
     /// The finished records in front of the start.
     public private(set) var passedCount = 0
     /// The finished records behind the start that the position's metadata names, so that they are not repeated.
@@ -22,6 +25,9 @@ public struct FinishedStart: Sendable {
 
     /// Nothing was taken yet.
     public init() {}
+
+    /// Takes the mark of the next record, so that the position is not taken for one in a log that is made again.
+    public mutating func read(_ record: RecordMark) { ReadMarks.read(record, into: &marks) }
 
     /// Takes the next record.
     ///
@@ -58,6 +64,7 @@ public struct FinishedStart: Sendable {
     public func commit(end: Int64) -> LedgerCommit {
         var finished = ahead
         finished.latest = latest
+        finished.marks = marks
         return LedgerCommit(offset: mark ?? end, end: end, finished: finished)
     }
 }

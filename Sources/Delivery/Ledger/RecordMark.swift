@@ -77,6 +77,11 @@ public struct ReadMarks: Sendable, Equatable {
         (self.first, self.last) = (first, last)
     }
 
+    /// Records that a record was read, by a reader that may have read none before.
+    public static func read(_ record: RecordMark, into marks: inout ReadMarks?) {
+        if marks == nil { marks = ReadMarks(record) } else { marks?.read(record) }
+    }
+
     /// Records that a record was read. One before the last changes nothing.
     public mutating func read(_ record: RecordMark) {
         if record.offset > last.offset { last = record }

@@ -39,7 +39,9 @@ extension APIOperation {
 
     static let showRequestRow = Row(
         method: "GET", path: "/v1/requests/{id}", summary: "Says what became of a request.", access: .key,
-        parameters: [requestIDParameter, atParameter, waitParameter, preferParameter, lifeParameter, payloadParameter],
+        parameters: [
+            requestIDParameter, atParameter, timeParameter, waitParameter, preferParameter, lifeParameter, payloadParameter,
+        ],
         answers: [
             Answer(summary: "The request as it is now, and its result if it has ended.", content: shown),
             Answer(status: 304, summary: "It has ended, and If-None-Match names that state."),
@@ -48,7 +50,7 @@ extension APIOperation {
 
     static let followRequestRow = Row(
         method: "GET", path: "/v1/requests/{id}/events", summary: "Follows a request until it ends, as server-sent events.",
-        access: .key, parameters: [requestIDParameter, atParameter],
+        access: .key, parameters: [requestIDParameter, atParameter, timeParameter],
         answers: [
             Answer(
                 summary: "An event for each state, and one at the end.",
@@ -61,7 +63,7 @@ extension APIOperation {
 
     static let cancelRequestRow = Row(
         method: "POST", path: "/v1/requests/{id}:cancel", summary: "Cancels a request of the caller.", access: .key,
-        parameters: [requestIDParameter, atParameter],
+        parameters: [requestIDParameter, atParameter, timeParameter],
         body: Content(
             schema: JSONSchema.input([("reason", JSONSchema.text())], required: []), example: ["reason": "wrong audience"],
             isRequired: false),
@@ -94,6 +96,10 @@ extension APIOperation {
     private static let atParameter = Parameter(
         name: "at", schema: JSONSchema.text(), summary: "The place of its record, as Location has it.",
         example: "push.requests.v1/3/12345")
+    private static let timeParameter = Parameter(
+        name: "time", schema: JSONSchema.count,
+        summary: "The time of that record, as Location has it: another one there is not meant.",
+        example: "1795280400100")
     private static let waitParameter = Parameter(
         name: "wait", schema: JSONSchema.count,
         summary: "Seconds to wait for the end; more than \(LookupQuery.longestWait) are cut, and Preference-Applied says so.",
@@ -185,7 +191,7 @@ extension APIOperation {
                 "items": [
                     [
                         "index": 0, "status": 202, "id": "order-4711", "topic": "push.requests.v1", "partition": 3,
-                        "offset": "12345", "location": "/v1/requests/order-4711?at=push.requests.v1/3/12345",
+                        "offset": "12345", "location": "/v1/requests/order-4711?at=push.requests.v1/3/12345&time=1795280400100",
                     ],
                     [
                         "index": 1, "status": 422, "detail": "The request cannot be sent as it is; errors names each fault.",

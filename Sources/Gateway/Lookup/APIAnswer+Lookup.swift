@@ -11,7 +11,9 @@ extension PublishedRequest {
         json.append(json: id)
         json.append(",\"state\":")
         json.append(json: standing.word)
-        if let place { json.append(placeIn: place.partition.topic, partition: place.partition.partition, offset: place.offset) }
+        if let place = place?.record {
+            json.append(placeIn: place.partition.topic, partition: place.partition.partition, offset: place.offset)
+        }
         json.append(",\"accepted_at\":\"")
         json.append(acceptedAt)
         json.append("\"")

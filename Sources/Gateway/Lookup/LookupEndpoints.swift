@@ -108,7 +108,7 @@ struct LookupEndpoints: Sendable {
 
     /// Finds a request as ``find(_:at:for:then:)`` does, and searches its final result, if need be.
     private func findSearched(
-        _ id: String, at place: RecordPlace?, for asker: Asker,
+        _ id: String, at place: RequestPlace?, for asker: Asker,
         then: @escaping @Sendable (Result<PublishedRequests.Key?, APIProblem>) -> Void
     ) {
         find(id, at: place, for: asker) { [lookup] found in
@@ -119,12 +119,12 @@ struct LookupEndpoints: Sendable {
 
     /// Finds a request that an asker may see, here or at a place, or nothing.
     private func find(
-        _ id: String, at place: RecordPlace?, for asker: Asker,
+        _ id: String, at place: RequestPlace?, for asker: Asker,
         then: @escaping @Sendable (Result<PublishedRequests.Key?, APIProblem>) -> Void
     ) {
         if let found = lookup.find(id, for: asker) { return then(.success(found.key)) }
-        guard let place, topics.contains(place.partition.topic) else { return then(.success(nil)) }
-        read(place, "key/" + asker.keyID) { [lookup] answer in
+        guard let place, topics.contains(place.record.partition.topic) else { return then(.success(nil)) }
+        read(place.record, "key/" + asker.keyID) { [lookup] answer in
             switch answer {
             case .failure(let problem): then(.failure(problem))
             case .success(let record):
@@ -229,11 +229,11 @@ struct LookupEndpoints: Sendable {
 
     /// Reads the value of a request's record, if a caller asked for it and may see the record that is there. Anything but JSON is left out.
     private func readPayload(
-        of id: String, at place: RecordPlace?, query: LookupQuery, for call: LookupCall,
+        of id: String, at place: RequestPlace?, query: LookupQuery, for call: LookupCall,
         then: @escaping @Sendable ([UInt8]?) -> Void
     ) {
-        guard query.wantsPayload, let place, topics.contains(place.partition.topic) else { return then(nil) }
-        read(place, "key/" + call.asker.keyID) { answer in
+        guard query.wantsPayload, let place, topics.contains(place.record.partition.topic) else { return then(nil) }
+        read(place.record, "key/" + call.asker.keyID) { answer in
             var document = JSONDocument()
             guard case .success(let record?) = answer, let value = record.value,
                 let found = PublishedRequest(record, at: place, withID: id), call.asker.maySee(found.owner),
@@ -299,13 +299,15 @@ extension LookupEndpoints {
     }
 
     /// The request that an answer names, and the place of its record.
-    private static func request(of accepted: APIAnswer) -> (id: String, place: RecordPlace?)? {
+    private static func request(of accepted: APIAnswer) -> (id: String, place: RequestPlace?)? {
         var document = JSONDocument()
         guard (try? document.read(accepted.body.span)) != nil, let id = document.text("id", of: document.root) else { return nil }
         guard let topic = document.text("topic", of: document.root),
             let partition = document.integer("partition", of: document.root).flatMap({ Int32(exactly: $0) }),
             let offset = document.text("offset", of: document.root).flatMap({ Int64($0) })
         else { return (id, nil) }
-        return (id, RecordPlace(topic: topic, partition: partition, offset: offset))
+        let record = RecordPlace(topic: topic, partition: partition, offset: offset)
+        let time = document.text("accepted_at", of: document.root).flatMap { Timestamp(Array($0.utf8).span) }
+        return (id, RequestPlace(record: record, time: time))
     }
 }

@@ -1,7 +1,8 @@
 import Basics
 import HTTPServing
+import PushModel
 
-/// The terms of a lookup beside the id: `?wait=`, `?at=`, and the header fields `Prefer` and `If-None-Match`.
+/// The terms of a lookup beside the id: `?wait=`, `?at=` with `time=`, and the header fields `Prefer` and `If-None-Match`.
 struct LookupQuery: Sendable, Equatable {
     /// The longest wait, in seconds.
     static let longestWait = 30
@@ -10,8 +11,8 @@ struct LookupQuery: Sendable, Equatable {
     var wait = 0
     /// True if the answer must say the wait: it is a preference (RFC 7240), or the longest in place of a longer one.
     var isPreferred = false
-    /// The place that the caller gives for the request's record.
-    var place: RecordPlace?
+    /// The place and the time that the caller gives for the request's record.
+    var place: RequestPlace?
     /// True if its whole life is searched in any case.
     var wantsLife = false
     /// True if its record's value is shown, too.
@@ -40,8 +41,17 @@ struct LookupQuery: Sendable, Equatable {
             guard let found = Self.place(text) else {
                 throw .invalid("at must be TOPIC/PARTITION/OFFSET, as Location has it.")
             }
-            place = found
+            place = RequestPlace(record: found, time: try Self.time(in: query))
         }
+    }
+
+    /// Milliseconds since 1970, as `Location` has them. A `time` without a place says nothing.
+    private static func time(in query: QueryItems) throws(APIProblem) -> Timestamp? {
+        guard let text = try query.value("time") else { return nil }
+        guard isNumber(text[...]), let milliseconds = Int64(text) else {
+            throw .invalid("time must be the milliseconds since 1970 that Location has.")
+        }
+        return Timestamp(milliseconds: milliseconds)
     }
 
     private static func isTrue(_ name: String, in query: QueryItems) throws(APIProblem) -> Bool {

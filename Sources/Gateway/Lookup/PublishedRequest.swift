@@ -59,7 +59,7 @@ struct PublishedRequest: Sendable {
     /// Whether it was found at its place, and not published here.
     var isFound = false
     /// Its record's place; nil until Kafka has said it.
-    var place: RecordPlace?
+    var place: RequestPlace?
     /// Its final result, once there is one.
     private(set) var ending: Ending?
     private(set) var searched = ResultSearch.nowhere
@@ -70,7 +70,7 @@ struct PublishedRequest: Sendable {
 
     init(
         id: String, owner: RequestOwner, acceptedAt: Timestamp, expiresAt: Timestamp? = nil, notBefore: Timestamp? = nil,
-        foundAt place: RecordPlace? = nil
+        foundAt place: RequestPlace? = nil
     ) {
         self.id = id
         self.owner = owner
@@ -112,9 +112,9 @@ struct PublishedRequest: Sendable {
 
     /// Takes the place and the moment of the record that a result is of: its id may have been published before.
     private mutating func takePlace(of result: ResultRecord) {
-        guard let (origin, publishedAt) = result.origin, origin != place else { return }
+        guard let origin = result.origin, origin.record != place?.record else { return }
         place = origin
-        if let publishedAt { acceptedAt = publishedAt }
+        if let publishedAt = origin.time { acceptedAt = publishedAt }
     }
 
     /// Notes that everything was searched, and only what was taken was found. `isAlone` says that the result of the request that had its id

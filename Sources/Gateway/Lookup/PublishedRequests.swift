@@ -91,7 +91,7 @@ struct PublishedRequests: Sendable {
     }
 
     /// Notes that a record of it is written; the first place counts.
-    mutating func noteWritten(_ key: Key, at place: RecordPlace) {
+    mutating func noteWritten(_ key: Key, at place: RequestPlace) {
         change(key) { entry in
             entry.writeCount -= 1
             entry.request.place = entry.request.place ?? place

@@ -1,12 +1,25 @@
 import Kafka
 import PushModel
 
+/// The place of a request's record, and its time: a topic that was made again has another record at the same place.
+struct RequestPlace: Sendable, Equatable {
+    var record: RecordPlace
+    /// The time that its publisher gave it, or nil where that is not known.
+    var time: Timestamp?
+
+    /// True if a record found at the place can be the one that is meant. A time that a broker gave says nothing.
+    func admits(_ found: StoredRecord) -> Bool {
+        time == nil || found.isTimedByBroker || found.timestamp == time?.milliseconds
+    }
+}
+
 extension PublishedRequest {
-    /// Reads the request of a record that was found, or nothing if it has another id. What is wrong with it does not matter.
-    init?(_ record: StoredRecord, at place: RecordPlace, withID id: String) {
+    /// Reads the request of a record that was found, or nothing if it has another id or time. What is wrong with it does not matter.
+    init?(_ record: StoredRecord, at place: RequestPlace, withID id: String) {
+        guard place.admits(record) else { return nil }
         let written = Timestamp(milliseconds: record.timestamp ?? 0)
-        let origin = RecordOrigin(
-            topic: place.partition.topic, partition: place.partition.partition, offset: place.offset, timestamp: written)
+        let (partition, offset) = (place.record.partition, place.record.offset)
+        let origin = RecordOrigin(topic: partition.topic, partition: partition.partition, offset: offset, timestamp: written)
         var headers = PushModel.RecordHeaders()
         for (name, value) in record.headers {
             if let value { headers.add(name: name.span, value: value.span) }
@@ -20,6 +33,6 @@ extension PublishedRequest {
             source: request.source.map { document.string($0) }, tenant: request.tenant.map { document.string($0) })
         self.init(
             id: id, owner: owner, acceptedAt: written, expiresAt: request.expiresAt, notBefore: request.notBefore,
-            foundAt: place)
+            foundAt: RequestPlace(record: place.record, time: record.timestamp.map { Timestamp(milliseconds: $0) }))
     }
 }

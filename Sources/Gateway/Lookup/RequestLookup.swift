@@ -91,12 +91,12 @@ final class RequestLookup: Sendable {
         return requests.withLock { $0.add(request, at: now) }
     }
 
-    /// Notes what became of its record. Where that is unknown, its result may still come.
-    func note(_ delivery: Producer.Delivery, of key: PublishedRequests.Key, topic: String) {
+    /// Notes what became of its record, which has this time. Where that is unknown, its result may still come.
+    func note(_ delivery: Producer.Delivery, of key: PublishedRequests.Key, topic: String, time: Timestamp) {
         switch delivery {
         case .persisted(let partition, .some(let offset)):
-            let place = RecordPlace(topic: topic, partition: partition, offset: offset)
-            requests.withLock { $0.noteWritten(key, at: place) }
+            let record = RecordPlace(topic: topic, partition: partition, offset: offset)
+            requests.withLock { $0.noteWritten(key, at: RequestPlace(record: record, time: time)) }
         case .persisted, .possiblyPersisted: return
         case .notPersisted: forget(key)
         }

@@ -73,7 +73,7 @@ final class PublicationWriter: Sendable {
             // With the record's timestamp the request has one `accepted_at`: in the 202, in a look-up here, and of the record elsewhere.
             try producer.write(record, at: request.acceptedAt) { [services, lookup, topic = record.topic] delivery in
                 services.countAck(delivery, since: started)
-                lookup.note(delivery, of: place, topic: topic)
+                lookup.note(delivery, of: place, topic: topic, time: request.acceptedAt)
                 let outcome = PublishOutcome(delivery, of: request, in: topic, retryAfter: wait)
                 if case .written = outcome { then(outcome, place) } else { then(outcome, nil) }
             }

@@ -35,5 +35,7 @@ struct WrittenRequest: Sendable, Equatable {
     let expiresAt: Timestamp?
 
     /// Where it can be asked about.
-    var location: String { RequestPath.of(id, at: .written(topic: topic, partition: partition, offset: offset)) }
+    var location: String {
+        RequestPath.of(id, at: .written(topic: topic, partition: partition, offset: offset), time: acceptedAt)
+    }
 }

@@ -14,6 +14,8 @@ protocol RecordSource: AnyObject {
 struct StoredRecord: Sendable {
     /// When it was written, in milliseconds since 1970; nil if the topic keeps no times.
     let timestamp: Int64?
+    /// True if a broker gave it that time.
+    var isTimedByBroker = false
     /// The value; nil for a tombstone.
     let value: [UInt8]?
     var headers: [(name: [UInt8], value: [UInt8]?)] = []
@@ -50,7 +52,9 @@ final class KafkaRecords: RecordSource {
         defer { fetcher.stop() }
         switch try fetcher.record(at: place.offset, of: place.partition, timeout: timeout) {
         case .record(let record):
-            return StoredRecord(timestamp: record.timestamp, value: record.value, headers: record.headers)
+            return StoredRecord(
+                timestamp: record.timestamp, isTimedByBroker: record.isTimedByBroker, value: record.value,
+                headers: record.headers)
         case .gone: return nil
         }
     }

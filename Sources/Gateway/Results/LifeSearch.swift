@@ -86,10 +86,11 @@ extension APIAnswer {
 
 extension WhereaboutsReport {
     /// The place of the record with which the request was published.
-    var place: RecordPlace? {
+    var place: RequestPlace? {
         whereabouts.found.map {
             let origin = $0.request.origin
-            return RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+            let record = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+            return RequestPlace(record: record, time: origin.isDated ? origin.timestamp : nil)
         }
     }
 }
@@ -101,22 +102,21 @@ extension PublishedRequest {
         let origin = result?.origin
         self.init(
             id: life.id, owner: RequestOwner(source: result?.source, tenant: result?.tenant),
-            acceptedAt: origin?.publishedAt ?? result.map { Timestamp(milliseconds: $0.timestamp) } ?? now,
-            foundAt: origin?.place)
+            acceptedAt: origin?.time ?? result.map { Timestamp(milliseconds: $0.timestamp) } ?? now,
+            foundAt: origin)
         isFound = true
     }
 }
 
 extension ResultRecord {
     /// The place of the record that it is of, and the moment at which that was published, as far as it says so.
-    var origin: (place: RecordPlace, publishedAt: Timestamp?)? {
+    var origin: RequestPlace? {
         var document = JSONDocument()
         guard (try? document.read(json.span)) != nil, let found = Replay.RecordPlace(document, originOf: document.root)
         else { return nil }
         let text = document.member("timings", of: document.root).flatMap { document.text("published_at", of: $0) }
-        return (
-            RecordPlace(topic: found.topic, partition: found.partition, offset: found.offset),
-            text.flatMap { Timestamp(Array($0.utf8).span) }
-        )
+        return RequestPlace(
+            record: RecordPlace(topic: found.topic, partition: found.partition, offset: found.offset),
+            time: text.flatMap { Timestamp(Array($0.utf8).span) })
     }
 }

@@ -36,8 +36,8 @@ final class TracerPool: Sendable {
     /// Searches the final result of a request. Blocks the calling thread.
     func trace(_ request: PublishedRequest, search: ResultSearch) throws(APIProblem) -> ResultTracer.Answer {
         let traced = TracedRequest(
-            id: request.id, place: request.place.map { ($0.partition, $0.offset) }, writtenAt: request.acceptedAt.milliseconds,
-            isRepetition: search == .sinceItsID, isOwn: { request.has($0) })
+            id: request.id, place: request.place.map { ($0.record.partition, $0.record.offset) },
+            writtenAt: request.acceptedAt.milliseconds, isRepetition: search == .sinceItsID, isOwn: { request.has($0) })
         return try APIProblem.catching { () throws(JobFailure) in
             let tracer = try take()
             let answer = try tracer.value.trace(traced, until: Deadline(after: Self.patience))

@@ -83,8 +83,8 @@ struct FinishedPlaces {
     private mutating func takeDeadLetter(_ record: borrowing ConsumedRecord) {
         let headers = OwnHeaders.of(record)
         guard headers["pushfan-dlq-group"] == terms.group else { return }
-        // A dead letter in place of a result has the time of the refusal.
-        let time = headers["pushfan-dlq-reason"] == "not_taken" ? nil : headers["pushfan-dlq-timestamp-ms"]
+        // A dead letter in place of a result has the time of the refusal, and in those of earlier versions that is the only one.
+        let time = headers[headers["pushfan-dlq-reason"] == "not_taken" ? "pushfan-dlq-published-ms" : "pushfan-dlq-timestamp-ms"]
         finish(
             topic: headers["pushfan-dlq-topic"], partition: headers["pushfan-dlq-partition"].flatMap { Int64($0) },
             offset: headers["pushfan-dlq-offset"].flatMap { Int64($0) }, time: time.flatMap { Int64($0) })

@@ -53,6 +53,7 @@ package struct GroupStart {
     ) throws(JobFailure) -> [Row] {
         guard case .rule(let rule) = place else { return try finishedRows(for: chosen, of: all) }
         let time = rule.time(now: Timestamp(milliseconds: context.now()))?.milliseconds
+        let marks = try lastRecords(of: chosen, of: all)
         return try JobFailure.naming(.findFirst) { () throws(KafkaError) in
             let since =
                 if let time {
@@ -61,39 +62,55 @@ package struct GroupStart {
                     chosen.map { _ in Int64?.none }
                 }
             return zip(chosen, since).compactMap { position, since in
-                rule.offset(in: position, since: since).map { row(position, at: $0) }
+                rule.offset(in: position, since: since).map { row(position, at: $0, marks: marks[position.partition]) }
             }
         }
     }
 
     /// A row for a partition of which nothing more is known than where it begins.
-    private func row(_ position: GroupPosition, at offset: Int64) -> Row {
+    private func row(_ position: GroupPosition, at offset: Int64, marks: ReadMarks?) -> Row {
         let isOfParents = position.partition.topic == terms.parents
         return Row(
-            partition: position.partition, commit: Self.commit(at: offset, of: position, isOfParents: isOfParents),
+            partition: position.partition, commit: Self.commit(at: offset, of: position, isOfParents: isOfParents, marks: marks),
             before: offset - position.low, after: position.high - offset, isOfParents: isOfParents)
     }
 
     /// The position by which a partition begins at an offset.
-    package static func commit(at offset: Int64, of position: GroupPosition, isOfParents: Bool) -> LedgerCommit {
-        isOfParents
-            ? OpenParents(start: offset, unknownBefore: position.high).commit() : LedgerCommit(offset: offset, end: position.high)
+    package static func commit(
+        at offset: Int64, of position: GroupPosition, isOfParents: Bool, marks: ReadMarks? = nil
+    ) -> LedgerCommit {
+        guard !isOfParents else { return OpenParents(start: offset, unknownBefore: position.high).commit() }
+        var finished = FinishedOffsets()
+        finished.marks = marks
+        return LedgerCommit(offset: offset, end: position.high, finished: finished)
+    }
+
+    /// The offsets at a partition's end among which its last record is looked for: others are ends of transactions.
+    private static let lastOffsets: Int64 = 100
+
+    /// The last records of some partitions, by which a worker sees that a topic was made again since. None of the topic of parents, which
+    /// compaction may remove, nor of a partition whose last offsets hold none.
+    private func lastRecords(
+        of chosen: [GroupPosition], of all: [GroupPosition]
+    ) throws(JobFailure) -> [TopicPartition: ReadMarks] {
+        var marks: [TopicPartition: ReadMarks] = [:]
+        for topic in terms.topics where topic != terms.parents {
+            try read(topic, of: chosen, of: all, from: { max($0.low, $0.high - Self.lastOffsets) }) { record in
+                let partition = TopicPartition(topic: topic, partition: record.partition)
+                ReadMarks.read(RecordMark(record), into: &marks[partition])
+            }
+        }
+        return marks
     }
 
     private func finishedRows(for chosen: [GroupPosition], of all: [GroupPosition]) throws(JobFailure) -> [Row] {
         let places = try gather(chosen)
         var starts: [TopicPartition: FinishedStart] = [:]
         for position in chosen { starts[position.partition] = FinishedStart() }
-        for topic in terms.topics where topic != terms.parents && chosen.contains(where: { $0.partition.topic == topic }) {
-            let partitions = all.filter { $0.partition.topic == topic }
-            // Of partitions that were not chosen nothing is read.
-            let first = partitions.map { ($0.partition.partition, starts[$0.partition] == nil ? $0.high : $0.low) }
-            let last = partitions.map { ($0.partition.partition, $0.high) }
-            try read(
-                topic, from: .offsets(Dictionary(uniqueKeysWithValues: first)),
-                to: .offsets(Dictionary(uniqueKeysWithValues: last))
-            ) { record in
+        for topic in terms.topics where topic != terms.parents {
+            try read(topic, of: chosen, of: all, from: \.low) { record in
                 let partition = TopicPartition(topic: topic, partition: record.partition)
+                starts[partition]?.read(RecordMark(record))
                 guard let isFinished = isFinished(record, of: partition, by: places) else { return }
                 starts[partition]?.add(record.offset, publishedAt: record.timestamp, isFinished: isFinished)
             }
@@ -106,6 +123,24 @@ package struct GroupStart {
                 after: Int64(start.waitingCount + start.repeatedCount), finished: Int64(start.aheadCount),
                 repeated: Int64(start.repeatedCount))
         }
+    }
+
+    /// Reads the partitions of a topic that were chosen, up to where they end.
+    private func read(
+        _ topic: String, of chosen: [GroupPosition], of all: [GroupPosition], from start: (GroupPosition) -> Int64,
+        take: (borrowing ConsumedRecord) -> Void
+    ) throws(JobFailure) {
+        let numbers = Set(chosen.lazy.filter { $0.partition.topic == topic }.map(\.partition.partition))
+        guard !numbers.isEmpty else { return }
+        let partitions = all.filter { $0.partition.topic == topic }
+        // Of partitions that were not chosen nothing is read.
+        let first = partitions.map {
+            ($0.partition.partition, numbers.contains($0.partition.partition) ? start($0) : $0.high)
+        }
+        let last = partitions.map { ($0.partition.partition, $0.high) }
+        try read(
+            topic, from: .offsets(Dictionary(uniqueKeysWithValues: first)), to: .offsets(Dictionary(uniqueKeysWithValues: last)),
+            take: take)
     }
 
     private func read(

@@ -22,7 +22,8 @@ struct WholeStarts {
     }
 
     private var starts: [TopicPartition: ParentsStart] = [:]
-    private var wholes: [Place: Whole] = [:]
+    /// A topic that was made again has several at one place, which differ in their times.
+    private var wholes: [Place: [Whole]] = [:]
 
     /// Nothing was taken yet of the partitions of the topic of parents among some.
     init(of positions: [GroupPosition], topic: String) {
@@ -44,12 +45,12 @@ struct WholeStarts {
             let origin = parent.origin
             let place = origin.map { Place(topic: $0.topic, partition: $0.partition, offset: $0.offset) } ?? own
             let time = origin.map { $0.timestamp.milliseconds } ?? record.timestamp
-            wholes[place] = Whole(partition: partition, key: key, time: time)
+            wholes[place, default: []].append(Whole(partition: partition, key: key, time: time))
         case .part(let chunk):
             guard let value = record.value, PartTally(value, chunk: chunk) != nil,
                 starts[partition]?.notePart(key, chunk: chunk, at: record.offset) == true
             else { return }
-            wholes[own] = Whole(partition: partition, key: key, time: nil)
+            wholes[own, default: []].append(Whole(partition: partition, key: key, time: nil))
         case .progress, .claim: return
         }
     }
@@ -57,9 +58,8 @@ struct WholeStarts {
     /// Notes that the record published at a place has its outcome. Its publication is in milliseconds since 1970, or nil when
     /// that is not known.
     mutating func finish(topic: String, partition: Int32, offset: Int64, time: Int64?) {
-        guard let whole = wholes[Place(topic: topic, partition: partition, offset: offset)],
-            time == nil || whole.time == nil || time == whole.time
-        else { return }
+        let found = wholes[Place(topic: topic, partition: partition, offset: offset)] ?? []
+        guard let whole = found.last(where: { time == nil || $0.time == nil || time == $0.time }) else { return }
         starts[whole.partition]?.finish(whole.key)
     }
 

@@ -32,7 +32,7 @@ struct WaitingReader {
     mutating func read(_ record: FetchedRecord, of kind: AssignmentPlan.Kind, in place: TopicPartition) -> WaitingRequest? {
         var origin = RecordOrigin(
             topic: place.topic, partition: place.partition, offset: record.offset,
-            timestamp: Self.moment(record.timestamp ?? 0))
+            timestamp: Self.moment(record.timestamp ?? 0), isDated: record.timestamp != nil)
         var (due, attempts): (Timestamp?, Int64) = (nil, 0)
         if kind != .requests {
             guard let waiting = WaitingRecord(OwnHeaders.of(record), of: group), !waiting.isPoll, let from = waiting.origin else {

@@ -132,7 +132,7 @@ extension TopicsDescription.Message {
         case .deadLetter:
             JSONSchema.object(
                 DeadLetterHeader.allCases.map { ($0.name.description, JSONSchema.text()) },
-                required: DeadLetterHeader.allCases.filter { $0 != .cutBytes }.map(\.name.description), isOpen: true)
+                required: DeadLetterHeader.allCases.filter(\.isAlwaysThere).map(\.name.description), isOpen: true)
         case .cancellation, .deadHandle: JSONSchema.object([], isOpen: true)
         }
     }

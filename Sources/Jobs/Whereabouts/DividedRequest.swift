@@ -25,16 +25,24 @@ struct DividedReader {
     }
 
     private let id: String
-    /// The names that the request has if it was published at a known place, or as a file.
-    private let known: Set<ParentKey>
+    /// Its place if its id is one.
+    private let place: String?
+    /// The names that the request has if its record was found, or it came as a file.
+    private let names: Set<ParentKey>
     private var open: [ParentKey: Open] = [:]
 
     /// A reader for a request by its id, and its place if the id is one, of which some records were found in lanes.
     init(for id: String, place: RecordPlace?, found: [FoundRequest]) {
         self.id = id
-        known = Set(
-            found.map { ParentKey(of: $0.request.origin) } + [ParentKey(fileID: id)] + (place.map { [ParentKey("\($0)")] } ?? []))
+        self.place = place.map { "\($0)" }
+        names = Set(
+            found.flatMap {
+                let id = Array($0.request.id.utf8)
+                return [ParentKey(of: $0.request.origin, id: id.span), ParentKey(at: $0.request.origin)]
+            } + [ParentKey(fileID: id)])
     }
+
+    private func isKnown(_ key: ParentKey) -> Bool { names.contains(key) || place.map(key.isKey) ?? false }
 
     /// Takes in a record.
     mutating func take(key: Span<UInt8>?, value: Span<UInt8>?, at time: Timestamp) {
@@ -42,11 +50,11 @@ struct DividedReader {
         switch (role, value) {
         case (.parent, nil): open[parent] = nil
         case (.parent, .some(let value)):
-            guard let record = ParentRecord(value), known.contains(parent) || record.id == id else { return }
+            guard let record = ParentRecord(value), isKnown(parent) || record.id == id else { return }
             open[parent, default: Open(at: time)].record = record
         case (.part(let chunk), .some):
             // The record of one whose name is known may stand before what is read.
-            guard open[parent] != nil || known.contains(parent) else { return }
+            guard open[parent] != nil || isKnown(parent) else { return }
             open[parent, default: Open(at: time)].ended.insert(chunk)
         default: return
         }

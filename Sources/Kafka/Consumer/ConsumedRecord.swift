@@ -21,6 +21,13 @@ public struct ConsumedRecord: ~Copyable {
         return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? nil : Self.timestamp(time)
     }
 
+    /// True if a broker gave the record its time, so that its publisher does not know it.
+    public var isTimedByBroker: Bool {
+        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        _ = rd_kafka_message_timestamp(message, &type)
+        return type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME
+    }
+
     /// The offset that is shown for what a broker says.
     static func offset(_ number: Int64) -> Int64 { min(number, .max - 1) }
 

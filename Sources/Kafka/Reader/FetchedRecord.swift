@@ -5,6 +5,8 @@ public struct FetchedRecord: Sendable {
     /// The time when the record was made or appended, in milliseconds since 1970, at most the end of the year 9999. Nil if the
     /// topic keeps no times.
     public let timestamp: Int64?
+    /// True if a broker gave the record its time, so that its publisher does not know it.
+    public let isTimedByBroker: Bool
     /// The key, or nil if there is none.
     public let key: [UInt8]?
     /// The value, or nil for a tombstone.
@@ -16,6 +18,7 @@ public struct FetchedRecord: Sendable {
     public init(_ record: borrowing ConsumedRecord) {
         offset = record.offset
         timestamp = record.timestamp
+        isTimedByBroker = record.isTimedByBroker
         if let bytes = record.key { key = copy(bytes) } else { key = nil }
         if let bytes = record.value { value = copy(bytes) } else { value = nil }
         var headers: [(name: [UInt8], value: [UInt8]?)] = []

@@ -2,8 +2,9 @@ import Basics
 
 /// The name of a large request in the topic of parents: the keys of all records that belong to it begin with it.
 ///
-/// A request that came as a record is named by its place, which no two requests share even where their ids are the same; one that came
-/// as a file, by its id, so that the same run continued is the same request.
+/// A request that came as a record is named by its place, which no two requests of one log share even where their ids are the same, and
+/// by its time and id, which tell it from one at the same place of a topic that was made again. One that came as a file is named by its
+/// id, so that the same run continued is the same request.
 public struct ParentKey: Sendable, Hashable {
     /// A record of the topic.
     public enum Role: Sendable, Equatable {
@@ -17,22 +18,35 @@ public struct ParentKey: Sendable, Hashable {
         case claim
     }
 
-    /// The most bytes of it: a topic's name, a partition and an offset.
+    /// The most bytes of it: a topic's name, a partition, an offset and a hash.
     public static let maximumByteCount = 300
 
     /// Letters, digits and `. _ : -`.
     public let text: String
 
-    /// The key of a request that came as a record.
-    public init(of origin: RecordOrigin) {
-        text = "\(origin.topic):\(origin.partition):\(origin.offset)"
+    /// The key of a request that came as a record: `TOPIC:PARTITION:OFFSET:HASH`.
+    ///
+    /// - Parameters:
+    ///   - origin: Where it stands, and its time.
+    ///   - id: Its id.
+    public init(of origin: RecordOrigin, id: Span<UInt8>) {
+        var hash = FNV1a()
+        if origin.isDated { hash.add("\(origin.timestamp.milliseconds) ".utf8) }
+        hash.add(id)
+        text = "\(Self(at: origin).text):\(Hexadecimal.text(hash.value))"
     }
+
+    /// The key that earlier versions gave to whatever request stands at a place.
+    public init(at place: RecordOrigin) { text = "\(place.topic):\(place.partition):\(place.offset)" }
 
     /// The key of a request that came as a file. No topic's name begins with a colon.
     public init(fileID: String) { text = ":file:\(fileID)" }
 
     /// The key that `text` is.
     public init(_ text: String) { self.text = text }
+
+    /// True if it is the key of a request at a place, `TOPIC:PARTITION:OFFSET`, whatever its time.
+    public func isKey(at place: String) -> Bool { text == place || text.hasPrefix("\(place):") }
 
     /// Reads the key of a record. Nil for one that no writer of parents has written.
     public static func read(_ bytes: Span<UInt8>) -> (parent: ParentKey, role: Role)? {

@@ -74,7 +74,7 @@ public struct RecordHeaders: Sendable {
     }
 }
 
-/// The place of a record in Kafka.
+/// The place of a record in Kafka, and its time: a topic that is made again has other records at the same places.
 public struct RecordOrigin: Sendable, Hashable {
     /// The topic's name.
     public var topic: String
@@ -84,15 +84,28 @@ public struct RecordOrigin: Sendable, Hashable {
     public var offset: Int64
     /// The record's timestamp.
     public var timestamp: Timestamp
+    /// False if the record has no time of its own, so that `timestamp` is another one each time that it is read.
+    public var isDated: Bool
 
     /// The place of a record.
-    public init(topic: String, partition: Int32, offset: Int64, timestamp: Timestamp) {
+    public init(topic: String, partition: Int32, offset: Int64, timestamp: Timestamp, isDated: Bool = true) {
         self.topic = topic
         self.partition = partition
         self.offset = offset
         self.timestamp = timestamp
+        self.isDated = isDated
     }
 
     /// The 64-bit FNV-1a hash by which ids of results name a topic, whose own name may be longer than an id.
     public static func hash(of topic: String) -> UInt64 { FNV1a.hash(of: topic.utf8) }
+
+    /// Appends what ids of results say of the record behind its topic: `PARTITION.OFFSET.TIME`, without a time where it has none.
+    @inline(__always) public func appendNumbers(to text: inout ByteWriter) {
+        text.append(decimal: Int64(partition))
+        text.append(UInt8(ascii: "."))
+        text.append(decimal: offset)
+        guard isDated else { return }
+        text.append(UInt8(ascii: "."))
+        text.append(decimal: timestamp.milliseconds)
+    }
 }

@@ -29,7 +29,7 @@ public enum ResultHeader: String, Sendable, CaseIterable {
 
 /// A header of a dead letter, with text as its value; besides these it has those of the record itself.
 public enum DeadLetterHeader: Sendable, CaseIterable {
-    case topic, partition, offset, timestamp, group, reason, message, cutBytes
+    case topic, partition, offset, timestamp, group, reason, message, cutBytes, request, published
 
     /// The header's name.
     public var name: StaticString {
@@ -42,6 +42,16 @@ public enum DeadLetterHeader: Sendable, CaseIterable {
         case .reason: "pushfan-dlq-reason"
         case .message: "pushfan-dlq-message"
         case .cutBytes: "pushfan-dlq-cut-bytes"
+        case .request: "pushfan-dlq-request-id"
+        case .published: "pushfan-dlq-published-ms"
+        }
+    }
+
+    /// True if every dead letter has it.
+    public var isAlwaysThere: Bool {
+        switch self {
+        case .cutBytes, .request, .published: false
+        default: true
         }
     }
 }

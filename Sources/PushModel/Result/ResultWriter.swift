@@ -91,9 +91,7 @@ public struct ResultWriter: Sendable {
         json.append("{\"schema_version\":1,\"result_id\":\"")
         let start = json.count
         json.append(topic.resultID)
-        json.append(decimal: Int64(origin.partition))
-        json.append(UInt8(ascii: "."))
-        json.append(decimal: origin.offset)
+        origin.appendNumbers(to: &json)
         return start..<json.count
     }
 

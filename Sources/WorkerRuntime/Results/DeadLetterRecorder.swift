@@ -40,9 +40,17 @@ struct DeadLetterRecorder {
     private static let longestKey = 256 << 10
     private static let roomForHeaders = 64 << 10
 
-    /// Adds a dead letter that has no more than the place of its record, and why it is one.
-    func record(_ origin: RecordOrigin, slot: Int, failure: UnreadableRecord, into batch: inout OutcomeBatch) {
-        batch.add(.deadLetters, of: .init(slot: slot, offset: origin.offset)) { addOwnHeaders(origin, failure: failure, to: &$0) }
+    /// Adds a dead letter that has no more than the place of its record, why it is one, and the name of its request: another one may stand at
+    /// the place once its topic was made again.
+    func record(
+        _ origin: RecordOrigin, slot: Int, failure: UnreadableRecord, request: OutcomeBatch.RequestName,
+        into batch: inout OutcomeBatch
+    ) {
+        batch.add(.deadLetters, of: .init(slot: slot, offset: origin.offset)) { record in
+            addOwnHeaders(origin, failure: failure, to: &record)
+            if let id = request.id { add(DeadLetterHeader.request.name, value: id, to: &record) }
+            if let time = request.publishedAt { add(DeadLetterHeader.published.name, value: "\(time.milliseconds)", to: &record) }
+        }
     }
 
     private func addOwnHeaders(_ origin: RecordOrigin, failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
@@ -99,6 +107,42 @@ struct DeadLetterRecorder {
                 writer.append(UInt8(truncatingIfNeeded: value >> shift))
             }
         }
+    }
+}
+
+extension OutcomeBatch {
+    /// The id and the publication of a request, as far as its records have them.
+    struct RequestName: Equatable {
+        var id: String?
+        var publishedAt: Timestamp?
+    }
+
+    /// The request of one unit, by its result or by the first record that waits in its place.
+    func requestName(of origin: Origin) -> RequestName {
+        var name = RequestName()
+        for record in records where record.origin == origin {
+            switch record.destination {
+            case .results:
+                var document = JSONDocument()
+                guard let value = record.value, (try? document.read(span(value, of: record))) != nil else { continue }
+                let published = document.member("timings", of: document.root).flatMap {
+                    document.member("published_at", of: $0)
+                }
+                name.publishedAt = published.flatMap { Timestamp(document.span(document.text(of: $0))) }
+                name.id = document.member("request_id", of: document.root).map { document.string(document.text(of: $0)) }
+                return name
+            case .delay, .held:
+                let sought = Array("pushfan-origin-timestamp-ms".utf8)
+                let header = headers[record.headers].last { span($0.name, of: record).equals(sought.span) }
+                let digits = header?.value.map { range in
+                    let bytes = span(range, of: record)
+                    return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+                }
+                name.publishedAt = digits.flatMap { Int64($0) }.map { Timestamp(milliseconds: $0) }
+            default: continue
+            }
+        }
+        return name
     }
 }
 

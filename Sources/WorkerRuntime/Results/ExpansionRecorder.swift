@@ -25,7 +25,7 @@ struct ExpansionRecorder {
             return whole.chunks
         }
         let (parts, calls) = divide(flight, using: planner, over: spread)
-        let key = ParentKey(of: flight.origin)
+        let key = ParentKey(of: flight.origin, id: request.document.span(request.id))
         let partition = key.partition(of: partitionCount)
         let writer = PartWriter(
             request, body: body, platforms: Self.platforms(of: request, using: planner), key: key, partition: partition,

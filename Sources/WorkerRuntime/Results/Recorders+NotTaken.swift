@@ -21,7 +21,7 @@ extension Recorders {
         reader: RequestReader
     ) -> OutcomeBatch {
         var batch = OutcomeBatch()
-        deadLetters.record(place, slot: source.slot, failure: failure, into: &batch)
+        deadLetters.record(place, slot: source.slot, failure: failure, request: unit.requestName(of: source), into: &batch)
         let counts = unit.records.indices.filter { unit.records[$0].destination.topic == .parents }
         if unit.records.contains(where: { $0.destination == .results }) {
             batch.append(contentsOf: unit.copy(of: counts))

@@ -6,7 +6,7 @@ extension ConsumedRecord {
     func origin(in partition: TopicPartition, now: Timestamp) -> RecordOrigin {
         RecordOrigin(
             topic: partition.topic, partition: partition.partition, offset: offset,
-            timestamp: timestamp.map { Timestamp(milliseconds: $0) } ?? now)
+            timestamp: timestamp.map { Timestamp(milliseconds: $0) } ?? now, isDated: timestamp != nil)
     }
 
     /// The bytes of key, value and headers.

@@ -3,14 +3,24 @@ import Testing
 
 /// The keys of the topic of parents.
 struct ParentKeyTests {
-    private static let origin = RecordOrigin(
-        topic: "push.requests.v1", partition: 3, offset: 4711, timestamp: Timestamp(milliseconds: 0))
+    private static func key(
+        _ id: String = "news", offset: Int64 = 4711, time: Int64 = 1_795_176_000_000, isDated: Bool = true
+    ) -> ParentKey {
+        let origin = RecordOrigin(
+            topic: "push.requests.v1", partition: 3, offset: offset, timestamp: Timestamp(milliseconds: time), isDated: isDated)
+        let id = Array(id.utf8)
+        return ParentKey(of: origin, id: id.span)
+    }
+
+    private static let old = ParentKey("push.requests.v1:3:4711")
 
     @Test(
         arguments: [
-            (ParentKey(of: origin), .parent, "push.requests.v1:3:4711"),
-            (ParentKey(of: origin), .part(0), "push.requests.v1:3:4711/0"),
-            (ParentKey(of: origin), .part(9999), "push.requests.v1:3:4711/9999"),
+            (key(), .parent, "push.requests.v1:3:4711:b8f8baf361a1f912"),
+            (key(), .part(0), "push.requests.v1:3:4711:b8f8baf361a1f912/0"),
+            (key(), .part(9999), "push.requests.v1:3:4711:b8f8baf361a1f912/9999"),
+            (old, .parent, "push.requests.v1:3:4711"),
+            (old, .part(12), "push.requests.v1:3:4711/12"),
             (ParentKey(fileID: "news-7"), .parent, ":file:news-7"),
             (ParentKey(fileID: "news-7"), .progress, ":file:news-7/progress"),
         ] as [(ParentKey, ParentKey.Role, String)])
@@ -31,19 +41,28 @@ struct ParentKeyTests {
         }
     }
 
+    /// A topic may be made again, so that one place holds several requests one after another.
+    @Test func aKeyIsThatOfARequestAndNotOfItsPlace() {
+        let keys = [Self.key(), Self.key(time: 1_795_176_000_001), Self.key("other"), Self.key(isDated: false), Self.old]
+        #expect(Set(keys).count == keys.count)
+        #expect(Set(keys.map(\.digest)).count == keys.count)
+        #expect(keys.allSatisfy { $0.isKey(at: "push.requests.v1:3:4711") && !$0.isKey(at: "push.requests.v1:3:471") })
+        // The moment of its reading tells nothing: it is another one when it is read again.
+        #expect(Self.key(time: 1, isDated: false) == Self.key(time: 2, isDated: false))
+    }
+
     @Test func theLongestPlaceFits() {
         let longest = RecordOrigin(
-            topic: String(repeating: "t", count: 249), partition: .max, offset: .max, timestamp: Timestamp(milliseconds: 0))
-        #expect(ParentKey(of: longest).text.utf8.count <= ParentKey.maximumByteCount)
+            topic: String(repeating: "t", count: 249), partition: .max, offset: .max, timestamp: Timestamp(milliseconds: .max))
+        let id = [UInt8](repeating: 0x61, count: 500)
+        #expect(ParentKey(of: longest, id: id.span).text.utf8.count <= ParentKey.maximumByteCount)
     }
 
     @Test(arguments: [1, 2, 12, 97] as [Int32])
     func partitionsAreUsedEvenly(_ count: Int32) throws {
         var used = [Int](repeating: 0, count: Int(count))
         for offset in 0..<20_000 {
-            let origin = RecordOrigin(
-                topic: "push.requests.v1", partition: 0, offset: Int64(offset), timestamp: Timestamp(milliseconds: 0))
-            let place = Int(ParentKey(of: origin).partition(of: count))
+            let place = Int(Self.key(offset: Int64(offset)).partition(of: count))
             try #require(used.indices.contains(place))
             used[place] += 1
         }
