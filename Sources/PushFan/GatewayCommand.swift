@@ -107,12 +107,16 @@ struct GatewayProgram {
         supervision.begin()
         defer { supervision.end() }
         let ended = DispatchSemaphore(value: 0)
-        stop.reaches { ended.signal() }
+        let end = EndLimit(.seconds(30), log: services.log)
+        stop.reaches {
+            end.begin()
+            ended.signal()
+        }
         reload.reaches { [supervision, settings, readAgain, log = services.log] in
             supervision.reload { Self.renewKafka(of: settings, reading: readAgain, log: log) }
         }
         ended.wait()
-        supervision.stop(within: .seconds(30))
+        supervision.stop(within: end.limit)
         services.log.info(.draining, "the gateway answers what waits, and refuses new calls")
         service.stop()
     }

@@ -9,6 +9,8 @@ public struct BrokerSilence: Sendable {
         case silent(BrokerFailure.Cause?)
         /// One has answered, after it was said that none did.
         case answered
+        /// The library does not free a client. It is left to itself.
+        case unfreed
     }
 
     /// From the first question to the first line.

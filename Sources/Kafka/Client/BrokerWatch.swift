@@ -14,6 +14,7 @@ public final class BrokerWatch: Sendable {
         public var line: String {
             switch event {
             case .answered: "a broker answers at \(brokers) now"
+            case .unfreed: "a Kafka client cannot be freed, and is left to itself: the process ends without waiting for it"
             case .silent(let cause):
                 "\(cause?.isRefusal == true ? "no broker lets us in" : "no broker answers") at \(brokers) (\(reason)); "
                     + "trying on; \(question)"
@@ -37,6 +38,7 @@ public final class BrokerWatch: Sendable {
         var silence = BrokerSilence()
         var brokers = ""
         var timer: (any DispatchSourceTimer)?
+        var hasSaidUnfreed = false
     }
 
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -95,6 +97,15 @@ public final class BrokerWatch: Sendable {
     func answered() {
         guard isWaiting else { return }
         finish { $0.answered() }
+    }
+
+    /// Says that the library does not free a client. Once, and also when the watch is over: clients are freed last.
+    func leftUnfreed() {
+        state.withLock { state in
+            guard !state.hasSaidUnfreed else { return }
+            state.hasSaidUnfreed = true
+            say(Notice(brokers: state.brokers, event: .unfreed))
+        }
     }
 
     private func check() {

@@ -40,8 +40,14 @@ final class ClientHandle: @unchecked Sendable {
 
     deinit {
         topics.withLock { for topic in $0 { rd_kafka_topic_destroy(topic.pointer) } }
-        // A consumer was closed before, or is not to be waited for; the flag means nothing to a producer.
-        rd_kafka_destroy_flags(pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
+        let (client, inbox) = (UnfreedClient(pointer: pointer), inbox)
+        let isFreed = KafkaLibrary.frees.make {
+            // A consumer was closed before, or is not to be waited for; the flag means nothing to a producer.
+            rd_kafka_destroy_flags(client.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
+            // The library's callbacks need it until then.
+            withExtendedLifetime(inbox) {}
+        }
+        if !isFreed { diagnosis.watch?.leftUnfreed() }
     }
 
     /// True if properties or certificates have changed since it was made, so that another must take its place.
@@ -89,6 +95,21 @@ final class ClientHandle: @unchecked Sendable {
 private struct TopicHandle: @unchecked Sendable {
     let name: String
     let pointer: OpaquePointer
+}
+
+/// A client that only waits to be freed. `@unchecked Sendable`: no one else has it any more.
+private struct UnfreedClient: @unchecked Sendable {
+    let pointer: OpaquePointer
+}
+
+extension KafkaLibrary {
+    /// The ends of clients. Freeing one takes some milliseconds, or for ever where a partition of a deleted topic still holds a broker
+    /// (librdkafka 2.0.2, page Kafka, "Calls that hang").
+    fileprivate static let frees = LimitedCalls(named: "pushfan-free", limit: .seconds(3), laterLimit: .milliseconds(200))
+
+    /// The number of clients that the library did not free in time, and has not freed since. Its threads still work for them, so a process
+    /// that has some must end without what usually runs at an exit.
+    public static var unfreedCount: Int { frees.overdueCount }
 }
 
 private func discardLog(
