@@ -149,6 +149,7 @@ extension WorkerLoop {
             case .positionsFailed(let error, let epoch): positionsFailed(error, epoch: epoch)
             case .probed(let error): probed(error)
             case .surveyed(let unread): perform(membership.surveyed(unread.map { Membership.Partition($0) }, now: now))
+            case .control(let end, let epoch): controlAnswered(end, epoch: epoch)
             case .committed(let lanes): committed(lanes)
             case .impossible(let reason) where cycle.isOffering:
                 metrics.commitFailures.increment()

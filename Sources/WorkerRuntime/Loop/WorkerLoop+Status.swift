@@ -56,7 +56,8 @@ extension WorkerLoop {
             },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
-            partitions: [], problem: LoopStatus.problem([health.controlProblem] + ports.map(\.fleetProblem)))
+            partitions: [], heedsCancellations: health.controlAbsence == nil && !controlTopic.hasLapsed,
+            problem: LoopStatus.problem([health.controlProblem, health.controlAbsence] + ports.map(\.fleetProblem)))
         let work = flights.work(in: epoch)
         marks.note(work)
         let due = timers.firstDue(of: work.generations)

@@ -32,6 +32,9 @@ struct JobDispatcher {
             }
         case .probe(let partitions): return .probed(reader.probe(partitions))
         case .survey(let awaiting): return .surveyed((try? reader.survey(awaiting: awaiting)) ?? [])
+        case .control(let epoch):
+            let end = try? reader.controlEnd(publisher.prepare())
+            return .control(end ?? .missing, epoch: epoch)
         case .commit(let job): return publisher.commit(job)
         case .stop:
             publisher.close()
