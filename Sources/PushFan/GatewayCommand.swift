@@ -86,6 +86,7 @@ struct GatewayProgram {
             .started, "a gateway starts", [.version: .string(Program.version), .hub: .string(configuration.hubName)])
         log.warnOfLimit(below: GatewayService.descriptorsNeeded)
         try serve(service)
+        if let failure = settings.brokerWatch?.clusterFailure { throw CommandFailure(.temporary, failure.description) }
         log.info(.stopped, "the gateway has stopped")
         log.flushSuppressed()
         return .done
@@ -109,6 +110,10 @@ struct GatewayProgram {
         let ended = DispatchSemaphore(value: 0)
         let end = EndLimit(.seconds(30), log: services.log)
         stop.reaches {
+            end.begin()
+            ended.signal()
+        }
+        settings.brokerWatch?.onOtherCluster {
             end.begin()
             ended.signal()
         }

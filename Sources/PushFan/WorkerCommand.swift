@@ -155,7 +155,7 @@ extension WorkerFailure {
     fileprivate var exitCode: ExitCode {
         switch self {
         case .fenced, .configuration: .configuration
-        case .takenOver, .interrupted, .uncommitted: .temporary
+        case .takenOver, .interrupted, .uncommitted, .otherCluster: .temporary
         case .notAllowed: .notAllowed
         case .kafka, .system: .failed
         }

@@ -7,6 +7,10 @@ extension Log {
         BrokerWatch(now: now) { [self] notice in
             switch notice.event {
             case .answered: info(.brokerConnection, "a broker answers now", [.address: .string(notice.brokers)])
+            case .otherCluster(let change):
+                error(
+                    .brokerConnection, "another Kafka cluster answers; nothing more is written or called, and the process ends",
+                    [.address: .string(notice.brokers), .reason: .string(change)])
             case .unfreed: warning(.kafkaError, "a Kafka client cannot be freed; the process does not wait for it")
             case .silent(let cause):
                 warning(

@@ -58,6 +58,28 @@ final class ClientHandle: @unchecked Sendable {
         tokens?.failure.map { KafkaError(RD_KAFKA_RESP_ERR__AUTHENTICATION, message: $0.reason) }
     }
 
+    /// Notes the cluster that the client knows by now, as its brokers last said. Asks none.
+    ///
+    /// - Throws: Another cluster answers than the first that the process has seen (`isOtherCluster`).
+    func checkCluster() throws(KafkaError) {
+        guard let watch = diagnosis.watch else { return }
+        if let id = rd_kafka_clusterid(pointer, 0) {
+            watch.saw(cluster: String(cString: id))
+            rd_kafka_mem_free(pointer, id)
+        }
+        if let failure = watch.clusterFailure { throw failure }
+    }
+
+    /// The failure of `checkCluster`, if there is one.
+    var clusterFailure: KafkaError? {
+        do throws(KafkaError) {
+            try checkCluster()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Has the client log in as `login` when it connects next. Nil, and what the library refuses, changes nothing.
     func logIn(as login: Login?) {
         guard let login else { return }
@@ -121,5 +143,11 @@ private func receiveLog(
 ) {
     guard let client, let opaque = rd_kafka_opaque(client), let facility, let message else { return }
     let line = LogLine(level: Int(level), facility: String(cString: facility), message: String(cString: message))
-    ClientInbox.from(opaque).receive(.log(line))
+    let inbox = ClientInbox.from(opaque)
+    if line.facility == "CLUSTERID", let id = rd_kafka_clusterid(client, 0) {
+        inbox.saw(cluster: String(cString: id))
+        rd_kafka_mem_free(client, id)
+        rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE)
+    }
+    inbox.receive(.log(line))
 }

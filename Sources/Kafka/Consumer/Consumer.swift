@@ -180,6 +180,9 @@ public final class Consumer {
     /// True if properties or certificates have changed since it was made (`LiveProperties`). It works on, and another should take its place.
     public var isOutdated: Bool { (try? lease.current())?.isOutdated ?? false }
 
+    /// The reason that the process may not go on: another cluster answers than the first. Nil while none does. To be asked once a second.
+    public var clusterFailure: KafkaError? { (try? lease.current())?.clusterFailure }
+
     /// The oldest and the next offset of a partition as the last fetch reported them, or nil before the first.
     ///
     /// - Parameter slot: The partition's index in `assignment`.

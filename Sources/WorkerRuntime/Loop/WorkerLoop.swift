@@ -183,6 +183,7 @@ final class WorkerLoop {
         expireWaitingCalls()
         expireWaitingPolls()
         noteReaderEvents()
+        if let error = consumer.clusterFailure { fail(WorkerFailure(fatal: error)) }
         watchControl()
         startEverySecond()
         measureLag()
