@@ -84,6 +84,11 @@ public struct KafkaError: Error, Sendable, Equatable {
         KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, message: "the transaction took longer than the broker keeps one open")
     }
 
+    /// Another cluster that answers in the place of the first. No client of the process may go on.
+    static func otherCluster(_ change: String) -> KafkaError {
+        KafkaError(RD_KAFKA_RESP_ERR__CONFLICT, message: change, isFatal: true)
+    }
+
     /// A topic that is missing at present, or a partition of it.
     public static func unknownTopic(_ name: String) -> KafkaError {
         KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, message: "topic '\(name)', or a partition of it, is missing")
@@ -197,6 +202,9 @@ extension KafkaError {
 
     /// The client works, and another must replace it: its properties, or the certificates that they name, have changed.
     public var isOutdated: Bool { matches(RD_KAFKA_RESP_ERR__OUTDATED) }
+
+    /// Another cluster answers than the first that the process has seen.
+    public var isOtherCluster: Bool { isFatal && matches(RD_KAFKA_RESP_ERR__CONFLICT) }
 
     /// The client was closed before the call.
     public var isClosed: Bool { matches(RD_KAFKA_RESP_ERR__DESTROY) }

@@ -86,6 +86,7 @@ struct GatewayProgram {
             .started, "a gateway starts", [.version: .string(Program.version), .hub: .string(configuration.hubName)])
         log.warnOfLimit(below: GatewayService.descriptorsNeeded)
         try serve(service)
+        if let failure = settings.brokerWatch?.clusterFailure { throw CommandFailure(.temporary, failure.description) }
         log.info(.stopped, "the gateway has stopped")
         log.flushSuppressed()
         return .done
@@ -107,12 +108,20 @@ struct GatewayProgram {
         supervision.begin()
         defer { supervision.end() }
         let ended = DispatchSemaphore(value: 0)
-        stop.reaches { ended.signal() }
+        let end = EndLimit(.seconds(30), log: services.log)
+        stop.reaches {
+            end.begin()
+            ended.signal()
+        }
+        settings.brokerWatch?.onOtherCluster {
+            end.begin()
+            ended.signal()
+        }
         reload.reaches { [supervision, settings, readAgain, log = services.log] in
             supervision.reload { Self.renewKafka(of: settings, reading: readAgain, log: log) }
         }
         ended.wait()
-        supervision.stop(within: .seconds(30))
+        supervision.stop(within: end.limit)
         services.log.info(.draining, "the gateway answers what waits, and refuses new calls")
         service.stop()
     }

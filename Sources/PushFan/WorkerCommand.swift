@@ -92,8 +92,10 @@ struct WorkerProgram {
             var services = WorkerServices(metrics: metrics, log: log, health: health)
             services.status = status
             let worker = try Worker(configuration, services: services)
-            stop.reaches { [supervision, drain = configuration.drainTimeout] in
-                supervision.stop(within: drain + .seconds(25))
+            let end = EndLimit(configuration.drainTimeout + configuration.transactionTimeout + .seconds(5), log: log)
+            stop.reaches { [supervision] in
+                end.begin()
+                supervision.stop(within: end.limit + .seconds(5))
                 worker.stop()
             }
             let reloading = Reloading(worker, settings: settings, log: log, read: readAgain)
@@ -153,7 +155,7 @@ extension WorkerFailure {
     fileprivate var exitCode: ExitCode {
         switch self {
         case .fenced, .configuration: .configuration
-        case .takenOver, .interrupted, .uncommitted: .temporary
+        case .takenOver, .interrupted, .uncommitted, .otherCluster: .temporary
         case .notAllowed: .notAllowed
         case .kafka, .system: .failed
         }

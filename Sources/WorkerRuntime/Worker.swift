@@ -14,6 +14,8 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case takenOver(String)
     /// Brokers took the worker for an outdated one, and it was asked to stop before it could join again.
     case interrupted(String)
+    /// Another cluster answers at the address of the one that the worker has worked with.
+    case otherCluster(String)
     /// The Kafka client has failed for good.
     case kafka(String)
     /// The brokers do not allow the worker's user to do what a worker does.
@@ -36,6 +38,7 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .interrupted(let reason):
             "brokers took this worker for an outdated one, and it was asked to stop before it could join again; "
                 + "requests without a result will be redelivered (\(reason))"
+        case .otherCluster(let reason): "\(reason); started again, it goes by `kafka.start`, as at any first start"
         case .kafka(let reason): "the Kafka client has failed for good: \(reason)"
         case .notAllowed(let reason): "a right of this worker's user is missing (`pushfan doctor` says which): \(reason)"
         case .configuration(let reason): "the settings for Kafka cannot be used: \(reason)"
@@ -53,7 +56,10 @@ extension WorkerFailure {
     /// The meaning of an error after which a client works no more.
     init(fatal error: KafkaError) {
         let reason = error.description
-        self = error.isFenced ? .fenced(reason) : error.isAuthorization ? .notAllowed(reason) : .kafka(reason)
+        self =
+            error.isOtherCluster
+            ? .otherCluster(reason)
+            : error.isFenced ? .fenced(reason) : error.isAuthorization ? .notAllowed(reason) : .kafka(reason)
     }
 }
 

@@ -22,6 +22,23 @@ import Testing
         #expect(members.map(\.raw) == [Self.page, newer] && members.map(\.page.loops.count) == [1, 0])
     }
 
+    /// The reports of workers as they come, and what is said to who cancels.
+    @Test(
+        arguments: [
+            ([], nil), (["{}"], nil), ([#"{"cancellations_off":false},{}"#], nil),
+            ([#"{"cancellations_off":true}"#], "no worker reads control at present"),
+            ([#"{},{"cancellations_off":true}"#, "{}", "{}"], "1 of 3 workers do not read control at present"),
+        ] as [([String], String?)])
+    func whoCancelsHearsOfWorkersThatDoNotSeeIt(_ loops: [String], _ words: String?) {
+        var fleet = Fleet()
+        for (place, text) in loops.enumerated() {
+            fleet.take(key: Self.key("w\(place)"), value: Array(#"{"loops":[\#(text)]}"#.utf8), heardAt: Self.start)
+        }
+        let note = fleet.cancellationNote(topic: "control", at: Self.start)
+        #expect((note == nil) == (words == nil) && note?.hasPrefix(words ?? "") != false)
+        #expect(fleet.cancellationNote(topic: "control", at: Self.start + Fleet.staleAge + 1) == nil, "who is silent may be gone")
+    }
+
     @Test(arguments: [
         (Int64(0), false, true), (10_000, false, true), (10_001, true, true), (59_999, true, true), (60_000, true, false),
         (-5, false, true),

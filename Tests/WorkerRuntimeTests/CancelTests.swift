@@ -228,6 +228,46 @@ struct CancelTests {
         #expect(bench.status.statuses.allSatisfy { $0.problem == nil })
     }
 
+    /// The embedded broker only says that it is missing.
+    @Test func aControlTopicThatComesLateIsReadFromThenOn() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        let cluster = try #require(bench.cluster)
+        cluster.setTopic(bench.topics.control, isMissing: true)
+        let worker = try bench.startWorker()
+        #expect(eventually { bench.metric("pushfan_assigned_partitions") > 0 })
+        let words = "the control topic \(bench.topics.control) is missing"
+        #expect(eventually { bench.status.statuses.contains { $0.problem?.contains(words) == true && !$0.heedsCancellations } })
+        #expect(eventually { worker.report(.ready).passes })
+        #expect(worker.report(.ready).checks.contains { $0.name == "group" && $0.lack?.contains(words) == true })
+        try bench.publish(Self.request("later", in: 7_200_000))
+        #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
+        cluster.setTopic(bench.topics.control, isMissing: false)
+        try bench.cancel(["later"])
+        #expect(bench.passTime(by: .seconds(5)) { bench.metric("pushfan_cancellations") == 1 })
+        try bench.results(1)
+        #expect(eventually { bench.status.statuses.allSatisfy { $0.problem == nil && $0.heedsCancellations } })
+        #expect(worker.report(.ready).checks.allSatisfy { $0.lack == nil })
+        try worker.stop()
+        #expect(try bench.resultsByRequest()["later"]?.summary == "cancelled cancelled cancelled 0")
+        #expect(bench.logLines.all.count { $0.contains("cancellations are off") } == 1)
+    }
+
+    @Test(.needsKafka) func aControlTopicThatIsMadeAnewIsReadAgain() throws {
+        let bench = try Bench(.real, partitions: 1)
+        let worker = try bench.startWorker()
+        try bench.cancel(["a", "b", "c"])
+        #expect(eventually { bench.metric("pushfan_cancellations") == 3 })
+        try Deletion.delete([bench.topics.control], bench)
+        #expect(eventually { bench.status.statuses.contains { !$0.heedsCancellations } })
+        try bench.create(bench.topics.control)
+        try bench.publish(Self.request("later", in: 7_200_000))
+        try bench.cancel(["later"])
+        #expect(bench.passTime(by: .seconds(5)) { bench.metric("pushfan_cancellations") == 4 })
+        try bench.results(1)
+        try worker.stop()
+        #expect(try bench.resultsByRequest()["later"]?.summary == "cancelled cancelled cancelled 0")
+    }
+
     @Test func withoutTheTopicRequestsAreSentAsEver() throws {
         let bench = try Bench(.quickest, partitions: 1)
         let worker = try bench.startWorker { $0.topics.control = "\(bench.name).nothing" }

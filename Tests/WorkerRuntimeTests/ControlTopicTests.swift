@@ -91,6 +91,36 @@ import Testing
         #expect(topic.cancellations.isEmpty, "what expires is not forgotten before its time")
     }
 
+    /// The seconds after which a look is due at a topic that is not there, and how long it is waited for the next.
+    @Test func aTopicThatIsMissingOrNotAllowedIsLookedForAgainAndAgain() {
+        var topic = ControlTopic()
+        topic.begin(slot: 0, end: .missing, now: 0)
+        func looks(until end: Int) -> [Int] {
+            (1...end).filter { topic.isDueForSearch(now: MonotonicTime(nanoseconds: Int64($0) * 1_000_000_000)) }
+        }
+        #expect(topic.isAbsent && looks(until: 120) == [5, 15, 35, 65, 95])
+        topic.begin(slot: 3, end: .at(2), now: 0)
+        #expect(!topic.isAbsent && looks(until: 120) == [], "it is read")
+        Self.take("r", at: 0, into: &topic)
+        topic.lose(now: 0)
+        #expect(topic.isAbsent && topic.allowsRequests && topic.slot == nil && looks(until: 20) == [5, 15])
+        #expect(topic.starts(in: Self.topics, end: .at(7)).map(\.start) == [.beginning], "it may be another by now")
+        topic.stop()
+        #expect(!topic.isAbsent, "no partition is assigned")
+    }
+
+    @Test func aTopicThatEndsBeforeWhatWasReadIsAnother() {
+        var topic = ControlTopic()
+        topic.begin(slot: 0, end: .at(9), now: 0)
+        topic.reached(9)
+        #expect(topic.starts(in: Self.topics, end: .at(9)).map(\.start) == [.offset(9)])
+        #expect(topic.starts(in: Self.topics, end: .at(1)).map(\.start) == [.beginning])
+        topic.begin(slot: 0, end: .at(1), now: 0)
+        #expect(!topic.allowsRequests)
+        Self.take("r", at: 0, into: &topic)
+        #expect(topic.allowsRequests)
+    }
+
     @Test(arguments: [(ControlEnd.unknown, "no leader of the control topic"), (.at(5), "cannot be read")])
     func whatStandsStillForLongIsSaidAndHoldsNothingUp(_ end: ControlEnd, _ words: String) throws {
         var topic = ControlTopic()

@@ -113,6 +113,25 @@ struct MissingTopicTests {
         #expect(last < next)
     }
 
+    /// The client hears of it while it fetches. To free it took for ever then.
+    @Test(.needsKafka, arguments: ["requests", "delays", "all"])
+    func aWorkerAtRestWhoseTopicsAreDeletedEndsInTime(_ kind: String) throws {
+        let bench = try Bench(.real, partitions: 4)
+        let worker = try bench.startWorker()
+        try bench.publish(Deletion.request("before"))
+        try bench.results(1)
+        let (requests, delays) = ([bench.topics.requests, bench.topics.requestsHigh], bench.topics.delays)
+        try Deletion.delete(kind == "requests" ? requests : kind == "delays" ? delays : bench.topics.all, bench)
+        let lookEnd = ContinuousClock.now + .seconds(10)
+        _ = eventually { ContinuousClock.now >= lookEnd || bench.logLines.all.contains { $0.contains("UNKNOWN_T") } }
+        let start = ContinuousClock.now
+        worker.askToStop()
+        // With all topics gone there may be something that it cannot commit.
+        _ = Result { try worker.wait() }
+        #expect(worker.hasEnded)
+        #expect(ContinuousClock.now - start < .seconds(60))
+    }
+
     /// The embedded broker deletes nothing. It only says that topics are missing.
     @Test(arguments: [[1], [1, 2, 3]])
     func aLaneOfWhichBrokersSayThatItIsMissingIsReplacedByTheNearest(lanes: [Int]) throws {

@@ -84,6 +84,20 @@ package struct Fleet: Sendable {
         }.sorted { $0.id < $1.id }
     }
 
+    /// The sentence for who cancels requests while workers do not see it, or nil where all that report themselves do.
+    ///
+    /// - Parameters:
+    ///   - topic: The control topic.
+    ///   - now: The present moment.
+    /// - Returns: The sentence.
+    package func cancellationNote(topic: String, at now: Int64) -> String? {
+        let workers = members(at: now).filter { !$0.isStale }
+        let blind = workers.filter { $0.page.loops.contains { !$0.heedsCancellations } }
+        guard !blind.isEmpty else { return nil }
+        let who = blind.count == workers.count ? "no worker reads" : "\(blind.count) of \(workers.count) workers do not read"
+        return "\(who) \(topic) at present, and cancelled requests may be sent until that is so: `pushfan status` says why"
+    }
+
     private mutating func keep(_ value: [UInt8]?, under key: [UInt8]?, from origin: Origin, at now: Int64) {
         guard let key, !key.isEmpty, key.count <= Self.largestKey else { return }
         guard let value else {

@@ -16,6 +16,8 @@ package struct WorkerPage: Sendable, Equatable {
         package var lastCommit: Timestamp?
         package var hubs: [Hub] = []
         package var partitions: [Partition] = []
+        /// False while it does not see what is cancelled.
+        package var heedsCancellations = true
         /// A further obstacle to requests, or an ignored setting, in the worker's own words.
         package var problem: String?
         /// The requests that wait for a hub that its settings do not have, by the hub's name.
@@ -170,6 +172,7 @@ private struct PageReader {
         loop.finishedPerSecond = digits("finished_per_second", node) ?? ""
         loop.lastRebalance = moment("last_rebalance", node)
         loop.lastCommit = moment("last_commit", node)
+        loop.heedsCancellations = !isTrue("cancellations_off", node)
         loop.problem = text("trouble", node)
         if let list = document.member("unknown_hubs", of: node), document.kind(of: list) == .array {
             document.forEachElement(of: list) {

@@ -45,6 +45,12 @@ struct ClusterSnapshot {
             let code = rd_kafka_metadata(client.pointer, 0, nil, &metadata, min(left, slice).timeoutMilliseconds)
             if code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata {
                 client.diagnosis.watch?.answered()
+                do throws(KafkaError) {
+                    try client.checkCluster()
+                } catch {
+                    rd_kafka_metadata_destroy(metadata)
+                    throw error
+                }
                 return metadata
             }
             reason = worstError() ?? reason ?? client.tokenError

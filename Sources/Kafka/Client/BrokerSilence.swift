@@ -9,6 +9,10 @@ public struct BrokerSilence: Sendable {
         case silent(BrokerFailure.Cause?)
         /// One has answered, after it was said that none did.
         case answered
+        /// Another cluster answers than the first, as the sentence says.
+        case otherCluster(String)
+        /// The library does not free a client. It is left to itself.
+        case unfreed
     }
 
     /// From the first question to the first line.

@@ -14,6 +14,8 @@ public final class BrokerWatch: Sendable {
         public var line: String {
             switch event {
             case .answered: "a broker answers at \(brokers) now"
+            case .otherCluster(let change): "\(change); nothing more is written"
+            case .unfreed: "a Kafka client cannot be freed, and is left to itself: the process ends without waiting for it"
             case .silent(let cause):
                 "\(cause?.isRefusal == true ? "no broker lets us in" : "no broker answers") at \(brokers) (\(reason)); "
                     + "trying on; \(question)"
@@ -34,14 +36,18 @@ public final class BrokerWatch: Sendable {
     }
 
     private struct State {
+        var cluster = ClusterIdentity()
+        var changed: [@Sendable () -> Void] = []
         var silence = BrokerSilence()
         var brokers = ""
         var timer: (any DispatchSourceTimer)?
+        var hasSaidUnfreed = false
     }
 
     private let now: @Sendable () -> ContinuousClock.Instant
     private let say: @Sendable (Notice) -> Void
     private let isOver = Atomic<Bool>(false)
+    private let isOther = Atomic<Bool>(false)
     /// Protects it, and keeps notices in their order. `say` is called while it is held, so that must not come back here.
     private let state = Mutex(State())
 
@@ -95,6 +101,41 @@ public final class BrokerWatch: Sendable {
     func answered() {
         guard isWaiting else { return }
         finish { $0.answered() }
+    }
+
+    /// The reason that no client may go on: another cluster has answered than the first. Nil while none has.
+    public var clusterFailure: KafkaError? {
+        guard isOther.load(ordering: .acquiring) else { return nil }
+        return state.withLock(\.cluster.change).map { .otherCluster($0) }
+    }
+
+    /// Sets what is called, on any thread, once another cluster has answered than the first. It is called at once if one has.
+    public func onOtherCluster(_ body: @escaping @Sendable () -> Void) {
+        let isLate = state.withLock { state in
+            state.changed.append(body)
+            return state.cluster.other != nil
+        }
+        if isLate { body() }
+    }
+
+    /// Notes the id of the cluster that a client works with.
+    func saw(cluster id: String) {
+        let changed = state.withLock { state -> [@Sendable () -> Void] in
+            guard state.cluster.note(id), let change = state.cluster.change else { return [] }
+            isOther.store(true, ordering: .releasing)
+            say(Notice(brokers: state.brokers, event: .otherCluster(change)))
+            return state.changed
+        }
+        for body in changed { body() }
+    }
+
+    /// Says that the library does not free a client. Once, and also when the watch is over: clients are freed last.
+    func leftUnfreed() {
+        state.withLock { state in
+            guard !state.hasSaidUnfreed else { return }
+            state.hasSaidUnfreed = true
+            say(Notice(brokers: state.brokers, event: .unfreed))
+        }
     }
 
     private func check() {

@@ -34,7 +34,7 @@ extension ClientEvent {
             self = .statistics(Array(String(cString: json).utf8))
         case RD_KAFKA_EVENT_LOG:
             guard let line = Self.logLine(event, of: client) else { return nil }
-            self = .log(line)
+            if line.facility == "CLUSTERID", let error = client.clusterFailure { self = .error(error) } else { self = .log(line) }
         default: return nil
         }
     }

@@ -40,8 +40,14 @@ final class ClientHandle: @unchecked Sendable {
 
     deinit {
         topics.withLock { for topic in $0 { rd_kafka_topic_destroy(topic.pointer) } }
-        // A consumer was closed before, or is not to be waited for; the flag means nothing to a producer.
-        rd_kafka_destroy_flags(pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
+        let (client, inbox) = (UnfreedClient(pointer: pointer), inbox)
+        let isFreed = KafkaLibrary.frees.make {
+            // A consumer was closed before, or is not to be waited for; the flag means nothing to a producer.
+            rd_kafka_destroy_flags(client.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
+            // The library's callbacks need it until then.
+            withExtendedLifetime(inbox) {}
+        }
+        if !isFreed { diagnosis.watch?.leftUnfreed() }
     }
 
     /// True if properties or certificates have changed since it was made, so that another must take its place.
@@ -50,6 +56,28 @@ final class ClientHandle: @unchecked Sendable {
     /// The reason for which the client has no token to log in with, or nil. Of its events only the first of several alike tells it.
     var tokenError: KafkaError? {
         tokens?.failure.map { KafkaError(RD_KAFKA_RESP_ERR__AUTHENTICATION, message: $0.reason) }
+    }
+
+    /// Notes the cluster that the client knows by now, as its brokers last said. Asks none.
+    ///
+    /// - Throws: Another cluster answers than the first that the process has seen (`isOtherCluster`).
+    func checkCluster() throws(KafkaError) {
+        guard let watch = diagnosis.watch else { return }
+        if let id = rd_kafka_clusterid(pointer, 0) {
+            watch.saw(cluster: String(cString: id))
+            rd_kafka_mem_free(pointer, id)
+        }
+        if let failure = watch.clusterFailure { throw failure }
+    }
+
+    /// The failure of `checkCluster`, if there is one.
+    var clusterFailure: KafkaError? {
+        do throws(KafkaError) {
+            try checkCluster()
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Has the client log in as `login` when it connects next. Nil, and what the library refuses, changes nothing.
@@ -91,6 +119,21 @@ private struct TopicHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 }
 
+/// A client that only waits to be freed. `@unchecked Sendable`: no one else has it any more.
+private struct UnfreedClient: @unchecked Sendable {
+    let pointer: OpaquePointer
+}
+
+extension KafkaLibrary {
+    /// The ends of clients. Freeing one takes some milliseconds, or for ever where a partition of a deleted topic still holds a broker
+    /// (librdkafka 2.0.2, page Kafka, "Calls that hang").
+    fileprivate static let frees = LimitedCalls(named: "pushfan-free", limit: .seconds(3), laterLimit: .milliseconds(200))
+
+    /// The number of clients that the library did not free in time, and has not freed since. Its threads still work for them, so a process
+    /// that has some must end without what usually runs at an exit.
+    public static var unfreedCount: Int { frees.overdueCount }
+}
+
 private func discardLog(
     _ client: OpaquePointer?, level: Int32, facility: UnsafePointer<CChar>?, message: UnsafePointer<CChar>?
 ) {}
@@ -100,5 +143,11 @@ private func receiveLog(
 ) {
     guard let client, let opaque = rd_kafka_opaque(client), let facility, let message else { return }
     let line = LogLine(level: Int(level), facility: String(cString: facility), message: String(cString: message))
-    ClientInbox.from(opaque).receive(.log(line))
+    let inbox = ClientInbox.from(opaque)
+    if line.facility == "CLUSTERID", let id = rd_kafka_clusterid(client, 0) {
+        inbox.saw(cluster: String(cString: id))
+        rd_kafka_mem_free(client, id)
+        rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE)
+    }
+    inbox.receive(.log(line))
 }

@@ -43,6 +43,9 @@ final class ClientInbox: Sendable {
     /// Counts a request with records. Called by the library's threads.
     func noteSent() { sentRequests.add(1, ordering: .releasing) }
 
+    /// Notes the id of the cluster that the client works with now.
+    func saw(cluster id: String) { diagnosis.watch?.saw(cluster: id) }
+
     func receive(_ event: ClientEvent) {
         guard let event = redacted(event) else { return }
         state.withLock {

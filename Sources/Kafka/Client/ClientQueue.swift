@@ -14,7 +14,7 @@ final class ClientQueue {
 
     deinit {
         // The queue itself may outlive this reference and must not write to a descriptor that is somebody else's by then.
-        rd_kafka_queue_io_event_enable(pointer, -1, nil, 0)
+        signalNoMore()
         rd_kafka_queue_destroy(pointer)
     }
 
@@ -61,6 +61,9 @@ final class ClientQueue {
         }
     }
 
+    /// Writes to no descriptor any more.
+    func signalNoMore() { rd_kafka_queue_io_event_enable(pointer, -1, nil, 0) }
+
     /// Removes the next event, which the caller destroys.
     func nextEvent(waiting milliseconds: Int32 = 0) -> OpaquePointer? {
         rd_kafka_queue_poll(pointer, milliseconds)
@@ -86,6 +89,9 @@ final class ClientQueue {
     func nextMessage(waiting milliseconds: Int32 = 0) -> UnsafeMutablePointer<rd_kafka_message_t>? {
         rd_kafka_consume_queue(pointer, milliseconds)
     }
+
+    /// Drops the records and errors that it has.
+    func dropMessages() { while let message = nextMessage() { rd_kafka_message_destroy(message) } }
 
     /// The number of events or records in it.
     var count: Int { rd_kafka_queue_length(pointer) }

@@ -18,6 +18,9 @@ public final class Consumer {
     /// Nil after `close`.
     private var events: ClientQueue?
     private var partitionQueues: [ClientQueue] = []
+    /// Those of the assignment before. What they still have holds their partitions, and these hold the brokers: of a partition whose topic
+    /// was deleted the library forgets the queue, and then waits for ever when the client is freed (2.0.2).
+    private var formerQueues: [ClientQueue] = []
     private(set) var refill: PrefetchRefill?
     /// A rebalance was handed out and not answered yet.
     private var owesAnswer = false
@@ -110,6 +113,8 @@ public final class Consumer {
         let client = try client()
         // Of a partition that is assigned anew while it is assigned, librdkafka 2.0.2 delivers nothing.
         if !assignment.isEmpty { try unassign() }
+        // Before the same queues get a signal, and the records that are to be read.
+        dropFormerQueues()
         let list = OffsetList(capacity: positions.count)
         var queues: [ClientQueue] = []
         for (slot, position) in positions.enumerated() {
@@ -175,6 +180,9 @@ public final class Consumer {
     /// True if properties or certificates have changed since it was made (`LiveProperties`). It works on, and another should take its place.
     public var isOutdated: Bool { (try? lease.current())?.isOutdated ?? false }
 
+    /// The reason that the process may not go on: another cluster answers than the first. Nil while none does. To be asked once a second.
+    public var clusterFailure: KafkaError? { (try? lease.current())?.clusterFailure }
+
     /// The oldest and the next offset of a partition as the last fetch reported them, or nil before the first.
     ///
     /// - Parameter slot: The partition's index in `assignment`.
@@ -201,7 +209,9 @@ public final class Consumer {
         // The library waits for ever, even when it is destroyed, for the answer to a rebalance that was taken off its queue.
         if owesAnswer { rd_kafka_assign(client.pointer, nil) }
         events = nil
-        return Self.leave(client, timeout: timeout)
+        let hasLeft = Self.leave(client, timeout: timeout)
+        dropFormerQueues()
+        return hasLeft
     }
 }
 
@@ -247,8 +257,16 @@ extension Consumer {
     private func client() throws(KafkaError) -> ClientHandle { try lease.current() }
 
     private func releasePartitions() {
+        // A second release, of nothing, leaves those of the first.
+        if !partitionQueues.isEmpty { formerQueues = partitionQueues }
+        for queue in partitionQueues { queue.signalNoMore() }
         partitionQueues.removeAll()
         assignment.removeAll()
+    }
+
+    private func dropFormerQueues() {
+        for queue in formerQueues { queue.dropMessages() }
+        formerQueues.removeAll()
     }
 
     private func rebalance(_ event: OpaquePointer) -> ConsumerEvent? {

@@ -48,6 +48,7 @@ public struct ConsumerGroup: Sendable {
     public func commit(_ offsets: [OffsetCommit]) throws(KafkaError) {
         guard !offsets.isEmpty else { return }
         let client = try lease.current()
+        try client.checkCluster()
         let list = try OffsetList(offsets)
         try KafkaError.check(rd_kafka_commit(client.pointer, list.pointer, 0), what: "cannot commit offsets")
         try list.checkElements("cannot commit the offset")

@@ -54,6 +54,8 @@ extension Producer {
 
     private func perform(_ call: (OpaquePointer) -> OpaquePointer?) throws(KafkaError) {
         let client = try lease.current()
+        // Between a new connection and the answer to its first question, which comes before records, nothing shows the change.
+        try client.checkCluster()
         if let error = KafkaError(consuming: call(client.pointer)) { throw client.diagnosis.explain(error) }
         client.diagnosis.watch?.answered()
     }

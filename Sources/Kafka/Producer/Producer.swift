@@ -127,6 +127,7 @@ public final class Producer: Sendable {
         timestamp: Int64? = nil
     ) throws(KafkaError) {
         let client = try lease.current()
+        if let failure = client.diagnosis.watch?.clusterFailure { throw failure }
         let result = try headers.give { list in
             let result = withBytes(key) { key in
                 withBytes(value) { value in
@@ -161,6 +162,8 @@ public final class Producer: Sendable {
     /// - Throws: An error with `isClosed` after `close`.
     public func poll(timeout: Duration) throws(KafkaError) {
         let client = try lease.current()
+        // Not thrown, because reports are still to come.
+        if client.clusterFailure != nil { rd_kafka_purge(client.pointer, RD_KAFKA_PURGE_F_QUEUE) }
         rd_kafka_poll(client.pointer, timeout.timeoutMilliseconds)
     }
 
@@ -191,6 +194,8 @@ public final class Producer: Sendable {
     /// - Parameter timeout: How long to wait for records that are not written yet; what is left then is given up.
     public func close(timeout: Duration) {
         guard let client = lease.end() else { return }
+        // All that is left was for another cluster than the one that answers now.
+        if client.clusterFailure != nil { rd_kafka_purge(client.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
         rd_kafka_flush(client.pointer, timeout.timeoutMilliseconds)
         rd_kafka_purge(client.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
         rd_kafka_poll(client.pointer, 0)

@@ -78,31 +78,44 @@ public final class PartitionReader {
     ) throws(KafkaError) {
         stop()
         do throws(KafkaError) {
-            for (slot, position) in positions.enumerated() {
-                let topic = client.topic(try client.addTopic(position.partition.topic))
-                let queue = try ClientQueue.empty(of: client)
-                if let arrivals {
-                    queue.signal(arrivals, number: slot)
-                } else if wakeUpFileDescriptor >= 0 {
-                    queue.signal(wakeUpFileDescriptor)
-                }
-                try queue.startReading(topic: topic, partition: position.partition.partition, offset: position.start.value)
-                readings.append(Reading(topic: topic, queue: queue))
-                partitions.append(position.partition)
-            }
+            for (partition, start) in positions { try add(partition, at: start, arrivals: arrivals) }
         } catch {
             stop()
             throw error
         }
     }
 
+    /// Begins to read one more partition, behind the others.
+    ///
+    /// - Parameters:
+    ///   - partition: The partition. The number of those before becomes its slot.
+    ///   - start: The place where its reading begins.
+    ///   - arrivals: As for `start`.
+    /// - Throws: The library refused. The others are read on then.
+    public func add(_ partition: TopicPartition, at start: StartOffset, arrivals: Int32? = nil) throws(KafkaError) {
+        let topic = client.topic(try client.addTopic(partition.topic))
+        let queue = try ClientQueue.empty(of: client)
+        if let arrivals {
+            queue.signal(arrivals, number: partitions.count)
+        } else if wakeUpFileDescriptor >= 0 {
+            queue.signal(wakeUpFileDescriptor)
+        }
+        try queue.startReading(topic: topic, partition: partition.partition, offset: start.value)
+        readings.append(Reading(topic: topic, queue: queue))
+        partitions.append(partition)
+    }
+
     /// Stops reading and forgets what was fetched. A second call does nothing.
-    public func stop() {
-        for (partition, reading) in zip(partitions, readings) {
+    public func stop() { stop(from: 0) }
+
+    /// Stops reading the partitions from a slot on, and forgets what was fetched of them. The others are read on.
+    public func stop(from slot: Int) {
+        guard slot < partitions.count else { return }
+        for (partition, reading) in zip(partitions[slot...], readings[slot...]) {
             rd_kafka_consume_stop(reading.topic, partition.partition)
         }
-        readings.removeAll()
-        partitions.removeAll()
+        readings.removeSubrange(slot...)
+        partitions.removeSubrange(slot...)
     }
 
     /// Takes one record of a partition, if there is one, and lets `body` look at it. The descriptor is written only when an empty queue

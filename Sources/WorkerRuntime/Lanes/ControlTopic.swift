@@ -5,7 +5,7 @@ import PushModel
 
 /// The end of the control topic when partitions were assigned.
 enum ControlEnd: Sendable, Equatable {
-    /// There is no such topic.
+    /// There is no such topic, or it may not be read.
     case missing
     /// The topic is there, and its leader did not answer.
     case unknown
@@ -24,10 +24,27 @@ struct ControlTopic {
     private(set) var position: Int64?
     private var cursor = PartitionCursor(mayHaveRecords: false)
 
+    /// The looks at a topic that was not there, or not to be read, when it was to be: nil while it is read, or need not be.
+    private var absence: Absence?
+
+    private struct Absence {
+        var wait: Int64
+        var nextSearch: MonotonicTime
+    }
+
+    /// The wait before the first look at a topic that is missing, and the longest between two: nanoseconds. Each is twice the one before.
+    static let (firstWait, longestWait): (Int64, Int64) = (5_000_000_000, 30_000_000_000)
+
     private var end = ControlEnd.missing
     private var gate = ControlGate()
     /// The number of forgotten cancellations that were reported.
     private var reportedCount = 0
+
+    /// True if it must be read and cannot be: it was missing when partitions were assigned, was deleted, or reading is not allowed.
+    var isAbsent: Bool { absence != nil }
+
+    /// True while its leader does not answer, and requests go on without it.
+    var hasLapsed: Bool { gate.failure == .lapsed }
 
     /// True if a read may find a record.
     var mayHaveRecords: Bool { cursor.mayHaveRecords }
@@ -38,6 +55,8 @@ struct ControlTopic {
     /// The starts that the reader gets for it, when the topic ends at `end`. Nothing when there is none.
     func starts(in topics: Topics, end: ControlEnd) -> [(partition: TopicPartition, start: StartOffset)] {
         guard end != .missing else { return [] }
+        // One that ends before what was read of it was made again.
+        let position = if case .at(let end) = end { self.position.flatMap { $0 <= end ? $0 : nil } } else { self.position }
         let partition = TopicPartition(topic: topics.control, partition: CancelRecord.partition)
         return [(partition, position.map { StartOffset.offset($0) } ?? .beginning)]
     }
@@ -45,7 +64,8 @@ struct ControlTopic {
     /// Begins to read it where it was left.
     mutating func begin(slot: Int, end: ControlEnd, now: MonotonicTime) {
         stop()
-        guard end != .missing else { return }
+        guard end != .missing else { return beginAbsence(now: now) }
+        if case .at(let last) = end, let position, position > last { self.position = nil }
         self.slot = slot
         self.end = end
         cursor.noteArrivals()
@@ -73,9 +93,30 @@ struct ControlTopic {
         gate.reachedEnd()
     }
 
+    /// Ends its reading because it is missing, or not allowed. One that is there later may be another.
+    mutating func lose(now: MonotonicTime) {
+        stop()
+        position = nil
+        beginAbsence(now: now)
+    }
+
+    /// True when it is time to look whether it is there by now. To be called once a second.
+    mutating func isDueForSearch(now: MonotonicTime) -> Bool {
+        guard var absence, now >= absence.nextSearch else { return false }
+        absence.wait = min(absence.wait * 2, Self.longestWait)
+        absence.nextSearch = now.advanced(byNanoseconds: absence.wait)
+        self.absence = absence
+        return true
+    }
+
+    private mutating func beginAbsence(now: MonotonicTime) {
+        absence = Absence(wait: Self.firstWait, nextSearch: now.advanced(byNanoseconds: Self.firstWait))
+    }
+
     /// Ends its reading.
     mutating func stop() {
         slot = nil
+        absence = nil
         cursor.wasEmpty()
         end = .missing
         gate.reachedEnd()

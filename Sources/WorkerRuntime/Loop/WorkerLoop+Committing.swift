@@ -150,6 +150,7 @@ extension WorkerLoop {
             case .examined(let findings, let epoch): examined(findings, epoch: epoch)
             case .probed(let error): probed(error)
             case .surveyed(let unread): perform(membership.surveyed(unread.map { Membership.Partition($0) }, now: now))
+            case .control(let end, let epoch): controlAnswered(end, epoch: epoch)
             case .committed(let lanes): committed(lanes)
             case .impossible(let reason) where cycle.isOffering:
                 metrics.commitFailures.increment()

@@ -1,4 +1,5 @@
 import Delivery
+import EventLoop
 import Kafka
 import Observability
 import PushModel
@@ -15,11 +16,27 @@ extension WorkerLoop {
     /// Begins to read the control topic where it was left, in a slot of the reader of delay lanes.
     func beginControl(slot: Int, end: ControlEnd) {
         controlTopic.begin(slot: slot, end: end, now: now)
-        guard end == .missing, !partitions.isEmpty else { return }
-        log.warning(
-            .requestCancelled,
-            "cancellation is off: the control topic was missing or unreadable at assignment",
-            [.topic: .string(configuration.topics.control)])
+        sayAbsence()
+    }
+
+    /// Begins to read the control topic, if it is there by now, behind the partitions of the assignment.
+    func controlAnswered(_ end: ControlEnd, epoch: Int) {
+        guard epoch == self.epoch, controlTopic.isAbsent, end != .missing else { return }
+        let slot = delayReader.partitions.count
+        do throws(KafkaError) {
+            for (partition, start) in controlTopic.starts(in: configuration.topics, end: end) {
+                try delayReader.add(partition, at: start, arrivals: sources.reader.writeDescriptor)
+            }
+        } catch {
+            return noteKafkaError(error)
+        }
+        log.info(.requestCancelled, "the control topic is read from now on", [.topic: .string(configuration.topics.control)])
+        beginControl(slot: slot, end: end)
+    }
+
+    /// Says that the control topic cannot be read as long as it cannot, unless there is nothing that could be cancelled.
+    private func sayAbsence() {
+        health.controlAbsence(controlTopic.isAbsent && !partitions.isEmpty ? configuration.topics.control : nil)
     }
 
     /// Takes what has come on the control topic.
@@ -50,7 +67,9 @@ extension WorkerLoop {
         log.error(
             .requestCancelled, "the control topic cannot be read, so no request can be cancelled",
             [.topic: .string(configuration.topics.control), .reason: .string(error.description)])
-        controlTopic.stop()
+        if let slot = controlTopic.slot { delayReader.stop(from: slot) }
+        controlTopic.lose(now: now)
+        sayAbsence()
     }
 
     /// Ends what waits of the requests that are cancelled by now.
@@ -80,5 +99,9 @@ extension WorkerLoop {
         }
         health.control(
             controlTopic.advance(now: now, isBrokerDoubtful: health.isBrokerDoubtful, topic: configuration.topics.control))
+        sayAbsence()
+        if mode == .running, !partitions.isEmpty, controlTopic.isDueForSearch(now: now) {
+            committer.submit(.control(epoch: epoch))
+        }
     }
 }

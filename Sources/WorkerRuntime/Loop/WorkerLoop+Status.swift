@@ -63,9 +63,10 @@ extension WorkerLoop {
             },
             finishedPerSecond: facts.finishRate.perSecond, finished: metrics.tally.finished, callCount: metrics.tally.callCount,
             latency: metrics.tally.latency, lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit,
-            partitions: [],
+            partitions: [], heedsCancellations: health.controlAbsence == nil && !controlTopic.hasLapsed,
             problem: LoopStatus.problem(
-                [health.controlProblem, wholesProblem, LoopStatus.problem(ofUnknown: unknownHubs)] + ports.map(\.fleetProblem)),
+                [health.controlProblem, health.controlAbsence, wholesProblem, LoopStatus.problem(ofUnknown: unknownHubs)]
+                    + ports.map(\.fleetProblem)),
             unknownHubs: unknownHubs)
         let work = flights.work(in: epoch)
         marks.note(work)

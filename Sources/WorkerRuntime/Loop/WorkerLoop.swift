@@ -187,6 +187,7 @@ final class WorkerLoop {
         expireWaitingPolls()
         if membership.isDraining { for flight in flights.flights where flight.isActive { leave(flight) } }
         noteReaderEvents()
+        if let error = consumer.clusterFailure { fail(WorkerFailure(fatal: error)) }
         watchControl()
         startEverySecond()
         measureLag()

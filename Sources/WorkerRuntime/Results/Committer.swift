@@ -26,6 +26,8 @@ final class Committer: Sendable {
         case probe([TopicPartition])
         /// Look for partitions without a consumer, and whether a leader is back for which partitions of this worker wait.
         case survey(awaiting: [TopicPartition])
+        /// Look whether the control topic is there, for this assignment.
+        case control(epoch: Int)
         /// Publish a batch together with its offsets.
         case commit(CommitJob)
         /// Close the producer and end the thread.
@@ -46,6 +48,8 @@ final class Committer: Sendable {
         case probed(KafkaError?)
         /// The partitions without a consumer, or those that waited. None where that could not be learnt.
         case surveyed([TopicPartition])
+        /// The end of the control topic, or that it cannot be read.
+        case control(ControlEnd, epoch: Int)
         /// The batch is committed. These delay lanes are there now.
         case committed(DelayLanes)
         /// Nothing is published, nor can it be as the partitions are.

@@ -151,7 +151,7 @@ struct GroupReader {
 
     /// The present end of the control topic. One whose leader is away holds up no assignment: what it says is read when it is
     /// back.
-    private func controlEnd(_ writer: OutcomeWriter) throws(KafkaError) -> ControlEnd {
+    func controlEnd(_ writer: OutcomeWriter) throws(KafkaError) -> ControlEnd {
         let topic = configuration.topics.control
         guard let answer = try writer.answers(on: [topic], timeout: .seconds(5))[topic], answer.partitionCount > 0 else {
             return .missing

@@ -33,6 +33,9 @@ struct JobDispatcher {
         case .examine(let positions, let epoch): return .examined(reader.examine(positions), epoch: epoch)
         case .probe(let partitions): return .probed(reader.probe(partitions))
         case .survey(let awaiting): return .surveyed((try? reader.survey(awaiting: awaiting)) ?? [])
+        case .control(let epoch):
+            let end = try? reader.controlEnd(publisher.prepare())
+            return .control(end ?? .missing, epoch: epoch)
         case .commit(let job): return publisher.commit(job)
         case .stop:
             publisher.close()

@@ -35,6 +35,7 @@ extension ByteWriter {
         add("throttled_until", value: status.throttledUntil)
         add("last_rebalance", value: status.lastRebalance)
         add("last_commit", value: status.lastCommit)
+        if !status.heedsCancellations { append(",\"cancellations_off\":true") }
         add("trouble", value: status.problem)
         append(unknown: status.unknownHubs)
         append(finished: status.finished, calls: status.callCount)

@@ -124,6 +124,8 @@ public struct LoopStatus: Sendable, Equatable {
     public var lastCommit: Timestamp?
     /// The partitions that it reads, by topic and number.
     public var partitions: [Partition]
+    /// False while the control topic is not read, so that what is cancelled is sent.
+    public var heedsCancellations = true
     /// Anything else that holds requests up, or is not heeded, in one sentence. Nil if nothing is.
     public var problem: String?
     /// The requests that wait for a hub that its settings do not have, by the hub's name.

@@ -21,6 +21,8 @@ final class WorkerHealth {
     private var progress: String?
     /// The reason that cancellations are not seen, or hold requests up. Nil where they do neither.
     private(set) var controlProblem: String?
+    /// The reason that cancellations are not seen, while the worker is ready all the same: the control topic is not there.
+    private(set) var controlAbsence: String?
     /// True if requests are behind open transactions.
     private var hasOpen = false
     /// True if the broker failed and has not answered since. Only asking it again can show.
@@ -82,6 +84,19 @@ final class WorkerHealth {
         log.warning(.requestCancelled, "the control topic is not read", [.reason: .string(problem)])
     }
 
+    /// Notes that the control topic, of this name, is missing or may not be read, or nil where that is not so. Requests are sent all the
+    /// same, so the worker is ready. Logs each change.
+    func controlAbsence(_ topic: String?) {
+        let text = topic.map {
+            "the control topic \($0) is missing, or may not be read; requests go on, and cancellations are not seen; it is looked for again"
+        }
+        guard text != controlAbsence else { return }
+        controlAbsence = text
+        group.degrade(text)
+        guard let text else { return }
+        log.warning(.requestCancelled, "cancellations are off", [.reason: .string(text)])
+    }
+
     /// Notes the open transactions behind which requests are. Only their producers can end them, so the worker is ready all the
     /// same. Logged when there are some.
     func noteOpen(_ transactions: [OpenTransaction]) {
@@ -106,6 +121,7 @@ final class WorkerHealth {
         refusal = nil
         leaving = nil
         controlProblem = nil
+        controlAbsence(nil)
         brokerFailed(reason)
         producerFailed("not ready to write results yet")
     }
