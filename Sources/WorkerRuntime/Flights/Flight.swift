@@ -223,6 +223,8 @@ struct FlightPool {
     private(set) var spareByteCount = 0
     /// The sum of all that was counted so far, which only grows.
     private(set) var servedByteCount = 0
+    /// The moments at which freed memory is given back to the system.
+    private var rest = MemoryRest()
 
     /// A pool without flights, which keeps those that carry nothing as long as they take no more than so many bytes.
     init(mostSpareByteCount: Int = 8 << 20) { self.mostSpareByteCount = mostSpareByteCount }
@@ -286,6 +288,9 @@ struct FlightPool {
         flights[flight.index] = none
         vacant.append((flight.index, flight.generation))
     }
+
+    /// True if a burst is over, so that freed memory is given back to the system now.
+    mutating func isRestDue(now: MonotonicTime) -> Bool { rest.isDue(served: servedByteCount, now: now) }
 
     /// Counts what a flight holds whose record was read.
     mutating func account(for flight: Flight) {

@@ -116,6 +116,9 @@ extension WorkerLoop {
         return scheduler.buffers.readsAhead(lane, of: port.number, now: now)
     }
 
+    /// True if large requests that have not ended take all that they may: no other is begun until some have.
+    var areWholesFull: Bool { parents.byteCount >= memory.wholes }
+
     /// True if requests of a lane may begin though they may be large. Those of our own lane always may: parts end what is open. With several
     /// hubs large ones are deferred instead, since one hub that is out must not hold up what others get.
     private func mayBeginWholes(_ lane: Lane) -> Bool {

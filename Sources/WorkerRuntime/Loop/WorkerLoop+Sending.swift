@@ -1,6 +1,7 @@
 import Basics
 import CurlHTTP
 import Delivery
+import EventLoop
 import FanOut
 import HTTP1
 import HubAuth
@@ -98,6 +99,15 @@ extension WorkerLoop {
             }
             if port.isRetired, flight.isActive, flight.port == port.number { reroute(flight) }
         }
+    }
+
+    /// Gives back what a burst has left, once it is over: what is kept for the next requests, and what was freed between what is in use.
+    func giveBackMemory() {
+        guard flights.isRestDue(now: now) else { return }
+        flights.dropSpare()
+        spareBuffers = []
+        if timers.count == 0 { timers = MomentHeap() }
+        FreedMemory.giveBack()
     }
 
     /// The bytes of a buffer that is kept for the next calls, 16 KiB. As many are kept as a hub's calls that may be in flight at once.

@@ -58,8 +58,6 @@ final class WorkerLoop {
 
     // Requests in work.
     var flights: FlightPool
-    /// The moments at which freed memory is given back to the system.
-    private var rest = MemoryRest()
     /// By monotonic nanoseconds.
     var timers = MomentHeap<MonotonicTime, WaitingCall>()
     var spareBuffers: [ByteWriter] = []
@@ -204,15 +202,6 @@ final class WorkerLoop {
         postStatus()
     }
 
-    /// Gives back what a burst has left, once it is over: what is kept for the next requests, and what was freed between what is in use.
-    private func giveBackMemory() {
-        guard rest.isDue(served: flights.servedByteCount, now: now) else { return }
-        flights.dropSpare()
-        spareBuffers = []
-        if timers.count == 0 { timers = MomentHeap() }
-        FreedMemory.giveBack()
-    }
-
     /// The mode that the loop is in.
     var mode: Membership.Mode { membership.mode }
 
@@ -293,9 +282,6 @@ final class WorkerLoop {
         mode == .running && !partitions.isEmpty && membership.isProducerReady && !membership.isOpening
             && controlTopic.allowsRequests && !isCommitOverdue && (hasRoomForOutcomes || cycle.isInOrder) && flights.hasRoom
     }
-
-    /// True if large requests that have not ended take all that they may: no other is begun until some have.
-    var areWholesFull: Bool { parents.byteCount >= memory.wholes }
 
     /// True if there is room for more results.
     var hasRoomForOutcomes: Bool { outbox.hasRoom(mostBytes: memory.outcomes) }
