@@ -14,7 +14,11 @@ struct RemadeTopicTests {
     /// Deletes a topic under a worker, waits until the worker has heard of it or not, and makes it again.
     private static func remake(_ topic: String, _ bench: Bench, isSeen: Bool) throws {
         try Deletion.delete([topic], bench)
-        if isSeen { #expect(eventually { bench.logLines.all.contains { $0.contains("may not be the one") } }) }
+        if isSeen {
+            #expect(
+                eventually { bench.logLines.all.contains { $0.contains("may not be the one") } },
+                "\(bench.logLines.all.suffix(30))")
+        }
         try bench.create(topic)
     }
 

@@ -10,25 +10,34 @@ struct LogDoubts: Sendable {
     private(set) var partitions: Set<Membership.Partition> = []
     /// The moment of the next examination, or nil while an answer is to come, or nothing is in doubt.
     private var examineAt: MonotonicTime?
-    private var isAsked = false
+    /// Those that are being examined, and those of them that came in doubt again since.
+    private var (asked, again): (Set<Membership.Partition>, Set<Membership.Partition>) = ([], [])
 
-    /// Notes that a partition is in doubt. It is examined at once.
+    /// Notes that a partition is in doubt. It is examined at once, or if it is being examined, once more: what is found may be older.
     mutating func note(_ partition: Membership.Partition, now: MonotonicTime) {
-        guard partitions.insert(partition).inserted, !isAsked else { return }
-        examineAt = now
+        partitions.insert(partition)
+        if asked.contains(partition) { again.insert(partition) } else if asked.isEmpty { examineAt = examineAt ?? now }
     }
 
     /// The partitions to examine now, in the order of their names, or none. `answered` has to follow.
     mutating func takeDue(now: MonotonicTime) -> [Membership.Partition] {
         guard let due = examineAt, due <= now else { return [] }
-        (examineAt, isAsked) = (nil, true)
+        (examineAt, asked) = (nil, partitions)
         return partitions.sorted { ($0.topic, $0.number) < ($1.topic, $1.number) }
     }
 
-    /// Notes that it is known what some partitions hold. The others are examined again.
-    mutating func answered(_ known: [Membership.Partition], now: MonotonicTime) {
-        isAsked = false
-        partitions.subtract(known)
-        examineAt = partitions.isEmpty ? nil : now.advanced(byNanoseconds: Self.interval)
+    /// Notes what is known of partitions that were examined.
+    ///
+    /// - Parameters:
+    ///   - known: Those of which it is known what they hold. The others are examined again.
+    ///   - now: The present moment.
+    /// - Returns: Those of them that are in doubt no more.
+    mutating func answered(_ known: [Membership.Partition], now: MonotonicTime) -> [Membership.Partition] {
+        let settled = known.filter { !again.contains($0) }
+        partitions.subtract(settled)
+        let isNew = !again.isEmpty || !partitions.isSubset(of: asked)
+        (asked, again) = ([], [])
+        examineAt = partitions.isEmpty ? nil : isNew ? now : now.advanced(byNanoseconds: Self.interval)
+        return settled
     }
 }

@@ -231,19 +231,19 @@ extension Membership {
     /// Something says that the log of a partition is not the one that was read.
     public mutating func foundDoubt(_ partition: Partition, now: MonotonicTime) { doubts.note(partition, now: now) }
 
-    /// It is known what some of the partitions hold that were in doubt.
+    /// It is known what some of the partitions hold that were in doubt. Where one does not hold what was read of it, the assignment begins
+    /// again.
     ///
     /// - Parameters:
-    ///   - same: Those that hold what was read of them.
-    ///   - changed: Those that do not. Their assignment begins again.
+    ///   - same: Those that hold it.
+    ///   - changed: Those that do not.
     ///   - epoch: What `examine` had.
     ///   - now: The present moment.
-    /// - Returns: True if it is this assignment that they belong to.
-    public mutating func examined(same: [Partition], changed: [Partition], epoch: Int, now: MonotonicTime) -> Bool {
-        guard epoch == self.epoch else { return false }
-        doubts.answered(same + changed, now: now)
+    /// - Returns: Those that are in doubt no more, and are read on.
+    public mutating func examined(same: [Partition], changed: [Partition], epoch: Int, now: MonotonicTime) -> [Partition] {
+        guard epoch == self.epoch else { return [] }
         behindCommit.formUnion(changed)
-        return true
+        return doubts.answered(same, now: now)
     }
 
     /// The group does not stand where this worker believes, or a partition ends before it: the assignment begins again from the group's
@@ -322,7 +322,7 @@ extension Membership {
         prepareAt = nil
         isProbing = false
         survey.noteStart(now)
-        doubts.answered([], now: now)
+        _ = doubts.answered([], now: now)
         guard case .asked(let question) = state else { return [.prepare] }
         return [.prepare, ask(question.partitions)]
     }

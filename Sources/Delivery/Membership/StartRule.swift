@@ -144,7 +144,9 @@ public enum StartRule: Sendable, Equatable {
             if own == .refused { isOneRefused = true }
             decisions[index] = isOneRefused && !isKnown ? .refused : own
         }
-        if let first = decisions.first, case .offset? = first, topic.contains(where: delaysFirst) { decisions[0] = .undecided }
+        if let first = decisions.first, case .offset? = first, topic.dropFirst().contains(where: delaysFirst) {
+            decisions[0] = .undecided
+        }
         return decisions
     }
 

@@ -74,6 +74,8 @@ struct PartitionState {
     var left: LeaveCause?
     /// The first and the last record that were read, by this owner or one before it.
     private(set) var marks: ReadMarks?
+    /// True if a record was read since the partition came.
+    private(set) var hasReadHere = false
     /// The ledger of what is finished. Nil until the first record says where the partition begins.
     var ledger: OffsetLedger?
     /// What is known of its queue in the library.
@@ -312,6 +314,7 @@ struct PartitionState {
 
     /// Records that a record was read. Records come in order, so that a mark is made once of each.
     mutating func noteRead(_ record: borrowing ConsumedRecord) {
+        hasReadHere = true
         guard record.offset > marks?.last.offset ?? -1 else { return }
         let mark = RecordMark(record)
         if marks == nil { marks = ReadMarks(mark) } else { marks?.read(mark) }

@@ -143,6 +143,7 @@ final class WorkerLoop {
         watchCommitter()
         handleControl()
         handleKafka()
+        examineAfterRefresh()
         metrics.everySecond(now) { passSecond() }
         handleFleet()
         handleCompletions()
