@@ -74,6 +74,8 @@ struct PartitionState {
     var left: LeaveCause?
     /// The first and the last record that were read, by this owner or one before it.
     private(set) var marks: ReadMarks?
+    /// True if something that came of it was dropped.
+    private var isDiscarded = false
     /// True if a record was read since the partition came.
     private(set) var hasReadHere = false
     /// The ledger of what is finished. Nil until the first record says where the partition begins.
@@ -190,6 +192,15 @@ struct PartitionState {
     var endOfBegun: Int64? {
         guard let ledger else { return nil }
         return begun.end(of: ledger, hasLostCalls: hasLostCalls)
+    }
+
+    /// Notes that what came of it was dropped, so that it is read again from where it was read.
+    mutating func noteDiscarded() { isDiscarded = true }
+
+    /// Takes the offset to go back to, or nil if nothing was dropped.
+    mutating func takeReturn() -> Int64? {
+        defer { isDiscarded = false }
+        return isDiscarded ? unread?.offset ?? marks.map { $0.last.offset + 1 } : nil
     }
 
     /// True if the ledger begins behind `offset`, at which a record is after all.

@@ -51,7 +51,6 @@ extension WorkerLoop {
     /// Has a partition read from where it begins, if that is not where its reading started. One that is not read needs nothing.
     private func moveReading(of slot: Int, to start: AssignmentPlan.Start) throws(KafkaError) {
         guard case .offset(let offset) = start, start != partitions[slot].start else { return }
-        guard !partitions[slot].role.hasRequests else { return try consumer.goBack(slot: slot, to: offset) }
-        try delayReader.goBack(slot: slot - delayedPartitions.slots.lowerBound, to: offset)
+        try goBack(slot, to: offset)
     }
 }

@@ -204,11 +204,38 @@ extension WorkerLoop {
     /// Reads on where partitions hold what was read. Where one does not, the assignment begins again.
     func examined(_ findings: GroupReader.Findings, epoch: Int) {
         let (same, changed) = (findings.same.map { Membership.Partition($0) }, findings.changed.map { Membership.Partition($0) })
-        let known = membership.examined(same: same, changed: changed, epoch: epoch, now: now).map { TopicPartition($0) }
-        for slot in partitions.indices where partitions[slot].left == .doubted && known.contains(partitions[slot].id) {
-            partitions[slot].left = nil
-            if parents.slots.contains(slot) { parents.goOn(slot) }
-            noteArrivals(in: slot)
+        let known = Set(
+            membership.examined(same: same, changed: changed, epoch: epoch, now: now).map { TopicPartition($0) })
+        let missing = Set(epoch == self.epoch ? findings.missing : [])
+        for slot in partitions.indices where partitions[slot].left == .doubted {
+            if known.contains(partitions[slot].id) { goOn(slot) }
+            if missing.contains(partitions[slot].id) { discard(slot) }
         }
+    }
+
+    /// Has a partition read from another offset.
+    func goBack(_ slot: Int, to offset: Int64) throws(KafkaError) {
+        guard !partitions[slot].role.hasRequests else { return try consumer.goBack(slot: slot, to: offset) }
+        try delayReader.goBack(slot: slot - delayedPartitions.slots.lowerBound, to: offset)
+    }
+
+    /// Reads a partition on that was in doubt.
+    private func goOn(_ slot: Int) {
+        do throws(KafkaError) {
+            if let offset = partitions[slot].takeReturn() { try goBack(slot, to: offset) }
+        } catch {
+            noteKafkaError(error)
+            return membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
+        }
+        partitions[slot].left = nil
+        if parents.slots.contains(slot) { parents.goOn(slot) }
+        noteArrivals(in: slot)
+    }
+
+    /// Drops what has come of a partition that is not there: the library adds an error several times a second.
+    private func discard(_ slot: Int) {
+        partitions[slot].noteDiscarded()
+        let other = slot - delayedPartitions.slots.lowerBound
+        while (other < 0 ? consumer.read(slot: slot) { _ in } : delayReader.read(slot: other) { _ in }) != .empty {}
     }
 }

@@ -48,6 +48,8 @@ struct GroupReader {
         var same: [TopicPartition] = []
         /// Those that do not.
         var changed: [TopicPartition] = []
+        /// Those that are not there.
+        var missing: [TopicPartition] = []
     }
 
     /// Finds out whether partitions still hold what was read of them. Of one that is not there, or does not answer, nothing is known.
@@ -56,6 +58,7 @@ struct GroupReader {
         for (topic, own) in Dictionary(grouping: positions, by: \.partition.topic) {
             guard let count = try? group.partitionCounts(of: [topic], timeout: .seconds(1)).first else { continue }
             let there = own.filter { $0.partition.partition < count }
+            findings.missing += own.map(\.partition).filter { $0.partition >= count }
             guard !there.isEmpty, let starts = try? examiner.starts(of: there) else { continue }
             for partition in there.map(\.partition) where starts.unanswered[partition] == nil {
                 if starts.rulings[partition] == nil {
