@@ -73,7 +73,7 @@ struct ReplayCommandTests {
         // The first was cancelled while it waited, the second when it had ended, the third as a part of a whole; the others are at rest.
         try stage.writeHistory(2) { $0 == 0 ? stopped : failed }
         let part =
-            #"{"id":"p","audience":{"users":["u"]},"platforms":["apple","windows"],"message":{"title":"Hi"},"#
+            #"{"id":"r2","audience":{"users":["u"]},"platforms":["apple","windows"],"message":{"title":"Hi"},"#
             + #""parent":{"id":"whole","key":"k","partition":0,"chunk":0,"chunks":2,"published_at":"2026-01-01T00:00:00Z"}}"#
         try stage.write("requests", [(0, part)])
         try stage.write("results", [(0, stage.result(2, failed))])

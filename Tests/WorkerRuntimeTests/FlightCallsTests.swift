@@ -318,7 +318,7 @@ struct FlightCallsTests {
         #expect(next.calls.map(\.phase) == [.done, .ready] && next.openCalls == 1 && next.calls[1].notBefore == due)
         #expect(next.calls.map(\.attempt) == [1, 1] && next.calls.map(\.mayHaveArrived) == [isInDoubt, isInDoubt])
         #expect(next.report.calls.map(\.outcome) == [.success, nil] && next.report.attempts.map(\.call) == [0, 1])
-        #expect(String(decoding: text.bytes, as: UTF8.self).contains(#""status":201,"notification":"8-2"}"#))
+        #expect(String(decoding: text.bytes, as: UTF8.self).contains(#""outcome":"success","notification":"8-2"}"#))
         #expect(DrainGate.next(next.drainFacts.union(.isCommittable)) == .forget, "its record tells all until a call is made")
         #expect(next.history(isInDoubt: false, now: 6_000_000, at: Timestamp(milliseconds: 105)).bytes == text.bytes)
     }

@@ -42,9 +42,7 @@ struct ClusterSnapshot {
         while true {
             let left = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
             var metadata: UnsafePointer<rd_kafka_metadata>?
-            let code = client.askForMetadata {
-                rd_kafka_metadata(client.pointer, 0, nil, &metadata, min(left, slice).timeoutMilliseconds)
-            }
+            let code = rd_kafka_metadata(client.pointer, 0, nil, &metadata, min(left, slice).timeoutMilliseconds)
             if code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata {
                 client.diagnosis.watch?.answered()
                 do throws(KafkaError) {

@@ -71,7 +71,7 @@ extension ClientHandle {
         var answer: UnsafePointer<rd_kafka_metadata>?
         let limit = min(timeout, Self.metadataLimit).timeoutMilliseconds
         // Without a handle the library asks for all topics that the client has handles for.
-        _ = askForMetadata { rd_kafka_metadata(pointer, 0, indices.count == 1 ? topic(first) : nil, &answer, limit) }
+        _ = rd_kafka_metadata(pointer, 0, indices.count == 1 ? topic(first) : nil, &answer, limit)
         guard let answer else { return nil }
         defer { rd_kafka_metadata_destroy(answer) }
         let asked = Set(partitions)

@@ -10,7 +10,6 @@ final class ClientHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     let diagnosis: Diagnosis
     private let inbox: ClientInbox?
-    private let refreshes: MetadataRefreshes?
     private let live: LiveProperties?
     private let epoch: Int
     /// Renews the client's token as long as it lives.
@@ -22,12 +21,9 @@ final class ClientHandle: @unchecked Sendable {
 
     /// Makes the client that `settings` describe, which are used up. What the library reports by callback goes to `inbox`, if it
     /// is not read by events. Throws where the library refused the settings as a whole.
-    init(
-        _ type: rd_kafka_type_t, settings: ClientSettings, inbox: ClientInbox?, refreshes: MetadataRefreshes? = nil
-    ) throws(KafkaError) {
+    init(_ type: rd_kafka_type_t, settings: ClientSettings, inbox: ClientInbox?) throws(KafkaError) {
         // Whatever the library would print before anybody reads its queue must not reach the standard error stream.
         settings.withConf { conf in
-            refreshes?.register(in: conf)
             guard let inbox else { return rd_kafka_conf_set_log_cb(conf, discardLog) }
             rd_kafka_conf_set_log_cb(conf, receiveLog)
             inbox.register(in: conf)
@@ -35,7 +31,7 @@ final class ClientHandle: @unchecked Sendable {
         diagnosis = settings.diagnosis
         (live, epoch, tokens) = (settings.live, settings.epoch, settings.tokens)
         settings.noteQuestion()
-        (self.inbox, self.refreshes) = (inbox, refreshes)
+        self.inbox = inbox
         pointer = try TimerSlack.coarse { () throws(KafkaError) in try settings.makeClient(type) }
         rd_kafka_set_log_queue(pointer, nil)
         live?.add(self)
@@ -44,21 +40,15 @@ final class ClientHandle: @unchecked Sendable {
 
     deinit {
         topics.withLock { for topic in $0 { rd_kafka_topic_destroy(topic.pointer) } }
-        let (client, inbox, refreshes) = (UnfreedClient(pointer: pointer), inbox, refreshes)
+        let (client, inbox) = (UnfreedClient(pointer: pointer), inbox)
         let isFreed = KafkaLibrary.frees.make {
             // A consumer was closed before, or is not to be waited for; the flag means nothing to a producer.
             rd_kafka_destroy_flags(client.pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
             // The library's callbacks need it until then.
-            withExtendedLifetime((inbox, refreshes)) {}
+            withExtendedLifetime(inbox) {}
         }
         if !isFreed { diagnosis.watch?.leftUnfreed() }
     }
-
-    /// Asks brokers for topics, as `rd_kafka_metadata` does.
-    func askForMetadata(_ body: () -> rd_kafka_resp_err_t) -> rd_kafka_resp_err_t { refreshes?.asking(body) ?? body() }
-
-    /// Takes whether the library asked brokers for topics by itself since the last call, in a client whose refreshes are watched.
-    func takeRefreshes() -> Bool { refreshes?.take() ?? false }
 
     /// True if properties or certificates have changed since it was made, so that another must take its place.
     var isOutdated: Bool { live.map { $0.epoch != epoch } ?? false }

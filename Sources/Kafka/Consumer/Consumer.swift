@@ -64,7 +64,7 @@ public final class Consumer {
             rd_kafka_conf_set_events(
                 $0, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG)
         }
-        let client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil, refreshes: MetadataRefreshes())
+        let client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         let events = try ClientQueue.consumer(of: client)
         if wakeUpFileDescriptor >= 0 { events.signal(wakeUpFileDescriptor) }
         refill = try PrefetchRefill(client)
@@ -182,9 +182,6 @@ public final class Consumer {
 
     /// The reason that the process may not go on: another cluster answers than the first. Nil while none does. To be asked once a second.
     public var clusterFailure: KafkaError? { (try? lease.current())?.clusterFailure }
-
-    /// Takes whether the client asked brokers by itself for its topics since the last call. One of them may be another one by now.
-    public func takeRefreshes() -> Bool { (try? lease.current())?.takeRefreshes() ?? false }
 
     /// The oldest and the next offset of a partition as the last fetch reported them, or nil before the first.
     ///

@@ -41,7 +41,7 @@ public final class PartitionReader {
         }
         let settings = try ClientSettings(own, defaults: Self.defaults + room.settings, fixed: Self.fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
-        client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil, refreshes: MetadataRefreshes())
+        client = try ClientHandle(RD_KAFKA_CONSUMER, settings: settings, inbox: nil)
         events = try ClientQueue.main(of: client)
         self.wakeUpFileDescriptor = wakeUpFileDescriptor
     }
@@ -146,9 +146,6 @@ public final class PartitionReader {
         let code = rd_kafka_seek(readings[slot].topic, partitions[slot].partition, offset, 0)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code) }
     }
-
-    /// Takes whether the client asked brokers by itself for its topics since the last call: as `Consumer.takeRefreshes`.
-    public func takeRefreshes() -> Bool { client.takeRefreshes() }
 
     /// The oldest and the next offset of a partition as the last fetch reported them, or nil before the first.
     ///

@@ -76,8 +76,6 @@ struct PartitionState {
     private(set) var marks: ReadMarks?
     /// True if something that came of it was dropped.
     private var isDiscarded = false
-    /// True if a record was read since the partition came.
-    private(set) var hasReadHere = false
     /// The ledger of what is finished. Nil until the first record says where the partition begins.
     var ledger: OffsetLedger?
     /// What is known of its queue in the library.
@@ -325,7 +323,6 @@ struct PartitionState {
 
     /// Records that a record was read. Records come in order, so that a mark is made once of each.
     mutating func noteRead(_ record: borrowing ConsumedRecord) {
-        hasReadHere = true
         guard record.offset > marks?.last.offset ?? -1 else { return }
         let mark = RecordMark(record)
         if marks == nil { marks = ReadMarks(mark) } else { marks?.read(mark) }

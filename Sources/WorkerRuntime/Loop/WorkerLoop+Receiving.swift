@@ -166,29 +166,16 @@ extension WorkerLoop {
 extension WorkerLoop {
     /// Reads a partition no further until it is known whether it holds what was read of it. One of which nothing was read has nothing to
     /// be taken for.
-    func doubt(_ slot: Int, isSaid: Bool = true) {
+    func doubt(_ slot: Int) {
         let id = partitions[slot].id
-        if partitions[slot].left == .doubted { return membership.foundDoubt(Membership.Partition(id), now: now) }
         guard partitions[slot].left == nil, partitions[slot].refusal == nil, partitions[slot].readPosition != nil else { return }
         partitions[slot].left = .doubted
         if parents.slots.contains(slot) { parents.leave(slot) }
         marks.touch(slot)
         membership.foundDoubt(Membership.Partition(id), now: now)
-        guard isSaid else { return }
         log.warning(
             .kafkaError, "a topic may not be the one that was read; brokers are asked what it holds",
             [.topic: .string(id.topic), .partition: LogValue(id.partition)])
-    }
-
-    /// Has partitions examined of which something was read, if a client asked for its topics by itself: one of them may be another one by
-    /// now. Nothing is read of them meanwhile, so that nothing of another topic is taken for what follows.
-    func examineAfterRefresh() {
-        // Both are asked, so that none of it counts twice.
-        let (ofRequests, ofOthers) = (consumer.takeRefreshes(), delayReader.takeRefreshes())
-        guard ofRequests || ofOthers, mode == .running else { return }
-        for slot in partitions.indices where partitions[slot].hasReadHere {
-            if partitions[slot].role.hasRequests ? ofRequests : ofOthers { doubt(slot, isSaid: false) }
-        }
     }
 
     /// Has brokers asked what partitions hold.

@@ -143,7 +143,6 @@ final class WorkerLoop {
         watchCommitter()
         handleControl()
         handleKafka()
-        examineAfterRefresh()
         metrics.everySecond(now) { passSecond() }
         handleFleet()
         handleCompletions()

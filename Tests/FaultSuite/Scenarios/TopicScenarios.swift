@@ -13,7 +13,7 @@ extension Catalogue {
             stage.watch.unmark()
             try Clock.wait(for: "every request to have its result", within: .seconds(90)) { stage.isSettled }
             guard round < 4 else { return }
-            try stage.remake(stage.topics.requests, after: .milliseconds([0, 6000, stage.random(0...3000)][round - 1]))
+            try stage.remake(stage.topics.requests, after: .milliseconds([1000, 6000, stage.random(500...4000)][round - 1]))
             // The new topic is soon longer than the old one was.
             var next = stage.scenario.workload
             next.count *= round + 1

@@ -106,7 +106,7 @@ extension Command {
         examples: [
             "pushfan replay deadletter --dry-run", "pushfan replay deadletter --since 1d --reason 'worker 1.2 reads them' --yes",
             "pushfan replay deadletter --code not_an_object --since 1h --reason 'reader was fixed' -o json",
-            "pushfan replay deadletter --at push.deadletter.v1:0:17@2026-11-21T17:00:00.100Z --value mended.json --reason mended",
+            "pushfan replay deadletter --at push.deadletter.v1:0:17 --value mended.json --reason mended",
         ],
         groups: [
             FlagGroup(
