@@ -58,6 +58,19 @@ extension ClientEvent {
 }
 
 extension LogLine {
+    /// The partition that a consumer reads and that is missing, if the line says so: the library has no other word for it (librdkafka 2.0.2,
+    /// `rd_kafka_toppar_enq_error`). Nil for any other line.
+    public var missingPartition: TopicPartition? {
+        guard facility == "ERROR",
+            let end = [": topic does not exist", ": desired partition is "].lazy.compactMap({ message.firstRange(of: $0) }).first
+        else { return nil }
+        let name = message[..<end.lowerBound].split(separator: " ").suffix(2)
+        guard name.count == 2, let topic = name.first, let number = name.last, number.first == "[", number.last == "]",
+            let partition = Int32(number.dropFirst().dropLast())
+        else { return nil }
+        return TopicPartition(topic: String(topic), partition: partition)
+    }
+
     /// True if the library complains of a property that only the other kind of client has. The user's properties serve both, so
     /// it is no news.
     var isAboutTheOtherSide: Bool {

@@ -53,9 +53,8 @@ extension WorkerLoop {
             case .assigned(let list): assigned(list)
             case .revoked(_, let isLost): revoked(isLost: isLost)
             case .error(let error): noteKafkaError(error)
-            case .log(let line) where line.level <= 4:
-                log.warning(.kafkaError, "the Kafka client reports", [.reason: .string("\(line.facility): \(line.message)")])
-            case .log, .statistics: break
+            case .log(let line): note(line)
+            case .statistics: break
             }
         }
     }
@@ -63,7 +62,11 @@ extension WorkerLoop {
     /// Takes what the reader of delay lanes says about itself.
     func noteReaderEvents() {
         while let event = delayReader.nextEvent() {
-            if case .error(let error) = event { noteKafkaError(error) }
+            switch event {
+            case .error(let error): noteKafkaError(error)
+            case .log(let line): note(line)
+            case .statistics: break
+            }
         }
     }
 

@@ -67,6 +67,12 @@ extension WorkerLoop {
         log.error(
             .requestCancelled, "the control topic cannot be read, so no request can be cancelled",
             [.topic: .string(configuration.topics.control), .reason: .string(error.description)])
+        loseControl()
+    }
+
+    /// Looks for the control topic again from now on: it is missing, or not allowed.
+    func loseControl() {
+        guard !controlTopic.isAbsent else { return }
         if let slot = controlTopic.slot { delayReader.stop(from: slot) }
         controlTopic.lose(now: now)
         sayAbsence()

@@ -164,6 +164,16 @@ extension WorkerLoop {
 /// Partitions whose logs may not be those that were read: a topic may be deleted and made again while it is read, and then other records
 /// have the places of those that are known.
 extension WorkerLoop {
+    /// Says what is worth it. A partition that is missing may be another one when it is back.
+    func note(_ line: LogLine) {
+        if let missing = line.missingPartition {
+            if missing.topic == configuration.topics.control { return loseControl() }
+            for slot in partitions.indices where partitions[slot].id == missing { doubt(slot) }
+        } else if line.level <= 4 {
+            log.warning(.kafkaError, "the Kafka client reports", [.reason: .string("\(line.facility): \(line.message)")])
+        }
+    }
+
     /// Reads a partition no further until it is known whether it holds what was read of it. One of which nothing was read has nothing to
     /// be taken for.
     func doubt(_ slot: Int) {
