@@ -4,7 +4,8 @@ import Basics
 ///
 /// They are not read on until brokers have said what they hold. One that is not there is asked for again and again.
 struct LogDoubts: Sendable {
-    /// The time between two examinations: 1 s in nanoseconds.
+    /// The time before an examination and between two, 1 s in nanoseconds: the leader of a topic that is deleted may still give its records
+    /// for a moment.
     static let interval: Int64 = 1_000_000_000
 
     private(set) var partitions: Set<Membership.Partition> = []
@@ -13,10 +14,14 @@ struct LogDoubts: Sendable {
     /// Those that are being examined, and those of them that came in doubt again since.
     private var (asked, again): (Set<Membership.Partition>, Set<Membership.Partition>) = ([], [])
 
-    /// Notes that a partition is in doubt. It is examined at once, or if it is being examined, once more: what is found may be older.
+    /// Notes that a partition is in doubt. It is examined after a while, or if it is being examined, once more: what is found may be older.
     mutating func note(_ partition: Membership.Partition, now: MonotonicTime) {
         partitions.insert(partition)
-        if asked.contains(partition) { again.insert(partition) } else if asked.isEmpty { examineAt = examineAt ?? now }
+        if asked.contains(partition) {
+            again.insert(partition)
+        } else if asked.isEmpty {
+            examineAt = examineAt ?? now.advanced(byNanoseconds: Self.interval)
+        }
     }
 
     /// The partitions to examine now, in the order of their names, or none. `answered` has to follow.
@@ -35,9 +40,8 @@ struct LogDoubts: Sendable {
     mutating func answered(_ known: [Membership.Partition], now: MonotonicTime) -> [Membership.Partition] {
         let settled = known.filter { !again.contains($0) }
         partitions.subtract(settled)
-        let isNew = !again.isEmpty || !partitions.isSubset(of: asked)
         (asked, again) = ([], [])
-        examineAt = partitions.isEmpty ? nil : isNew ? now : now.advanced(byNanoseconds: Self.interval)
+        examineAt = partitions.isEmpty ? nil : now.advanced(byNanoseconds: Self.interval)
         return settled
     }
 }
