@@ -83,12 +83,18 @@ export function pager(view, {ask, list, place, empty, then = () => {}}) {
   const more = el('div')
   /** @type {Pages} */
   const pages = {items: [], load: (cursor) => view.run(() => page(cursor), cursor ? more : place)}
-  let last
+  let asked
   async function page(cursor) {
-    const mine = last = Symbol()
-    const found = await ask(cursor)
-    // A second press meanwhile asks for the same page: one of them is shown.
-    if (view.signal.aborted || mine !== last) return
+    // A second press meanwhile asks for nothing, and a page of before a reload is not shown.
+    if (cursor && asked?.cursor === cursor) return
+    const mine = asked = {cursor}
+    let found
+    try {
+      found = await ask(cursor)
+      if (view.signal.aborted || asked !== mine) return
+    } finally {
+      if (asked === mine) asked = undefined
+    }
     const first = cursor ? pages.items.length : 0
     pages.items = [...cursor ? pages.items : [], ...found.items]
     if (cursor) list.add(found.items)

@@ -4,8 +4,7 @@ enum Catalogue {
     static let all: [Scenario] =
         workerScenarios + membershipScenarios + protocolScenarios + hubScenarios + lossScenarios + hubConnectionScenarios
         + severalHubsScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios + replayScenarios
-        + topicScenarios + recordScenarios + memoryScenarios + machineScenarios + failpointScenarios + upgradeScenarios
-        + sabotageScenarios
+        + recordScenarios + memoryScenarios + machineScenarios + failpointScenarios + upgradeScenarios + sabotageScenarios
         + gatewayScenarios + brokerScenarios + gatewayBrokerScenarios + clusterScenarios
 
     /// This part of the scenarios that the command line asks for.
