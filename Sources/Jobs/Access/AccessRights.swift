@@ -97,8 +97,12 @@ private struct TopicUse {
             if terms.gatewayReplays { writes.formUnion([topics.requestsOwn, topics.replays]) }
         case .publisher:
             writes = published
-            if terms.publisherCancels { writes.insert(topics.control) }
-            if terms.publisherWaits { reads = [topics.results] }
+            if terms.publisherCancels {
+                writes.insert(topics.control)
+                // Workers report whether they read cancellations.
+                reads.insert(topics.status)
+            }
+            if terms.publisherWaits { reads.insert(topics.results) }
         case .broadcaster:
             reads = [topics.parents]
             writes = [topics.requestsOwn, topics.parents]
