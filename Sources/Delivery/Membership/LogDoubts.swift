@@ -11,37 +11,25 @@ struct LogDoubts: Sendable {
     private(set) var partitions: Set<Membership.Partition> = []
     /// The moment of the next examination, or nil while an answer is to come, or nothing is in doubt.
     private var examineAt: MonotonicTime?
-    /// Those that are being examined, and those of them that came in doubt again since.
-    private var (asked, again): (Set<Membership.Partition>, Set<Membership.Partition>) = ([], [])
+    private var isAsked = false
 
-    /// Notes that a partition is in doubt. It is examined after a while, or if it is being examined, once more: what is found may be older.
+    /// Notes that a partition is in doubt, which it is until it is known what it holds. It is examined after a while.
     mutating func note(_ partition: Membership.Partition, now: MonotonicTime) {
         partitions.insert(partition)
-        if asked.contains(partition) {
-            again.insert(partition)
-        } else if asked.isEmpty {
-            examineAt = examineAt ?? now.advanced(byNanoseconds: Self.interval)
-        }
+        if !isAsked { examineAt = examineAt ?? now.advanced(byNanoseconds: Self.interval) }
     }
 
     /// The partitions to examine now, in the order of their names, or none. `answered` has to follow.
     mutating func takeDue(now: MonotonicTime) -> [Membership.Partition] {
         guard let due = examineAt, due <= now else { return [] }
-        (examineAt, asked) = (nil, partitions)
+        (examineAt, isAsked) = (nil, true)
         return partitions.sorted { ($0.topic, $0.number) < ($1.topic, $1.number) }
     }
 
-    /// Notes what is known of partitions that were examined.
-    ///
-    /// - Parameters:
-    ///   - known: Those of which it is known what they hold. The others are examined again.
-    ///   - now: The present moment.
-    /// - Returns: Those of them that are in doubt no more.
-    mutating func answered(_ known: [Membership.Partition], now: MonotonicTime) -> [Membership.Partition] {
-        let settled = known.filter { !again.contains($0) }
-        partitions.subtract(settled)
-        (asked, again) = ([], [])
+    /// Notes of which partitions that were examined it is known what they hold. The others are examined again.
+    mutating func answered(_ known: [Membership.Partition], now: MonotonicTime) {
+        isAsked = false
+        partitions.subtract(known)
         examineAt = partitions.isEmpty ? nil : now.advanced(byNanoseconds: Self.interval)
-        return settled
     }
 }

@@ -243,7 +243,8 @@ extension Membership {
     public mutating func examined(same: [Partition], changed: [Partition], epoch: Int, now: MonotonicTime) -> [Partition] {
         guard epoch == self.epoch else { return [] }
         behindCommit.formUnion(changed)
-        return doubts.answered(same, now: now)
+        doubts.answered(same, now: now)
+        return same
     }
 
     /// The group does not stand where this worker believes, or a partition ends before it: the assignment begins again from the group's
@@ -322,7 +323,7 @@ extension Membership {
         prepareAt = nil
         isProbing = false
         survey.noteStart(now)
-        _ = doubts.answered([], now: now)
+        doubts.answered([], now: now)
         guard case .asked(let question) = state else { return [.prepare] }
         return [.prepare, ask(question.partitions)]
     }
