@@ -42,7 +42,8 @@ import Testing
         #expect(Self.run("topics acls --role publisher").lines.count == 1)
         let more = Self.run("topics acls --role publisher --with wait --with cancel --principal User:shop").output
         #expect(
-            more.contains("User:shop --operation Read --topic push.results.v1\n") && more.contains("--topic push.control.v1\n"))
+            more.contains("User:shop --operation Read --topic push.results.v1 --topic push.status.v1\n")
+                && more.contains("--topic push.control.v1\n"))
         #expect(Self.run("topics acls --role reader --with wait").code == .usage)
         let nobody = Self.run("topics acls")
         #expect(nobody.code == .usage && nobody.messages.contains("replayer    pushfan replay, failed"), "\(nobody.messages)")
