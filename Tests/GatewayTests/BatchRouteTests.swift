@@ -124,6 +124,16 @@ import Testing
         #expect(answer.head.contains("Content-Type: application/problem+json\r\n"))
     }
 
+    /// A refusal has no effect: a short one is repeated, and a long one is made again.
+    @Test(arguments: [(1, true), (100, false)]) func aLongRefusalOfABatchIsNotKept(count: Int, isKept: Bool) throws {
+        let gateway = try ServedGateway(hasKafka: false)
+        defer { gateway.stop() }
+        let body = list(Array(repeating: "{}", count: count))
+        let answers = try (0..<2).map { _ in try call(gateway, body, [Self.json, Self.key]) }
+        #expect(answers.allSatisfy { $0.status == 422 && $0.text == answers[0].text })
+        #expect(answers[1].head.contains("Idempotency-Replayed") == isKept)
+    }
+
     @Test func whatKafkaDoesNotTakeIs503WithAVerdictOnEach() throws {
         let gateway = try ServedGateway(hasKafka: false)
         defer { gateway.stop() }

@@ -71,4 +71,12 @@ struct CallFingerprintTests {
         #expect(StoredAnswer(certain: APIAnswer(status: status)) == nil)
         #expect(StoredAnswer(certain: APIAnswer(status: 202, body: Array(repeating: 0, count: (1 << 20) + 1))) == nil)
     }
+
+    @Test(arguments: [(202, 1 << 20), (400, 4 << 10), (413, 4 << 10), (415, 4 << 10), (422, 4 << 10)])
+    func aLongRefusalIsNotKept(status: Int, limit: Int) {
+        for (count, isKept) in [(limit, true), (limit + 1, false)] {
+            let answer = APIAnswer(status: status, body: Array(repeating: 0, count: count))
+            #expect((StoredAnswer(certain: answer) != nil) == isKept, "\(count) bytes")
+        }
+    }
 }

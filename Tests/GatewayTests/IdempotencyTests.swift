@@ -39,15 +39,23 @@ import Testing
         IdempotencyScope(digest: withUnsafeBytes(of: number.bigEndian) { Array($0) } + Array(repeating: 7, count: 24))
     }
 
-    private func new(_ number: Int, body: [UInt8] = [1]) -> NewAnswer {
+    private static func scope(_ number: Int, of tenant: String) -> IdempotencyScope {
+        IdempotencyScope(digest: Self.scope(number).digest + Array(tenant.utf8), of: Party(tenant: tenant, source: nil))
+    }
+
+    private func new(_ number: Int, body: [UInt8] = [1]) -> NewAnswer { new(Self.scope(number), body: body) }
+
+    private func new(_ scope: IdempotencyScope, body: [UInt8] = [1]) -> NewAnswer {
         let remembered = RememberedAnswer(fingerprint: Self.order, answer: StoredAnswer(status: 202, body: body))
-        return NewAnswer(scope: Self.scope(number), remembered: remembered, time: time.now)
+        return NewAnswer(scope: scope, remembered: remembered, time: time.now)
     }
 
     /// The answer that a keeper finds.
-    private func find(_ number: Int, in keeper: AnswerKeeper) -> RememberedAnswer? {
+    private func find(_ number: Int, in keeper: AnswerKeeper) -> RememberedAnswer? { find(Self.scope(number), in: keeper) }
+
+    private func find(_ scope: IdempotencyScope, in keeper: AnswerKeeper) -> RememberedAnswer? {
         let found = Mutex<RememberedAnswer?>(nil)
-        keeper.work([.find([Self.scope(number)]) { remembered, _ in found.withLock { $0 = remembered } }])
+        keeper.work([.find([scope]) { remembered, _ in found.withLock { $0 = remembered } }])
         return found.withLock { $0 }
     }
 
@@ -223,6 +231,80 @@ import Testing
         #expect(warnings == 0)
         let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
         #expect(size ?? .max <= 1 << 20)
+    }
+
+    /// Answers of one tenant, small or large, do not push out that of another, also where the file was opened anew meanwhile.
+    @Test(arguments: [(6_000, 500, 10), (60, 60_000, 2)])
+    func inAFileThatIsNearlyFullTheAnswersOfWhoeverHasMostMakeRoom(count: Int, size: Int, atOnce: Int) {
+        var keeper = keeper(byteLimit: 1 << 20)
+        let body = [UInt8](repeating: 1, count: size)
+        keeper.work([.keep(new(Self.scope(0, of: "quiet")))])
+        for start in stride(from: 0, to: count, by: atOnce) {
+            time.move(milliseconds: 1)
+            keeper.work((start..<start + atOnce).map { .keep(new(Self.scope($0, of: "greedy"), body: body)) })
+            if start == count / 2 { keeper = self.keeper(byteLimit: 1 << 20) }
+        }
+        #expect(find(Self.scope(0, of: "quiet"), in: keeper) != nil && warnings == 0)
+        #expect(find(Self.scope(count - 1, of: "greedy"), in: keeper) != nil)
+        #expect(find(Self.scope(0, of: "greedy"), in: keeper) == nil)
+    }
+
+    @Test func largeAnswersDoNotFillAFileOfSmallOnes() {
+        let keeper = keeper(byteLimit: 1 << 20)
+        for start in stride(from: 0, to: 3_000, by: 10) {
+            keeper.work((start..<start + 10).map { .keep(new(Self.scope($0, of: "small"), body: [])) })
+        }
+        let body = [UInt8](repeating: 1, count: 100_000)
+        for number in 0..<20 { keeper.work([.keep(new(Self.scope(number, of: "large"), body: body))]) }
+        #expect(warnings == 0 && test.metrics.contains("pushfan_gateway_idempotency_lost_total 0"))
+        #expect(find(Self.scope(19, of: "large"), in: keeper) != nil && find(Self.scope(2_999, of: "small"), in: keeper) != nil)
+    }
+
+    @Test func aFileOfAnEarlierVersionHasItsAnswersAndItsShares() throws {
+        do {
+            let database = try Database(path: path, waiting: .zero)
+            try database.execute(
+                """
+                CREATE TABLE answer(
+                    id INTEGER PRIMARY KEY, scope BLOB NOT NULL UNIQUE, time INTEGER NOT NULL, fingerprint BLOB NOT NULL,
+                    status INTEGER NOT NULL, location BLOB, content_type BLOB, body BLOB NOT NULL);
+                CREATE INDEX by_time ON answer(time);
+                PRAGMA application_id = \(0x7066_6964);
+                PRAGMA user_version = 1;
+                """)
+            let insert = try database.prepare(
+                """
+                INSERT OR REPLACE INTO answer(scope, time, fingerprint, status, location, content_type, body)
+                VALUES (?, ?, ?, 202, NULL, NULL, ?)
+                """)
+            func add(_ number: Int) throws {
+                try insert.bind(Self.scope(number).digest, at: 0)
+                try insert.bind(time.now, at: 1)
+                try insert.bind(Self.order.digest, at: 2)
+                try insert.bind([1], at: 3)
+                try insert.run()
+            }
+            for number in 0..<100 { try add(number) }
+            let keeper = keeper()
+            #expect(find(7, in: keeper)?.answer.body == [1] && warnings == 0)
+            keeper.work([.keep(new(Self.scope(1, of: "acme")))])
+            // The gateway of the earlier version goes on beside it.
+            try add(100)
+            #expect(find(100, in: keeper) != nil && find(Self.scope(1, of: "acme"), in: keeper) != nil)
+        }
+        let database = try Database(path: path, waiting: farDeadline)
+        #expect(try database.integer("SELECT count(*) FROM share") == 2)
+        #expect(try database.integer("SELECT bytes FROM share WHERE party = 0") == 101 * 301)
+        #expect(try database.integer("PRAGMA user_version") == 1)
+    }
+
+    @Test func whatOneTenantHasWaitingLeavesTheOthersRoom() {
+        // Its thread does not run.
+        let file = file()
+        let isAsked = (0..<4_096).filter { file.find([Self.scope($0, of: "greedy")]) { _, _ in } }
+        #expect(isAsked.count == 1_024)
+        #expect(file.find([Self.scope(1, of: "quiet")]) { _, _ in })
+        file.stop()
     }
 
     @Test func aFullDiskIsSaidOnceAndTheFileIsUsedAgainLater() {

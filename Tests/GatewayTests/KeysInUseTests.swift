@@ -241,4 +241,45 @@ struct KeysInUseTests {
         for _ in 0..<9 { recent.remember(remembered, of: scopes[9_999], until: .never) }
         #expect(recent.count == 5, "an answer in place of another takes no more room")
     }
+
+    private static func scope(_ number: Int, of party: String) -> IdempotencyScope {
+        IdempotencyScope(digest: Array("\(party) \(number)".utf8), of: Party(tenant: party, source: nil))
+    }
+
+    /// The answers of another tenant, so many of such a size, do not push out the one answer of a tenant.
+    @Test(arguments: [(40, 1 << 20), (10_000, 600), (1, 1 << 20), (50_000, 0)])
+    func theAnswersOfWhoeverHasMostMakeRoom(count: Int, size: Int) {
+        var recent = RecentAnswers(byteLimit: 4 << 20)
+        func answer(_ size: Int) -> RememberedAnswer {
+            RememberedAnswer(
+                fingerprint: Self.order, answer: StoredAnswer(status: 202, body: Array(repeating: 0, count: size)))
+        }
+        recent.remember(answer(500), of: Self.scope(0, of: "quiet"), until: .never)
+        for number in 0..<count { recent.remember(answer(size), of: Self.scope(number, of: "greedy"), until: .never) }
+        #expect(recent.answer(to: Self.scope(0, of: "quiet"), now: Self.at(0)) == answer(500))
+        #expect(recent.answer(to: Self.scope(count - 1, of: "greedy"), now: Self.at(0)) == answer(size))
+        let isKept = count * (size + 400) + 900 <= 4 << 20
+        #expect((recent.answer(to: Self.scope(0, of: "greedy"), now: Self.at(0)) == nil) == !isKept, "its oldest went first")
+    }
+
+    @Test func oneTenantTakesAQuarterOfTheTurnsAndOfTheWaits() {
+        var limits = KeyLimits()
+        (limits.keys, limits.waiting) = (40, 16)
+        var keys = KeysInUse<Int>(limits)
+        func add(_ number: Int, of party: String) -> KeysInUse<Int>.Admission {
+            let scope = Self.scope(number, of: party)
+            return keys.add(0, with: scope, fingerprint: Self.order, now: Self.at(0), hasFile: false)
+        }
+        for number in 0..<100 { _ = add(number, of: "greedy") }
+        #expect(keys.turnCount == 10)
+        for number in 0..<8 { #expect(add(number, of: "greedy") == (number < 4 ? .waits : .decided(.inFlight))) }
+        guard case .decided(.first(let turn)) = add(0, of: "quiet") else {
+            Issue.record("another tenant has its turn")
+            return
+        }
+        #expect(keys.turnCount == 11 && add(0, of: "quiet") == .waits)
+        #expect(keys.end(turn, of: Self.scope(0, of: "quiet"), with: nil, until: .never).count == 1)
+        #expect(keys.expire(now: Self.at(5)).count == 4 && keys.waitingCount == 0)
+        for number in 0..<4 { #expect(add(number, of: "greedy") == .waits, "what was given back can be taken") }
+    }
 }

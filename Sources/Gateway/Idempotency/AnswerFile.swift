@@ -6,9 +6,10 @@ import Synchronization
 
 /// The thread of the file of answers. Others hand it jobs, and never wait for the disk.
 final class AnswerFile: Sendable {
-    /// Bounds of what may wait: jobs, and bytes of answers among them.
-    private static let jobLimit = 4_096
+    /// The most bytes of jobs that may wait. A party has a quarter of them at most.
     private static let byteLimit = 32 << 20
+    /// The least that a job counts for, in bytes: so no more than 4,096 wait.
+    private static let leastByteCount = 8 << 10
     /// Jobs done at a time, with one transaction.
     private static let batch = 512
     /// Time without jobs after which old answers are removed.
@@ -20,9 +21,9 @@ final class AnswerFile: Sendable {
     private let fileByteLimit: Int
     private let services: GatewayServices
     private let wallClock: @Sendable () -> Int64
-    private let queue = BoundedQueue<AnswerJob>(limit: AnswerFile.jobLimit)
-    /// The bytes of answers that wait to be kept.
-    private let waitingByteCount = Atomic<Int>(0)
+    private let queue = BoundedQueue<AnswerJob>(limit: AnswerFile.byteLimit / AnswerFile.leastByteCount + 1)
+    /// The bytes of jobs that wait, by whose they are. No other lock is taken while it is held.
+    private let shares = Mutex(Shares<Party>(places: AnswerFile.byteLimit))
     private let thread = ServiceThread()
 
     /// Makes one whose thread does not run yet. Jobs wait until it does.
@@ -47,17 +48,22 @@ final class AnswerFile: Sendable {
     /// Asks for the answer to the first of some keys that has one. `then` gets it in the thread of the file, with when it counts no more. Returns false, and
     /// never calls `then`, where too much waits.
     func find(_ scopes: [IdempotencyScope], then: @escaping @Sendable (RememberedAnswer?, MonotonicTime) -> Void) -> Bool {
-        queue.put(.find(scopes, then: then))
+        put(.find(scopes, then: then))
     }
 
     /// Keeps an answer. One for which too much waits is counted as lost.
     func keep(_ remembered: RememberedAnswer, of scope: IdempotencyScope) {
-        let count = remembered.answer.byteCount
-        let others = waitingByteCount.wrappingAdd(count, ordering: .relaxed).oldValue
         let new = NewAnswer(scope: scope, remembered: remembered, time: wallClock())
-        if others < Self.byteLimit, queue.put(.keep(new)) { return }
-        waitingByteCount.wrappingSubtract(count, ordering: .relaxed)
-        services.metrics.idempotencyLost.increment()
+        if !put(.keep(new)) { services.metrics.idempotencyLost.increment() }
+    }
+
+    /// Puts a job in, unless whoever it is for has its share.
+    private func put(_ job: AnswerJob) -> Bool {
+        let (party, byteCount) = (job.party, job.byteCount(atLeast: Self.leastByteCount))
+        guard shares.withLock({ $0.take(byteCount, for: party) }) else { return false }
+        if queue.put(job) { return true }
+        shares.withLock { $0.give(back: byteCount, of: party) }
+        return false
     }
 
     /// Ends the thread once what waits is done, after 2 s at most.
@@ -77,15 +83,30 @@ final class AnswerFile: Sendable {
             var jobs = [first]
             while jobs.count < Self.batch, case .element(let job) = queue.take(until: .now()) { jobs.append(job) }
             keeper.work(jobs)
-            let (byteCount, isEnd) = jobs.reduce((0, false)) { sum, job in
-                switch job {
-                case .keep(let new): (sum.0 + new.remembered.answer.byteCount, sum.1)
-                case .find: sum
-                case .end: (sum.0, true)
-                }
+            shares.withLock { shares in
+                for job in jobs { shares.give(back: job.byteCount(atLeast: Self.leastByteCount), of: job.party) }
             }
-            waitingByteCount.wrappingSubtract(byteCount, ordering: .relaxed)
-            return !isEnd
+            return !jobs.contains { if case .end = $0 { true } else { false } }
+        }
+    }
+}
+
+extension AnswerJob {
+    /// The party whose share of what waits it counts for.
+    fileprivate var party: Party? {
+        switch self {
+        case .find(let scopes, _): scopes.first?.party
+        case .keep(let new): new.scope.party
+        case .end: nil
+        }
+    }
+
+    /// The bytes that it counts for while it waits.
+    fileprivate func byteCount(atLeast least: Int) -> Int {
+        switch self {
+        case .find: least
+        case .keep(let new): max(least, new.remembered.answer.byteCount)
+        case .end: 0
         }
     }
 }

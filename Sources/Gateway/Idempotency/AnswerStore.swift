@@ -1,3 +1,4 @@
+import Basics
 import SQLite
 
 /// An answer for the file, with its call.
@@ -16,11 +17,12 @@ struct AnswerStoreFailure: Error, Equatable, CustomStringConvertible {
 /// The answers to calls with keys, in a database on this machine, for 24 h.
 ///
 /// Rows are in the order in which they came, so that writing costs the same however many there are. One index finds a key, another one the
-/// oldest rows. Belongs to one thread. Other gateways on the same machine may use the file.
+/// oldest rows, and one those of a party. How much each party has is counted by triggers, so that gateways of an earlier version, which know
+/// of no parties, keep the count as well. Belongs to one thread. Other gateways on the same machine may use the file.
 final class AnswerStore {
     /// Time that an answer is kept, in milliseconds.
     static let lifetime: Int64 = 24 * 3600 * 1000
-    /// Greatest size of the file in bytes, 1 GiB. From three quarters of it on, the oldest answers make room for new ones.
+    /// Greatest size of the file in bytes, 1 GiB. From three quarters of it on, the oldest answers of whoever has most make room for new ones.
     static let byteLimit = 1 << 30
 
     /// Stands in the header of every such file (sqlite.org, Database File Format, section 1.3), so that no other file is written to.
@@ -40,11 +42,35 @@ final class AnswerStore {
         PRAGMA user_version = \(version);
         """
 
+    /// The bytes of a row besides its body, roughly.
+    private static let rowByteCount = 300
+
+    /// Added to files of any age. Answers of an earlier version belong to party 0 together.
+    private static let parties = """
+        ALTER TABLE answer ADD COLUMN party INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX by_party ON answer(party);
+        CREATE TABLE share(party INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);
+        INSERT INTO share SELECT party, sum(length(body) + \(rowByteCount)) FROM answer GROUP BY party;
+        CREATE TRIGGER share_grows AFTER INSERT ON answer BEGIN
+            INSERT INTO share VALUES (new.party, length(new.body) + \(rowByteCount))
+                ON CONFLICT(party) DO UPDATE SET bytes = bytes + excluded.bytes;
+        END;
+        CREATE TRIGGER share_shrinks AFTER DELETE ON answer BEGIN
+            UPDATE share SET bytes = bytes - length(old.body) - \(rowByteCount) WHERE party = old.party;
+            DELETE FROM share WHERE party = old.party AND bytes <= 0;
+        END;
+        """
+
+    /// The most bites that are taken out for one batch of new answers while the file is nearly full.
+    private static let biteLimit = 64
+
     private let database: Database
     private let pageLimit: Int64
     private let select: Statement
     private let insert: Statement
     private let remove: Statement
+    /// Removes the oldest answers of the party that has most.
+    private let removeOfGreediest: Statement
 
     /// Opens a file, and makes it where there is none. One that cannot be opened or read, is of a newer version or no file of
     /// answers stays as it is.
@@ -64,11 +90,16 @@ final class AnswerStore {
                 "SELECT time, fingerprint, status, location, content_type, body FROM answer WHERE scope = ?")
             insert = try database.prepare(
                 """
-                INSERT OR REPLACE INTO answer(scope, time, fingerprint, status, location, content_type, body)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT OR REPLACE INTO answer(scope, time, fingerprint, status, location, content_type, body, party)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """)
             remove = try database.prepare(
                 "DELETE FROM answer WHERE id IN (SELECT id FROM answer WHERE time <= ? ORDER BY time LIMIT ?)")
+            removeOfGreediest = try database.prepare(
+                """
+                DELETE FROM answer WHERE id IN (
+                    SELECT id FROM answer WHERE party = (SELECT party FROM share ORDER BY bytes DESC LIMIT 1) ORDER BY id LIMIT ?)
+                """)
         } catch {
             throw AnswerStoreFailure(error)
         }
@@ -90,11 +121,13 @@ final class AnswerStore {
             """
             PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
             PRAGMA wal_autocheckpoint = 4096; PRAGMA journal_size_limit = 16777216; PRAGMA max_page_count = \(pageLimit);
+            PRAGMA recursive_triggers = ON;
             """)
         try database.write { () throws(SQLiteError) in
             // Another gateway may have been quicker.
-            guard try database.integer("SELECT count(*) FROM sqlite_schema") == 0 else { return }
-            try database.execute(tables)
+            if try database.integer("SELECT count(*) FROM sqlite_schema") == 0 { try database.execute(tables) }
+            let hasParties = try database.integer("SELECT count(*) FROM pragma_table_info('answer') WHERE name = 'party'") ?? 0
+            if hasParties == 0 { try database.execute(parties) }
         }
         // The mode cannot change while others use the file, and they have set it.
         do { try database.execute("PRAGMA journal_mode = WAL") } catch  where error.isBusy {}
@@ -136,17 +169,36 @@ final class AnswerStore {
         try insert.bind(answer.location.map { Array($0.utf8) }, at: 4)
         try insert.bind(answer.contentType.map { Array($0.utf8) }, at: 5)
         try insert.bind(answer.body, at: 6)
+        try insert.bind(new.scope.party?.number ?? 0, at: 7)
         try insert.run()
     }
 
-    /// Removes the oldest answers: those that count no more, and where the file is nearly full any.
+    /// Removes the oldest answers: those that count no more and, while the file is nearly full, those of whoever has most.
     func removeOld(atMost count: Int, now: Int64) throws(SQLiteError) {
-        let pages = try database.integer("PRAGMA page_count") ?? 0
-        let isFull = pages - (try database.integer("PRAGMA freelist_count") ?? 0) > pageLimit / 4 * 3
-        try remove.bind(isFull ? Int64.max : now - Self.lifetime, at: 0)
+        try removeOldest(until: now - Self.lifetime, atMost: count)
+        for _ in 0..<Self.biteLimit {
+            guard try isNearlyFull() else { return }
+            try removeOfGreediest.bind(Int64(count), at: 0)
+            try removeOfGreediest.run()
+        }
+        if try isNearlyFull() { try removeOldest(until: .max, atMost: count) }
+    }
+
+    private func removeOldest(until time: Int64, atMost count: Int) throws(SQLiteError) {
+        try remove.bind(time, at: 0)
         try remove.bind(Int64(count), at: 1)
         try remove.run()
     }
+
+    private func isNearlyFull() throws(SQLiteError) -> Bool {
+        let pages = try database.integer("PRAGMA page_count") ?? 0
+        return pages - (try database.integer("PRAGMA freelist_count") ?? 0) > pageLimit / 4 * 3
+    }
+}
+
+extension Party {
+    /// A number of its own in a file, never 0. It says nothing of the names.
+    fileprivate var number: Int64 { max(1, Int64(bitPattern: FNV1a.hash(of: description.utf8) >> 1)) }
 }
 
 extension AnswerStoreFailure {

@@ -14,9 +14,9 @@ enum KeyVerdict: Sendable, Equatable {
 
 /// The bounds of ``KeysInUse``.
 struct KeyLimits: Sendable {
-    /// Keys with a turn. A call beyond goes on as if it had no key.
+    /// Keys with a turn, of which a party has a quarter at most. A call beyond goes on as if it had no key.
     var keys = 10_000
-    /// Calls that wait for others.
+    /// Calls that wait for others, of which a party has a quarter at most. A call beyond gets 409.
     var waiting = 1_024
     var waitingForOne = 16
     /// Longest wait for the same call.
@@ -67,7 +67,9 @@ struct KeysInUse<Caller: Sendable>: Sendable {
     /// Deadlines of those who ask and of those who wait, and of some that have their verdict.
     private var askingUntil = FIFO<Deadline>()
     private var waitingUntil = FIFO<Deadline>()
-    private(set) var waitingCount = 0
+    /// The turns, and those who wait, by whose they are.
+    private var turnShares: Shares<Party>
+    private var waitShares: Shares<Party>
     /// True after the file let a call wait for too long, until it answers. It is not asked meanwhile.
     private(set) var isFileSlow = false
     private var lastNumber = 0
@@ -75,10 +77,15 @@ struct KeysInUse<Caller: Sendable>: Sendable {
     init(_ limits: KeyLimits = KeyLimits()) {
         self.limits = limits
         recent = RecentAnswers(byteLimit: limits.answerByteCount)
+        turnShares = Shares(places: limits.keys)
+        waitShares = Shares(places: limits.waiting)
     }
 
     /// The number of keys that have a turn.
     var turnCount: Int { turns.count }
+
+    /// The number of calls that wait for others.
+    var waitingCount: Int { waitShares.taken }
 
     /// Adds a call, which gets its verdict now or later. `hasFile` says that there is a file to ask first.
     mutating func add(
@@ -88,7 +95,7 @@ struct KeysInUse<Caller: Sendable>: Sendable {
         lastNumber += 1
         let call = Call(number: lastNumber, fingerprint: fingerprint, caller: caller)
         if turns[scope] != nil { return join(scope, by: call, now: now) }
-        guard turns.count < limits.keys else { return .decided(.first(turn: lastNumber)) }
+        guard turnShares.take(for: scope.party) else { return .decided(.first(turn: lastNumber)) }
         let asks = hasFile && !isFileSlow
         turns[scope] = Turn(number: lastNumber, fingerprint: fingerprint, asking: asks ? call : nil)
         guard asks else { return .decided(.first(turn: lastNumber)) }
@@ -100,9 +107,8 @@ struct KeysInUse<Caller: Sendable>: Sendable {
         guard let turn = turns[scope] else { return .waits }
         // While the file is asked, an older call may be found that is the same as this one.
         if turn.asking == nil, turn.fingerprint != call.fingerprint { return .decided(.mismatch) }
-        guard waitingCount < limits.waiting, turn.waiting.count < limits.waitingForOne else { return .decided(.inFlight) }
+        guard turn.waiting.count < limits.waitingForOne, waitShares.take(for: scope.party) else { return .decided(.inFlight) }
         turns[scope]?.waiting.append(call)
-        waitingCount += 1
         waitingUntil.append((now.advanced(by: limits.wait), scope, call.number))
         return .waits
     }
@@ -115,8 +121,7 @@ struct KeysInUse<Caller: Sendable>: Sendable {
         guard let found else { return goOn(turn, of: scope) }
         guard let ended = turns[scope], ended.number == turn, let asking = ended.asking else { return [] }
         recent.remember(found, of: scope, until: until)
-        turns[scope] = nil
-        waitingCount -= ended.waiting.count
+        remove(ended, of: scope)
         return ([asking] + Array(ended.waiting)).map { ($0.caller, found.verdict(on: $0.fingerprint)) }
     }
 
@@ -127,7 +132,7 @@ struct KeysInUse<Caller: Sendable>: Sendable {
         taken.asking = nil
         let others = taken.waiting.filter { $0.fingerprint != call.fingerprint }
         taken.waiting.removeAll { $0.fingerprint != call.fingerprint }
-        waitingCount -= others.count
+        waitShares.give(back: others.count, of: scope.party)
         turns[scope] = taken
         return [(call.caller, .first(turn: turn))] + others.map { ($0.caller, .mismatch) }
     }
@@ -140,18 +145,24 @@ struct KeysInUse<Caller: Sendable>: Sendable {
         if let answer { recent.remember(answer, of: scope, until: until) }
         guard var ended = turns[scope], ended.number == turn, ended.asking == nil else { return [] }
         if let answer {
-            turns[scope] = nil
-            waitingCount -= ended.waiting.count
+            remove(ended, of: scope)
             return ended.waiting.map { ($0.caller, answer.verdict(on: $0.fingerprint)) }
         }
         guard let next = ended.waiting.popFirst() else {
-            turns[scope] = nil
+            remove(ended, of: scope)
             return []
         }
-        waitingCount -= 1
+        waitShares.give(back: 1, of: scope.party)
         ended.number = next.number
         turns[scope] = ended
         return [(next.caller, .first(turn: next.number))]
+    }
+
+    /// Frees the place of a turn, and those of all who wait for it.
+    private mutating func remove(_ turn: Turn, of scope: IdempotencyScope) {
+        turns[scope] = nil
+        turnShares.give(back: 1, of: scope.party)
+        waitShares.give(back: turn.waiting.count, of: scope.party)
     }
 
     /// Ends waits that have lasted for long enough, and returns the verdicts that this decides.
@@ -168,7 +179,7 @@ struct KeysInUse<Caller: Sendable>: Sendable {
             guard let turn = turns[first.scope], let place = turn.waiting.firstIndex(where: { $0.number == first.number }),
                 let call = turns[first.scope]?.waiting.remove(at: place)
             else { continue }
-            waitingCount -= 1
+            waitShares.give(back: 1, of: first.scope.party)
             decided.append((call.caller, .inFlight))
         }
         return decided

@@ -4,6 +4,8 @@ import HTTPServing
 struct StoredAnswer: Sendable, Equatable {
     /// The most bytes of a body. A longer answer is not kept.
     static let maximumByteCount = 1 << 20
+    /// The most bytes of the body of a refusal. A longer one is not kept: what was refused had no effect, and the same call is refused again.
+    static let refusalByteCount = 4 << 10
 
     let status: Int
     /// The value of `Location`.
@@ -28,7 +30,9 @@ struct StoredAnswer: Sendable, Equatable {
     ///
     /// - Parameter answer: The answer to the first call.
     init?(certain answer: APIAnswer) {
-        guard Self.isCertain(answer.status), answer.body.count <= Self.maximumByteCount else { return nil }
+        let isRefusal = !(200..<300).contains(answer.status)
+        let limit = isRefusal ? Self.refusalByteCount : Self.maximumByteCount
+        guard Self.isCertain(answer.status), answer.body.count <= limit else { return nil }
         self.init(
             status: answer.status, location: answer.headers["Location"], contentType: answer.headers["Content-Type"],
             body: answer.body)
