@@ -203,10 +203,10 @@ import Testing
         #expect(seen("acme") == ["acme"] && seen(nil) == ["acme", "bank"] && seen("other") == [])
     }
 
-    @Test func oneReplayRunsAtATime() throws {
+    @Test func oneReplayOfATenantRunsAtATimeAndAPausedOneHoldsUpNoOther() throws {
         let (runs, begun) = (ReplayRuns(), Box(0))
         let (goOn, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let other = runs.start("first") { _ in
+        let admission = runs.start("first", of: "acme") { _ in
             begun.withLock { $0 += 1 }
         } work: { report throws(JobFailure) in
             report(.began(at: 3))
@@ -215,24 +215,47 @@ import Testing
             defer { ended.signal() }
             return JobRecord(jobID: "first", state: .interrupted)
         }
-        #expect(other == nil)
+        #expect(admission == .begins())
         #expect(eventually { runs.standing(of: "first")?.next == 5 })
-        runs.notePause(of: "first")
-        #expect(runs.standing(of: "first")?.state == .paused && runs.standing(of: "first")?.isAtWork == true)
-        #expect(
-            runs.start("second") { _ in
+        func start(_ id: String, of tenant: String?) -> RunPlaces.Admission {
+            runs.start(id, of: tenant) { _ in
             } work: { _ throws(JobFailure) in
                 throw .takenOver
-            } == "first")
+            }
+        }
+        #expect(start("second", of: "acme") == .excluded(by: "first") && start("all", of: nil) == .excluded(by: "first"))
+        #expect(start("other", of: "bank") == .begins())
+        runs.notePause(of: "first")
+        #expect(runs.standing(of: "first")?.state == .paused && runs.standing(of: "first")?.isAtWork == true)
+        #expect(start("first", of: "acme") == .excluded(by: "first"), "it is resumed, not run")
+        #expect(eventually { runs.standing(of: "other")?.isAtWork == false })
+        #expect(start("second", of: "acme") == .begins())
+        #expect(eventually { runs.standing(of: "second")?.state == .failed(APIProblem(.takenOver)) })
         goOn.signal()
         ended.wait()
         #expect(eventually { runs.standing(of: "first")?.state == .ended(.interrupted) })
         #expect(begun.withLock { $0 } == 1 && runs.standing(of: "first")?.isAtWork == false)
-        #expect(
-            runs.start("second") { _ in
+    }
+
+    /// Replays that rest keep their places as long as there are others.
+    @Test func aPausedReplayGivesItsPlaceUpWhenThereIsNoOther() {
+        let (runs, rests) = (ReplayRuns(), (0..<RunPlaces.limit).map { _ in Flag() })
+        let goOn = DispatchSemaphore(value: 0)
+        for (number, rest) in rests.enumerated() {
+            let admission = runs.start("\(number)", of: number == 0 ? "quiet" : "greedy", rest: rest) { _ in
             } work: { _ throws(JobFailure) in
-                throw .takenOver
-            } == nil)
-        #expect(eventually { runs.standing(of: "second")?.state == .failed(APIProblem(.takenOver)) })
+                goOn.wait()
+                return JobRecord(jobID: "\(number)", state: .interrupted)
+            }
+            #expect(admission == .begins())
+            runs.notePause(of: "\(number)")
+        }
+        let next = runs.start("next", of: "newcomer") { _ in
+        } work: { _ throws(JobFailure) in
+            throw .takenOver
+        }
+        #expect(next == .begins(interrupting: "1") && rests.map(\.isSet) == (0..<RunPlaces.limit).map { $0 == 1 })
+        for _ in rests { goOn.signal() }
+        runs.waitForEnds(until: .now() + 10)
     }
 }

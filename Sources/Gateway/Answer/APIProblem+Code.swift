@@ -25,7 +25,7 @@ extension APIProblem {
         case methodNotAllowed = "method_not_allowed"
         /// 409: the first call with this key is not answered yet.
         case conflictInFlight = "conflict_in_flight"
-        /// 409: another replay is running, or another process runs this one.
+        /// 409: another replay of the same tenant, or of all, is running, or another process runs this one.
         case replayRunning = "replay_running"
         /// 409: the replay has ended, or its plan is of no use any more.
         case replayEnded = "replay_ended"
@@ -173,7 +173,8 @@ extension APIProblem.Code {
             )
         case .replayRunning:
             (
-                "Another replay is running, or another process runs this one. One runs at a time.",
+                "Another replay is running that may have the same requests, or another process runs this one. "
+                    + "One runs at a time of each tenant, and one of all tenants alone.",
                 "Wait for it, or pause it. GET /v1/replays shows which it is."
             )
         case .replayEnded:

@@ -216,17 +216,18 @@ struct ReplayDesk: Sendable {
         let prepared = try APIProblem.catching { () throws(JobFailure) in
             try PreparedReplay(path: path, reason: order.reason, actor: call.publisher.actor, context)
         }
-        let alive = try jobStates().jobs.values.filter { $0.record.jobID != id && $0.record.state == .running }
-        guard !alive.contains(where: { $0.isAlive(at: context.now()) }) else { throw .otherReplayRuns }
+        try requireNoOther(than: id, of: prepared.header.tenant)
         try Self.check(prepared, order: order, headers: call.request.headers, shown: shown)
+        let (rest, isStopping) = (Flag(), context.isCancelled)
         var noting = context
+        noting.isCancelled = { isStopping() || rest.isSet }
         noting.note = { [runs, note = context.note] event in
             if case .paused = event { runs.notePause(of: id) }
             note(event)
         }
         let runner = prepared.runner(noting, planning, rate: order.rate.map(Double.init) ?? prepared.rate)
         let gone = prepared.gone.count
-        let other = runs.start(id) { standing in
+        let admission = runs.start(id, of: prepared.header.tenant, rest: rest) { standing in
             if case .failed(let problem) = standing.state {
                 note(problem)
                 return call.refuse(problem)
@@ -238,7 +239,19 @@ struct ReplayDesk: Sendable {
         } work: { report throws(JobFailure) in
             try runner.run(report: report).record
         }
-        if other != nil { throw .otherReplayRuns }
+        switch admission {
+        case .begins: break
+        case .excluded: throw .otherReplayRuns
+        case .full: throw .overloaded(after: 10_000)
+        }
+    }
+
+    /// Checks that no other replay runs, in whichever process, that may have requests in common with one of a tenant, or of all.
+    private func requireNoOther(than id: String, of tenant: String?) throws(APIProblem) {
+        let others = try jobStates().jobs.values.filter {
+            $0.record.jobID != id && $0.record.state == .running && JobRecord.mayOverlap($0.record.tenant, with: tenant)
+        }
+        guard !others.contains(where: { $0.isAlive(at: context.now()) }) else { throw .otherReplayRuns }
     }
 
     private static func check(
@@ -262,6 +275,7 @@ struct ReplayDesk: Sendable {
         }
         let shown = try find(id, for: call.publisher)
         guard let job = shown.job, let kind = JobCommand.Kind(rawValue: verb.rawValue) else { throw .replayNotRunning }
+        if verb == .resume { try requireNoOther(than: id, of: job.record.tenant) }
         let answer = try APIProblem.catching { () throws(JobFailure) in
             try context.request(kind, of: job, actor: call.publisher.actor)
         }

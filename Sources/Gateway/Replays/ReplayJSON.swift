@@ -143,7 +143,8 @@ extension APIProblem {
     /// 409: another one runs.
     static let otherReplayRuns = APIProblem(
         409, code: .replayRunning,
-        detail: "Another replay is running, and one runs at a time. One whose runner was killed holds up others for 30 s.",
+        detail: "Another replay is running that may have the same requests: one of the tenant, or one of all tenants. "
+            + "One whose runner was killed holds up others for 30 s.",
         retry: .safe,
         retryAfter: 10_000)
 

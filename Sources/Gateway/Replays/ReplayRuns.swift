@@ -25,7 +25,16 @@ final class ReplayRuns: Sendable {
         /// Gets the standing once, as soon as the run has begun or ended.
         var onBeginning: (@Sendable (Standing) -> Void)?
         let startedAt: MonotonicTime
+        let tenant: String?
+        /// Interrupts it, so that it gives its place up.
+        let rest: Flag
         let thread = ServiceThread()
+
+        /// The place that it takes, none once it has ended or is about to.
+        var place: RunPlaces.Place? {
+            guard standing.isAtWork, !rest.isSet else { return nil }
+            return RunPlaces.Place(tenant: tenant, isPaused: standing.state == .paused)
+        }
     }
 
     /// Ended runs that are remembered.
@@ -39,21 +48,25 @@ final class ReplayRuns: Sendable {
     /// The state of a run that is known here.
     func standing(of id: String) -> Standing? { runs.withLock { $0[id]?.standing } }
 
-    /// Starts a run, unless one is at work, whose id is returned then. `work` reports its progress, and returns how the job stands
-    /// at its end. `onBeginning` is called once, as soon as the run has begun or ended, or after some seconds.
+    /// Starts a run of a tenant, or of all, where there is a place for it (``RunPlaces``). `rest` is set when it has to give that up.
+    /// `work` reports its progress, and returns how the job stands at its end. `onBeginning` is called once, as soon as the run has begun
+    /// or ended, or after some seconds.
     func start(
-        _ id: String, onBeginning: @escaping @Sendable (Standing) -> Void,
+        _ id: String, of tenant: String?, rest: Flag = Flag(), onBeginning: @escaping @Sendable (Standing) -> Void,
         work: @escaping @Sendable (_ report: @escaping (RunProgress) -> Void) throws(JobFailure) -> JobRecord
-    ) -> String? {
-        let run = Run(onBeginning: onBeginning, startedAt: .now())
-        let other = runs.withLock { runs -> String? in
-            if let other = runs.first(where: { $0.value.standing.isAtWork }) { return other.key }
-            // Ids sort by time.
-            if runs.count >= Self.memory, let oldest = runs.keys.min() { runs[oldest] = nil }
+    ) -> RunPlaces.Admission {
+        let run = Run(onBeginning: onBeginning, startedAt: .now(), tenant: tenant, rest: rest)
+        let admission = runs.withLock { runs -> RunPlaces.Admission in
+            let admission = RunPlaces(taken: runs.compactMapValues(\.place)).admit(id, of: tenant)
+            guard case .begins(let other) = admission else { return admission }
+            // One that gives its place up may still be ending.
+            if runs[id]?.standing.isAtWork == true { return .excluded(by: id) }
+            if let other { runs[other]?.rest.set() }
+            Self.forgetOne(of: &runs)
             runs[id] = run
-            return nil
+            return admission
         }
-        if let other { return other }
+        guard case .begins = admission else { return admission }
         run.thread.start(named: "pushfan-replay") { [self] in
             do throws(JobFailure) {
                 let record = try work { [self] progress in note(progress, of: id) }
@@ -62,7 +75,16 @@ final class ReplayRuns: Sendable {
                 change(id) { $0.state = .failed(APIProblem(error)) }
             }
         }
-        return nil
+        return admission
+    }
+
+    /// Forgets the oldest that has ended of whichever tenant has most of them, where too many are remembered.
+    private static func forgetOne(of runs: inout [String: Run]) {
+        guard runs.count >= memory else { return }
+        let ended = Dictionary(grouping: runs.filter { !$0.value.standing.isAtWork }, by: \.value.tenant)
+        // Ids sort by time.
+        guard let most = ended.values.max(by: { $0.count < $1.count }), let oldest = most.map(\.key).min() else { return }
+        runs[oldest] = nil
     }
 
     /// Notes that a runner waits until it is resumed, which it shows by beginning again.

@@ -33,7 +33,7 @@ struct Holdings<Holder: Hashable & Sendable>: Sendable {
         total += amount
         heap[place].amount += amount
         guard heap[place].amount == 0 else { return settle(place) }
-        swap(place, heap.count - 1)
+        swap(place, with: heap.count - 1)
         heap.removeLast()
         places[holder] = nil
         if place < heap.count { settle(place) }
@@ -43,7 +43,7 @@ struct Holdings<Holder: Hashable & Sendable>: Sendable {
     private mutating func settle(_ start: Int) {
         var place = start
         while place > 0, heap[place].amount > heap[(place - 1) / 2].amount {
-            swap(place, (place - 1) / 2)
+            swap(place, with: (place - 1) / 2)
             place = (place - 1) / 2
         }
         while true {
@@ -52,12 +52,12 @@ struct Holdings<Holder: Hashable & Sendable>: Sendable {
                 if heap[child].amount > heap[largest].amount { largest = child }
             }
             guard largest != place else { return }
-            swap(place, largest)
+            swap(place, with: largest)
             place = largest
         }
     }
 
-    private mutating func swap(_ first: Int, _ second: Int) {
+    private mutating func swap(_ first: Int, with second: Int) {
         guard first != second else { return }
         heap.swapAt(first, second)
         places[heap[first].holder] = first

@@ -100,7 +100,7 @@ package enum JobFailure: Error, Sendable {
     case otherPlan(job: String)
     /// The job was stopped for good.
     case stopped(job: String)
-    /// Another job is running. Only one runs at a time.
+    /// Another job is running that may have the same originals. Only one of them runs at a time.
     case running(job: String)
     /// Another process runs the job now.
     case takenOver

@@ -49,6 +49,11 @@ package struct JobRecord: Sendable, Equatable {
     /// The time at which this was written.
     package var updatedAt = Timestamp(milliseconds: 0)
 
+    /// True where jobs of these tenants may have the same originals: they are of one tenant, or one of them is of all (nil).
+    package static func mayOverlap(_ tenant: String?, with other: String?) -> Bool {
+        tenant == nil || other == nil || tenant == other
+    }
+
     /// Checks that a plan is the one that the job was begun with.
     package func requirePlan(_ digest: String) throws(JobFailure) {
         guard planDigest.isEmpty || planDigest == digest else {

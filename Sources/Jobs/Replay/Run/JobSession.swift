@@ -3,7 +3,7 @@ import Kafka
 import PushModel
 import Replay
 
-/// The right to run a job: held by one process at a time, and for one job at a time.
+/// The right to run a job: held by one process at a time, and for one job at a time of those that may have the same originals.
 ///
 /// The transactional id comes from the job (`TransactionalSession`), and what is read back is above all the job's own progress. Of two
 /// claims the earlier one counts. A runner that was silent for 30 s is fenced by its own transactional id before its claim is ignored.
@@ -107,10 +107,13 @@ final class JobSession {
         try write(withdrawn, nil)
     }
 
-    /// Ignores claims of runners that are gone, and yields to a running one.
+    /// Ignores claims of runners that are gone, and yields to a running one. Jobs of two tenants have no original in common.
     private func yieldToOthers() throws(ReplayFailure) {
         let own = job?.seenAt ?? context.now()
-        let others = log.jobs.values.filter { $0.record.jobID != record.jobID && $0.record.state == .running }
+        let others = log.jobs.values.filter {
+            $0.record.jobID != record.jobID && $0.record.state == .running
+                && JobRecord.mayOverlap($0.record.tenant, with: record.tenant)
+        }
         if let other = others.first(where: { $0.isAlive(at: own) }) {
             try withdraw(before?.state ?? .interrupted)
             throw .final(.running(job: other.record.jobID))

@@ -9,8 +9,9 @@ package import Replay
 /// Each transaction holds new requests together with the record of what they repeat and how far the job is. A run that dies anywhere
 /// leaves either all of a transaction or nothing of it, and the next run goes on behind it.
 ///
-/// `run` blocks its thread until the replay ends, for hours perhaps. One replay runs at a time on a cluster, so of two threads or processes
-/// that run one, the later gets `running`. Any other thread may pause, resume or stop it with `JobContext.request(_:of:actor:)`.
+/// `run` blocks its thread until the replay ends, for hours perhaps. Of replays that may have the same originals one runs at a time on a
+/// cluster, so of two threads or processes that run them, the later gets `running`. Any other thread may pause, resume or stop it with
+/// `JobContext.request(_:of:actor:)`.
 package struct ReplayRunner {
     /// The end of a run.
     package struct Ending {
