@@ -164,6 +164,23 @@ import Testing
         #expect(try names() == ["other"])
     }
 
+    /// Also of what another process has put there, as before a restart.
+    @Test func plansInFilesMakeRoomByWhoseTheyAre() throws {
+        let folder = try TemporaryFolder()
+        for (number, tenant) in ["quiet", "greedy", "greedy", "greedy", "greedy"].enumerated() {
+            var header = ReplayPlanHeader(
+                jobID: "1000000\(number)", createdAt: Timestamp(milliseconds: 0), filter: "", actor: "shop (key k1)")
+            header.tenant = tenant
+            let file = URL(fileURLWithPath: folder.path("replay-1000000\(number).ndjson"))
+            try Data(header.json + [UInt8(ascii: "\n")]).write(to: file)
+        }
+        try Data("no plan\n".utf8).write(to: URL(fileURLWithPath: folder.path("replay-10000009.ndjson")))
+        let (store, limit) = (try PlanStore(folder.path("")), 3 * KeptPlans.leastByteCount)
+        #expect(store.makeRoom(besides: ["10000001"], within: limit) == ["10000002", "10000003"])
+        #expect(store.ids == ["10000009", "10000004", "10000001", "10000000"])
+        #expect(store.makeRoom(besides: [], within: limit) == [])
+    }
+
     @Test func aFolderThatCannotBeUsedIsAFailure() throws {
         let folder = try TemporaryFolder()
         try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path("file")))
@@ -192,6 +209,34 @@ import Testing
         #expect(drafts.add("3000", tenant: nil) { _ in } && drafts["1100"] == nil)
         drafts.forget("3000")
         #expect(drafts["3000"] == nil)
+    }
+
+    @Test func ofDraftsThatFailedWhoeverHasMostLosesItsOldest() {
+        let drafts = PlanDrafts()
+        _ = drafts.add("0001", tenant: "quiet") { _ in }
+        drafts.end("0001", with: .failure(.planGivenUp))
+        for number in 1000..<1500 {
+            #expect(drafts.add("\(number)", tenant: nil, source: "greedy") { _ in })
+            drafts.end("\(number)", with: .failure(.planGivenUp))
+        }
+        #expect(drafts["0001"] != nil && drafts["1499"] != nil && drafts["1000"] == nil)
+    }
+
+    /// The plans of parties, the oldest first, each with its size, those at work, and those that leave beyond 64 MiB.
+    @Test(
+        arguments: [
+            ("a1 b1", [], []), ("a8 a40 b20", [], [0]), ("b20 a8 a40", [], [1]), ("b30 a40", [], [1]), ("a40 b30", [1], [0]),
+            ("b1 a30 a30 a30", [], [1]), ("b1 a30 a30 a30", [1], [2]), ("a80", [], [0]), ("a80", [0], []),
+            ("b1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1 a1", [], [1, 2]), ("b20 b20 a30 a80", [], [2, 3]),
+        ] as [(String, Set<Int>, [Int])])
+    func ofPlansWhoeverHasMostLosesItsOldest(words: String, atWork: Set<Int>, leaving: [Int]) {
+        let plans = words.split(separator: " ").enumerated().map { (number, word) in
+            KeptPlans.Plan(
+                id: "\(100 + number)", party: Party(tenant: String(word.prefix(1)), source: nil),
+                byteCount: (Int(word.dropFirst()) ?? 0) << 20)
+        }
+        let gone = KeptPlans(plans: plans).leaving(besides: Set(atWork.map { "\(100 + $0)" }), within: 64 << 20)
+        #expect(gone == leaving.map { "\(100 + $0)" })
     }
 
     @Test func aTenantSeesItsOwnDrafts() {

@@ -9,6 +9,8 @@ import Synchronization
 final class PlanDrafts: Sendable {
     struct Draft: Sendable {
         let tenant: String?
+        /// The party whose share of what is remembered it counts for.
+        fileprivate let party: Party
         /// The records that are left to be read of so many, as far as that is known.
         var remaining: Int64?
         var total: Int64?
@@ -43,14 +45,22 @@ final class PlanDrafts: Sendable {
         drafts.withLock { $0.filter { publisher.mayUse(tenant: $0.value.tenant) } }
     }
 
-    /// Adds a draft. `answer` gets the plan, or after some seconds that it is being made.
-    /// Returns false where too many are being made.
-    func add(_ id: String, tenant: String?, answer: @escaping @Sendable (APIAnswer) -> Void) -> Bool {
-        let draft = Draft(tenant: tenant, answer: answer, deadline: MonotonicTime.now().advanced(by: Self.patience))
+    /// Adds a draft of a tenant, or of a source without one. `answer` gets the plan, or after some seconds that it is being made.
+    /// Where too many are remembered, the oldest that has failed of whoever has most of those is forgotten. Returns false where too many
+    /// are being made.
+    func add(
+        _ id: String, tenant: String?, source: String? = nil, answer: @escaping @Sendable (APIAnswer) -> Void
+    ) -> Bool {
+        let draft = Draft(
+            tenant: tenant, party: Party(tenant: tenant, source: source), answer: answer,
+            deadline: MonotonicTime.now().advanced(by: Self.patience))
         return drafts.withLock { drafts in
             if drafts.count >= Self.memory {
+                let failed = Dictionary(grouping: drafts.filter { $0.value.problem != nil }, by: \.value.party)
                 // Ids sort by time.
-                guard let oldest = drafts.filter({ $0.value.problem != nil }).keys.min() else { return false }
+                guard let most = failed.values.max(by: { $0.count < $1.count }), let oldest = most.map(\.key).min() else {
+                    return false
+                }
                 drafts[oldest] = nil
             }
             drafts[id] = draft

@@ -52,6 +52,20 @@ struct PlanStore: Sendable {
         }.sorted(by: >)
     }
 
+    /// Removes plans until the others keep within their bounds: the oldest of whoever has most. What is at work stays. Returns what is
+    /// removed, by id.
+    func makeRoom(besides atWork: Set<String>, within limit: Int = KeptPlans.byteLimit) -> [String] {
+        let plans = ids.compactMap { id -> KeptPlans.Plan? in
+            guard let path = existingPath(of: id), let header = try? ReplayPlanReader(path).header else { return nil }
+            let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size]) as? Int
+            return KeptPlans.Plan(
+                id: id, party: Party(tenant: header.tenant, source: header.actor), byteCount: size ?? 0)
+        }
+        let leaving = KeptPlans(plans: plans).leaving(besides: atWork, within: limit)
+        for path in leaving.compactMap({ path(of: $0) }) { unlink(path) }
+        return leaving
+    }
+
     /// Removes what is older than the records of any job, and what an end without warning has left half written.
     func removeOld(now: Date = Date()) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

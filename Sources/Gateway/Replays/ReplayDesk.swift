@@ -39,7 +39,10 @@ struct ReplayDesk: Sendable {
         let header = order.header(jobID: id, at: now, by: call.publisher)
         guard let path = store.path(of: id) else { throw .failed }
         _ = try APIProblem.catching { () throws(JobFailure) in try header.manner() }
-        guard drafts.add(id, tenant: call.publisher.tenant, answer: call.answer) else { throw .overloaded(after: 5000) }
+        let publisher = call.publisher
+        guard drafts.add(id, tenant: publisher.tenant, source: publisher.source, answer: call.answer) else {
+            throw .overloaded(after: 5000)
+        }
         return (
             id,
             { [self] in
@@ -49,6 +52,7 @@ struct ReplayDesk: Sendable {
                 context.progress = { drafts.note($0, of: id) }
                 do throws(JobFailure) {
                     try make(order, header: header, path: path, context: context)
+                    guard makeRoom(for: id) else { return drafts.end(id, with: .failure(.planTooLarge)) }
                     let plan = try APIAnswer(
                         status: 201, json: whole(path, job: nil, rate: nil).bytes, headers: headers(of: path, id: id))
                     drafts.end(id, with: .success(plan))
@@ -244,14 +248,6 @@ struct ReplayDesk: Sendable {
         case .excluded: throw .otherReplayRuns
         case .full: throw .overloaded(after: 10_000)
         }
-    }
-
-    /// Checks that no other replay runs, in whichever process, that may have requests in common with one of a tenant, or of all.
-    private func requireNoOther(than id: String, of tenant: String?) throws(APIProblem) {
-        let others = try jobStates().jobs.values.filter {
-            $0.record.jobID != id && $0.record.state == .running && JobRecord.mayOverlap($0.record.tenant, with: tenant)
-        }
-        guard !others.contains(where: { $0.isAlive(at: context.now()) }) else { throw .otherReplayRuns }
     }
 
     private static func check(

@@ -148,6 +148,11 @@ extension APIProblem {
         retry: .safe,
         retryAfter: 10_000)
 
+    /// 422: it would take the room of all plans.
+    static let planTooLarge = APIProblem(
+        422, code: .tooManyMatches, detail: "The plan takes more room than there is for plans. Narrow the filter, or lower limit."
+    )
+
     /// 409: a plan was given up while it was made.
     static let planGivenUp = APIProblem(409, code: .replayEnded, detail: "The plan was given up before it was made.")
 

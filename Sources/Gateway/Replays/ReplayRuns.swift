@@ -48,6 +48,9 @@ final class ReplayRuns: Sendable {
     /// The state of a run that is known here.
     func standing(of id: String) -> Standing? { runs.withLock { $0[id]?.standing } }
 
+    /// The ids of those that are at work.
+    var idsAtWork: Set<String> { runs.withLock { Set($0.filter { $0.value.standing.isAtWork }.keys) } }
+
     /// Starts a run of a tenant, or of all, where there is a place for it (``RunPlaces``). `rest` is set when it has to give that up.
     /// `work` reports its progress, and returns how the job stands at its end. `onBeginning` is called once, as soon as the run has begun
     /// or ended, or after some seconds.
