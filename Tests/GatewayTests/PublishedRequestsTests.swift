@@ -157,6 +157,28 @@ import class Jobs.ResultTracer
         #expect(store.count == 2 && store.resultByteCount == 2 * size)
     }
 
+    /// What whoever has most adds pushes out nothing of another, whichever tenants its requests name.
+    @Test func beyondTheBoundsWhoeverHasMostLosesItsFirst() throws {
+        var limits = PublishedRequests.Limits()
+        let size = try LookupResults.record("sent", of: "a").json.count
+        (limits.count, limits.resultByteCount) = (100, 20 * size)
+        var store = PublishedRequests(limits)
+        let quiet = store.add(request("quiet"), at: 0)
+        store.take(try LookupResults.record("sent", of: "quiet"), at: 1)
+        for number in 0..<1_000 {
+            let id = "greedy-\(number)"
+            let owner = RequestOwner(source: "bank", tenant: "t\(number)")
+            let key = store.add(
+                PublishedRequest(id: id, owner: owner, acceptedAt: 0, keptFor: Party(tenant: nil, source: "bank")), at: 2)
+            store.take(try LookupResults.record("sent", of: id), at: 3)
+            #expect(store[key] != nil, "the newest stays")
+        }
+        for number in 0..<1_000 { _ = store.add(request("bare-\(number)", of: RequestOwner(source: "bank", tenant: nil)), at: 4) }
+        #expect(store[quiet]?.ending?.state == "sent" && store.count == 100)
+        #expect(store.resultByteCount <= limits.resultByteCount)
+        #expect(store.find("quiet", for: Self.asker, at: 600_001) == nil, "it leaves by its age as before")
+    }
+
     /// Lives of all kinds, far more than are kept: what a request costs does not depend on how many are.
     @Test(arguments: [1_000, 100_000]) func aRequestCostsAFewStepsHoweverManyAreKept(size: Int) throws {
         var limits = PublishedRequests.Limits()

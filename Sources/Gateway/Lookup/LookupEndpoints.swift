@@ -128,8 +128,9 @@ struct LookupEndpoints: Sendable {
             switch answer {
             case .failure(let problem): then(.failure(problem))
             case .success(let record):
-                guard let found = record.flatMap({ PublishedRequest($0, at: place, withID: id) }), asker.maySee(found.owner)
+                guard var found = record.flatMap({ PublishedRequest($0, at: place, withID: id) }), asker.maySee(found.owner)
                 else { return then(.success(nil)) }
+                found.party = Party(tenant: asker.tenant, source: asker.source)
                 then(.success(lookup.add(found)))
             }
         }
@@ -163,7 +164,7 @@ struct LookupEndpoints: Sendable {
                 guard let known, !query.wantsLife else { return call.refuse(problem) }
                 answer(lookup[known], applied: nil, to: call)
             case .success(.life(let life)):
-                remember(life, as: known) { key in
+                remember(life, as: known, for: call.asker) { key in
                     guard query.wait == 0 else { return show(key, query: query, until: deadline, for: call) }
                     showLife(life, of: key, query: query, for: call)
                 }
@@ -179,9 +180,12 @@ struct LookupEndpoints: Sendable {
 
     /// Remembers a request that its results have shown, and takes from them the one that counts.
     private func remember(
-        _ life: RequestLife, as known: PublishedRequests.Key?, then: @escaping @Sendable (PublishedRequests.Key) -> Void
+        _ life: RequestLife, as known: PublishedRequests.Key?, for asker: Asker,
+        then: @escaping @Sendable (PublishedRequests.Key) -> Void
     ) {
-        let key = known ?? lookup.add(PublishedRequest(life, at: lookup.clock.wall()))
+        var found = PublishedRequest(life, at: lookup.clock.wall())
+        found.party = Party(tenant: asker.tenant, source: asker.source)
+        let key = known ?? lookup.add(found)
         for result in [life.own.last { $0.repeatsItsID }, life.final] { if let result { lookup.take(result) } }
         lookup.search(key) { then(key) }
     }
@@ -191,7 +195,7 @@ struct LookupEndpoints: Sendable {
         search(id, call.asker) { found in
             switch found {
             case .failure(let problem): call.refuse(problem)
-            case .success(.life(let life)): remember(life, as: nil) { then($0) }
+            case .success(.life(let life)): remember(life, as: nil, for: call.asker) { then($0) }
             case .success(.whereabouts(let report)):
                 guard let place = report.place else { return then(nil) }
                 findSearched(report.id, at: place, for: call.asker) { then(try? $0.get()) }

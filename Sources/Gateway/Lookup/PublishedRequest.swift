@@ -51,6 +51,8 @@ struct PublishedRequest: Sendable {
 
     let id: String
     let owner: RequestOwner
+    /// The party whose share of what is kept it counts for: whoever published or asked for it, else that of its owner.
+    var party: Party
     /// The moment of its call, which is its record's timestamp. Once it has ended, that of the call that counts.
     private(set) var acceptedAt: Timestamp
     /// When it is of no more use; nil for never.
@@ -70,10 +72,11 @@ struct PublishedRequest: Sendable {
 
     init(
         id: String, owner: RequestOwner, acceptedAt: Timestamp, expiresAt: Timestamp? = nil, notBefore: Timestamp? = nil,
-        foundAt place: RequestPlace? = nil
+        foundAt place: RequestPlace? = nil, keptFor party: Party? = nil
     ) {
         self.id = id
         self.owner = owner
+        self.party = party ?? Party(tenant: owner.tenant, source: owner.source)
         self.acceptedAt = acceptedAt
         self.expiresAt = expiresAt
         self.notBefore = notBefore

@@ -5,14 +5,15 @@ import PushModel
 
 /// The requests that a gateway has published of late, by their ids; without clock and thread.
 ///
-/// Bounded by count, by age and by the bytes of results. Each request takes constant time on average, and the logarithm of their number
-/// for the moment at which it leaves: what a list keeps of those that have left is passed over, and swept out when it is more than half.
+/// Bounded by count, by age and by the bytes of results: whoever has most loses its own first (``Party``). Each request takes constant time on
+/// average, and the logarithm of their number for the moment at which it leaves: what a list keeps of those that have left is passed over, and
+/// swept out when it is more than half.
 struct PublishedRequests: Sendable {
     /// How much is kept.
     struct Limits: Sendable {
-        /// The most requests. Beyond, the one that came first leaves.
+        /// The most requests. Beyond, the one that came first leaves of those of whoever has most.
         var count = 200_000
-        /// The most bytes of results together. Beyond, the one whose result came first leaves.
+        /// The most bytes of results together. Beyond, the one whose result came first leaves of those of whoever has most bytes.
         var resultByteCount = 64 << 20
         /// How long one stays after its result, or without a result after its expiry, in milliseconds.
         var age: Int64 = 600_000
@@ -37,18 +38,27 @@ struct PublishedRequests: Sendable {
         var isEnded: Bool { endedAt != nil }
     }
 
+    /// The requests of one party, in the orders in which they came and ended, and some that have left.
+    private struct Own: Sendable {
+        var order = FIFO<Key>()
+        var endings = FIFO<(key: Key, number: UInt64)>()
+        var endedCount = 0
+    }
+
     private let limits: Limits
     /// By id. Hardly ever do two owners use one.
     private var entries: [String: [Entry]] = [:]
-    private var order = FIFO<Key>()
     private var endings = FIFO<(key: Key, number: UInt64)>()
+    private var parties: [Party: Own] = [:]
+    private var counts = Holdings<Party>()
+    private var bytes = Holdings<Party>()
     /// When those without a result leave.
     private var expiries = MomentHeap<Timestamp, Key>()
     private var lastNumber: UInt64 = 0
     private var endedCount = 0
     /// How many there are.
-    private(set) var count = 0
-    private(set) var resultByteCount = 0
+    var count: Int { counts.total }
+    var resultByteCount: Int { bytes.total }
     /// Places of lists that were gone through, to show what a request costs.
     private(set) var stepCount = 0
 
@@ -82,10 +92,11 @@ struct PublishedRequests: Sendable {
         lastNumber += 1
         let key = Key(id: request.id, number: lastNumber)
         entries[request.id, default: []].append(Entry(number: lastNumber, request: request, writeCount: writes))
-        count += 1
-        order.append(key)
+        counts.change(request.party, by: 1)
+        parties[request.party, default: Own()].order.append(key)
         if let expiry = request.expiresAt { expiries.add(key, at: expiry.adding(milliseconds: limits.age)) }
-        while count > limits.count, let first = order.popFirst() { remove(first) }
+        while count > limits.count, let party = counts.greediest, let first = parties[party]?.order.popFirst() { remove(first) }
+        sweep(request.party)
         sweep()
         return key
     }
@@ -133,26 +144,34 @@ struct PublishedRequests: Sendable {
 
     private mutating func bound(at now: Timestamp) {
         removeOld(at: now)
-        while resultByteCount > limits.resultByteCount, let first = endings.popFirst() { removeEnded(first) }
+        while resultByteCount > limits.resultByteCount, let party = bytes.greediest,
+            let first = parties[party]?.endings.popFirst()
+        {
+            removeEnded(first)
+        }
         sweep()
     }
 
     private mutating func take(_ result: ResultRecord, of key: Key, at now: Timestamp) {
-        var (isTaken, old, wasEnded) = (false, 0, false)
+        var (isTaken, old, wasEnded, party) = (false, 0, false, Party?.none)
         lastNumber += 1
         let number = lastNumber
         change(key) { entry in
             old = entry.request.ending?.json.count ?? 0
             wasEnded = entry.isEnded
             isTaken = entry.request.take(result)
+            party = entry.request.party
             guard isTaken else { return }
             entry.endedAt = now
             entry.endingNumber = number
         }
-        guard isTaken else { return }
-        resultByteCount += result.json.count - old
-        if !wasEnded { endedCount += 1 }
+        guard isTaken, let party else { return }
+        bytes.change(party, by: result.json.count - old)
         endings.append((key, number))
+        parties[party]?.endings.append((key, number))
+        guard !wasEnded else { return sweep(party) }
+        endedCount += 1
+        parties[party]?.endedCount += 1
     }
 }
 
@@ -188,18 +207,37 @@ extension PublishedRequests {
         guard var found = entries[key.id], let index = found.firstIndex(where: { $0.number == key.number }) else { return }
         let entry = found.remove(at: index)
         entries[key.id] = found.isEmpty ? nil : found
-        count -= 1
-        if entry.isEnded { endedCount -= 1 }
-        resultByteCount -= entry.request.ending?.json.count ?? 0
+        let party = entry.request.party
+        counts.change(party, by: -1)
+        bytes.change(party, by: -(entry.request.ending?.json.count ?? 0))
+        if entry.isEnded {
+            endedCount -= 1
+            parties[party]?.endedCount -= 1
+        }
+        if counts[party] == 0 { parties[party] = nil } else { sweep(party) }
+    }
+
+    /// Drops the places of those that have left from the lists of a party.
+    private mutating func sweep(_ party: Party) {
+        guard let own = parties[party] else { return }
+        let (isLong, hasLongEndings) = (
+            own.order.count > 2 * counts[party] + 64, own.endings.count > 2 * own.endedCount + 64
+        )
+        guard isLong || hasLongEndings else { return }
+        let entries = entries
+        if isLong {
+            stepCount += own.order.count
+            parties[party]?.order.removeAll { Self.entry($0, of: entries) == nil }
+        }
+        if hasLongEndings {
+            stepCount += own.endings.count
+            parties[party]?.endings.removeAll { Self.entry($0.key, of: entries)?.endingNumber != $0.number }
+        }
     }
 
     /// Drops the places of those that have left from lists that have more of them than of others.
     private mutating func sweep() {
         let entries = entries
-        if order.count > 2 * count + 64 {
-            stepCount += order.count
-            order.removeAll { Self.entry($0, of: entries) == nil }
-        }
         if endings.count > 2 * endedCount + 64 {
             stepCount += endings.count
             endings.removeAll { Self.entry($0.key, of: entries)?.endingNumber != $0.number }
