@@ -12,6 +12,9 @@ public struct VerifiedCredentials: Sendable {
     /// The time for which a header is remembered from when it was verified, however often it is used.
     public static let lifetime: Duration = .seconds(24 * 3600)
 
+    /// The most headers of one user: more than anyone has spellings of one password. Beyond, its own oldest is forgotten.
+    static let limitOfUser = 16
+
     private struct Entry: Sendable {
         let name: String
         let until: MonotonicTime
@@ -64,7 +67,12 @@ public struct VerifiedCredentials: Sendable {
         forget(before: now, generation: generation)
         guard generation == self.generation, let code = code(of: authorization) else { return }
         if entries[code] == nil {
-            if entries.count >= limit { forgetOldest() }
+            // The search costs little beside the check of a password.
+            if entries.count(where: { $0.value.name == name }) >= Self.limitOfUser {
+                forgetOldest(of: name)
+            } else if entries.count >= limit {
+                forgetOldest()
+            }
             order.append(code)
         }
         entries[code] = Entry(
@@ -82,6 +90,11 @@ public struct VerifiedCredentials: Sendable {
 
     private mutating func forgetOldest() {
         if let code = order.popFirst() { entries[code] = nil }
+    }
+
+    private mutating func forgetOldest(of name: String) {
+        guard let place = (0..<order.count).first(where: { entries[order[$0]]?.name == name }) else { return }
+        if let code = order.remove(at: place) { entries[code] = nil }
     }
 
     private func code(of authorization: String) -> [UInt8]? {

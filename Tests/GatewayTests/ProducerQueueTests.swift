@@ -111,4 +111,17 @@ import Testing
         queue.noteEnd(isAnswered: false, admittedAt: Self.time(9000), at: Self.time(14_000))
         #expect(isAdmitted && queue.age(at: Self.time(15_000)) == 6_000_000_000 && queue.age(at: Self.time(16_000)) == 0)
     }
+
+    @Test func onePartyHasAQuarterOfTheQueue() {
+        var queue = ProducerQueue(limit: 8)
+        let (greedy, quiet) = (Party(tenant: "greedy", source: nil), Party(tenant: "quiet", source: nil))
+        func admitted(_ count: Int, for party: Party?) -> Int {
+            (0..<count).count { _ in queue.admit(for: party, at: Self.time(0)) }
+        }
+        #expect(admitted(9, for: greedy) == 2 && admitted(1, for: quiet) == 1)
+        #expect(admitted(9, for: nil) == 9, "records of the gateway itself count for none")
+        #expect(queue.count == 12 && queue.refusedCount == 7)
+        queue.noteEnd(isAnswered: true, for: greedy, admittedAt: Self.time(0), at: Self.time(1))
+        #expect(admitted(2, for: greedy) == 1)
+    }
 }

@@ -67,6 +67,18 @@ import Testing
             sessions.use(Self.digest(0), now: Self.time(3)) != nil && sessions.use(Self.digest(1024), now: Self.time(3)) != nil)
     }
 
+    @Test func beyond1024WhicheverKeyHasMostLosesOne() {
+        var sessions = Kept()
+        sessions.begin(Self.digest(0), of: Key(id: "quiet"), now: Self.time(0))
+        for number in 1..<1024 {
+            sessions.begin(Self.digest(number), of: Key(id: "\(number / 16)"), now: Self.time(1) + Int64(number))
+        }
+        #expect(sessions.count == 1024)
+        sessions.begin(Self.digest(1024), of: Key(id: "new"), now: Self.time(2))
+        #expect(sessions.count == 1024 && sessions.use(Self.digest(0), now: Self.time(3)) != nil)
+        #expect(sessions.use(Self.digest(16), now: Self.time(3)) == nil, "the first of a key with 16")
+    }
+
     @Test func thoseThatAreOverMakeRoomFirst() {
         var sessions = Kept()
         for number in 0..<16 { sessions.begin(Self.digest(number), of: Key(id: "a"), now: Self.time(number < 8 ? 0 : 1000)) }

@@ -69,6 +69,19 @@ import Users
         }
     }
 
+    @Test func oneUserDoesNotPushOthersOut() {
+        var verified = VerifiedCredentials(key: Self.key, limit: 20)
+        verified.remember(header("alice", "x"), name: "alice", generation: 1, now: second(0))
+        for number in 0..<100 {
+            verified.remember(header("greedy", "\(number)"), name: "greedy", generation: 1, now: second(1))
+            #expect(verified.count == min(number + 2, 17))
+        }
+        #expect(verified.name(of: header("alice", "x"), generation: 1, now: second(2)) == "alice")
+        for (number, isKnown) in [(83, false), (84, true), (99, true)] {
+            #expect((verified.name(of: header("greedy", "\(number)"), generation: 1, now: second(2)) != nil) == isKnown)
+        }
+    }
+
     @Test(arguments: [1, 2, 3]) func whatIsKnownIsWhatWasVerifiedThatDayAndUsedThatHour(seed: Int) {
         var random = SeededRandom(seed)
         var verified = VerifiedCredentials(key: Self.key)

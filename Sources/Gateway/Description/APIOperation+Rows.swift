@@ -62,7 +62,7 @@ extension APIOperation {
             schema: JSONSchema.text().described("The text; without a body a greeting."), example: "Lunch?", isRequired: false),
         answers: [Answer(summary: "The hub accepted at least one call.", content: sent)],
         problems: [
-            Problem(status: 500, hasResultCodes: true),
+            Problem(status: 429, codes: [.tooManyRequests]), Problem(status: 500, hasResultCodes: true),
             Problem(status: 504, codes: [.ackUnknown, .resultPending, .outcomePending], hasResultCodes: true),
         ] + kafkaProblems)
 

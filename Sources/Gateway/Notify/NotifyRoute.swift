@@ -34,11 +34,13 @@ struct NotifyRoute: Sendable {
             let recipient = query.recipient.map { users.tag(of: $0) } ?? sender
             let (reply, platform, deadline) = (call.reply, query.platform, sending.deadline)
             guard query.isSecure else {
-                return send(text, to: recipient, from: sender, on: platform, for: timeToLive, until: deadline, reply: reply)
+                return send(
+                    text, of: call.caller, to: recipient, from: sender, on: platform, for: timeToLive, until: deadline,
+                    reply: reply)
             }
             messages.keep(SecureText(text.sentence(for: .apple), for: recipient), reply: reply) { id in
                 send(
-                    .secure(id: id.text), to: recipient, from: sender, on: platform,
+                    .secure(id: id.text), of: call.caller, to: recipient, from: sender, on: platform,
                     for: min(timeToLive, SecureText.lifetime), until: deadline, reply: reply)
             }
         } catch {
@@ -52,10 +54,11 @@ struct NotifyRoute: Sendable {
     }
 
     private func send(
-        _ text: NotificationText, to recipient: UserTag, from sender: UserTag, on platform: Platform?, for timeToLive: Int64,
+        _ text: NotificationText, of caller: Caller, to recipient: UserTag, from sender: UserTag, on platform: Platform?,
+        for timeToLive: Int64,
         until deadline: MonotonicTime, reply: Reply
     ) {
-        sending.send(reply, until: deadline) { (id, moment) in
+        sending.send(reply, for: caller.name, until: deadline) { (id, moment) in
             NotifyRequest(
                 id: id, to: recipient, from: sender, text: text, on: platform, createdAt: moment, timeToLive: timeToLive,
                 tracksOutcome: tracksOutcome)

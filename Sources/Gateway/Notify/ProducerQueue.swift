@@ -13,6 +13,9 @@ struct ProducerQueue: Sendable {
     /// Nanoseconds between two records on trial.
     static let trialInterval: Int64 = 1_000_000_000
 
+    /// The most records of all publishers in it: as many as Kafka's client takes by default. One party has a quarter of them at most.
+    static let limit = 100_000
+
     /// Records that are handed over and not reported.
     private(set) var count = 0
     /// How many records were refused.
@@ -21,6 +24,10 @@ struct ProducerQueue: Sendable {
     private var waitingSince: MonotonicTime?
     private var lastAdmitted = MonotonicTime.past
     private var emptySince = MonotonicTime.past
+    /// The records of publishers, by whose they are.
+    private var shares: Shares<Party>
+
+    init(limit: Int = ProducerQueue.limit) { shares = Shares(places: limit) }
 
     /// For how long no record was confirmed in time although one waited, in nanoseconds; 0 where the queue moves, or has rested.
     func age(at now: MonotonicTime) -> Int64 {
@@ -31,9 +38,10 @@ struct ProducerQueue: Sendable {
     /// Whether the queue stands still.
     func standsStill(at now: MonotonicTime) -> Bool { age(at: now) > Self.ageLimit }
 
-    /// Admits a record, whose end must be noted then, or refuses it.
-    mutating func admit(at now: MonotonicTime) -> Bool {
-        if standsStill(at: now), now - lastAdmitted < Self.trialInterval {
+    /// Admits a record, whose end must be noted then, or refuses it. One without a party counts for no share.
+    mutating func admit(for party: Party? = nil, at now: MonotonicTime) -> Bool {
+        let mayJoin = !standsStill(at: now) || now - lastAdmitted >= Self.trialInterval
+        guard mayJoin, party.map({ shares.take(for: $0) }) ?? true else {
             refusedCount += 1
             return false
         }
@@ -44,8 +52,9 @@ struct ProducerQueue: Sendable {
     }
 
     /// Notes the end of a record that was admitted. `isAnswered` says that a broker has written it, or said why not.
-    mutating func noteEnd(isAnswered: Bool, admittedAt start: MonotonicTime, at now: MonotonicTime) {
+    mutating func noteEnd(isAnswered: Bool, for party: Party? = nil, admittedAt start: MonotonicTime, at now: MonotonicTime) {
         count -= 1
+        if let party { shares.give(back: 1, of: party) }
         if count == 0 {
             emptySince = now
             if isAnswered || !standsStill(at: now) { waitingSince = nil }

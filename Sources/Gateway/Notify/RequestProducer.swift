@@ -110,10 +110,11 @@ final class RequestProducer: Sendable {
     /// Hands a record to the client, which writes it in the background to the record's topic. `report` is called once, unless
     /// this throws.
     func write(
-        _ record: RequestRecord, at moment: Timestamp? = nil, report: @escaping @Sendable (Producer.Delivery) -> Void
+        _ record: RequestRecord, for party: Party? = nil, at moment: Timestamp? = nil,
+        report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
         // The client keeps the handles of its topics.
-        try handOver(report, to: record.topic) { (producer, report) throws(KafkaError) in
+        try handOver(report, for: party, to: record.topic) { (producer, report) throws(KafkaError) in
             try record.write(with: producer, to: try producer.topic(named: record.topic), at: moment, report: report)
         }
     }
@@ -142,19 +143,19 @@ final class RequestProducer: Sendable {
     /// Hands a record to the client, and notes what becomes of it. Fails with `isQueueFull` where the queue stands still, and with
     /// what is wrong with a lane's topic that brokers do not show.
     private func handOver(
-        _ report: @escaping @Sendable (Producer.Delivery) -> Void, to topic: String,
+        _ report: @escaping @Sendable (Producer.Delivery) -> Void, for party: Party? = nil, to topic: String,
         by produce: (Producer, @escaping @Sendable (Producer.Delivery) -> Void) throws(KafkaError) -> Void
     ) throws(KafkaError) {
         let start = now()
         let admission = state.withLock { state -> Result<Producer, KafkaError> in
             if let absence = state.absences[topic] { return .failure(absence) }
-            return state.queue.admit(at: start) ? .success(state.producer) : .failure(.queueFull)
+            return state.queue.admit(for: party, at: start) ? .success(state.producer) : .failure(.queueFull)
         }
         let producer = try admission.get()
         do throws(KafkaError) {
-            try produce(producer) { [self] delivery in report(note(delivery, in: topic, admittedAt: start)) }
+            try produce(producer) { [self] delivery in report(note(delivery, in: topic, for: party, admittedAt: start)) }
         } catch {
-            state.withLock { $0.queue.noteEnd(isAnswered: false, admittedAt: start, at: start) }
+            state.withLock { $0.queue.noteEnd(isAnswered: false, for: party, admittedAt: start, at: start) }
             note(error, of: topic)
             throw error
         }
@@ -184,13 +185,13 @@ final class RequestProducer: Sendable {
 
     /// Notes what became of a record, and returns it. What ran out of time for want of its topic was refused for that.
     private func note(
-        _ delivery: Producer.Delivery, in topic: String, admittedAt start: MonotonicTime
+        _ delivery: Producer.Delivery, in topic: String, for party: Party?, admittedAt start: MonotonicTime
     ) -> Producer.Delivery {
         let end = now()
         switch delivery {
         case .persisted:
             state.withLock { state in
-                state.queue.noteEnd(isAnswered: true, admittedAt: start, at: end)
+                state.queue.noteEnd(isAnswered: true, for: party, admittedAt: start, at: end)
                 state.problem = nil
                 if let refusal = state.refusals[topic], end >= refusal.at.advanced(by: Self.refusalSpan) {
                     state.refusals[topic] = nil
@@ -198,7 +199,8 @@ final class RequestProducer: Sendable {
             }
         case .notPersisted(let error), .possiblyPersisted(let error):
             let absence = state.withLock { state -> KafkaError? in
-                state.queue.noteEnd(isAnswered: error.refusesRecords || error.isOfTopic, admittedAt: start, at: end)
+                state.queue.noteEnd(
+                    isAnswered: error.refusesRecords || error.isOfTopic, for: party, admittedAt: start, at: end)
                 return error.isRecordTimeout ? state.absences[topic] : nil
             }
             note(error, of: topic)

@@ -18,6 +18,7 @@ final class Sending: Sendable {
     private static let turnLimit = Duration.seconds(30)
 
     let producer: RequestProducer
+    private let places = SendPlaces()
     private let results: ResultFollower.Configuration
     private let follower = Mutex<ResultFollower?>(nil)
     private let writer: Mutex<RequestWriter>
@@ -78,11 +79,14 @@ final class Sending: Sendable {
     /// When a call that comes now is answered at the latest.
     var deadline: MonotonicTime { MonotonicTime.now().advanced(by: wait) }
 
-    /// Writes the request that `makeRequest` makes, and answers with its outcome, or at the deadline. Waits for nothing.
+    /// Writes the request that `makeRequest` makes for a user, and answers with its outcome, or at the deadline. Waits for nothing.
     func send(
-        _ reply: Reply, until deadline: MonotonicTime, making makeRequest: (_ id: String, _ moment: Timestamp) -> NotifyRequest
+        _ reply: Reply, for user: String, until deadline: MonotonicTime,
+        making makeRequest: (_ id: String, _ moment: Timestamp) -> NotifyRequest
     ) {
         guard let follower = self.follower.withLock({ $0 }) else { return reply.answer(APIProblem.resultsUnread) }
+        let place: SendPlaces.Place
+        do throws(APIProblem) { place = try places.take(for: user) } catch { return reply.answer(error) }
         let moment = Timestamp(milliseconds: WallClock.millisecondsSince1970())
         let id = writer.withLock { $0.newID(at: moment) }
         let request = OutgoingRequest(json: makeRequest(id, moment).json, id: id)
@@ -90,8 +94,10 @@ final class Sending: Sendable {
         let report = RecordReport()
         let ticket: ResultFollower.Ticket
         do throws(ResultFollower.WaitRefusal) {
-            ticket = try follower.expect(id, awaiting: Awaited(goal), until: deadline) { [lanes] ending in
-                Sending.conclude(id, record: report.record, ending: ending, lanes: lanes, reply: reply)
+            ticket = try follower.expect(id, awaiting: Awaited(goal), until: deadline) { [lanes, place] ending in
+                withExtendedLifetime(place) {
+                    Sending.conclude(id, record: report.record, ending: ending, lanes: lanes, reply: reply)
+                }
             }
         } catch {
             switch error {

@@ -29,7 +29,8 @@ struct Sessions<Key: Sendable & Identifiable>: Sendable where Key.ID == String {
     /// The number of those that are kept.
     var count: Int { sessions.count }
 
-    /// Begins one. Where there is no room for it, the one that was not used for the longest time ends.
+    /// Begins one. Where there is no room for it, the one that was not used for the longest time ends: of the key's where that has its share,
+    /// else of those of whichever key has most.
     ///
     /// - Parameters:
     ///   - digest: The SHA-256 of its secret, which no other session has.
@@ -41,7 +42,9 @@ struct Sessions<Key: Sendable & Identifiable>: Sendable where Key.ID == String {
         if ofKey.count >= Self.limitOfKey {
             endOldest(of: ofKey)
         } else if sessions.count >= Self.limit {
-            endOldest(of: sessions)
+            let byKey = Dictionary(grouping: sessions, by: \.value.key.id)
+            let most = byKey.values.map(\.count).max()
+            endOldest(of: sessions.filter { byKey[$0.value.key.id]?.count == most })
         }
         sessions[digest] = Session(key: key, began: now, used: now)
     }

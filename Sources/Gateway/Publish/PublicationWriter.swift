@@ -44,7 +44,8 @@ final class PublicationWriter: Sendable {
             let record = writer.withLock { $0.record(of: publication.outgoing, at: now) }
             let owner = RequestOwner(source: publisher.source, tenant: publication.tenant)
             let request = PublishedRequest(
-                id: record.id, owner: owner, acceptedAt: now, expiresAt: publication.expiresAt, notBefore: publication.notBefore)
+                id: record.id, owner: owner, acceptedAt: now, expiresAt: publication.expiresAt, notBefore: publication.notBefore,
+                keptFor: Party(publisher))
             // Before it is written, or its result could come unseen.
             write(record, of: request, at: lookup.add(request), then: then)
         } catch {
@@ -71,7 +72,8 @@ final class PublicationWriter: Sendable {
         let wait = Int64.random(in: Self.waits) * 1000
         do throws(KafkaError) {
             // With the record's timestamp the request has one `accepted_at`: in the 202, in a look-up here, and of the record elsewhere.
-            try producer.write(record, at: request.acceptedAt) { [services, lookup, topic = record.topic] delivery in
+            try producer.write(record, for: request.party, at: request.acceptedAt) {
+                [services, lookup, topic = record.topic] delivery in
                 services.countAck(delivery, since: started)
                 lookup.note(delivery, of: place, topic: topic, time: request.acceptedAt)
                 let outcome = PublishOutcome(delivery, of: request, in: topic, retryAfter: wait)
