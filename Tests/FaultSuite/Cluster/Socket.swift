@@ -76,6 +76,15 @@ struct Socket: Sendable {
         return bytes
     }
 
+    /// Whether the other side has closed, without a wait. What it sent before is read and dropped.
+    var hasEnded: Bool {
+        var buffer = [UInt8](repeating: 0, count: 1 << 14)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT)) }
+            if count <= 0 { return count == 0 || (errno != EAGAIN && errno != EINTR) }
+        }
+    }
+
     /// Writes everything; false when the other side is gone.
     func write(_ bytes: [UInt8]) -> Bool {
         var written = 0
