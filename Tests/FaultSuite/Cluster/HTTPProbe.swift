@@ -16,8 +16,13 @@ enum HTTPProbe {
     /// Sends a request and reads the whole answer; nil when the server cannot be reached or does not answer.
     ///
     /// - Parameters:
+    ///   - method: The method.
+    ///   - port: The server's port.
+    ///   - path: The path with its query.
     ///   - headers: Lines of the head besides those of every request.
+    ///   - body: The body.
     ///   - limit: How long it may be without a byte.
+    /// - Returns: The answer.
     static func ask(
         _ method: String = "GET", port: UInt16, _ path: String, headers: [String] = [], body: String = "",
         within limit: Duration = .seconds(5)
