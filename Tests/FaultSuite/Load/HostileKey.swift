@@ -31,24 +31,25 @@ final class HostileKey: Sendable {
         }
         let parts = path.split(separator: "?", maxSplits: 1)
         let query = parts.count > 1 ? "?" + parts[1] : ""
-        hold("waits", count: Self.waits, "\(parts[0])\(query)\(query.isEmpty ? "?" : "&")wait=30", reads: true)
+        hold("waits", count: Self.waits / 2, "\(parts[0])\(query)\(query.isEmpty ? "?" : "&")wait=30", reads: true)
+        hold("waits without a place", count: Self.waits / 2, "\(parts[0])?wait=30", reads: true)
         hold("streams", count: Self.streams, "\(parts[0])/events\(query)", reads: true)
         hold("unread answers", count: Self.unread, "/v1/openapi.json", reads: false)
         repeatedly("ordered behind a far one", pause: .milliseconds(200)) { [self] number in
             let body = far.replacing(",\"not_before\":\"2099-01-01T00:00:00Z\"", with: "")
             return HTTPProbe.ask("POST", port: port, "/v1/requests", headers: head, body: body)
         }
-        let expression = (0..<9).map { group in
-            "(" + (0..<9).map { "tag-\(group)-\($0)-of-a-long-name" }.joined(separator: "||") + ")"
-        }.joined(separator: "&&")
-        let request = "{\"audience\":{\"tag_expression\":\"\(expression.prefix(1_600))\"},\"message\":{\"title\":\"x\"}}"
+        // Six lists of 48 tags, which are 48 to the power of 6 products.
+        let expression = (0..<6).map { list in "(" + (10..<58).map { "t\(list)\($0)" }.joined(separator: "||") + ")" }.joined(
+            separator: "&&")
+        let request = "{\"audience\":{\"tag_expression\":\"\(expression)\"},\"message\":{\"title\":\"x\"}}"
         let batch = "{\"requests\":[" + Array(repeating: request, count: 12).joined(separator: ",") + "]}"
         for _ in 0..<2 {
             repeatedly("refused batches", pause: .zero) { [self] number in
                 let once = head + ["Idempotency-Key: hostile-\(number)"]
                 return HTTPProbe.ask("POST", port: port, "/v1/requests:batch", headers: once, body: batch, within: .seconds(60))
             }
-            let filter = String((0..<400).map { "title:*a*b*c*d*\($0)" }.joined(separator: " ").prefix(8_000))
+            let filter = (0..<400).map { "-error:*a*b*c*d*\($0)" }.joined(separator: " ")
             repeatedly("long filters", pause: .zero) { [self] _ in
                 HTTPProbe.ask(
                     "POST", port: port, "/v1/requests:search", headers: head, body: "{\"filter\":\"\(filter)\",\"limit\":5}",
@@ -57,7 +58,7 @@ final class HostileKey: Sendable {
         }
         let name = Array(repeating: "a", count: 30_000).joined(separator: ".")
         repeatedly("deep edits", pause: .milliseconds(500)) { [self] _ in
-            let body = "{\"filter\":\"state:failed\",\"reason\":\"x\",\"set\":{\"labels.\(name)\":\"1\"}}"
+            let body = "{\"filter\":\"state:failed\",\"reason\":\"x\",\"set\":[\"labels.\(name)=1\"]}"
             return HTTPProbe.ask("POST", port: port, "/v1/replays", headers: head, body: body, within: .seconds(60))
         }
     }
