@@ -22,12 +22,13 @@ enum HTTPProbe {
     ///   - headers: Lines of the head besides those of every request.
     ///   - body: The body.
     ///   - limit: How long it may be without a byte.
+    ///   - host: The last byte of the asker's address.
     /// - Returns: The answer.
     static func ask(
         _ method: String = "GET", port: UInt16, _ path: String, headers: [String] = [], body: String = "",
-        within limit: Duration = .seconds(5)
+        within limit: Duration = .seconds(5), from host: UInt8 = 1
     ) -> Answer? {
-        guard let socket = try? Socket.connected(port: port) else { return nil }
+        guard let socket = try? Socket.connected(port: port, from: host) else { return nil }
         defer { socket.close() }
         socket.setTimeout(limit)
         guard socket.write(call(method, port: port, path, headers: ["Connection: close"] + headers, body: body)) else {

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Back ends that publish, wait, repeat, list, follow and look, each with a key and a tenant of its own, and how long each call took.
+/// Back ends that publish, wait, repeat, list, follow and look, each with a key, a tenant and an address of its own, and how long each call
+/// took.
 final class Bystanders: Sendable {
     /// A kind of call.
     enum Kind: String, CaseIterable, Sendable {
@@ -37,7 +38,7 @@ final class Bystanders: Sendable {
         for (index, key) in keys.enumerated() {
             let thread = Thread { [self] in
                 for round in 0..<rounds {
-                    makeRound(key, id: "\(name)-\(index)-\(round)")
+                    makeRound(key, id: "\(name)-\(index)-\(round)", from: UInt8(10 + index))
                     Clock.pause(.milliseconds(200))
                 }
                 running.subtract(1, ordering: .sequentiallyConsistent)
@@ -51,32 +52,34 @@ final class Bystanders: Sendable {
     }
 
     /// Publishes and waits, repeats that, publishes and follows, lists, and looks at the first page.
-    private func makeRound(_ key: String, id: String) {
+    private func makeRound(_ key: String, id: String, from host: UInt8) {
         let body = "{\"audience\":{\"users\":[\"\(id)\"]},\"platforms\":[\"apple\"],\"message\":{\"title\":\"\(id)\"}}"
-        let waited = make(.wait, "POST", "/v1/requests", key, ["Prefer: wait=10", "Idempotency-Key: \(id)"], body) { answer in
+        let waited = make(.wait, host, "POST", "/v1/requests", key, ["Prefer: wait=10", "Idempotency-Key: \(id)"], body) {
+            answer in
             answer.status == 200 && answer.body.contains("\"sent\"")
         }
-        _ = make(.again, "POST", "/v1/requests", key, ["Prefer: wait=10", "Idempotency-Key: \(id)"], body) { answer in
+        _ = make(.again, host, "POST", "/v1/requests", key, ["Prefer: wait=10", "Idempotency-Key: \(id)"], body) { answer in
             (answer.status == 200 || answer.status == 202) && answer.identifier == waited?.identifier
         }
-        let published = make(.publish, "POST", "/v1/requests", key, [], body) { $0.status == 202 }
+        let published = make(.publish, host, "POST", "/v1/requests", key, [], body) { $0.status == 202 }
         if let location = published?.field("location") {
             let parts = location.split(separator: "?", maxSplits: 1)
             let path = parts[0] + "/events" + (parts.count > 1 ? "?" + parts[1] : "")
-            _ = make(.follow, "GET", String(path), key) { $0.status == 200 && $0.body.contains("\"sent\"") }
+            _ = make(.follow, host, "GET", String(path), key) { $0.status == 200 && $0.body.contains("\"sent\"") }
         }
-        _ = make(.list, "GET", "/v1/requests?limit=5", key) { $0.status == 200 && $0.body.contains("\"items\"") }
-        _ = make(.home, "GET", "/", key) { $0.status == 200 }
+        _ = make(.list, host, "GET", "/v1/requests?limit=5", key) { $0.status == 200 && $0.body.contains("\"items\"") }
+        _ = make(.home, host, "GET", "/", key) { $0.status == 200 }
     }
 
     /// Makes a call and takes it down.
     private func make(
-        _ kind: Kind, _ method: String, _ path: String, _ key: String, _ headers: [String] = [], _ body: String = "",
+        _ kind: Kind, _ host: UInt8, _ method: String, _ path: String, _ key: String, _ headers: [String] = [],
+        _ body: String = "",
         isRight: (HTTPProbe.Answer) -> Bool
     ) -> HTTPProbe.Answer? {
         let begin = ContinuousClock.now
         let head = ["Authorization: Bearer \(key)"] + (body.isEmpty ? [] : ["Content-Type: application/json"]) + headers
-        let answer = HTTPProbe.ask(method, port: port, path, headers: head, body: body, within: .seconds(60))
+        let answer = HTTPProbe.ask(method, port: port, path, headers: head, body: body, within: .seconds(60), from: host)
         let taken = begin.duration(to: .now) / .milliseconds(1)
         let text = answer.map { "\($0.status) \($0.body.prefix(200))" } ?? "no answer"
         let fault = answer.map(isRight) == true ? nil : "\(kind.rawValue): \(text)"

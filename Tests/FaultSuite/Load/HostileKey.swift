@@ -8,6 +8,9 @@ final class HostileKey: Sendable {
     private static let streams = 510
     private static let unread = 1_000
 
+    /// The last byte of its address.
+    private static let host: UInt8 = 2
+
     private let port: UInt16
     private let head: [String]
     private let isEnding = Atomic(false)
@@ -26,9 +29,11 @@ final class HostileKey: Sendable {
     func begin() throws {
         let far =
             "{\"audience\":{\"users\":[\"far\"]},\"message\":{\"title\":\"far\"},\"ordering_key\":\"k\",\"not_before\":\"2099-01-01T00:00:00Z\"}"
-        guard let path = HTTPProbe.ask("POST", port: port, "/v1/requests", headers: head, body: far)?.field("location") else {
+        guard let path = ask("/v1/requests", far)?.field("location") else {
             throw SuiteError.failed("the hostile key's own request was not taken")
         }
+        // One that ends as expired, for the plans.
+        _ = ask("/v1/requests", far.dropLast() + ",\"ttl_seconds\":60}", ["Prefer: wait=10"])
         let parts = path.split(separator: "?", maxSplits: 1)
         let query = parts.count > 1 ? "?" + parts[1] : ""
         hold("waits", count: Self.waits / 2, "\(parts[0])\(query)\(query.isEmpty ? "?" : "&")wait=30", reads: true)
@@ -37,7 +42,7 @@ final class HostileKey: Sendable {
         hold("unread answers", count: Self.unread, "/v1/openapi.json", reads: false)
         repeatedly("ordered behind a far one", pause: .milliseconds(200)) { [self] number in
             let body = far.replacing(",\"not_before\":\"2099-01-01T00:00:00Z\"", with: "")
-            return HTTPProbe.ask("POST", port: port, "/v1/requests", headers: head, body: body)
+            return ask("/v1/requests", body)
         }
         // Six lists of 48 tags, which are 48 to the power of 6 products.
         let expression = (0..<6).map { list in "(" + (10..<58).map { "t\(list)\($0)" }.joined(separator: "||") + ")" }.joined(
@@ -46,21 +51,22 @@ final class HostileKey: Sendable {
         let batch = "{\"requests\":[" + Array(repeating: request, count: 12).joined(separator: ",") + "]}"
         for _ in 0..<2 {
             repeatedly("refused batches", pause: .zero) { [self] number in
-                let once = head + ["Idempotency-Key: hostile-\(number)"]
-                return HTTPProbe.ask("POST", port: port, "/v1/requests:batch", headers: once, body: batch, within: .seconds(60))
+                ask("/v1/requests:batch", batch, ["Idempotency-Key: hostile-\(number)"])
             }
             let filter = (0..<400).map { "-error:*a*b*c*d*\($0)" }.joined(separator: " ")
             repeatedly("long filters", pause: .zero) { [self] _ in
-                HTTPProbe.ask(
-                    "POST", port: port, "/v1/requests:search", headers: head, body: "{\"filter\":\"\(filter)\",\"limit\":5}",
-                    within: .seconds(60))
+                ask("/v1/requests:search", "{\"filter\":\"\(filter)\",\"limit\":5}")
             }
         }
         let name = Array(repeating: "a", count: 30_000).joined(separator: ".")
         repeatedly("deep edits", pause: .milliseconds(500)) { [self] _ in
-            let body = "{\"filter\":\"state:failed\",\"reason\":\"x\",\"set\":[\"labels.\(name)=1\"]}"
-            return HTTPProbe.ask("POST", port: port, "/v1/replays", headers: head, body: body, within: .seconds(60))
+            let body = "{\"filter\":\"state:expired\",\"reason\":\"x\",\"set\":[\"labels.\(name)=1\"]}"
+            return ask("/v1/replays", body)
         }
+    }
+
+    private func ask(_ path: String, _ body: some StringProtocol, _ more: [String] = []) -> HTTPProbe.Answer? {
+        HTTPProbe.ask("POST", port: port, path, headers: head + more, body: String(body), within: .seconds(60), from: Self.host)
     }
 
     /// Ends everything, and waits until all connections are closed.
@@ -88,7 +94,7 @@ final class HostileKey: Sendable {
         start { [self] in
             var open: [Socket] = []
             while goesOn {
-                while open.count < count, goesOn, let socket = try? Socket.connected(port: port) {
+                while open.count < count, goesOn, let socket = try? Socket.connected(port: port, from: Self.host) {
                     socket.setTimeout(.seconds(1))
                     if socket.write(call) { note(kind, 0) }
                     open.append(socket)
