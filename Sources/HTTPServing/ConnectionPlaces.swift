@@ -132,10 +132,10 @@ struct ConnectionPlaces {
         return choose(of: origins.greediest, after: most > maximum / 4 ? 0 : requestLimit / 8, at: now) ?? first
     }
 
-    /// Chooses among ``lookCount`` connections of a network, the next ones at each call: one that is silent, else idle, else late by `limit`.
+    /// Chooses among ``sampleSize`` connections of a network, the next ones at each call: one that is silent, else idle, else late by `limit`.
     private mutating func choose(of network: ConnectionOrigins.Network, after limit: UInt64, at now: UInt64) -> Int32? {
         var (idler, slow) = (Int32?.none, Int32?.none)
-        for _ in 0..<min(Self.lookCount, origins.count(of: network)) {
+        for _ in 0..<min(Self.sampleSize, origins.count(of: network)) {
             guard let socket = origins.next(of: network) else { break }
             if silent.contains(socket) { return socket }
             if idler == nil, idle.contains(socket) { idler = socket }
@@ -147,7 +147,7 @@ struct ConnectionPlaces {
     }
 
     /// The most connections of one network that are looked at for one that goes.
-    private static let lookCount = 64
+    private static let sampleSize = 64
 
     /// The network that counts as one peer: an IPv4 address, or the first 64 bits of an IPv6 address, which one customer has.
     private static func network(of address: NumericAddress?) -> ConnectionOrigins.Network {
