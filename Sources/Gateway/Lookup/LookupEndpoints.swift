@@ -273,12 +273,12 @@ extension LookupEndpoints {
     /// published all the same. The request was added before its record was written. `answer` is called once, before this returns
     /// or later.
     func answer(
-        _ key: PublishedRequests.Key, of claimant: Claimant, to headers: HTTPFields, accepted: APIAnswer,
+        _ key: PublishedRequests.Key, of claimant: @autoclosure () -> Claimant, to headers: HTTPFields, accepted: APIAnswer,
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         guard let seconds = LookupQuery.preferredWait(headers), seconds > 0 else { return answer(accepted) }
         let deadline = lookup.clock.now().advanced(by: .seconds(seconds))
-        _ = lookup.watch(key, for: claimant, until: deadline) { [lookup] ending in
+        _ = lookup.watch(key, for: claimant(), until: deadline) { [lookup] ending in
             guard case .request(let request) = ending else { return answer(accepted) }
             var late = accepted
             late.headers.append("Preference-Applied", value: "wait=\(seconds)")
