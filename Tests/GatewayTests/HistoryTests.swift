@@ -164,11 +164,13 @@ import Testing
 @Suite struct EventStreamsTests {
     private let time = Box(MonotonicTime(nanoseconds: 0))
 
-    private func begin(_ subject: String, on streams: EventStreams, sink: ManualSink) -> Answered {
+    private func begin(_ subject: String, by key: String = "k1", on streams: EventStreams, sink: ManualSink) -> Answered {
         let answered = Answered()
         var call = call(.statusEvents, scopes: [.read], answer: { answered.add($0) })
         call = OperatorCall(
-            route: call.route, request: call.request, publisher: call.publisher, answer: call.answer, stream: { _, _ in sink })
+            route: call.route, request: call.request,
+            publisher: Publisher(keyID: key, tenant: nil, source: "shop", scopes: call.publisher.scopes), answer: call.answer,
+            stream: { _, _ in sink })
         streams.begin(subject, for: call)
         return answered
     }
@@ -256,6 +258,35 @@ import Testing
         sink.leave()
         streams.send("progress", id: "1", data: [], to: "a")
         #expect(streams.count == 0)
+    }
+
+    /// Eight streams, of one key two.
+    @Test func aKeyWithItsShareOfStreamsLeavesTheOthersTheirs() throws {
+        let streams = EventStreams(limit: 8) { [time] in time.withLock { $0 } }
+        let sinks = (0..<3).map { _ in ManualSink() }
+        let answers = sinks.map { begin("a", on: streams, sink: $0) }
+        #expect(answers[0].all.isEmpty && answers[1].all.isEmpty)
+        #expect(answers[2].all.map(\.status) == [429] && answers[2].last?.headers["Retry-After"] == "5")
+        #expect(begin("a", by: "support", on: streams, sink: ManualSink()).all.isEmpty && streams.count == 3)
+        sinks[0].leave()
+        streams.send("progress", id: "1", data: [], to: "a")
+        #expect(begin("b", on: streams, sink: ManualSink()).all.isEmpty && streams.count == 3, "the place is free again")
+        streams.end("a")
+        streams.end("b")
+        #expect((0..<2).allSatisfy { _ in begin("a", on: streams, sink: ManualSink()).all.isEmpty } && streams.count == 2)
+    }
+
+    /// Sixteen connections: twelve waits and streams of all kinds, of one key three.
+    @Test func aStreamIsOneOfAllHeldAnswers() {
+        let held = HeldAnswers(connections: 16)
+        let streams = EventStreams(limit: 100, held: held) { [time] in time.withLock { $0 } }
+        for _ in 0..<3 { #expect(held.take(for: Claimant(keyID: "k1", tenant: nil)) == nil) }
+        #expect(begin("a", on: streams, sink: ManualSink()).last?.status == 429)
+        held.giveBack(of: Claimant(keyID: "k1", tenant: nil))
+        #expect(begin("a", on: streams, sink: ManualSink()).all.isEmpty)
+        #expect(held.refusal(for: Claimant(keyID: "k1", tenant: nil)) == .share)
+        streams.end("a")
+        #expect(held.refusal(for: Claimant(keyID: "k1", tenant: nil)) == nil)
     }
 
     @Test func thereIsALimit() {

@@ -117,7 +117,7 @@ extension APIOperation {
         example: "wait=10")
     private static let lookupProblems = [
         Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 404, codes: [.notFound]),
-        Problem(status: 429, codes: [.rateLimited]),
+        Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
     ]
 
     private static let lifeSchema = JSONSchema.object(

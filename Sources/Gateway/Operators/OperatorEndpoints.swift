@@ -11,7 +11,7 @@ import Synchronization
 /// Answers the calls that find and repair, and show how workers are, by the code of the commands. Calls wait for nothing: threads of its own
 /// read topics and files.
 final class OperatorEndpoints: Sendable {
-    /// The most streams of events.
+    /// The most streams of events. An event is sent to all of its subject one after the other.
     private static let streamLimit = 500
 
     private let isStopping: Flag
@@ -39,7 +39,8 @@ final class OperatorEndpoints: Sendable {
     /// Makes endpoints that read nothing yet. `write` hands a record for the topic of the history to Kafka's client. A state folder that is
     /// of no use is a failure.
     init(
-        _ configuration: GatewayConfiguration, services: GatewayServices, write: @escaping @Sendable ([UInt8]) -> Void
+        _ configuration: GatewayConfiguration, services: GatewayServices, held: HeldAnswers,
+        write: @escaping @Sendable ([UInt8]) -> Void
     ) throws(GatewayFailure) {
         let isStopping = Flag()
         var context = JobContext(
@@ -65,7 +66,7 @@ final class OperatorEndpoints: Sendable {
         replays = ReplayDesk(
             context: context, planning: configuration.planning, callsAtOnce: configuration.callsAtOnce, answers: answers,
             isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context))
-        streams = EventStreams(limit: Self.streamLimit)
+        streams = EventStreams(limit: Self.streamLimit, held: held)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)
         let backlog = BacklogWatch(context, streams: streams, terms: configuration.groupTerms)
         fleet = FleetWatch(context, backlog: backlog, streams: streams, log: services.log, write: write)

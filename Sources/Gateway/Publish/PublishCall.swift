@@ -12,9 +12,16 @@ struct PublishCall: Sendable {
     let kind: PublishKind
     /// The call, whole.
     let request: HTTPServerRequest
-    let publisher: Publisher
+    /// The caller.
+    let holder: KeyHolder
     /// Counts the requests of a batch.
     let checkBatch: BatchCheck
     /// Takes the answer.
     let reply: Reply
+
+    init(kind: PublishKind, request: HTTPServerRequest, by holder: KeyHolder, checkBatch: @escaping BatchCheck, reply: Reply) {
+        (self.kind, self.request, self.holder, self.checkBatch, self.reply) = (kind, request, holder, checkBatch, reply)
+    }
+
+    var publisher: Publisher { holder.publisher }
 }

@@ -62,9 +62,10 @@ struct APIEndpoints: Endpoints {
     private let operators: OperatorEndpoints
 
     /// Makes endpoints that send nothing yet. It fails for settings with which no device can be registered, or that Kafka's
-    /// client refuses.
+    /// client refuses. Answers that are held open share the places of `held`.
     init(
-        _ configuration: GatewayConfiguration, lanes: HubLanes, users: UsersSource?, services: GatewayServices
+        _ configuration: GatewayConfiguration, lanes: HubLanes, users: UsersSource?, held: HeldAnswers,
+        services: GatewayServices
     ) throws(GatewayFailure) {
         let pattern: UserTag.Pattern
         do throws(UserTag.Pattern.Problem) {
@@ -88,13 +89,15 @@ struct APIEndpoints: Endpoints {
             [producer = sending.producer, topic = configuration.topics.control] (record, moment, report) throws(KafkaError) in
             try producer.write(record, to: topic, at: moment, report: report)
         }
-        operators = try OperatorEndpoints(configuration, services: services) {
+        operators = try OperatorEndpoints(configuration, services: services, held: held) {
             [producer = sending.producer, topic = configuration.topics.history] record in
             // A minute that is lost is a gap, which the next start of a gateway shows.
             try? producer.write(record, to: topic) { _ in }
         }
         lookups = LookupEndpoints(
-            RequestLookup { [operators] (request, search, then) in operators.trace(request, search: search, then: then) },
+            RequestLookup(held: held) { [operators] (request, search, then) in
+                operators.trace(request, search: search, then: then)
+            },
             cancelling: cancelling, topics: Set(configuration.requestTopics.all),
             read: { [records] (place, asker, then) in records.read(place, for: asker, then: then) },
             search: { [operators] (id, asker, then) in operators.searchLife(of: id, for: asker, then: then) },

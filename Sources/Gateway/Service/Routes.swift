@@ -115,7 +115,7 @@ struct Routes: Sendable {
             signIn(request, of: kind, reply: reply) { [endpoints, checkBatch] holder in
                 guard let kind else { return reply.answer(route.noMediaType) }
                 endpoints.publish(
-                    PublishCall(kind: kind, request: request, publisher: holder.publisher, checkBatch: checkBatch, reply: reply))
+                    PublishCall(kind: kind, request: request, by: holder, checkBatch: checkBatch, reply: reply))
             }
         case .route(.request(let route)):
             signIn(request, reply: reply) { [endpoints] in
