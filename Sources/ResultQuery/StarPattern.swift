@@ -9,17 +9,17 @@ struct StarPattern {
     private(set) var steps = 0
 
     /// True if `pattern` is all of `text`. Each piece between two stars is taken where it comes first.
-    mutating func matches(_ text: Span<UInt8>, _ pattern: Span<UInt8>) -> Bool {
+    mutating func matches(_ text: Span<UInt8>, pattern: Span<UInt8>) -> Bool {
         var start = 0
         while start < pattern.count, pattern[start] != Self.star {
-            guard start < text.count, isSame(text[start], pattern[start]) else { return false }
+            guard start < text.count, isSame(text[start], as: pattern[start]) else { return false }
             start += 1
         }
         guard start < pattern.count else { return start == text.count }
-        // What stands behind the last star ends the text, and the other pieces stand before it, one after another.
+        // The piece behind the last star ends the text. The others stand before it, one after another.
         var (end, rest) = (pattern.count, text.count)
         while pattern[end - 1] != Self.star {
-            guard rest > start, isSame(text[rest - 1], pattern[end - 1]) else { return false }
+            guard rest > start, isSame(text[rest - 1], as: pattern[end - 1]) else { return false }
             (end, rest) = (end - 1, rest - 1)
         }
         var position = start
@@ -43,14 +43,14 @@ struct StarPattern {
         table.reserveCapacity(piece.count)
         var length = 0
         for index in 1..<piece.count {
-            while length > 0, !isSame(piece[index], piece[length]) { length = table[length - 1] }
-            if isSame(piece[index], piece[length]) { length += 1 }
+            while length > 0, !isSame(piece[index], as: piece[length]) { length = table[length - 1] }
+            if isSame(piece[index], as: piece[length]) { length += 1 }
             table.append(length)
         }
         length = 0
         for index in text.indices {
-            while length > 0, !isSame(text[index], piece[length]) { length = table[length - 1] }
-            if isSame(text[index], piece[length]) { length += 1 }
+            while length > 0, !isSame(text[index], as: piece[length]) { length = table[length - 1] }
+            if isSame(text[index], as: piece[length]) { length += 1 }
             if length == piece.count { return index + 1 }
         }
         return nil
@@ -59,13 +59,13 @@ struct StarPattern {
     private mutating func findPlainly(_ piece: Span<UInt8>, in text: Span<UInt8>) -> Int? {
         for start in 0...text.count - piece.count {
             var length = 0
-            while length < piece.count, isSame(text[start + length], piece[length]) { length += 1 }
+            while length < piece.count, isSame(text[start + length], as: piece[length]) { length += 1 }
             if length == piece.count { return start + length }
         }
         return nil
     }
 
-    private mutating func isSame(_ one: UInt8, _ other: UInt8) -> Bool {
+    private mutating func isSame(_ one: UInt8, as other: UInt8) -> Bool {
         steps += 1
         return one == other
     }
@@ -75,6 +75,6 @@ extension Span<UInt8> {
     /// True if `pattern`, in which `*` stands for any bytes, is all of the text.
     public func matches(_ pattern: Span<UInt8>) -> Bool {
         var comparison = StarPattern()
-        return comparison.matches(self, pattern)
+        return comparison.matches(self, pattern: pattern)
     }
 }

@@ -75,7 +75,7 @@ import Testing
         #expect(error?.position == FilterParser.maximumLength + 1)
     }
 
-    /// What each record is asked is bounded, whatever the length of the text allows.
+    /// Questions to each record are bounded, whatever the length of the text allows.
     @Test(
         arguments: [
             ("hub:a ", FilterParser.maximumTerms, "terms", "is one term too many; a filter has at most 64"),

@@ -6,7 +6,7 @@ import Testing
 @Suite struct StarPatternTests {
     private func run(_ pattern: String, _ text: String) -> (doesFit: Bool, steps: Int) {
         var comparison = StarPattern()
-        let doesFit = comparison.matches(Array(text.utf8).span, Array(pattern.utf8).span)
+        let doesFit = comparison.matches(Array(text.utf8).span, pattern: Array(pattern.utf8).span)
         return (doesFit, comparison.steps)
     }
 

@@ -11,7 +11,7 @@ final class SplitWork {
     private(set) var spent = 0
     private var end = SplitWork.limit
 
-    /// True if no more is to be done.
+    /// True if the account is used up.
     var isSpent: Bool { spent >= end }
 
     /// Counts tags that are looked at now.

@@ -111,7 +111,7 @@ extension TagFormula {
     private func implies(_ other: TagFormula, work: SplitWork) -> Bool {
         work.spend(1)
         let necessary = necessary
-        // What the other one needs itself is the first thing that must follow, and seldom does.
+        // The other one's own needs must follow first, and seldom do.
         guard !work.isSpent, other.necessary.allSatisfy(necessary.contains) else { return false }
         return necessary.reduce(other) { $0.given($1, work: work) } == .always
     }
