@@ -94,7 +94,7 @@ struct TagExpressionTests {
             .empty, .tooLong(byteCount: 5000), .expectedTag, .expectedOperator, .singleOperatorCharacter,
             .unmatchedClosingParenthesis, .unclosedParenthesis, .invalidCharacter, .tag(.malformedReservedTag), .tooDeep,
             .tooManyTags(count: 21, limit: 20), .tooManyTags(count: 7, limit: 6), .cannotBeSplit(size: 7), .tooManyParts,
-            .reachesNobody,
+            .tooIntricate, .reachesNobody,
         ]
         #expect(Set(reasons.map { TagExpressionError($0, at: 7).description }).count == reasons.count)
         #expect(TagExpressionError(.expectedTag, at: 7).description.contains("character 8"))

@@ -3,6 +3,7 @@ import HTTPServing
 import Jobs
 import Keys
 import PushModel
+import ResultQuery
 import TestSupport
 import Testing
 
@@ -302,6 +303,26 @@ import Testing
         let cursor = ListCursor(now: 5, place: .init(time: -7, partition: 3, offset: 1 << 40), filter: .max)
         #expect(ListCursor(cursor.text) == cursor)
         #expect(cursor.text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+    }
+
+    /// Whoever writes a cursor may write any numbers, and relative times count from one of them.
+    @Test(arguments: [Int64.max, .min, -1, 0, 1 << 31, 1 << 31 - 1]) func anyNumbersAreReadAndCountedWith(number: Int64) throws {
+        let place = ResultCursor(time: number, partition: Int32(clamping: number), offset: number)
+        let cursor = ListCursor(now: number, place: place, filter: 0)
+        let read = try #require(ListCursor(cursor.text))
+        #expect(read == cursor)
+        for words in ["since:1h", "until:now", "since:100000d until:1ms", ""] {
+            let filter = try? CallerFilter(words, at: read.now, tenant: nil)
+            #expect(filter.map { $0.now == number && $0.filter.description.isEmpty == words.isEmpty } ?? words.contains("since"))
+        }
+    }
+
+    @Test(arguments: [
+        "1.0.0.2147483648.0.0", "1.0.0.-2147483649.0.0", "1.9223372036854775808.0.0.0.0", "1.0.0.0.9223372036854775808.0",
+    ])
+    func aNumberThatHasNoRoomIsNone(parts: String) {
+        let text = String(decoding: Base64.encode(Array(parts.utf8)), as: UTF8.self)
+        #expect(ListCursor(text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")) == nil)
     }
 
     @Test(arguments: ["", "x", "MQ", "MS4yLjMuNC41", String(repeating: "A", count: 1000), "%%%"])

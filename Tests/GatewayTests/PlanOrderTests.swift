@@ -114,6 +114,18 @@ import Testing
         #expect(throws: APIProblem.self) { try RunOrder(run) }
     }
 
+    /// A filter is asked of every result, and the answer names how much it may ask.
+    @Test(
+        arguments: [
+            (String(repeating: "hub:a ", count: 65), "a filter has at most 64"),
+            ("request:" + String(repeating: "a,", count: 1024) + "a", "a filter has at most 1024"),
+            ("request:" + String(repeating: "*a,", count: 64) + "*a", "a filter has at most 64"),
+        ] as [(String, String)])
+    func aFilterThatAsksTooMuchIsRefusedWithTheLimit(filter: String, words: String) throws {
+        let problem = try #require(throws: APIProblem.self) { try Self.order(#"{"filter":"\#(filter)","reason":"x"}"#) }
+        #expect(problem.status == 400 && problem.detail.contains(words), "\(problem.detail)")
+    }
+
     @Test(arguments: [#"{"filter":"colour:red","reason":"x"}"#, #"{"filter":"since:tomorrow","reason":"x"}"#])
     func aFilterThatIsNoneIsRefused(body: String) throws {
         let problem = try #require(throws: APIProblem.self) { try Self.order(body) }

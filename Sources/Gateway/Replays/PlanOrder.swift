@@ -22,6 +22,9 @@ struct PlanOrder: Sendable {
     /// The longest new life of a request, in seconds: that of the message contract.
     private static let longestLife: Int64 = 2_419_200
 
+    /// The most codes of dead letters, each of which is compared with every letter.
+    static let maximumCodes = 64
+
     var source = Source.results
     var mode = Mode.safe
     /// Results that may be replayed, as they were asked for and narrowed.
@@ -48,8 +51,8 @@ struct PlanOrder: Sendable {
         rate = body.integer("rate", in: 1...1_000_000).map(Int.init) ?? rate
         reason = body.reason() ?? ""
         limit = body.integer("limit", in: 1...10_000_000).map(Int.init) ?? limit
-        edits = body.texts("set", atMost: 64)
-        codes = body.texts("codes", atMost: 64)
+        edits = body.texts("set", atMost: RequestEdit.maximumCount)
+        codes = body.texts("codes", atMost: Self.maximumCodes)
         let text = body.text("filter", count: 0...JSONBody.maximumByteCount)
         let times = ["since", "until"].compactMap { name in body.text(name, count: 1...64).map { "\(name):\($0)" } }
         expiry = Self.expiry(&body, now: now)

@@ -105,6 +105,7 @@ struct ResultDesk: Sendable {
         let words = ["since", "until"].compactMap { name in query[name].map { "\(name):\($0)" } }
         let times = try CallerFilter(words.joined(separator: " "), at: context.now(), tenant: nil).filter
         let codes = query["code"]?.split(separator: ",").map(String.init) ?? []
+        guard codes.count <= PlanOrder.maximumCodes else { throw .invalid("code has at most \(PlanOrder.maximumCodes) codes.") }
         let page = try APIProblem.catching { () throws(JobFailure) in
             try context.deadLetters(times, codes: codes, limit: limit, after: query["cursor"], patience: Self.patience)
         }
