@@ -18,3 +18,13 @@ struct PublishCall: Sendable {
     /// Takes the answer.
     let reply: Reply
 }
+
+extension PublishCall {
+    /// The most bytes of a request that is read on the thread that has received it: some 0.3 ms.
+    static let shortByteCount = 32 << 10
+
+    /// True if reading and checking it may take milliseconds.
+    var isLong: Bool {
+        if case .single = kind { request.body.count > Self.shortByteCount } else { true }
+    }
+}
