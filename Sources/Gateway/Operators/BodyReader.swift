@@ -2,8 +2,11 @@ import HTTPServing
 import PushModel
 
 /// Reads a body's object strictly: a member that is unknown, or of another type, is a fault, and all faults are answered at once. One that
-/// is null is not set.
+/// is null is not set. Of many faults the first 32 are told.
 struct BodyReader {
+    /// The most faults that are told. An answer has room for them, and nobody corrects more at a time.
+    static let faultLimit = 32
+
     private let document: JSONDocument
     private var members: [(name: String, node: JSONDocument.Node)] = []
     private(set) var faults: [RequestFault] = []
@@ -27,7 +30,7 @@ struct BodyReader {
         document.forEachMember(of: document.root) { name, value in
             if let known = names.first(where: { document.isEqual(name, to: $0) }) {
                 if document.kind(of: value) != .null { found.append((known, value)) }
-            } else {
+            } else if unknown.count < Self.faultLimit {
                 let words = "There is no such member. Known are: \(names.joined(separator: ", "))."
                 unknown.append(RequestFault(.schemaInvalid, at: document.pointer(to: value), message: words))
             }
@@ -38,6 +41,7 @@ struct BodyReader {
 
     /// Adds a fault of a member.
     mutating func fault(_ name: String, _ message: String) {
+        guard faults.count < Self.faultLimit else { return }
         faults.append(RequestFault(.schemaInvalid, at: name.isEmpty ? "" : "/" + name, message: message))
     }
 
@@ -82,7 +86,10 @@ struct BodyReader {
                 isRight = false
             }
         }
-        if !isRight || texts.count > limit { fault(name, "It must be a list of at most \(limit) strings.") }
+        guard isRight, texts.count <= limit else {
+            fault(name, "It must be a list of at most \(limit) strings.")
+            return []
+        }
         return texts
     }
 

@@ -62,7 +62,8 @@ final class JobThreads: Sendable {
         case .refusedToUser:
             return APIProblem(
                 429, code: .tooManyRequests,
-                detail: "\(limits.places.key) calls of this key, or \(limits.places.tenant) of its tenant, are being carried out. "
+                detail:
+                    "\(limits.places.key) calls of this key, or \(limits.places.tenant) of its tenant, are being carried out. "
                     + "Wait for their answers.",
                 retry: .safe, retryAfter: 1000)
         case .refusedToAll: return .overloaded(after: 1000)

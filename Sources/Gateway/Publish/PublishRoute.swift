@@ -52,7 +52,7 @@ final class PublishRoute: Sendable {
     }
 
     /// Has work of a long call done in its key's turn, or refuses it when that comes too late.
-    private func onThread(for call: PublishCall, _ work: @escaping @Sendable () -> Void) {
+    private func onThread(for call: PublishCall, do work: @escaping @Sendable () -> Void) {
         let end = clock().advanced(by: Self.patience)
         let problem = threads.put(for: call.publisher.keyID, of: call.publisher.tenant) { [clock] in
             clock() < end ? work() : call.reply.answer(APIProblem.overloaded(after: 1000))

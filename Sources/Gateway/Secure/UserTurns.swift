@@ -76,7 +76,7 @@ struct UserTurns<Work: Sendable>: Sendable {
             all.inLine += 1
         } else {
             own.kept.append(work)
-            enlist(name, &own, in: &all)
+            enlist(name, having: &own, in: &all)
         }
         (users[name], groups[name.ofGroup]) = (own, all)
         return hasRoom ? .inLine : .kept
@@ -93,7 +93,7 @@ struct UserTurns<Work: Sendable>: Sendable {
         own.inLine -= 1
         all.inLine -= 1
         all.count -= 1
-        enlist(name, &own, in: &all)
+        enlist(name, having: &own, in: &all)
         if own.inLine > 0 || !own.kept.isEmpty { users[name] = own }
         own = User()
         defer { if all.count > 0 { groups[name.ofGroup] = all } }
@@ -102,13 +102,13 @@ struct UserTurns<Work: Sendable>: Sendable {
         other.inLine += 1
         all.inLine += 1
         other.waits = false
-        enlist(next, &other, in: &all)
+        enlist(next, having: &other, in: &all)
         users[next] = other
         return work
     }
 
     /// Has a user wait for room of its group, who has work, and room in its own share.
-    private func enlist(_ name: Name, _ own: inout User, in group: inout Group) {
+    private func enlist(_ name: Name, having own: inout User, in group: inout Group) {
         guard !own.waits, !own.kept.isEmpty, own.inLine < lineLimit else { return }
         own.waits = true
         group.waiting.append(name)

@@ -28,7 +28,7 @@ protocol Endpoints: Sendable {
     /// thread.
     func operate(_ call: OperatorCall)
     /// Has work of milliseconds done for a key, on another thread, or returns the problem with which it is refused. Waits for nothing.
-    func work(for key: String, _ job: @escaping @Sendable () -> Void) -> APIProblem?
+    func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem?
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
     func start()
     /// Answers those who wait for states of requests with what is known, and those who come later at once. Called once, before
@@ -45,7 +45,7 @@ extension Endpoints {
     func publish(_ call: PublishCall) { call.reply.answer(APIProblem.notFound) }
     func answerLookup(_ call: LookupCall) { call.refuse(.notFound) }
     func operate(_ call: OperatorCall) { call.refuse(.notFound) }
-    func work(for key: String, _ job: @escaping @Sendable () -> Void) -> APIProblem? {
+    func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem? {
         job()
         return nil
     }
@@ -66,9 +66,10 @@ struct APIEndpoints: Endpoints {
     private let lookups: LookupEndpoints
     private let reach: RetryReachMonitor
     private let operators: OperatorEndpoints
-    /// Work on calls that are long to read: half of the threads for a key, so that one publisher uses two processors.
+    /// Work on calls that are long to read. One publisher uses two processors, and two leave a thread to others.
     private let reading = JobThreads(
-        "pushfan-read", limits: JobThreads.Limits(threads: (all: 4, key: 2, tenant: 3), places: (all: 512, key: 128, tenant: 256)))
+        "pushfan-read", limits: JobThreads.Limits(threads: (all: 5, key: 2, tenant: 3), places: (all: 512, key: 128, tenant: 256))
+    )
 
     /// Makes endpoints that send nothing yet. It fails for settings with which no device can be registered, or that Kafka's
     /// client refuses.
@@ -131,7 +132,7 @@ struct APIEndpoints: Endpoints {
 
     func publish(_ call: PublishCall) { publishing.answer(call) }
 
-    func work(for key: String, _ job: @escaping @Sendable () -> Void) -> APIProblem? { reading.put(for: key, job) }
+    func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem? { reading.put(for: key, job) }
 
     func operate(_ call: OperatorCall) { operators.answer(call) }
 

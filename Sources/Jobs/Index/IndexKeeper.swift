@@ -68,7 +68,7 @@ package final class IndexKeeper: Sendable {
 
     /// Lets the index answer a query, without a broker. Returns nil while it is not current, and once `isOver` has ended the query.
     func answer<Answer>(
-        unless isOver: @escaping @Sendable () -> Bool = { false }, _ question: (ResultIndex) throws(SQLiteError) -> Answer
+        unless isOver: @escaping @Sendable () -> Bool = { false }, question: (ResultIndex) throws(SQLiteError) -> Answer
     ) -> Answer? {
         let known = state.withLock { $0 }
         guard case .current = known.condition, !known.isUseless, let mark = known.mark, FileMark(path: path) == mark

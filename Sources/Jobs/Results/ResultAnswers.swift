@@ -48,7 +48,7 @@ package struct ResultAnswers: Sendable {
     /// Lets the index answer. Returns nil when there is none, or it is of no use now.
     func known<Answer>(_ question: (ResultIndex) throws(SQLiteError) -> Answer) throws(JobFailure) -> Answer? {
         guard let keeper else { return try index?.answer(question) }
-        if let answer = keeper.answer(unless: context.isCancelled, question) { return answer }
+        if let answer = keeper.answer(unless: context.isCancelled, question: question) { return answer }
         if context.isCancelled() { throw .cancelled }
         return nil
     }
