@@ -2,9 +2,9 @@ import HTTPServing
 import PushModel
 
 /// Reads a body's object strictly: a member that is unknown, or of another type, is a fault, and all faults are answered at once. One that
-/// is null is not set. Of many faults the first 32 are told.
+/// is null is not set. Of many faults the answer has the first 32.
 struct BodyReader {
-    /// The most faults that are told. An answer has room for them, and nobody corrects more at a time.
+    /// The most faults of an answer. Each has a sentence and a place, and a body has room for tens of thousands.
     static let faultLimit = 32
 
     private let document: JSONDocument
