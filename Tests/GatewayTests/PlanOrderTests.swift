@@ -57,6 +57,17 @@ import Testing
         #expect(header.filter.contains("since:2025-11-24T"), "relative times are settled: \(header.filter)")
     }
 
+    @Test(
+        arguments: [
+            (0..<5000).map { "\"x\($0)\":1" }.joined(separator: ","),
+            #""source":"deadletter","reason":"r","places":["#
+                + Array(repeating: #""nowhere""#, count: 1000).joined(separator: ",") + "]",
+        ])
+    func ofManyFaultsThirtyTwoAreTold(members: String) {
+        let problem = #expect(throws: APIProblem.self) { try Self.order("{\(members)}") }
+        #expect(problem?.status == 422 && problem?.faults.count == 32)
+    }
+
     @Test func aPlanTakesAFilterAsLongAsOneOfAList() throws {
         let ids = [Int](0..<900).map { "bad-\($0)" }.joined(separator: ",")
         #expect(try Self.order(#"{"filter":"request:\#(ids)","reason":"a"}"#).filter.description.contains("bad-899"))

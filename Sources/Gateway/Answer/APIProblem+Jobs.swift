@@ -51,6 +51,12 @@ extension APIProblem {
         }
     }
 
+    /// 503: a search was ended by the limit of its time, and has found nothing until then.
+    static let searchTooLong = APIProblem(
+        503, code: .overloaded,
+        detail: "The answer was not there within \(OperatorEndpoints.answerTime.components.seconds) s, and the search was ended. "
+            + "Narrow the filter, such as by a time (since:1h).", retry: .safe, retryAfter: 1000)
+
     /// A query that failed, so that a report has a gap. No address of a broker is in it.
     static func words(for gap: ReportGap) -> String {
         switch gap {

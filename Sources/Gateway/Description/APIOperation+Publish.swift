@@ -78,7 +78,7 @@ extension APIOperation {
     private static let contentProblems = [
         Problem(status: 400, codes: [.notJSON, .idempotencyKeyInvalid]),
         Problem(status: 403, codes: [.forbiddenScope, .forbiddenTenant, .forbiddenSource]),
-        Problem(status: 422, codes: [.invalidRequest]), Problem(status: 429, codes: [.rateLimited]),
+        Problem(status: 422, codes: [.invalidRequest]), Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
     ]
     /// Kafka does not take a record.
     static let kafkaProblems = [

@@ -82,7 +82,10 @@ struct BodyReader {
                 isRight = false
             }
         }
-        if !isRight || texts.count > limit { fault(name, "It must be a list of at most \(limit) strings.") }
+        guard isRight, texts.count <= limit else {
+            fault(name, "It must be a list of at most \(limit) strings.")
+            return []
+        }
         return texts
     }
 

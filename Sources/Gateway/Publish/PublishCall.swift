@@ -25,3 +25,18 @@ struct PublishCall: Sendable {
 
     var publisher: Publisher { holder.publisher }
 }
+
+extension PublishCall {
+    /// True if reading and checking it may take milliseconds.
+    var isLong: Bool { kind.isLong(byteCount: request.body.count) }
+}
+
+extension PublishKind {
+    /// The most bytes of a request that is read on the thread that has received it: some 0.3 ms.
+    static let shortByteCount = 32 << 10
+
+    /// True if reading and checking such a body may take milliseconds.
+    func isLong(byteCount: Int) -> Bool {
+        if case .single = self { byteCount > Self.shortByteCount } else { true }
+    }
+}

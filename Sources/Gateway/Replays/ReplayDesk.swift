@@ -11,11 +11,11 @@ import Synchronization
 
 /// Plans and runs replays, and shows how they stand. Each of its functions blocks its thread, but for ``plan(_:)``.
 struct ReplayDesk: Sendable {
-    let context: JobContext
+    private(set) var context: JobContext
     let planning: FanOutPlanner.Configuration
     /// Calls that one worker has in flight at once, for the price of a plan.
     let callsAtOnce: Int
-    let answers: ResultAnswers
+    private(set) var answers: ResultAnswers
     /// True if results are found without reading their topic.
     let isSearchCheap: @Sendable () -> Bool
     /// Nil without `gateway.state_dir`: then nothing is planned here.
@@ -25,6 +25,13 @@ struct ReplayDesk: Sendable {
     let states: JobStates
     let drafts = PlanDrafts()
     let runs = ReplayRuns()
+
+    /// The same, whose work ends by another condition, too. Not for runs, which go on when their call is answered.
+    func ending(when isOver: @escaping @Sendable () -> Bool) -> ReplayDesk {
+        var desk = self
+        (desk.context, desk.answers) = (context.ending(when: isOver), answers.ending(when: isOver))
+        return desk
+    }
 
     // MARK: Planning
 
@@ -81,21 +88,22 @@ struct ReplayDesk: Sendable {
         let plan = try ReplayPlanReader(path)
         let shown = ReplayJSON(
             header: plan.header, job: job, standing: runs.standing(of: plan.header.jobID), now: context.now())
-        return shown.whole(samples: try Self.samples(plan), rate: rate, callsAtOnce: callsAtOnce)
+        return shown.whole(samples: try samples(plan), rate: rate, callsAtOnce: callsAtOnce)
     }
 
     /// Some of the requests of a plan, evenly spread.
-    private static func samples(_ plan: ReplayPlanReader) throws(JobFailure) -> [ReplayItem] {
+    private func samples(_ plan: ReplayPlanReader) throws(JobFailure) -> [ReplayItem] {
         var (plan, samples) = (plan, [ReplayItem]())
         let step = max(1, plan.header.counts.requests / PlanMaker.sampleCount)
         while samples.count < PlanMaker.sampleCount, let item = try plan.nextItem() {
+            if context.isCancelled() { throw .cancelled }
             if item.number >= samples.count * step { samples.append(item) }
         }
         return samples
     }
 
     private func headers(of path: String, id: String) throws(JobFailure) -> HTTPFields {
-        let digest = try ReplayPlanReader.digest(path)
+        let digest = try ReplayPlanReader.digest(path, isCancelled: context.isCancelled)
         return ["Location": "/v1/replays/\(id)", "ETag": "\"\(digest)\"", "Cache-Control": "no-store"]
     }
 
@@ -188,7 +196,8 @@ struct ReplayDesk: Sendable {
         _ = try find(id, for: call.publisher)
         guard let path = store?.existingPath(of: id) else { throw .planElsewhere }
         return try APIProblem.catching { () throws(JobFailure) in
-            var rows = Leftovers(of: try ReplayPlanReader(path), job: try context.job(id))
+            var rows = Leftovers(
+                of: try ReplayPlanReader(path), job: try context.job(id), isCancelled: context.isCancelled)
             if let start { try rows.skip(to: start) }
             var (items, next): ([[UInt8]], Int64?) = ([], nil)
             while let row = try rows.next() {

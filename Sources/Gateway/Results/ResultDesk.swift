@@ -26,6 +26,11 @@ struct ResultDesk: Sendable {
     let answers: ResultAnswers
     let isIndexed: @Sendable () -> Bool
 
+    /// The same, whose work ends by another condition, too.
+    func ending(when isOver: @escaping @Sendable () -> Bool) -> ResultDesk {
+        ResultDesk(context: context.ending(when: isOver), answers: answers.ending(when: isOver), isIndexed: isIndexed)
+    }
+
     /// One page of results, newest first.
     func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
         let query = try call.query(Self.listNames)

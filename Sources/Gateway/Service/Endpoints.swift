@@ -27,6 +27,8 @@ protocol Endpoints: Sendable {
     /// Answers a call that finds, repairs or shows how workers are, before it returns or later, and waits for nothing. Called on any
     /// thread.
     func operate(_ call: OperatorCall)
+    /// Has work of milliseconds done for a key, on another thread, or returns the problem with which it is refused. Waits for nothing.
+    func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem?
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
     func start()
     /// Answers those who wait for states of requests with what is known, and those who come later at once. Called once, before
@@ -43,6 +45,10 @@ extension Endpoints {
     func publish(_ call: PublishCall) { call.reply.answer(APIProblem.notFound) }
     func answerLookup(_ call: LookupCall) { call.refuse(.notFound) }
     func operate(_ call: OperatorCall) { call.refuse(.notFound) }
+    func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem? {
+        job()
+        return nil
+    }
     func start() {}
     func endWaits() {}
     func settle() {}
@@ -60,6 +66,10 @@ struct APIEndpoints: Endpoints {
     private let lookups: LookupEndpoints
     private let reach: RetryReachMonitor
     private let operators: OperatorEndpoints
+    /// Work on calls that are long to read. One publisher uses two processors, and two leave a thread to others.
+    private let reading = JobThreads(
+        "pushfan-read", limits: JobThreads.Limits(threads: (all: 5, key: 2, tenant: 3), places: (all: 512, key: 128, tenant: 256))
+    )
 
     /// Makes endpoints that send nothing yet. It fails for settings with which no device can be registered, or that Kafka's
     /// client refuses. Answers that are held open share the places of `held`.
@@ -105,7 +115,8 @@ struct APIEndpoints: Endpoints {
         notify = NotifyRoute(configuration, users: tags, sending: sending, messages: messages)
         idempotency = Idempotency(configuration.idempotencyFile.map { AnswerFile($0, services: services) }, services: services)
         publishing = try PublishRoute(
-            configuration, producer: sending.producer, idempotency: idempotency, lookups: lookups, services: services)
+            configuration, producer: sending.producer, threads: reading, idempotency: idempotency, lookups: lookups,
+            services: services)
         reach = RetryReachMonitor(RetryReach(offsets: configuration.dedupeReach), log: services.log) {
             [producer = sending.producer, topics = configuration.requestTopics] () throws(KafkaError) in
             try TopicRate(of: topics, asking: producer.current)
@@ -124,6 +135,8 @@ struct APIEndpoints: Endpoints {
 
     func publish(_ call: PublishCall) { publishing.answer(call) }
 
+    func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem? { reading.put(for: key, job) }
+
     func operate(_ call: OperatorCall) { operators.answer(call) }
 
     func answerLookup(_ call: LookupCall) { lookups.answer(call) }
@@ -135,6 +148,7 @@ struct APIEndpoints: Endpoints {
             operators.tick()
         }
         records.start()
+        reading.start()
         idempotency.start()
         reach.start()
     }
@@ -151,6 +165,7 @@ struct APIEndpoints: Endpoints {
 
     func stop() {
         reach.stop()
+        reading.stop()
         operators.stop()
         records.stop()
         lookups.lookup.unfollow()

@@ -9,8 +9,8 @@ import Users
 
 /// Serves apps and back ends: signs them in, and answers the routes of `/api` and `/v1`.
 ///
-/// Two server threads read requests; one thread checks passwords, four call the hub, one writes to Kafka, one reads results and four
-/// single records, as texts of secure push. Whatever waits is a suspended connection and no thread.
+/// Two server threads receive requests, and read small ones; five read and check others. One thread checks passwords, four call the hub, one
+/// writes to Kafka, one reads results and four single records, as texts of secure push. Whatever waits is a suspended connection and no thread.
 public final class GatewayService: Sendable {
     /// File descriptors for all but its connections: those of the lanes and of the probes, Kafka's and the files.
     private static let otherDescriptors = 384
