@@ -63,8 +63,9 @@ final class OperatorEndpoints: Sendable {
         tracers = TracerPool(context, terms: configuration.groupTerms, keeper: keeper)
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
         replays = ReplayDesk(
-            context: context, planning: configuration.planning, callsAtOnce: configuration.callsAtOnce, answers: answers,
-            isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context))
+            context: context, planning: configuration.planning, hubs: configuration.worker.routes,
+            callsAtOnce: configuration.callsAtOnce, answers: answers, isSearchCheap: { keeper?.isCurrent ?? false }, store: store,
+            note: note, states: JobStates(context))
         streams = EventStreams(limit: Self.streamLimit)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)
         let backlog = BacklogWatch(context, streams: streams, terms: configuration.groupTerms)

@@ -1,6 +1,7 @@
 import Basics
 import FanOut
 import HTTPServing
+import HubREST
 import Jobs
 import Kafka
 import Publishing
@@ -13,6 +14,8 @@ import Synchronization
 struct ReplayDesk: Sendable {
     let context: JobContext
     let planning: FanOutPlanner.Configuration
+    /// The hubs that tenants may name.
+    let hubs: HubRoutes
     /// Calls that one worker has in flight at once, for the price of a plan.
     let callsAtOnce: Int
     let answers: ResultAnswers
@@ -38,7 +41,8 @@ struct ReplayDesk: Sendable {
         let id = identifiers.next(now: now, using: &generator)
         let header = order.header(jobID: id, at: now, by: call.publisher)
         guard let path = store.path(of: id) else { throw .failed }
-        _ = try APIProblem.catching { () throws(JobFailure) in try header.manner() }
+        let rights = PublishRights(publisher: call.publisher, hubs: hubs)
+        let source = try rights.check(edits: order.edits, replacement: order.value)
         guard drafts.add(id, tenant: call.publisher.tenant, answer: call.answer) else { throw .overloaded(after: 5000) }
         return (
             id,
@@ -48,7 +52,7 @@ struct ReplayDesk: Sendable {
                 context.isCancelled = { isStopping() || drafts[id]?.isCancelled ?? true }
                 context.progress = { drafts.note($0, of: id) }
                 do throws(JobFailure) {
-                    try make(order, header: header, path: path, context: context)
+                    try make(order, claiming: source, header: header, path: path, context: context)
                     let plan = try APIAnswer(
                         status: 201, json: whole(path, job: nil, rate: nil).bytes, headers: headers(of: path, id: id))
                     drafts.end(id, with: .success(plan))
@@ -63,7 +67,7 @@ struct ReplayDesk: Sendable {
     }
 
     private func make(
-        _ order: PlanOrder, header: ReplayPlanHeader, path: String, context: JobContext
+        _ order: PlanOrder, claiming source: String?, header: ReplayPlanHeader, path: String, context: JobContext
     ) throws(JobFailure) {
         guard order.source == .deadletter else {
             var maker = try PlanMaker(context, planning: planning, header: header, path: path)
@@ -73,7 +77,8 @@ struct ReplayDesk: Sendable {
         var header = header
         header.jobsOffset = log.end
         var plan = DeadLetterPlan(header, try header.manner().edits, log.history, context, path: path)
-        try plan.make(order.filter, codes: order.codes, named: order.places, replacement: order.value)
+        try plan.make(
+            order.filter, codes: order.codes, named: order.places, replacement: order.value, claiming: source)
     }
 
     /// Everything known of a plan in a file, and of its job, with its price at a rate, or at its own.
@@ -216,6 +221,9 @@ struct ReplayDesk: Sendable {
         let prepared = try APIProblem.catching { () throws(JobFailure) in
             try PreparedReplay(path: path, reason: order.reason, actor: call.publisher.actor, context)
         }
+        // Whoever runs it has it written, and may be another one than who has planned it.
+        let rights = PublishRights(publisher: call.publisher, hubs: hubs)
+        _ = try rights.check(edits: prepared.header.edits, replacement: prepared.header.replacement)
         let alive = try jobStates().jobs.values.filter { $0.record.jobID != id && $0.record.state == .running }
         guard !alive.contains(where: { $0.isAlive(at: context.now()) }) else { throw .otherReplayRuns }
         try Self.check(prepared, order: order, headers: call.request.headers, shown: shown)

@@ -56,6 +56,18 @@ struct DeadLetter {
         return (replacement ?? value).flatMap { Self.edited($0, edits, topic: topic) }
     }
 
+    /// True if the record says that it is of this source: in a header, in its value, or in quotes in a value that is no JSON.
+    func names(source: String) -> Bool {
+        let text = Array(source.utf8)
+        if headers.contains(where: { $0.name.elementsEqual("ce_source".utf8) && $0.value == text }) { return true }
+        guard let value else { return false }
+        var document = JSONDocument()
+        if (try? document.read(value.span)) != nil { return document.text("source", of: document.root) == source }
+        var quoted = ByteWriter()
+        quoted.append(json: source)
+        return value.firstRange(of: quoted.bytes) != nil
+    }
+
     /// A value with changes, or nil when it is no request, before or with them.
     static func edited(_ value: [UInt8], _ edits: [RequestEdit], topic: String) -> [UInt8]? {
         var document = JSONDocument()
