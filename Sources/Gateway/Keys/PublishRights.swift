@@ -45,6 +45,7 @@ struct PublishRights: Sendable {
     ///   - texts: The changes, as they were typed.
     ///   - replacement: A request in place of the letter's value, or nil for none.
     /// - Returns: The source that the replacement names, if that is not the key's: then it must be the letter's. Else nil.
+    /// - Throws: 403 that says what the key may not do, and 422 for what is no change or no request.
     func check(edits texts: [String], replacement: [UInt8]?) throws(APIProblem) -> String? {
         let edits = try APIProblem.catching { () throws(JobFailure) in try RequestEdit.read(texts) }
         try check(edits)

@@ -3,6 +3,7 @@ import Delivery
 import Dispatch
 import EventLoop
 import HTTPServing
+import Intake
 import Jobs
 import Observability
 import PushModel

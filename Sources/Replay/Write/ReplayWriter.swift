@@ -15,7 +15,7 @@ public struct ReplayWriter: Sendable {
         /// The end of their use, or nil for as long as the originals are of use.
         public var expiry: NewExpiry?
 
-        /// The tenant whose originals alone are repeated, whatever their results say; nil for those of all.
+        /// The tenant whose originals alone are repeated, whatever their results say, or nil for those of all.
         public var tenant: String?
 
         /// A manner.
