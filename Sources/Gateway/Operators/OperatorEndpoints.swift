@@ -65,8 +65,8 @@ final class OperatorEndpoints: Sendable {
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
         replays = ReplayDesk(
             context: context, planning: configuration.planning, hubs: configuration.worker.routes,
-            callsAtOnce: configuration.callsAtOnce, answers: answers, isSearchCheap: { keeper?.isCurrent ?? false }, store: store,
-            note: note, states: JobStates(context))
+            callsAtOnce: configuration.callsAtOnce, answers: answers,
+            isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context))
         streams = EventStreams(limit: Self.streamLimit)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)
         let backlog = BacklogWatch(context, streams: streams, terms: configuration.groupTerms)

@@ -36,13 +36,14 @@ struct ReplayDesk: Sendable {
         let store = try requireStore()
         let now = context.now()
         let order = try PlanOrder(call, at: now)
+        let rights = PublishRights(publisher: call.publisher, hubs: hubs)
+        let source = try rights.check(edits: order.edits, replacement: order.value)
         var generator = SystemRandomNumberGenerator()
         var identifiers = RequestIdentifier()
         let id = identifiers.next(now: now, using: &generator)
         let header = order.header(jobID: id, at: now, by: call.publisher)
         guard let path = store.path(of: id) else { throw .failed }
-        let rights = PublishRights(publisher: call.publisher, hubs: hubs)
-        let source = try rights.check(edits: order.edits, replacement: order.value)
+        _ = try APIProblem.catching { () throws(JobFailure) in try header.manner() }
         guard drafts.add(id, tenant: call.publisher.tenant, answer: call.answer) else { throw .overloaded(after: 5000) }
         return (
             id,
@@ -221,9 +222,6 @@ struct ReplayDesk: Sendable {
         let prepared = try APIProblem.catching { () throws(JobFailure) in
             try PreparedReplay(path: path, reason: order.reason, actor: call.publisher.actor, context)
         }
-        // Whoever runs it has it written, and may be another one than who has planned it.
-        let rights = PublishRights(publisher: call.publisher, hubs: hubs)
-        _ = try rights.check(edits: prepared.header.edits, replacement: prepared.header.replacement)
         let alive = try jobStates().jobs.values.filter { $0.record.jobID != id && $0.record.state == .running }
         guard !alive.contains(where: { $0.isAlive(at: context.now()) }) else { throw .otherReplayRuns }
         try Self.check(prepared, order: order, headers: call.request.headers, shown: shown)
@@ -233,6 +231,9 @@ struct ReplayDesk: Sendable {
             note(event)
         }
         let runner = prepared.runner(noting, planning, rate: order.rate.map(Double.init) ?? prepared.rate)
+        // Whoever runs it has it written, and may be another one than who has planned it.
+        let rights = PublishRights(publisher: call.publisher, hubs: hubs)
+        _ = try rights.check(edits: prepared.header.edits, replacement: prepared.header.replacement)
         let gone = prepared.gone.count
         let other = runs.start(id) { standing in
             if case .failed(let problem) = standing.state {
