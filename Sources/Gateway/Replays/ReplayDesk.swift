@@ -35,9 +35,7 @@ struct ReplayDesk: Sendable {
     func plan(_ call: OperatorCall) throws(APIProblem) -> (id: String, work: @Sendable () -> Void) {
         let store = try requireStore()
         let now = context.now()
-        let order = try PlanOrder(call, at: now)
-        let rights = PublishRights(publisher: call.publisher, hubs: hubs)
-        let source = try rights.check(edits: order.edits, replacement: order.value)
+        let order = try PlanOrder(call, at: now).checked(by: PublishRights(publisher: call.publisher, hubs: hubs))
         var generator = SystemRandomNumberGenerator()
         var identifiers = RequestIdentifier()
         let id = identifiers.next(now: now, using: &generator)
@@ -53,7 +51,7 @@ struct ReplayDesk: Sendable {
                 context.isCancelled = { isStopping() || drafts[id]?.isCancelled ?? true }
                 context.progress = { drafts.note($0, of: id) }
                 do throws(JobFailure) {
-                    try make(order, claiming: source, header: header, path: path, context: context)
+                    try make(order, header: header, path: path, context: context)
                     let plan = try APIAnswer(
                         status: 201, json: whole(path, job: nil, rate: nil).bytes, headers: headers(of: path, id: id))
                     drafts.end(id, with: .success(plan))
@@ -68,7 +66,7 @@ struct ReplayDesk: Sendable {
     }
 
     private func make(
-        _ order: PlanOrder, claiming source: String?, header: ReplayPlanHeader, path: String, context: JobContext
+        _ order: PlanOrder, header: ReplayPlanHeader, path: String, context: JobContext
     ) throws(JobFailure) {
         guard order.source == .deadletter else {
             var maker = try PlanMaker(context, planning: planning, header: header, path: path)
@@ -79,7 +77,8 @@ struct ReplayDesk: Sendable {
         header.jobsOffset = log.end
         var plan = DeadLetterPlan(header, try header.manner().edits, log.history, context, path: path)
         try plan.make(
-            order.filter, codes: order.codes, named: order.places, replacement: order.value, claiming: source)
+            order.filter, codes: order.codes, named: order.places, replacement: order.value,
+            claiming: order.claimedSource)
     }
 
     /// Everything known of a plan in a file, and of its job, with its price at a rate, or at its own.
