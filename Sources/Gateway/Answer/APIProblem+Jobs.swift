@@ -36,6 +36,7 @@ extension APIProblem {
                 422, code: .invalidRequest, detail: "An edit is none.",
                 faults: [.init(.schemaInvalid, at: "/set", message: fault.reason)])
         case .cursor: self = .badCursor
+        case .replacement(.foreignSource): self = .foreignMendedSource
         case .replacement(let fault):
             let words = fault == .notOnePlace ? "It needs exactly one place." : "It is no valid request with the edits."
             self = APIProblem(

@@ -3,6 +3,7 @@ import Delivery
 import Dispatch
 import EventLoop
 import HTTPServing
+import Intake
 import Jobs
 import Observability
 import PushModel
@@ -70,7 +71,8 @@ final class OperatorEndpoints: Sendable {
         tracers = TracerPool(context, terms: configuration.groupTerms, keeper: keeper)
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
         replays = ReplayDesk(
-            context: context, planning: configuration.planning, callsAtOnce: configuration.callsAtOnce, answers: answers,
+            context: context, planning: configuration.planning, hubs: configuration.worker.routes,
+            callsAtOnce: configuration.callsAtOnce, answers: answers,
             isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context))
         streams = EventStreams(limit: Self.streamLimit, held: held)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)

@@ -40,6 +40,8 @@ struct PlanOrder: Sendable {
     var places: Set<Original> = []
     /// The value in place of the one dead letter.
     var value: [UInt8]?
+    /// A source that the value names, and that its dead letter must name, too.
+    private(set) var claimedSource: String?
 
     /// Reads a body.
     ///
@@ -89,6 +91,15 @@ struct PlanOrder: Sendable {
             return nil
         }
         return .moment(moment)
+    }
+
+    /// The order, if a key may have written what it says.
+    ///
+    /// - Throws: 403 that says what the key may not do, and 422 for what is no change or no request.
+    func checked(by rights: PublishRights) throws(APIProblem) -> PlanOrder {
+        var order = self
+        order.claimedSource = try rights.check(edits: edits, replacement: value)
+        return order
     }
 
     /// The dead letters that are meant, in words beside the times.

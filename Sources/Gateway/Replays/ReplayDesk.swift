@@ -1,6 +1,7 @@
 import Basics
 import FanOut
 import HTTPServing
+import HubREST
 import Jobs
 import Kafka
 import Publishing
@@ -13,6 +14,8 @@ import Synchronization
 struct ReplayDesk: Sendable {
     private(set) var context: JobContext
     let planning: FanOutPlanner.Configuration
+    /// The hubs that tenants may name.
+    let hubs: HubRoutes
     /// Calls that one worker has in flight at once, for the price of a plan.
     let callsAtOnce: Int
     private(set) var answers: ResultAnswers
@@ -39,7 +42,7 @@ struct ReplayDesk: Sendable {
     func plan(_ call: OperatorCall) throws(APIProblem) -> (id: String, work: @Sendable () -> Void) {
         let store = try requireStore()
         let now = context.now()
-        let order = try PlanOrder(call, at: now)
+        let order = try PlanOrder(call, at: now).checked(by: PublishRights(publisher: call.publisher, hubs: hubs))
         var generator = SystemRandomNumberGenerator()
         var identifiers = RequestIdentifier()
         let id = identifiers.next(now: now, using: &generator)
@@ -80,7 +83,9 @@ struct ReplayDesk: Sendable {
         var header = header
         header.jobsOffset = log.end
         var plan = DeadLetterPlan(header, try header.manner().edits, log.history, context, path: path)
-        try plan.make(order.filter, codes: order.codes, named: order.places, replacement: order.value)
+        try plan.make(
+            order.filter, codes: order.codes, named: order.places, replacement: order.value,
+            claiming: order.claimedSource)
     }
 
     /// Everything known of a plan in a file, and of its job, with its price at a rate, or at its own.
@@ -234,6 +239,9 @@ struct ReplayDesk: Sendable {
             note(event)
         }
         let runner = prepared.runner(noting, planning, rate: order.rate.map(Double.init) ?? prepared.rate)
+        // Whoever runs it has it written, and may be another one than who has planned it.
+        let rights = PublishRights(publisher: call.publisher, hubs: hubs)
+        _ = try rights.check(edits: prepared.header.edits, replacement: prepared.header.replacement)
         let gone = prepared.gone.count
         let other = runs.start(id) { standing in
             if case .failed(let problem) = standing.state {

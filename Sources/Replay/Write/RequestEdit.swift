@@ -24,6 +24,9 @@ public struct RequestEdit: Sendable, Equatable {
     /// The new value as JSON. Nil removes the field.
     public let json: [UInt8]?
 
+    /// True if it changes what devices show, which is what a publisher says.
+    public var changesContent: Bool { path.first.map(Self.confidential.contains) ?? false }
+
     /// Reads `field=value` or `field.inner=value`.
     ///
     /// - Parameter text: What was typed. A value that is a JSON number, object, array, `true`, `false` or a text in quotes stands for
