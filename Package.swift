@@ -244,7 +244,7 @@ let package = Package(
         tests("GzipTests", ["Gzip"]),
         tests("LZ4Tests", ["LZ4"]),
         tests("WebFilesTests", ["Gzip", "WebFiles"]),
-        tests("HTTPServingTests", ["HTTPServing"]),
+        tests("HTTPServingTests", ["Basics", "HTTPServing"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("YAMLTests", ["YAML"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),

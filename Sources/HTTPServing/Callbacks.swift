@@ -11,7 +11,7 @@ func peerArrived(_ context: UnsafeMutableRawPointer?, address: UnsafePointer<soc
     guard let context, let address else { return .YES }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     guard let deadlines = core.deadlines else { return .YES }
-    return deadlines.makeRoom(isLocal: PeerName.isLocal(PeerName.read(address).host)) ? .YES : .NO
+    return deadlines.makeRoom(for: PeerName.read(address).host) ? .YES : .NO
 }
 
 /// Counts a new connection's requests, remembers its peer and begins its time. All of it is released when the connection ends.
@@ -28,7 +28,7 @@ func connectionChanged(
         let state = ConnectionState(socket: socket, remoteAddress: "\(peer.0):\(peer.1)")
         slot.pointee = Unmanaged.passRetained(state).toOpaque()
         core.connections.add(state)
-        core.deadlines?.enter(socket, isLocal: PeerName.isLocal(peer.0))
+        core.deadlines?.enter(socket, from: peer.0)
     case .CONNECTION_NOTIFY_CLOSED:
         // The library closes the socket after this call.
         core.deadlines?.leave(pushfan_mhd_socket(connection))

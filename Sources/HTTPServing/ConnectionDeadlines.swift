@@ -53,11 +53,12 @@ final class ConnectionDeadlines: Sendable {
             State(others: places(max(1, configuration.maximumConnections)), local: reserved > 0 ? places(reserved) : nil))
     }
 
-    /// A connection has come, and its first request begins to come.
-    func enter(_ socket: Int32, isLocal: Bool) {
+    /// A connection has come from a host, and its first request begins to come.
+    func enter(_ socket: Int32, from host: String) {
+        let address = PeerName.address(of: host)
         watch { state in
-            if isLocal, state.local != nil { state.locals.insert(socket) }
-            state.change(state.locals.contains(socket)) { $0.enter(socket, at: DelayTimer.now()) }
+            if PeerName.isLocal(host), state.local != nil { state.locals.insert(socket) }
+            state.change(state.locals.contains(socket)) { $0.enter(socket, from: address, at: DelayTimer.now()) }
         }
     }
 
@@ -87,11 +88,12 @@ final class ConnectionDeadlines: Sendable {
     @discardableResult
     func end(_ socket: Int32) -> Bool { change(socket) { $0.work(socket) } }
 
-    /// Makes room for one more connection, if it can, for which another one may be ended (``ConnectionPlaces/makeRoom(at:)``). So
-    /// a client that sends at once is answered, however many slow ones came before.
-    func makeRoom(isLocal: Bool) -> Bool {
-        state.withLock { state -> Bool in
-            switch state.change(isLocal, by: { $0.makeRoom(at: DelayTimer.now()) }) {
+    /// Makes room for one more connection from a host, if it can, for which another one may be ended
+    /// (``ConnectionPlaces/makeRoom(for:at:)``). So a client that sends at once is answered, however many slow ones came before.
+    func makeRoom(for host: String) -> Bool {
+        let address = PeerName.address(of: host)
+        return state.withLock { state -> Bool in
+            switch state.change(PeerName.isLocal(host), by: { $0.makeRoom(for: address, at: DelayTimer.now()) }) {
             case .free: return true
             case .none: return false
             case .inPlaceOf(let socket):

@@ -1,3 +1,5 @@
+import Basics
+
 /// The connections that have a place among a bounded number, since when the server waits for each of them, and the order in which
 /// they make room. Nothing in it grows with time, and no operation's cost with the number of connections.
 ///
@@ -37,6 +39,8 @@ struct ConnectionPlaces {
     private var bodies: Set<Int32> = []
     /// The connections between two requests, the first to be late first.
     private var idle = SocketQueue()
+    /// The networks of those that have a place.
+    private var origins = ConnectionOrigins()
 
     /// - Parameters:
     ///   - maximum: The number of places.
@@ -55,9 +59,10 @@ struct ConnectionPlaces {
     /// True if a connection can become late.
     var canBeLate: Bool { requests.first != nil || (idleLimit > 0 && idle.first != nil) }
 
-    /// A connection has come, and its first request begins to come.
-    mutating func enter(_ socket: Int32, at now: UInt64) {
+    /// A connection has come from an address, and its first request begins to come.
+    mutating func enter(_ socket: Int32, from address: NumericAddress? = nil, at now: UInt64) {
         held.insert(socket)
+        origins.add(socket, from: Self.network(of: address))
         begin(socket, at: now)
         silent.append(socket)
     }
@@ -66,6 +71,7 @@ struct ConnectionPlaces {
     mutating func leave(_ socket: Int32) {
         forget(socket)
         held.remove(socket)
+        origins.remove(socket)
         ending.remove(socket)
     }
 
@@ -100,17 +106,52 @@ struct ConnectionPlaces {
         return held.contains(socket)
     }
 
-    /// Makes room for one more. A connection that has sent nothing goes first, then one between two requests, then one that has
-    /// taken an eighth of its time and more for its request or its answer. Of each kind, the connection that is late first goes.
-    /// A connection whose request is being answered stays.
-    mutating func makeRoom(at now: UInt64) -> Room {
+    /// Makes room for one more connection from an address. One of the network goes that has the most: one that has sent nothing, else one
+    /// between two requests, else one that has taken an eighth of its time and more for its request or its answer. Of each kind, the one that
+    /// is late first goes. A connection whose request is being answered stays.
+    mutating func makeRoom(for address: NumericAddress? = nil, at now: UInt64) -> Room {
         guard held.count + ending.count < maximum + Self.spare(for: maximum) else { return .none }
         guard held.count >= maximum else { return .free }
-        guard let socket = silent.first ?? idle.first ?? first(of: requests, after: requestLimit / 8, at: now) else {
-            return .none
-        }
+        guard let socket = choose(for: Self.network(of: address), at: now) else { return .none }
         end(socket)
         return .inPlaceOf(socket)
+    }
+
+    /// Chooses the connection that goes for one more from a network.
+    private mutating func choose(for network: ConnectionOrigins.Network, at now: UInt64) -> Int32? {
+        let first = silent.first ?? idle.first ?? first(of: requests, after: requestLimit / 8, at: now)
+        let (own, most) = (origins.count(of: network), origins.most)
+        if own > 1, own >= most {
+            // Nobody else has more: so it is one of its own, or one that has been silent for long.
+            if let first, origins[first] == network { return first }
+            return choose(of: network, after: requestLimit / 8, at: now)
+                ?? self.first(of: silent, after: requestLimit / 8, at: now)
+        }
+        guard most > own + 1, first.map({ origins.count(of: origins[$0]) < most }) ?? true else { return first }
+        // A network with more than a quarter of all places has no time of its own for a request.
+        return choose(of: origins.greediest, after: most > maximum / 4 ? 0 : requestLimit / 8, at: now) ?? first
+    }
+
+    /// Chooses among ``sampleSize`` connections of a network, the next ones at each call: one that is silent, else idle, else late by `limit`.
+    private mutating func choose(of network: ConnectionOrigins.Network, after limit: UInt64, at now: UInt64) -> Int32? {
+        var (idler, slow) = (Int32?.none, Int32?.none)
+        for _ in 0..<min(Self.sampleSize, origins.count(of: network)) {
+            guard let socket = origins.next(of: network) else { break }
+            if silent.contains(socket) { return socket }
+            if idler == nil, idle.contains(socket) { idler = socket }
+            if slow == nil, requests.contains(socket), let start = since[socket], now >= start, now - start >= limit {
+                slow = socket
+            }
+        }
+        return idler ?? slow
+    }
+
+    /// The most connections of one network that are looked at for one that goes.
+    private static let sampleSize = 64
+
+    /// The network that counts as one peer: an IPv4 address, or the first 64 bits of an IPv6 address, which one customer has.
+    private static func network(of address: NumericAddress?) -> ConnectionOrigins.Network {
+        address.map { $0.unmapped.network(ofBits: 64) }
     }
 
     /// Takes out a late connection, or returns nil when none is late.
@@ -146,6 +187,7 @@ struct ConnectionPlaces {
     private mutating func end(_ socket: Int32) {
         forget(socket)
         held.remove(socket)
+        origins.remove(socket)
         ending.insert(socket)
     }
 }

@@ -28,8 +28,10 @@ public struct HTTPServerConfiguration: Sendable {
     /// With `requestTimeout` a further connection ends another. The first to go is a connection that has not sent a whole head of
     /// a request, then one between two requests, then one that has taken an eighth of its time and more to send a request or to
     /// take an answer. Of each kind, the connection whose time would be up first goes. So a client that sends its request at once
-    /// is answered, however many others hold places. A connection whose request is being answered stays. If all are such, a
-    /// further connection is closed as it comes. `descriptorCount` includes the few that were ended and are not closed yet.
+    /// is answered, however many others hold places. It is one of the address (IPv6: /64) that has the most: whoever has as many
+    /// as anybody ends its own, and of an address with more than a quarter of all places any connection goes. A connection whose
+    /// request is being answered stays. If all are such, a further connection is closed as it comes. `descriptorCount` includes
+    /// the few that were ended and are not closed yet.
     public var maximumConnections = 4096
     /// Connections of 127.0.0.1 and ::1 at a time, if they have places of their own. `maximumConnections` is then for all others,
     /// and each of both kinds ends only its own. Counts only with `requestTimeout`. Default 0, for no such places.

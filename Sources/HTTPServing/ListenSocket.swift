@@ -1,3 +1,4 @@
+import Basics
 import CMicroHTTPD
 import Glibc
 
@@ -108,6 +109,11 @@ enum PeerName {
         default:
             return ("", 0)
         }
+    }
+
+    /// The address of a host, as ``read(_:)`` writes it.
+    static func address(of host: String) -> NumericAddress? {
+        NumericAddress(host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...])
     }
 
     /// True for the hosts, as ``read(_:)`` writes them, of this machine's own connections, unless they choose another address of

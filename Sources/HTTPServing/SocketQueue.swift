@@ -10,6 +10,11 @@ struct SocketQueue {
     private(set) var first: Int32?
     private var last: Int32?
 
+    /// The number of sockets in it.
+    var count: Int { neighbours.count }
+
+    func contains(_ socket: Int32) -> Bool { neighbours[socket] != nil }
+
     /// Puts a socket behind all others. A socket that is in it already leaves its place.
     mutating func append(_ socket: Int32) {
         remove(socket)

@@ -54,6 +54,18 @@ public struct HubRoutes: Sendable {
             tenants: tenants, defaultName: defaultName)
     }
 
+    /// Says who may reach a hub by its name: no name takes a tenant's request where those without one do not go.
+    ///
+    /// - Parameters:
+    ///   - tenant: The tenant.
+    ///   - name: The name of a hub or a spread.
+    /// - Returns: True if the tenant's requests that name none go there, or to a spread that it is part of.
+    public func lead(_ tenant: TenantID, to name: String) -> Bool {
+        guard let own = try? router.route(of: tenant), let named = router.route(named: name) else { return false }
+        if case .spread(let number) = own, case .hub(let hub) = named { return spreads[number].numbers.contains(hub) }
+        return own == named
+    }
+
     /// The way of a request. One for the users of one hub is that hub's.
     ///
     /// - Throws: Why it has none.

@@ -9,10 +9,18 @@ import PushModel
 struct FilterParser {
     /// The most characters of a filter.
     static let maximumLength = 8192
+    /// The most terms, all of which are asked of each of a million results. A time is none of them.
+    static let maximumTerms = 64
+    /// The most values of all terms together, some 250 ids of requests among them.
+    static let maximumValues = 1024
+    /// The most values with `*`, which take a search each.
+    static let maximumPatterns = 64
 
     private let scalars: [Unicode.Scalar]
     private let now: Int64
     private var index = 0
+    private var valueCount = 0
+    private var patternCount = 0
 
     /// A value as it was written.
     private struct Word {
@@ -71,8 +79,30 @@ struct FilterParser {
         }
         let subject = try subject(name, at: start + (isNegated ? 1 : 0))
         var values: [ResultFilter.Value] = []
-        for word in words { values.append(try value(word, of: subject)) }
+        guard filter.terms.count < Self.maximumTerms else {
+            throw FilterError(
+                at: start, word: name,
+                reason: "is one term too many; a filter has at most \(Self.maximumTerms), and times besides")
+        }
+        for word in words {
+            values.append(try value(word, of: subject))
+            try count(word, isPattern: values.last.map { if case .pattern = $0 { true } else { false } } ?? false)
+        }
         filter.add(ResultFilter.Term(subject: subject, isNegated: isNegated, values: values))
+    }
+
+    private mutating func count(_ word: Word, isPattern: Bool) throws(FilterError) {
+        valueCount += 1
+        patternCount += isPattern ? 1 : 0
+        guard valueCount <= Self.maximumValues else {
+            throw FilterError(
+                at: word.position, word: word.text, reason: "is one value too many; a filter has at most \(Self.maximumValues)")
+        }
+        guard patternCount <= Self.maximumPatterns else {
+            throw FilterError(
+                at: word.position, word: word.text,
+                reason: "is one value with * too many; a filter has at most \(Self.maximumPatterns)")
+        }
     }
 
     private mutating func readWords() throws(FilterError) -> [Word] {

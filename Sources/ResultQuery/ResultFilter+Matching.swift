@@ -104,29 +104,4 @@ extension Span<UInt8> {
         for index in bytes.indices where self[index] != bytes[index] { return false }
         return true
     }
-
-    /// True if `pattern`, in which `*` stands for any bytes, is all of the text. A star that took too little takes one byte more.
-    public func matches(_ pattern: Span<UInt8>) -> Bool {
-        let wildcard = UInt8(ascii: "*")
-        var position = 0
-        var index = 0
-        var star: (position: Int, index: Int)?
-        while index < count {
-            if position < pattern.count, pattern[position] == wildcard {
-                star = (position, index)
-                position += 1
-            } else if position < pattern.count, pattern[position] == self[index] {
-                position += 1
-                index += 1
-            } else if let last = star {
-                star = (last.position, last.index + 1)
-                position = last.position + 1
-                index = last.index + 1
-            } else {
-                return false
-            }
-        }
-        while position < pattern.count, pattern[position] == wildcard { position += 1 }
-        return position == pattern.count
-    }
 }

@@ -23,11 +23,17 @@ public struct SQLiteError: Error, Sendable, Equatable {
     /// A fault in the content of a file that SQLite finds in order.
     public static func damage(_ message: String) -> SQLiteError { SQLiteError(SQLITE_CORRUPT, message: message) }
 
+    /// The end of a query that lasted for too long.
+    public static let interruption = SQLiteError(SQLITE_INTERRUPT)
+
     /// The file is no database, or its pages contradict one another.
     public var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
     /// Another connection used the file for longer than the wait.
     public var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+
+    /// The statement lasted for too long.
+    public var isInterruption: Bool { code == SQLITE_INTERRUPT }
 
     /// Throws unless `code` says that all is well.
     static func check(_ code: Int32, in database: OpaquePointer?) throws(SQLiteError) {

@@ -33,6 +33,18 @@ struct TagExpressionTests {
         #expect(throws: TagExpressionError(reason, at: position)) { try TagExpression(parsing: text) }
     }
 
+    /// Expressions that a device without any tag meets, and such that it does not.
+    @Test(arguments: [
+        ("!nobody", true), ("!a || b", true), ("!(a && b)", true), ("!a && !b", true), ("a || !b", true),
+        ("!(a || b) || c", true), ("!!!a", true), ((0..<70).map { "!t\($0)" }.joined(separator: " && "), true),
+        ("a", false), ("a || b", false), ("a && !b", false), ("!!a", false), ("(a && !b) || c", false), ("!(!a || b)", false),
+        ((0..<70).map { "!t\($0)" }.joined(separator: " && ") + " && t", false), ("a !b", false), ("!", false), ("", false),
+    ])
+    func aNegationReachesWhoeverLacksATag(_ text: String, isMet: Bool) {
+        #expect(TagExpression.matchesUntagged(Array(text.utf8)) == isMet)
+        if let expression = try? TagExpression(parsing: text) { #expect(expression.matches([]) == isMet) }
+    }
+
     @Test func twentyTagsJoinedByOrAreTheLimit() throws {
         let twenty = (0..<20).map { "t\($0)" }.joined(separator: " || ")
         let expression = try TagExpression(parsing: twenty)
@@ -94,7 +106,7 @@ struct TagExpressionTests {
             .empty, .tooLong(byteCount: 5000), .expectedTag, .expectedOperator, .singleOperatorCharacter,
             .unmatchedClosingParenthesis, .unclosedParenthesis, .invalidCharacter, .tag(.malformedReservedTag), .tooDeep,
             .tooManyTags(count: 21, limit: 20), .tooManyTags(count: 7, limit: 6), .cannotBeSplit(size: 7), .tooManyParts,
-            .reachesNobody,
+            .tooIntricate, .reachesNobody,
         ]
         #expect(Set(reasons.map { TagExpressionError($0, at: 7).description }).count == reasons.count)
         #expect(TagExpressionError(.expectedTag, at: 7).description.contains("character 8"))

@@ -3,6 +3,7 @@ import HTTPServing
 import Jobs
 import Keys
 import PushModel
+import ResultQuery
 import TestSupport
 import Testing
 
@@ -164,11 +165,13 @@ import Testing
 @Suite struct EventStreamsTests {
     private let time = Box(MonotonicTime(nanoseconds: 0))
 
-    private func begin(_ subject: String, on streams: EventStreams, sink: ManualSink) -> Answered {
+    private func begin(_ subject: String, by key: String = "k1", on streams: EventStreams, sink: ManualSink) -> Answered {
         let answered = Answered()
         var call = call(.statusEvents, scopes: [.read], answer: { answered.add($0) })
         call = OperatorCall(
-            route: call.route, request: call.request, publisher: call.publisher, answer: call.answer, stream: { _, _ in sink })
+            route: call.route, request: call.request,
+            publisher: Publisher(keyID: key, tenant: nil, source: "shop", scopes: call.publisher.scopes), answer: call.answer,
+            stream: { _, _ in sink })
         streams.begin(subject, for: call)
         return answered
     }
@@ -258,6 +261,35 @@ import Testing
         #expect(streams.count == 0)
     }
 
+    /// Eight streams, of one key two.
+    @Test func aKeyWithItsShareOfStreamsLeavesTheOthersTheirs() throws {
+        let streams = EventStreams(limit: 8) { [time] in time.withLock { $0 } }
+        let sinks = (0..<3).map { _ in ManualSink() }
+        let answers = sinks.map { begin("a", on: streams, sink: $0) }
+        #expect(answers[0].all.isEmpty && answers[1].all.isEmpty)
+        #expect(answers[2].all.map(\.status) == [429] && answers[2].last?.headers["Retry-After"] == "5")
+        #expect(begin("a", by: "support", on: streams, sink: ManualSink()).all.isEmpty && streams.count == 3)
+        sinks[0].leave()
+        streams.send("progress", id: "1", data: [], to: "a")
+        #expect(begin("b", on: streams, sink: ManualSink()).all.isEmpty && streams.count == 3, "the place is free again")
+        streams.end("a")
+        streams.end("b")
+        #expect((0..<2).allSatisfy { _ in begin("a", on: streams, sink: ManualSink()).all.isEmpty } && streams.count == 2)
+    }
+
+    /// Sixteen connections: twelve waits and streams of all kinds, of one key three.
+    @Test func aStreamIsOneOfAllHeldAnswers() {
+        let held = HeldAnswers(connections: 16)
+        let streams = EventStreams(limit: 100, held: held) { [time] in time.withLock { $0 } }
+        for _ in 0..<3 { #expect(held.take(for: Claimant(keyID: "k1", tenant: nil)) == nil) }
+        #expect(begin("a", on: streams, sink: ManualSink()).last?.status == 429)
+        held.giveBack(of: Claimant(keyID: "k1", tenant: nil))
+        #expect(begin("a", on: streams, sink: ManualSink()).all.isEmpty)
+        #expect(held.refusal(for: Claimant(keyID: "k1", tenant: nil)) == .share)
+        streams.end("a")
+        #expect(held.refusal(for: Claimant(keyID: "k1", tenant: nil)) == nil)
+    }
+
     @Test func thereIsALimit() {
         let streams = EventStreams(limit: 1) { [time] in time.withLock { $0 } }
         #expect(begin("a", on: streams, sink: ManualSink()).all.isEmpty)
@@ -271,6 +303,26 @@ import Testing
         let cursor = ListCursor(now: 5, place: .init(time: -7, partition: 3, offset: 1 << 40), filter: .max)
         #expect(ListCursor(cursor.text) == cursor)
         #expect(cursor.text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+    }
+
+    /// Whoever writes a cursor may write any numbers, and relative times count from one of them.
+    @Test(arguments: [Int64.max, .min, -1, 0, 1 << 31, 1 << 31 - 1]) func anyNumbersAreReadAndCountedWith(number: Int64) throws {
+        let place = ResultCursor(time: number, partition: Int32(clamping: number), offset: number)
+        let cursor = ListCursor(now: number, place: place, filter: 0)
+        let read = try #require(ListCursor(cursor.text))
+        #expect(read == cursor)
+        for words in ["since:1h", "until:now", "since:100000d until:1ms", ""] {
+            let filter = try? CallerFilter(words, at: read.now, tenant: nil)
+            #expect(filter.map { $0.now == number && $0.filter.description.isEmpty == words.isEmpty } ?? words.contains("since"))
+        }
+    }
+
+    @Test(arguments: [
+        "1.0.0.2147483648.0.0", "1.0.0.-2147483649.0.0", "1.9223372036854775808.0.0.0.0", "1.0.0.0.9223372036854775808.0",
+    ])
+    func aNumberThatHasNoRoomIsNone(parts: String) {
+        let text = String(decoding: Base64.encode(Array(parts.utf8)), as: UTF8.self)
+        #expect(ListCursor(text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")) == nil)
     }
 
     @Test(arguments: ["", "x", "MQ", "MS4yLjMuNC41", String(repeating: "A", count: 1000), "%%%"])

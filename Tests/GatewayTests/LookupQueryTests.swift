@@ -1,5 +1,6 @@
 import Basics
 import HTTPServing
+import PushModel
 import TestSupport
 import Testing
 
@@ -33,6 +34,12 @@ import Testing
     func whatCannotBeUnderstoodIsRefused(text: String) {
         let problem = #expect(throws: APIProblem.self) { try query(text) }
         #expect(problem?.status == 400)
+    }
+
+    @Test func theLargestNumbersArePlacesAndTimes() throws {
+        let found = try query("?at=t/2147483647/9223372036854775807&time=9223372036854775807&wait=9223372036854775807")
+        let record = RecordPlace(topic: "t", partition: .max, offset: .max)
+        #expect(found.place == RequestPlace(record: record, time: .never) && found.wait == 30)
     }
 
     @Test(

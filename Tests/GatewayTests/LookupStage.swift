@@ -136,7 +136,7 @@ final class LookupStage: Sendable {
     let cancelled: Box<[CancelRecord]>
     let delivery: Box<Result<Producer.Delivery, KafkaError>>
 
-    init(watchLimit: Int = RequestLookup.watchLimit) {
+    init(watchLimit: Int = RequestLookup.watchLimit, connections: Int = 8192) {
         let time = Milliseconds(1000)
         let (records, readCount, cancelled) = (Box<String?>(nil), Box(0), Box<[CancelRecord]>([]))
         let delivery = Box<Result<Producer.Delivery, KafkaError>>(.success(.persisted(partition: 0, offset: 1)))
@@ -145,7 +145,8 @@ final class LookupStage: Sendable {
         clock.wall = { Timestamp(milliseconds: time.value) }
         let (trace, searches) = (Box<ResultTracer.Answer?>(.open(repetition: nil)), Box<[ResultSearch]>([]))
         let (held, holdsSearches, lives) = (Box<[@Sendable () -> Void]>([]), Box(false), Box<[ResultRecord]>([]))
-        lookup = RequestLookup(clock: clock, watchLimit: watchLimit) { _, search, then in
+        lookup = RequestLookup(clock: clock, watchLimit: watchLimit, held: HeldAnswers(connections: connections)) {
+            _, search, then in
             searches.withLock { $0.append(search) }
             let end: @Sendable () -> Void = { then(trace.withLock { $0 }) }
             if holdsSearches.withLock({ $0 }) { held.withLock { $0.append(end) } } else { end() }
@@ -232,7 +233,8 @@ final class LookupStage: Sendable {
     /// Has a publish wait that prefers to wait for 10 s.
     func waitForPublished(_ id: String, _ answers: Answered) {
         guard let found = lookup.find(id, for: Self.publisher) else { return }
-        endpoints.answer(found.key, to: ["Prefer": "wait=10"], accepted: APIAnswer(status: 202)) { answers.add($0) }
+        let claimant = Claimant(keyID: Self.publisher.keyID, tenant: nil)
+        endpoints.answer(found.key, of: claimant, to: ["Prefer": "wait=10"], accepted: APIAnswer(status: 202)) { answers.add($0) }
     }
 
     private func call(

@@ -1,5 +1,6 @@
 import HTTPServing
 import Keys
+import PushModel
 import Testing
 
 @testable import Gateway
@@ -51,11 +52,33 @@ import Testing
         for query in ["limit=1&limit=2", "limt=1"] {
             #expect(throws: APIProblem.self) { try call("/x?\(query)").query(names) }
         }
-        for text in ["0", "1001", "-1", "x", ""] {
+        for text in [
+            "0", "1001", "-1", "x", "", "2147483648", "9223372036854775807", "-9223372036854775808", "9223372036854775808",
+        ] {
             #expect(throws: APIProblem.self) { try ["limit": text].integer("limit", in: 1...1000, default: 100) }
         }
         #expect(try ["a": "true"].isTrue("a") && ["a": ""].isTrue("a") && ![:].isTrue("a"))
         #expect(throws: APIProblem.self) { try ["a": "1"].isTrue("a") }
+    }
+}
+
+/// Bodies of strangers, wrong in as many places as they have room for.
+@Suite struct FaultyBodyTests {
+    private static let members = "{" + (0..<6000).map { #""a\#($0)":1"# }.joined(separator: ",") + "}"
+
+    private func request(_ body: String) -> HTTPServerRequest {
+        HTTPServerRequest(method: "POST", target: "/x", headers: [:], body: Array(body.utf8))
+    }
+
+    @Test func theFirstFaultsAreNamedAndNoMore() throws {
+        let plan = try #require(throws: APIProblem.self) { try BodyReader(request(Self.members), members: ["a"]).check() }
+        let cancel = try #require(throws: APIProblem.self) { try RequestCancelling.reason(in: request(Self.members)) }
+        for problem in [plan, cancel] {
+            #expect(problem.status == 422 && problem.faults.count == RequestFault.maximumCount)
+            #expect(problem.faults.first?.pointer == "/a0" && problem.faults.last?.pointer == "/a31")
+        }
+        let few = try #require(throws: APIProblem.self) { try BodyReader(request(#"{"b":1,"c":2}"#), members: ["a"]).check() }
+        #expect(few.faults.map(\.pointer) == ["/b", "/c"])
     }
 }
 

@@ -57,6 +57,17 @@ import Testing
         #expect(header.filter.contains("since:2025-11-24T"), "relative times are settled: \(header.filter)")
     }
 
+    @Test(
+        arguments: [
+            (0..<5000).map { "\"x\($0)\":1" }.joined(separator: ","),
+            #""source":"deadletter","reason":"r","places":["#
+                + Array(repeating: #""nowhere""#, count: 1000).joined(separator: ",") + "]",
+        ])
+    func ofManyFaultsThirtyTwoAreTold(members: String) {
+        let problem = #expect(throws: APIProblem.self) { try Self.order("{\(members)}") }
+        #expect(problem?.status == 422 && problem?.faults.count == 32)
+    }
+
     @Test func aPlanTakesAFilterAsLongAsOneOfAList() throws {
         let ids = [Int](0..<900).map { "bad-\($0)" }.joined(separator: ",")
         #expect(try Self.order(#"{"filter":"request:\#(ids)","reason":"a"}"#).filter.description.contains("bad-899"))
@@ -112,6 +123,18 @@ import Testing
         let again = #"{"reason":" "}"#
         let run = HTTPServerRequest(method: "POST", target: "/x", headers: [:], body: Array(again.utf8))
         #expect(throws: APIProblem.self) { try RunOrder(run) }
+    }
+
+    /// A filter is asked of every result, and the answer names how much it may ask.
+    @Test(
+        arguments: [
+            (String(repeating: "hub:a ", count: 65), "a filter has at most 64"),
+            ("request:" + String(repeating: "a,", count: 1024) + "a", "a filter has at most 1024"),
+            ("request:" + String(repeating: "*a,", count: 64) + "*a", "a filter has at most 64"),
+        ] as [(String, String)])
+    func aFilterThatAsksTooMuchIsRefusedWithTheLimit(filter: String, words: String) throws {
+        let problem = try #require(throws: APIProblem.self) { try Self.order(#"{"filter":"\#(filter)","reason":"x"}"#) }
+        #expect(problem.status == 400 && problem.detail.contains(words), "\(problem.detail)")
     }
 
     @Test(arguments: [#"{"filter":"colour:red","reason":"x"}"#, #"{"filter":"since:tomorrow","reason":"x"}"#])

@@ -259,7 +259,8 @@ import Testing
             #"{"audience":{"users":["a"]},"message":{"data":{"a":"\#(long)","b":"\#(long)","c":"\#(long)"}}}"#,
         ])
     func whatOnlySettingsOfAWorkerForbidIsPublished(body: String) throws {
-        #expect(try publish(body).outgoing.id == "made")
+        let free = Publisher(keyID: "k", tenant: nil, source: "/shop", scopes: [.publish])
+        #expect(try publish(body, by: free).outgoing.id == "made")
     }
 
     @Test func aKeyDoesWhatItsScopesAllow() throws {

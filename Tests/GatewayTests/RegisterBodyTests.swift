@@ -19,6 +19,11 @@ struct RegisterBodyTests {
         try #require(throws: APIProblem.self) { try read(json, contentType) }
     }
 
+    @Test func theFirstFaultsAreNamedAndNoMore() throws {
+        let json = #"{"Platform":"apns","Handle":"6f2a"\#(String(repeating: #","Handle":"6f2a""#, count: 3000))}"#
+        #expect(try problem(json).faults.count == RequestFault.maximumCount)
+    }
+
     /// As the tutorials' apps write it, and as other binders would.
     @Test(arguments: [
         "{\n  \"Platform\" : \"apns\",\n  \"Tags\" : [\n\n  ],\n  \"Handle\" : \"6F2A\"\n}",

@@ -168,6 +168,31 @@ import class Jobs.ResultTracer
         #expect(stage.lookup.watcherCount == 0)
     }
 
+    /// Sixteen connections: twelve waits and streams, of one key three.
+    @Test(arguments: [false, true]) func aKeyWithItsShareIsRefusedAndOthersWaitAsUsual(follows: Bool) throws {
+        let stage = LookupStage(connections: 16)
+        stage.publish("a")
+        func begin(by asker: Asker) -> Answered {
+            follows ? stage.follow("a", by: asker).answers : stage.get("a?wait=10", by: asker)
+        }
+        let open = (0..<3).map { _ in begin(by: LookupStage.publisher) }
+        #expect(open.allSatisfy { $0.all.map(\.status) == (follows ? [200] : []) } && stage.lookup.watcherCount == 3)
+        for refused in [stage.get("a?wait=10"), stage.follow("a").answers] {
+            #expect(refused.all.map(\.status) == [429] && refused.text.contains(#""code":"too_many_requests""#))
+            #expect(refused.last?.headers["Retry-After"] == "1")
+        }
+        let published = Answered()
+        stage.waitForPublished("a", published)
+        #expect(published.all.map(\.status) == [202], "it is published all the same")
+        #expect(stage.get("a").last?.status == 200, "a look costs no place")
+        let other = begin(by: LookupStage.reader)
+        #expect(other.all.map(\.status) == (follows ? [200] : []) && stage.lookup.watcherCount == 4)
+        try stage.bring("sent", of: "a")
+        #expect(stage.lookup.watcherCount == 0)
+        stage.publish("b")
+        #expect(stage.get("b?wait=10").all.isEmpty, "the places are free again")
+    }
+
     @Test func atTheStopEverybodyGetsWhatIsKnownAndNobodyWaitsAnyMore() throws {
         let stage = LookupStage()
         for id in ["a", "b"] { stage.publish(id) }

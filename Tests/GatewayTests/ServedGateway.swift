@@ -23,9 +23,9 @@ final class ServedGateway {
     let configuration: GatewayConfiguration
     let port: Int
 
-    /// Starts it, and waits until it is ready for what it has.
+    /// Starts it, and waits until it is ready for what it has. `connections` is the number for the shares of held answers.
     init(
-        hasKafka: Bool = true, _ change: (inout GatewayConfiguration) -> Void = { _ in },
+        hasKafka: Bool = true, connections: Int? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in },
         checkBatch: @escaping BatchCheck = { _, _ in .allowed }, checkKey: @escaping KeyCheck = ServedGateway.checkKey
     ) throws {
         var emulator = HubEmulatorConfiguration()
@@ -50,7 +50,17 @@ final class ServedGateway {
         self.hub = hub
         self.cluster = cluster
         self.configuration = configuration
-        service = try GatewayService(configuration, services: services.services, checkKey: checkKey, checkBatch: checkBatch)
+        if let connections {
+            service = try GatewayService(
+                configuration, services: services.services, checkKey: checkKey, checkBatch: checkBatch
+            ) { [configuration, services] (lanes, users) throws(GatewayFailure) in
+                try APIEndpoints(
+                    configuration, lanes: lanes, users: users, held: HeldAnswers(connections: connections),
+                    services: services.services)
+            }
+        } else {
+            service = try GatewayService(configuration, services: services.services, checkKey: checkKey, checkBatch: checkBatch)
+        }
         port = try service.start().port
         #expect(eventually { !services.readiness.contains("failing hub") })
         if hasKafka { #expect(eventually { services.readiness.isEmpty }) }

@@ -35,6 +35,62 @@ struct UserTurnsTests {
         #expect(turns.add(14, of: "12") == .inLine)
     }
 
+    @Test func theUsersOfAGroupShareWhatItMayHaveAndTakeTurns() {
+        var turns = UserTurns<String>(lineLimit: 1, userLimit: 5, groupLimits: (line: 2, all: 6), limit: 12)
+        func add(_ work: String, of user: String, in group: String? = "acme") -> UserTurns<String>.Admission {
+            turns.add(work, of: user, in: group)
+        }
+        #expect(
+            [add("a1", of: "a"), add("a2", of: "a"), add("b1", of: "b"), add("c1", of: "c")] == [.inLine, .kept, .inLine, .kept])
+        #expect([add("c2", of: "c"), add("d1", of: "d"), add("e1", of: "e")] == [.kept, .kept, .refusedToUser])
+        #expect(add("x1", of: "x", in: "shop") == .inLine && add("y1", of: "y", in: nil) == .inLine, "others are not concerned")
+        // Whoever has had a turn waits for those who have not.
+        #expect(turns.finish(of: "a", in: "acme") == "c1")
+        #expect(turns.finish(of: "b", in: "acme") == "d1")
+        #expect(turns.finish(of: "c", in: "acme") == "a2")
+        #expect(turns.finish(of: "d", in: "acme") == "c2")
+        #expect(turns.finish(of: "a", in: "acme") == nil && turns.finish(of: "c", in: "acme") == nil)
+        #expect(turns.finish(of: "y") == nil && turns.finish(of: "x", in: "shop") == nil)
+        #expect(turns.count == 0 && turns.userCount == 0)
+        #expect(add("a3", of: "a") == .inLine)
+    }
+
+    /// Random steps of groups: their shares hold, and nothing is lost.
+    @Test(arguments: 0..<20) func whateverComesNoGroupHasMoreThanItsShare(seed: Int) {
+        var turns = UserTurns<Int>(lineLimit: 2, userLimit: 5, groupLimits: (line: 3, all: 8), limit: 20)
+        var generator = SeededRandom(seed)
+        var (line, users): ([Int], [Int: Int]) = ([], [:])
+        var (added, done) = (0, 0)
+        func group(of work: Int) -> Int { (users[work] ?? 0) % 3 }
+        for work in 0..<600 {
+            let user = Int.random(in: 0..<9, using: &generator)
+            if Int.random(in: 0..<5, using: &generator) < 3 {
+                users[work] = user
+                switch turns.add(work, of: "\(user)", in: "\(user % 3)") {
+                case .inLine: line.append(work)
+                case .kept: break
+                case .refusedToUser, .refusedToAll: continue
+                }
+                added += 1
+            } else if let index = line.indices.randomElement(using: &generator) {
+                let ended = line.remove(at: index)
+                done += 1
+                if let next = turns.finish(of: "\(users[ended] ?? 0)", in: "\(group(of: ended))") {
+                    #expect(group(of: next) == group(of: ended))
+                    line.append(next)
+                }
+            }
+            #expect(turns.count == added - done)
+            for each in 0..<3 { #expect(line.count { group(of: $0) == each } <= 3) }
+            for each in 0..<9 { #expect(line.count { users[$0] == each } <= 2) }
+        }
+        while let ended = line.popLast() {
+            done += 1
+            if let next = turns.finish(of: "\(users[ended] ?? 0)", in: "\(group(of: ended))") { line.append(next) }
+        }
+        #expect(done == added && turns.count == 0 && turns.userCount == 0, "everything has had its turn")
+    }
+
     /// Random steps against a plain count.
     @Test(arguments: 0..<20) func whateverComesTheLimitsHold(seed: Int) {
         var turns = UserTurns<Int>(lineLimit: 2, userLimit: 4, limit: 9)

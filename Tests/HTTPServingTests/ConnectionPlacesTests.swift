@@ -1,3 +1,4 @@
+import Basics
 import TestSupport
 import Testing
 
@@ -26,6 +27,83 @@ struct ConnectionPlacesTests {
         // Sockets 3 and 4 send or take something, and had less than an eighth of their time.
         #expect(gone == [.inPlaceOf(5), .inPlaceOf(2), .none, .none, .none, .none])
         #expect(places.makeRoom(at: 10) == .inPlaceOf(4))
+    }
+
+    /// Eight places: the greedy has those from 1 on, and the others one each from 11 on, which came first and have sent nothing.
+    private func crowd(_ greedy: String, _ others: [String], all count: Int = 8) -> ConnectionPlaces {
+        var places = places(count)
+        for (index, other) in others.enumerated() { places.enter(Int32(11 + index), from: NumericAddress(other), at: 0) }
+        for socket in 1...Int32(count - others.count) {
+            places.enter(socket, from: NumericAddress(greedy), at: 1)
+            places.speak(socket)
+        }
+        return places
+    }
+
+    @Test(
+        arguments: [
+            // Idle between two requests, sending one, and waiting for its answer.
+            (kind: "idle", others: 3, newcomer: "10.0.0.9", goes: 1), ("sending", 3, "10.0.0.9", 1),
+            ("waiting", 3, "10.0.0.9", 11),
+            // Whoever has most ends its own, and nobody else's.
+            ("idle", 3, "10.0.0.1", 1), ("sending", 3, "10.0.0.1", nil), ("waiting", 3, "10.0.0.1", nil),
+            // Nobody has two.
+            ("idle", 7, "10.0.0.9", 11),
+        ] as [(String, Int, String, Int32?)])
+    func theOneGoesOfTheAddressThatHasMost(kind: String, others: Int, newcomer: String, goes: Int32?) {
+        var places = crowd("10.0.0.1", (0..<others).map { "10.0.1.\($0)" })
+        for socket in 1...Int32(8 - others) {
+            if kind == "idle" { places.rest(socket, at: 2) }
+            if kind == "waiting" { places.work(socket) }
+        }
+        let room = places.makeRoom(for: NumericAddress(newcomer), at: 3)
+        #expect(room == goes.map { ConnectionPlaces.Room.inPlaceOf($0) } ?? ConnectionPlaces.Room.none)
+    }
+
+    @Test(arguments: [("2001:db8::1", "2001:db8::ffff", true), ("2001:db8::1", "2001:db8:0:1::1", false)])
+    func aNetworkOfIPv6IsOneAddress(first: String, second: String, areOne: Bool) {
+        var places = places(3)
+        places.enter(7, from: NumericAddress("10.0.0.1"), at: 0)
+        for (socket, text) in [(Int32(1), first), (2, second)] { places.enter(socket, from: NumericAddress(text), at: 1) }
+        #expect(places.makeRoom(for: NumericAddress("10.0.0.2"), at: 2) == .inPlaceOf(areOne ? 1 : 7))
+    }
+
+    @Test func anAddressAloneMayHaveEveryPlace() {
+        var places = places(3)
+        let address = NumericAddress("10.0.0.1")
+        for socket in Int32(1)...3 {
+            #expect(places.makeRoom(for: address, at: 0) == .free)
+            places.enter(socket, from: address, at: 0)
+            places.speak(socket)
+            places.work(socket)
+        }
+        #expect(places.makeRoom(for: address, at: 0) == .none)
+    }
+
+    @Test func whoHasSentNothingForLongGivesWayToWhoeverHasMost() {
+        var places = crowd("10.0.0.1", ["10.0.1.1"])
+        for socket in Int32(1)...7 { places.work(socket) }
+        #expect(places.makeRoom(for: NumericAddress("10.0.0.1"), at: 9) == .none)
+        #expect(places.makeRoom(for: NumericAddress("10.0.0.1"), at: 10) == .inPlaceOf(11))
+    }
+
+    @Test(arguments: 0..<10) func theNetworkWithMostIsKnown(seed: Int) throws {
+        var random = SeededRandom(seed)
+        var (origins, model) = (ConnectionOrigins(), [Int32: NumericAddress]())
+        for _ in 0..<1000 {
+            let socket = Int32.random(in: 0..<60, using: &random)
+            if Bool.random(using: &random) {
+                let address = try #require(NumericAddress("10.0.0.\(Int.random(in: 0..<6, using: &random))"))
+                origins.add(socket, from: address)
+                model[socket] = address
+            } else {
+                origins.remove(socket)
+                model[socket] = nil
+            }
+            let counts = Dictionary(grouping: model.values) { $0 }.mapValues(\.count)
+            #expect(origins.most == counts.values.max() ?? 0)
+            #expect(origins.count(of: origins.greediest) == origins.most)
+        }
     }
 
     @Test func ofManyTheOneGoesThatCameFirst() {

@@ -65,6 +65,25 @@ import Testing
         }
     }
 
+    @Test func theOneGoesOfTheAddressThatHasMost() throws {
+        try Self.serving(places: 8) { port in
+            // It came first, and has sent nothing.
+            let slow = try RawClient(port: port, from: "127.0.0.3")
+            let greedy = try (0..<7).map { _ in
+                let client = try RawClient(port: port, from: "127.0.0.2")
+                client.send(Self.request)
+                #expect(client.answer().status == 200)
+                return client
+            }
+            let next = try RawClient(port: port, from: "127.0.0.4")
+            next.send(Self.request)
+            #expect(next.answer().status == 200)
+            #expect(eventually { greedy.count { $0.hasEnded } == 1 } && !slow.hasEnded)
+            slow.send(Self.request)
+            #expect(slow.answer().status == 200)
+        }
+    }
+
     @Test func whereAllHaveSpokenTheOneGoesThatIsIdleForLongest() throws {
         let held = HeldResponders()
         try Self.serving(places: 3, held) { port in

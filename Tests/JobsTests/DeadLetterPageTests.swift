@@ -162,6 +162,24 @@ import Testing
         #expect(String(decoding: mended, as: UTF8.self).contains(#""title":"a\nb""#))
     }
 
+    /// Values of a letter, and whether they say that it is of the source in the request that takes their place.
+    @Test(arguments: [
+        (#"{"source":"/shop","#, true), (#"{"source":"/shop"}"#, true), (#"{"source":"/bank","labels":{"a":"/shop"}}"#, false),
+        ("{/shop", false),
+    ])
+    func aRequestInPlaceOfALetterNamesItsSourceAlone(value: String, isIts: Bool) throws {
+        let broker = try ReplayBroker()
+        try broker.writeLetter(value, partition: 0, at: ReplayBroker.now - 5)
+        let replacement = #"{"source":"/shop","audience":{"users":["a"]},"message":{"title":"x"}}"#
+        do {
+            let header = try broker.planLetters(
+                [Original(at: broker.letter(0, 0))], replacement: replacement, claiming: "/shop", broker.context())
+            #expect(isIts && header.counts.requests == 1)
+        } catch JobFailure.replacement(let fault) {
+            #expect(!isIts && fault == .foreignSource)
+        }
+    }
+
     @Test(
         arguments: [
             ([], "{}", .notOnePlace), ([0, 1], "{}", .notOnePlace), ([0], "{", .invalidRequest), ([0], "[]", .invalidRequest),

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import Kafka
 import Publishing
+import PushModel
 import ResultQuery
 import Synchronization
 import TestSupport
@@ -63,6 +64,28 @@ import Testing
             }
             #expect(eventually { stage.isCurrent(keeper) })
             try stage.expectSameAnswers(keeper)
+        }
+    }
+
+    @Test func aQueryOfTheIndexEndsWhenItsTimeIsOver() throws {
+        try stage.write(3000)
+        try stage.keeping { keeper in
+            #expect(eventually { stage.isCurrent(keeper) })
+            let answers = ResultAnswers(stage.context(), kept: keeper)
+            let nobody = try ResultFilter("request:nobody*", now: 0)
+            func page(_ answers: ResultAnswers, _ filter: ResultFilter) throws -> ResultPage {
+                try answers.page(2000, filter, after: nil, patience: farDeadline)
+            }
+            let whole = try page(answers, nobody)
+            #expect(whole.results.isEmpty && whole.searched.source == .index && whole.searched.isComplete)
+            #expect { try page(answers.ending { true }, nobody) } throws: {
+                if case .cancelled? = $0 as? JobFailure { true } else { false }
+            }
+            // What was found until then is a page.
+            let cut = try page(answers.ending { true }, ResultFilter())
+            #expect(!cut.results.isEmpty && cut.results.count < 2000 && cut.next != nil)
+            #expect(cut.searched.source == .index && !cut.searched.isComplete)
+            #expect(cut.searched.since?.milliseconds == cut.results.last?.timestamp)
         }
     }
 

@@ -44,6 +44,15 @@ import Testing
         #expect(try Self.words(job) == ["r0 expired", "r3 gone"])
     }
 
+    /// Cursors come from callers, who may write any number.
+    @Test(arguments: [Int64.max, .max - 1, 1 << 31, 1 << 20, -1, .min]) func aPlaceThatThePlanDoesNotHaveIsNoCursor(
+        place: Int64
+    ) throws {
+        var leftovers = Leftovers(of: try Self.plan(), job: nil)
+        let failure = #expect(throws: JobFailure.self) { try leftovers.skip(to: place) }
+        guard case .cursor? = failure else { return #expect(Bool(false), "\(String(describing: failure))") }
+    }
+
     @Test(arguments: 1...4) func pagesOfAnySizeHaveEachRequestOnce(size: Int) throws {
         var (words, place): ([String], Int64?) = ([], nil)
         repeat {

@@ -108,10 +108,10 @@ final class ReplayBroker {
 
     /// Plans dead letters.
     func planLetters(
-        _ named: Set<Original> = [], replacement: String? = nil, _ context: JobContext
+        _ named: Set<Original> = [], replacement: String? = nil, claiming source: String? = nil, _ context: JobContext
     ) throws -> ReplayPlanHeader {
         var plan = DeadLetterPlan(Self.header(.deadletter), [], ReplayHistory(), context, path: path)
-        try plan.make(ResultFilter(), named: named, replacement: replacement.map { Array($0.utf8) })
+        try plan.make(ResultFilter(), named: named, replacement: replacement.map { Array($0.utf8) }, claiming: source)
         return plan.header
     }
 }

@@ -184,6 +184,24 @@ import Testing
         #expect(Self.places(try index.newest(5000, all)) == Self.places(Reading(records: records).newest(5000, all)))
     }
 
+    @Test func aPageThatIsInterruptedHasWhatWasFoundAndGoesOnThere() throws {
+        let records = (0..<3000).map {
+            IndexedRecord(partition: 0, offset: Int64($0), time: Int64($0), value: Array(#"{"request_id":"r\#($0)"}"#.utf8))
+        }
+        let index = try open()
+        try fill(index, records, by: 1000)
+        let all = Self.places(try index.page(3000, matching: ResultFilter(), after: nil).results)
+        let nobody = try ResultFilter("request:nobody*", now: 0)
+        #expect(try index.page(10, matching: nobody, after: nil).results.isEmpty)
+        index.database.interrupt { true }
+        let cut = try index.page(2000, matching: ResultFilter(), after: nil)
+        #expect(!cut.results.isEmpty && cut.results.count < 2000 && cut.next != nil)
+        #expect { try index.page(10, matching: nobody, after: nil) } throws: { ($0 as? SQLiteError)?.isInterruption == true }
+        index.database.interrupt { false }
+        let rest = try index.page(3000, matching: ResultFilter(), after: cut.next)
+        #expect(Self.places(cut.results) + Self.places(rest.results) == all && rest.next == nil)
+    }
+
     @Test func theFirstSortingTellsItsSteps() throws {
         var random = RandomResults(seed: 5)
         let index = try open()

@@ -9,6 +9,19 @@ import Testing
 
 /// Pages against the list of all results that match, from the index and from pieces of a topic that is an array.
 @Suite struct ResultPageTests {
+    /// A caller may hand back any numbers as a cursor.
+    @Test(arguments: [Int64.max, .min, -1, 0, 1 << 31, 1 << 31 - 1]) func aCursorOfAnyNumbersIsAPlace(number: Int64) throws {
+        var topic = MemoryTopic()
+        topic.add([
+            IndexedRecord(partition: 0, offset: 0, time: 1_795_262_400_000, value: Array(#"{"request_id":"a"}"#.utf8))
+        ])
+        for partition in [Int32.max, .min, -1, 0] {
+            let cursor = ResultCursor(time: number, partition: partition, offset: number)
+            let (results, next) = topic.page(.max, ResultFilter(), after: cursor, pieceSize: 1)
+            #expect(results.count == (number == .max ? 1 : 0) && next == nil)
+        }
+    }
+
     /// A topic in memory. Its offsets begin at 0, and its times are out of order as those of several workers are.
     private struct MemoryTopic {
         var partitions: [[IndexedRecord]] = [[], [], []]

@@ -39,6 +39,17 @@ import Testing
         #expect(throws: RequestEdit.Fault.self) { try RequestEdit(text) }
     }
 
+    /// Each name is a call of a function in itself, so that many of them once were the end of the process.
+    @Test(arguments: [65, 100_000]) func aPathHasNoMoreNamesThanARequestHasLevels(count: Int) throws {
+        let path = { (count: Int) in "labels" + String(repeating: ".a", count: count - 1) }
+        let fault = #expect(throws: RequestEdit.Fault.self) { try RequestEdit(path(count) + "=1") }
+        #expect(fault?.reason.contains("64 names") == true)
+        let deepest = try RequestEdit(path(RequestEdit.maximumDepth) + "=1")
+        let json = RequestEdit.apply([deepest], to: try document("{}"))
+        var again = JSONDocument()
+        try again.read(json.span)
+    }
+
     @Test func aLineageNamesEditsButNoContent() throws {
         #expect(try RequestEdit("options.max_attempts=8").note == "options.max_attempts=8")
         #expect(try RequestEdit("hub=other").note == #"hub="other""#)

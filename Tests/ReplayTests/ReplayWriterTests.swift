@@ -48,6 +48,16 @@ import Testing
         #expect(try Replaying.calls(requests[0]) == Replaying.calls(Self.originals[0]))
     }
 
+    /// A result may name a tenant, and the place of another's record.
+    @Test(
+        arguments: [("acme", "acme", nil), ("acme", "bank", .gone), ("acme", nil, .gone), (nil, "bank", nil)]
+            as [(String?, String?, Leftover?)])
+    func aTenantsReplayRepeatsItsOwnRecordsAlone(tenant: String?, original: String?, left: Leftover?) throws {
+        var replaying = try Replaying(tenant: tenant)
+        let named = original.map { #""tenant":"\#($0)","# } ?? ""
+        #expect(replaying.read(#"{\#(named)"audience":{"users":["a"]},"message":{"title":"Hi"}}"#) == left)
+    }
+
     @Test func lineageAndContentAreCarriedOver() throws {
         let original = """
             {"schema_version":1,"id":"order-1","source":"/orders","hub":"shop","audience":{"users":["alice"]},"platforms":["apple"],\

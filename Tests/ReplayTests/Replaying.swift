@@ -9,10 +9,11 @@ struct Replaying {
     var writer: ReplayWriter
     let planner = FanOutPlanner()
 
-    init(_ edits: [String] = [], expiry: NewExpiry? = nil) throws {
+    init(_ edits: [String] = [], expiry: NewExpiry? = nil, tenant: String? = nil) throws {
         let author = ReplayAuthor(jobID: "job", actor: "ann", reason: "hub outage")
         writer = ReplayWriter(
-            .init(author: author, edits: try edits.map { try RequestEdit($0) }, expiry: expiry), planner: FanOutPlanner())
+            .init(author: author, edits: try edits.map { try RequestEdit($0) }, expiry: expiry, tenant: tenant),
+            planner: FanOutPlanner())
     }
 
     /// The time of the originals' records.

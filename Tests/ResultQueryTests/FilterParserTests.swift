@@ -75,6 +75,30 @@ import Testing
         #expect(error?.position == FilterParser.maximumLength + 1)
     }
 
+    /// Questions to each record are bounded, whatever the length of the text allows.
+    @Test(
+        arguments: [
+            ("hub:a ", FilterParser.maximumTerms, "terms", "is one term too many; a filter has at most 64"),
+            ("", FilterParser.maximumValues, "values", "is one value too many; a filter has at most 1024"),
+            ("*", FilterParser.maximumPatterns, "patterns", "is one value with * too many; a filter has at most 64"),
+        ] as [(String, Int, String, String)])
+    func theWorkOfAFilterHasALimit(piece: String, limit: Int, what: String, reason: String) throws {
+        func text(_ count: Int) -> String {
+            switch what {
+            case "terms": String(repeating: piece, count: count) + "since:1h since:2h until:now"
+            default: "request:" + (0..<count).map { "\(piece)\($0)" }.joined(separator: ",")
+            }
+        }
+        #expect(try ResultFilter(text(limit), now: noon).since != nil || what != "terms")
+        let error = #expect(throws: FilterError.self) { try ResultFilter(text(limit + 1), now: noon) }
+        #expect(error?.reason.hasPrefix(reason) == true, "\(error?.reason ?? "")")
+    }
+
+    @Test func aFilterAddsToWhatIsCountedOverAllTerms() {
+        let values = (0..<FilterParser.maximumValues).map { "\($0)" }.joined(separator: ",")
+        #expect(throws: FilterError.self) { try ResultFilter("partition:\(values) partition:1", now: noon) }
+    }
+
     @Test func filtersAddUp() throws {
         var filter = try ResultFilter("hub:a since:2h until:now", now: noon)
         filter.add(try ResultFilter("-state:sent since:1h until:30m", now: noon))

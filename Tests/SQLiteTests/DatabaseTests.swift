@@ -119,6 +119,26 @@ import Testing
         #expect(try Self.count(first) == 1)
     }
 
+    @Test func aStatementThatLastsTooLongIsEndedAndChangesNothing() throws {
+        let database = try folder.open()
+        try database.execute("CREATE TABLE t(n)")
+        let long =
+            "INSERT INTO t WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c WHERE x < 10000) SELECT x FROM c"
+        var questions = 0
+        database.interrupt {
+            questions += 1
+            return questions == 3
+        }
+        #expect { try database.execute(long) } throws: { ($0 as? SQLiteError)?.isInterruption == true }
+        #expect(try questions == 3 && Self.count(database) == 0)
+        // The condition does not hold any more.
+        try database.execute(long)
+        #expect(try questions > 10 && Self.count(database) == 10_000)
+        database.interrupt { true }
+        #expect { try database.integer("SELECT sum(n) FROM t") } throws: { ($0 as? SQLiteError)?.isInterruption == true }
+        #expect(try database.integer("SELECT 1") == 1, "a short one is not asked about")
+    }
+
     @Test func onlyTheOwnerMayRead() throws {
         let database = try folder.open()
         try database.execute("PRAGMA journal_mode = WAL; CREATE TABLE t(n)")

@@ -55,6 +55,18 @@ public struct GeneratedPage {
             """
     }
 
+    /// The cells of the tables of a kind, without their titles.
+    public func rows(of kind: String) -> [[String]] {
+        var (rows, isInside) = ([[String]](), false)
+        for line in lines {
+            if line == "<!-- end -->" { isInside = false }
+            if Self.part(of: kind, in: line) != nil { isInside = true }
+            guard isInside, line.hasPrefix("| ") else { continue }
+            rows.append(line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) })
+        }
+        return Array(rows.dropFirst())
+    }
+
     /// A table in Markdown.
     ///
     /// - Parameters:

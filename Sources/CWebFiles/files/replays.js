@@ -393,7 +393,7 @@ function showOne(place, letter, view) {
       el('h3', {}, 'Mend and publish again'),
       el('label', {class: 'field'}, 'What is published in its place', value),
       el('label', {class: 'field'}, 'Reason', reason),
-      el('div', {class: 'row'}, needs('replay', el('button', {class: 'main', 'data-action': 'plan'}, 'Plan: nothing is sent yet')),
+      el('div', {class: 'row'}, needs('publish', needs('replay', el('button', {class: 'main', 'data-action': 'plan'}, 'Plan: nothing is sent yet'))),
         needs('replay', button('Plan as it is…', () => go(link('replays', 'new', {place: letter.id})), {'data-action': 'replay'}))), said, commands) : null))
   if (letter.can_go_back) showCommands()
 }

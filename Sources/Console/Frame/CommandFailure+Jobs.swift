@@ -32,6 +32,7 @@ extension CommandFailure {
         case .edit(let text, let fault): self = .usage("--set \(Sanitised.quoted(text)): \(fault.reason)")
         case .replacement(.notOnePlace): self = .usage("--value: it is for one dead letter; name it with --at, once")
         case .replacement(.invalidRequest): self = .usage("--value: it is no valid request, as it stands or with the changes")
+        case .replacement(.foreignSource): self = .usage("--value: it names another source than the dead letter")
         case .cursor: self = .usage("the list does not go on from there; begin it again")
         case .unreadableFile, .unwritableFile, .notAPlan, .planOfOtherVersion, .damagedPlan: self.init(file: error)
         case .audience(let failure): self.init(failure)

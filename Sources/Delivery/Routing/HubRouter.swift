@@ -47,6 +47,11 @@ public struct HubRouter: Sendable {
             guard let route = route(named: request.document.span(hub)) else { throw .unknown }
             return route
         }
+        return try route(of: tenant)
+    }
+
+    /// The way of a tenant's requests that name no hub. Throws the reason that they have none.
+    public func route(of tenant: TenantID) throws(Fault) -> Route {
         if tenant != .none, !tenants.isEmpty, let own = tenants[tenant] {
             guard let own else { throw .unknown }
             return own

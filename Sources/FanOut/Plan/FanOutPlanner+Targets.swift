@@ -52,7 +52,7 @@ extension FanOutPlanner {
 
     private func isLimit(_ reason: TagExpressionError.SyntaxFault) -> Bool {
         switch reason {
-        case .tooManyTags, .cannotBeSplit, .tooManyParts: true
+        case .tooManyTags, .cannotBeSplit, .tooManyParts, .tooIntricate: true
         case .empty, .tooLong, .expectedTag, .expectedOperator, .singleOperatorCharacter, .unmatchedClosingParenthesis,
             .unclosedParenthesis, .invalidCharacter, .tag, .tooDeep, .reachesNobody:
             false

@@ -17,7 +17,10 @@ public struct SplitExpression: Sendable, Equatable {
     ///
     /// - Parameter bytes: What a record holds, at most 4,096 bytes.
     /// - Throws: `TagExpressionError`: what is wrong with the text, or why the expression cannot be split.
-    public init(parsing bytes: [UInt8]) throws(TagExpressionError) {
+    public init(parsing bytes: [UInt8]) throws(TagExpressionError) { try self.init(parsing: bytes, work: nil) }
+
+    /// The same, with the account of the work, which is made when there is some.
+    init(parsing bytes: [UInt8], work: SplitWork?) throws(TagExpressionError) {
         var parser = TagExpressionParser(bytes)
         let nodes = try parser.read()
         guard let excess = parser.excess(of: nodes) else {
@@ -29,13 +32,14 @@ public struct SplitExpression: Sendable, Equatable {
             throw TagExpressionError(.tooManyTags(count: count, limit: Self.maxTags), at: excess.position)
         }
         var tags = TagVocabulary()
-        let formula = TagFormula(nodes, tags: &tags).shortened()
+        let work = work ?? SplitWork()
+        let formula = TagFormula(nodes, tags: &tags, work: work).shortened(work: work)
         guard formula != .never else { throw TagExpressionError(.reachesNobody, at: 0) }
         guard formula != .always else {
             self.init([TagExpression(nodes: tags.everyDevice)], mayOverlap: false)
             return
         }
-        let split = try Self.split(formula, at: excess.position)
+        let split = try Self.split(formula, at: excess.position, work: work)
         self.init(split.parts.map { TagExpression(nodes: tags.nodes(of: $0)) }, mayOverlap: split.mayOverlap)
     }
 
@@ -48,12 +52,17 @@ public struct SplitExpression: Sendable, Equatable {
     }
 
     private static func split(
-        _ formula: TagFormula, at position: Int
+        _ formula: TagFormula, at position: Int, work: SplitWork
     ) throws(TagExpressionError) -> (parts: [TagFormula], mayOverlap: Bool) {
-        let fitting = formula.fittingParts()
-        if let separated = fitting.flatMap({ TagFormula.separated($0) }) { return (separated, false) }
-        if let apart = formula.partsApart() { return (apart, false) }
+        let parts = formula.fittingParts(work: work)
+        let fitting = work.isSpent ? nil : parts
+        let isTooIntricate = work.isSpent
+        // To keep parts apart is worth as much again. Where that is not enough they may overlap.
+        work.renew()
+        if let separated = fitting.flatMap({ TagFormula.separated($0, work: work) }) { return (separated, false) }
+        if let apart = formula.partsApart(work: work) { return (apart, false) }
         if let fitting { return (fitting, true) }
+        if isTooIntricate { throw TagExpressionError(.tooIntricate, at: position) }
         let smallest = formula.smallestPartSize
         throw TagExpressionError(
             smallest > TagExpression.maxTagsOtherwise ? .cannotBeSplit(size: smallest) : .tooManyParts, at: position)
@@ -88,22 +97,22 @@ struct TagVocabulary {
 
 extension TagFormula {
     /// The formula that `nodes` are, in postfix order.
-    init(_ nodes: [TagExpression.Node], tags: inout TagVocabulary) {
+    init(_ nodes: [TagExpression.Node], tags: inout TagVocabulary, work: SplitWork) {
         var stack: [TagFormula] = []
         for node in nodes {
             switch node {
             case .tag(let tag): stack.append(.literal(Literal(tag: tags.number(of: tag))))
             case .not: stack.append((stack.popLast() ?? .never).negated)
-            case .and(let count): Self.join(&stack, by: .all, count: count)
-            case .or(let count): Self.join(&stack, by: .any, count: count)
+            case .and(let count): Self.join(&stack, by: .all, count: count, work: work)
+            case .or(let count): Self.join(&stack, by: .any, count: count, work: work)
             }
         }
         self = stack.last ?? .never
     }
 
-    private static func join(_ stack: inout [TagFormula], by join: Join, count: Int) {
+    private static func join(_ stack: inout [TagFormula], by join: Join, count: Int, work: SplitWork) {
         let operands = Array(stack.suffix(count))
         stack.removeLast(operands.count)
-        stack.append(.joined(join, of: operands))
+        stack.append(.joined(join, of: operands, work: work))
     }
 }

@@ -12,14 +12,16 @@ extension TagFormula {
     private static let maxTagsTried = 3
 
     /// Leaves out of each part what another one reaches. The parts fit, mean together what those meant, and do not overlap. Nil
-    /// where there is no room to say so.
-    static func separated(_ parts: [TagFormula]) -> [TagFormula]? {
+    /// where there is no room to say so, or the work is spent.
+    static func separated(_ parts: [TagFormula], work: SplitWork) -> [TagFormula]? {
         var parts = parts
         for later in parts.indices {
             for earlier in 0..<later {
-                if let rest = parts[later].without(parts[earlier]) {
+                work.spend(1)
+                guard !work.isSpent else { return nil }
+                if let rest = parts[later].without(parts[earlier], work: work) {
                     parts[later] = rest
-                } else if let rest = parts[earlier].without(parts[later]) {
+                } else if let rest = parts[earlier].without(parts[later], work: work) {
                     parts[earlier] = rest
                 } else {
                     return nil
@@ -30,33 +32,34 @@ extension TagFormula {
     }
 
     /// A condition that is true where this is true and `other` is not, if it fits.
-    private func without(_ other: TagFormula) -> TagFormula? {
-        let common = necessary.reduce(other) { $0.given($1) }
+    private func without(_ other: TagFormula, work: SplitWork) -> TagFormula? {
+        let common = necessary.reduce(other) { $0.given($1, work: work) }
         if common == .never { return self }
         guard Set(occurrences.keys).union(common.occurrences.keys).count <= TagExpression.maxTagsOtherwise else { return nil }
-        let rest = TagFormula.joined(.all, of: [self, common.negated]).shortened()
+        let rest = TagFormula.joined(.all, of: [self, common.negated], work: work).shortened(work: work)
         return rest.fits ? rest : nil
     }
 
     /// Parts that fit and do not overlap: those with a tag and those without, again and again. Nil where none are found.
-    func partsApart() -> [TagFormula]? {
+    func partsApart(work: SplitWork) -> [TagFormula]? {
         guard size <= Self.maxSize else { return nil }
         var steps = Self.maxSteps
-        return partsApart(upTo: TagExpression.maxTagsOtherwise, steps: &steps)
+        return partsApart(upTo: TagExpression.maxTagsOtherwise, steps: &steps, work: work)
     }
 
-    private func partsApart(upTo capacity: Int, steps: inout Int) -> [TagFormula]? {
+    private func partsApart(upTo capacity: Int, steps: inout Int, work: SplitWork) -> [TagFormula]? {
         if self == .never { return [] }
         if size <= capacity { return [self] }
-        guard capacity > 1, steps > 0 else { return nil }
+        guard capacity > 1, steps > 0, !work.isSpent else { return nil }
         steps -= 1
         var best: [TagFormula]?
         for tag in repeatedTags.prefix(Self.maxTagsTried) {
             var parts: [TagFormula]? = []
             for literal in [Literal(tag: tag), Literal(tag: tag, isNegated: true)] {
-                let rest = given(literal).shortened().partsApart(upTo: capacity - 1, steps: &steps)
+                let rest = given(literal, work: work).shortened(work: work)
+                    .partsApart(upTo: capacity - 1, steps: &steps, work: work)
                 if let rest {
-                    parts?.append(contentsOf: rest.map { .joined(.all, of: [.literal(literal), $0]) })
+                    parts?.append(contentsOf: rest.map { .joined(.all, of: [.literal(literal), $0], work: work) })
                 } else {
                     parts = nil
                 }

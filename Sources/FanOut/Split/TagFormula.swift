@@ -29,16 +29,17 @@ indirect enum TagFormula: Hashable, Sendable {
     static var never: TagFormula { .group(.any, []) }
 
     /// The simple group of `operands`, which may be less than a group.
-    static func joined(_ join: Join, of operands: [TagFormula]) -> TagFormula {
+    static func joined(_ join: Join, of operands: [TagFormula], work: SplitWork) -> TagFormula {
         let absorbing = TagFormula.group(join.dual, [])
-        var kept: [TagFormula] = []
-        var seen: Set<TagFormula> = []
-        for operand in operands.lazy.flatMap({ $0.operands(of: join) }) where seen.insert(operand).inserted {
+        var kept = DistinctFormulas()
+        for operand in operands.lazy.flatMap({ $0.operands(of: join) }) {
+            work.spend(operand.size)
+            guard !kept.contains(operand) else { continue }
             if operand == absorbing { return absorbing }
-            if case .literal(let literal) = operand, seen.contains(.literal(literal.negated)) { return absorbing }
+            if case .literal(let literal) = operand, kept.contains(.literal(literal.negated)) { return absorbing }
             kept.append(operand)
         }
-        return kept.count == 1 ? kept[0] : .group(join, kept)
+        return kept.formulas.count == 1 ? kept.formulas[0] : .group(join, kept.formulas)
     }
 
     /// The formulas that `join` joins here: the operands of a group of that kind, else the formula as the only one.
@@ -75,12 +76,12 @@ indirect enum TagFormula: Hashable, Sendable {
     }
 
     /// The rest of the condition for devices of which `literal` is true.
-    func given(_ literal: Literal) -> TagFormula {
+    func given(_ literal: Literal, work: SplitWork) -> TagFormula {
         switch self {
         case .literal(literal): .always
         case .literal(literal.negated): .never
         case .literal: self
-        case .group(let join, let operands): .joined(join, of: operands.map { $0.given(literal) })
+        case .group(let join, let operands): .joined(join, of: operands.map { $0.given(literal, work: work) }, work: work)
         }
     }
 
@@ -94,36 +95,40 @@ indirect enum TagFormula: Hashable, Sendable {
 
 extension TagFormula {
     /// The same condition with fewer tags, where operands of a group share something: `(a && b) || (a && c)` becomes
-    /// `a && (b || c)`, `a || (a && b)` becomes `a`, and `a || (!a && b)` becomes `a || b`.
-    func shortened() -> TagFormula {
-        guard case .group(let join, let operands) = self else { return self }
-        var formula = TagFormula.joined(join, of: operands.map { $0.shortened() }).withoutWhatIsKnown()
-        while let shorter = formula.withSharedOnce() { formula = shorter }
+    /// `a && (b || c)`, `a || (a && b)` becomes `a`, and `a || (!a && b)` becomes `a || b`. Stays longer where the work ends before.
+    func shortened(work: SplitWork) -> TagFormula {
+        guard case .group(let join, let operands) = self, !work.isSpent else { return self }
+        let short = TagFormula.joined(join, of: operands.map { $0.shortened(work: work) }, work: work)
+        var formula = short.withoutWhatIsKnown(work: work)
+        while let shorter = formula.withSharedOnce(work: work) { formula = shorter }
         return formula
     }
 
     /// Inside `a && …` the rest is asked of devices with `a` only, and inside `a || …` of those without.
-    private func withoutWhatIsKnown() -> TagFormula {
+    private func withoutWhatIsKnown(work: SplitWork) -> TagFormula {
         guard case .group(let join, let operands) = self else { return self }
         let occurrences = occurrences
         var formula = self
-        for case .literal(let literal) in operands where occurrences[literal.tag, default: 0] > 1 {
+        for case .literal(let literal) in operands where occurrences[literal.tag, default: 0] > 1 && !work.isSpent {
             let known = join == .all ? literal : literal.negated
-            let rest = formula.operands(of: join).map { $0 == .literal(literal) ? $0 : $0.given(known) }
-            formula = .joined(join, of: rest)
+            let rest = formula.operands(of: join).map { $0 == .literal(literal) ? $0 : $0.given(known, work: work) }
+            formula = .joined(join, of: rest, work: work)
         }
         return formula
     }
 
-    /// Writes the factor that most operands share once, before the rest of them. Nil when no two operands share any.
-    private func withSharedOnce() -> TagFormula? {
-        guard case .group(let join, let operands) = self else { return nil }
+    /// Writes the factor that most operands share once, before the rest of them. Nil when no two operands share any, or the work is
+    /// spent.
+    private func withSharedOnce(work: SplitWork) -> TagFormula? {
+        guard case .group(let join, let operands) = self, !work.isSpent else { return nil }
+        work.spend(size)
         let factors = operands.map { $0.operands(of: join.dual) }
         guard let shared = Self.mostShared(factors) else { return nil }
         let rests = factors.filter { $0.contains(shared) }.map { factors in
-            TagFormula.joined(join.dual, of: factors.filter { $0 != shared })
+            TagFormula.joined(join.dual, of: factors.filter { $0 != shared }, work: work)
         }
-        let merged = TagFormula.joined(join.dual, of: [shared, TagFormula.joined(join, of: rests).shortened()])
+        let rest = TagFormula.joined(join, of: rests, work: work).shortened(work: work)
+        let merged = TagFormula.joined(join.dual, of: [shared, rest], work: work)
         var result: [TagFormula] = []
         var isMerged = false
         for (operand, factors) in zip(operands, factors) {
@@ -134,7 +139,7 @@ extension TagFormula {
                 isMerged = true
             }
         }
-        return .joined(join, of: result)
+        return .joined(join, of: result, work: work)
     }
 
     /// The formula that occurs in most of the lists, the first of several, or nil when nothing occurs in two.
@@ -146,5 +151,24 @@ extension TagFormula {
             if let count = counts[factor], count > max(best?.count ?? 1, 1) { best = (factor, count) }
         }
         return best?.factor
+    }
+}
+
+/// Formulas in their order, of which none is there twice.
+private struct DistinctFormulas {
+    /// The most that are compared one by one, which takes less time than their hashes.
+    private static let few = 8
+
+    private(set) var formulas: [TagFormula] = []
+    private var known: Set<TagFormula> = []
+
+    func contains(_ formula: TagFormula) -> Bool {
+        formulas.count <= Self.few ? formulas.contains(formula) : known.contains(formula)
+    }
+
+    /// Adds one that is not there yet.
+    mutating func append(_ formula: TagFormula) {
+        formulas.append(formula)
+        if known.isEmpty, formulas.count > Self.few { known = Set(formulas) } else if !known.isEmpty { known.insert(formula) }
     }
 }

@@ -98,6 +98,31 @@ public struct TagExpression: Sendable, Hashable {
         return stack & 1 == 1
     }
 
+    /// Says what a condition is for a device without any tag. One that is true there, because of a negation, reaches nearly everybody.
+    ///
+    /// - Parameter bytes: The text, with any number of tags. Its time grows as its length.
+    /// - Returns: True if such a device belongs to the audience. False for a text that is no expression.
+    public static func matchesUntagged(_ bytes: [UInt8]) -> Bool {
+        var parser = TagExpressionParser(bytes)
+        guard let nodes = try? parser.read() else { return false }
+        var stack: [Bool] = []
+        for node in nodes {
+            switch node {
+            case .tag: stack.append(false)
+            case .not: stack.append(!(stack.popLast() ?? false))
+            case .and(let count): join(&stack, count: count) { $0.allSatisfy { $0 } }
+            case .or(let count): join(&stack, count: count) { $0.contains(true) }
+            }
+        }
+        return stack.last ?? false
+    }
+
+    private static func join(_ stack: inout [Bool], count: Int, by decide: (ArraySlice<Bool>) -> Bool) {
+        let value = decide(stack.suffix(count))
+        stack.removeLast(min(count, stack.count))
+        stack.append(value)
+    }
+
     /// Decides the condition for a device.
     ///
     /// - Parameter foldedTags: The device's tags in lower case (`HubTag.folded`).

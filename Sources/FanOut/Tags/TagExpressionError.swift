@@ -29,6 +29,8 @@ public struct TagExpressionError: Error, Sendable, Equatable {
         case cannotBeSplit(size: Int)
         /// Every way to split the expression makes hundreds of calls.
         case tooManyParts
+        /// To find a way to split the expression takes too long.
+        case tooIntricate
         /// No device can fulfil the condition, such as `a && !a`.
         case reachesNobody
     }
@@ -76,6 +78,7 @@ extension TagExpressionError: CustomStringConvertible {
             "the expression joins \(size) tags by '&&'; \(TagExpression.maxTagsOtherwise) are allowed in one call, and '&&' cannot be "
                 + "split over several"
         case .tooManyParts: "the expression would have to be split into more than \(TagFormula.maxParts) calls"
+        case .tooIntricate: "the expression repeats its tags in too many ways to be split; use fewer, or several requests"
         case .reachesNobody: "the expression contradicts itself, so that it reaches no device"
         }
     }

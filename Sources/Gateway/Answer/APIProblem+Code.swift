@@ -150,7 +150,10 @@ extension APIProblem.Code {
         case .forbiddenScope:
             ("The key may not do what the call asks.", "Use a key with the scope that detail names.")
         case .forbiddenTenant:
-            ("The request names another tenant than the key's.", "Leave tenant out, or use a key of that tenant.")
+            (
+                "The request names another tenant than the key's, or another hub, or asks for what is of all tenants.",
+                "Leave tenant and hub out, or use a key of that tenant, or one without a tenant."
+            )
         case .forbiddenSource:
             ("The request or its event names another source than the key's.", "Leave source out, or give that of the key.")
         case .crossSite:

@@ -36,6 +36,7 @@ extension APIProblem {
                 422, code: .invalidRequest, detail: "An edit is none.",
                 faults: [.init(.schemaInvalid, at: "/set", message: fault.reason)])
         case .cursor: self = .badCursor
+        case .replacement(.foreignSource): self = .foreignMendedSource
         case .replacement(let fault):
             let words = fault == .notOnePlace ? "It needs exactly one place." : "It is no valid request with the edits."
             self = APIProblem(
@@ -50,6 +51,12 @@ extension APIProblem {
             self = APIProblem(500, code: .internal, detail: "The gateway could not use a file of its own. Its log says why.")
         }
     }
+
+    /// 503: a search was ended by the limit of its time, and has found nothing until then.
+    static let searchTooLong = APIProblem(
+        503, code: .overloaded,
+        detail: "The answer was not there within \(OperatorEndpoints.answerTime.components.seconds) s, and the search was ended. "
+            + "Narrow the filter, such as by a time (since:1h).", retry: .safe, retryAfter: 1000)
 
     /// A query that failed, so that a report has a gap. No address of a broker is in it.
     static func words(for gap: ReportGap) -> String {

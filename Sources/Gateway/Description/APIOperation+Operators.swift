@@ -144,7 +144,8 @@ extension APIOperation {
             Answer(status: 202, summary: "It takes longer; Location has it.", content: plan),
         ],
         problems: replayProblems + [
-            Problem(status: 403, codes: [.forbiddenTenant]), Problem(status: 422, codes: [.invalidRequest, .tooManyMatches]),
+            Problem(status: 403, codes: [.forbiddenTenant, .forbiddenSource]),
+            Problem(status: 422, codes: [.invalidRequest, .tooManyMatches]),
             Problem(status: 501, codes: [.notConfigured]),
         ])
 
@@ -205,8 +206,9 @@ extension APIOperation {
                 ], required: []), example: ["reason": "the hub was down", "rate": 200, "count": 4711], isRequired: false),
         answers: [Answer(status: 202, summary: "It has begun. GET shows how far it is.", content: plan)],
         problems: commandProblems + [
-            Problem(status: 409, codes: [.countUnconfirmed]), Problem(status: 412, codes: [.preconditionFailed]),
-            Problem(status: 422, codes: [.invalidRequest]), Problem(status: 428, codes: [.preconditionRequired]),
+            Problem(status: 403, codes: [.forbiddenTenant]), Problem(status: 409, codes: [.countUnconfirmed]),
+            Problem(status: 412, codes: [.preconditionFailed]), Problem(status: 422, codes: [.invalidRequest]),
+            Problem(status: 428, codes: [.preconditionRequired]),
             Problem(status: 501, codes: [.notConfigured]),
         ])
 

@@ -78,7 +78,7 @@ extension APIOperation {
     private static let contentProblems = [
         Problem(status: 400, codes: [.notJSON, .idempotencyKeyInvalid]),
         Problem(status: 403, codes: [.forbiddenScope, .forbiddenTenant, .forbiddenSource]),
-        Problem(status: 422, codes: [.invalidRequest]), Problem(status: 429, codes: [.rateLimited]),
+        Problem(status: 422, codes: [.invalidRequest]), Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
     ]
     /// Kafka does not take a record.
     static let kafkaProblems = [
@@ -117,7 +117,7 @@ extension APIOperation {
         example: "wait=10")
     private static let lookupProblems = [
         Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 404, codes: [.notFound]),
-        Problem(status: 429, codes: [.rateLimited]),
+        Problem(status: 429, codes: [.rateLimited, .tooManyRequests]),
     ]
 
     private static let lifeSchema = JSONSchema.object(

@@ -1,8 +1,16 @@
+import Basics
+import Users
+
 /// The caller of `/v1` whose key is right: a back end with its key, or the page with the cookie of a session.
 struct KeyHolder: Sendable {
     let publisher: Publisher
+    /// The address of its client, or nil where it is not known.
+    let client: NumericAddress?
     /// Says whether the session still is there, with the same rights. Nil for a key.
     var isStillThere: (@Sendable () -> Bool)?
+
+    /// The holder of the shares that its calls take.
+    var claimant: Claimant { Claimant(keyID: publisher.keyID, tenant: publisher.tenant, client: ClientNetwork(client)) }
 }
 
 extension KeySignIn.Outcome {

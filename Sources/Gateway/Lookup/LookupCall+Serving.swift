@@ -1,4 +1,5 @@
 import HTTPServing
+import Users
 
 extension AnswerStream: EventSink {}
 
@@ -7,7 +8,7 @@ extension LookupCall {
     init(_ route: RequestRoute, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply) {
         self.init(
             route: route, request: request, asker: Asker(holder.publisher), answer: { reply.answer($0) },
-            stream: reply.streaming(to: holder))
+            stream: reply.streaming(to: holder), client: ClientNetwork(holder.client))
     }
 }
 

@@ -6,6 +6,7 @@ import Keys
 import Publishing
 import PushModel
 import ResultQuery
+import Users
 
 /// A call about one request, whose key is right.
 struct LookupCall: Sendable {
@@ -18,6 +19,11 @@ struct LookupCall: Sendable {
     let answer: @Sendable (APIAnswer) -> Void
     /// Begins an answer whose body is written later.
     let stream: EventStreaming
+    /// The network that it comes from, or nil where that is not known.
+    var client: ClientNetwork?
+
+    /// The holder of the shares that it takes.
+    var claimant: Claimant { Claimant(keyID: asker.keyID, tenant: asker.tenant, client: client) }
 
     func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
 }
@@ -144,7 +150,7 @@ struct LookupEndpoints: Sendable {
             }
             return searchLife(of: key.id, beside: key, query: query, until: deadline, for: call)
         }
-        _ = lookup.watch(key, until: deadline) { ending in
+        _ = lookup.watch(key, for: call.claimant, until: deadline) { ending in
             switch ending {
             case .request(let request): answer(request, applied: applied, to: call)
             case .stopping(let request): answer(request, applied: nil, to: call)
@@ -254,8 +260,8 @@ struct LookupEndpoints: Sendable {
 
     private func follow(_ key: PublishedRequests.Key, for call: LookupCall) {
         guard call.request.method != "HEAD" else { return call.answer(RequestEvents.head) }
-        guard lookup.hasRoom else { return call.refuse(.overloaded(after: 1000)) }
-        events.begin(key, after: call.request.headers.single("Last-Event-ID"), on: call.stream)
+        if let problem = lookup.problem(for: call.claimant) { return call.refuse(problem) }
+        events.begin(key, for: call.claimant, after: call.request.headers.single("Last-Event-ID"), on: call.stream)
     }
 
     private func cancel(_ key: PublishedRequests.Key?, id: String, reason: String?, for call: LookupCall) {
@@ -271,11 +277,12 @@ extension LookupEndpoints {
     /// published all the same. The request was added before its record was written. `answer` is called once, before this returns
     /// or later.
     func answer(
-        _ key: PublishedRequests.Key, to headers: HTTPFields, accepted: APIAnswer,
+        _ key: PublishedRequests.Key, of claimant: @autoclosure () -> Claimant, to headers: HTTPFields, accepted: APIAnswer,
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         guard let seconds = LookupQuery.preferredWait(headers), seconds > 0 else { return answer(accepted) }
-        _ = lookup.watch(key, until: lookup.clock.now().advanced(by: .seconds(seconds))) { [lookup] ending in
+        let deadline = lookup.clock.now().advanced(by: .seconds(seconds))
+        _ = lookup.watch(key, for: claimant(), until: deadline) { [lookup] ending in
             guard case .request(let request) = ending else { return answer(accepted) }
             var late = accepted
             late.headers.append("Preference-Applied", value: "wait=\(seconds)")
@@ -292,13 +299,15 @@ extension LookupEndpoints {
     /// Answers the repetition of a call of `POST /v1/requests` as the first one is: one that prefers to wait gets the final result, if it
     /// comes in time. `accepted` is the answer to the first, which names the request. `answer` is called once, before this returns or later.
     func answerRepetition(
-        by asker: Asker, to headers: HTTPFields, accepted: APIAnswer, then answer: @escaping @Sendable (APIAnswer) -> Void
+        by asker: Asker, from client: ClientNetwork? = nil, to headers: HTTPFields, accepted: APIAnswer,
+        then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         guard accepted.status == 202, LookupQuery.preferredWait(headers) ?? 0 > 0, let (id, place) = Self.request(of: accepted)
         else { return answer(accepted) }
         find(id, at: place, for: asker) { found in
             guard case .success(let key?) = found else { return answer(accepted) }
-            self.answer(key, to: headers, accepted: accepted, then: answer)
+            let claimant = Claimant(keyID: asker.keyID, tenant: asker.tenant, client: client)
+            self.answer(key, of: claimant, to: headers, accepted: accepted, then: answer)
         }
     }
 

@@ -49,12 +49,14 @@ struct RequestCancelling: Sendable {
             faults.append(RequestFault(.schemaInvalid, at: "", message: "The body must be an object."))
         } else {
             document.forEachMember(of: document.root) { name, value in
-                let pointer = document.pointer(to: value)
                 if !document.isEqual(name, to: "reason") {
-                    faults.append(
-                        RequestFault(.schemaInvalid, at: pointer, message: "There is no such member; reason is the only one."))
+                    faults.note(
+                        RequestFault(
+                            .schemaInvalid, at: document.pointer(to: value),
+                            message: "There is no such member; reason is the only one."))
                 } else if document.kind(of: value) != .string {
-                    faults.append(RequestFault(.schemaInvalid, at: pointer, message: "The reason must be a string."))
+                    faults.note(
+                        RequestFault(.schemaInvalid, at: document.pointer(to: value), message: "The reason must be a string."))
                 } else {
                     reason = document.string(document.text(of: value))
                 }

@@ -47,8 +47,8 @@ final class RequestEvents: Sendable {
     /// How many streams there are.
     var count: Int { state.withLock { $0.streams.count } }
 
-    /// Begins a stream. `lastID` is the event that the client had last (`Last-Event-ID`).
-    func begin(_ key: PublishedRequests.Key, after lastID: String?, on open: EventStreaming) {
+    /// Begins a stream for a claimant of its place. `lastID` is the event that the client had last (`Last-Event-ID`).
+    func begin(_ key: PublishedRequests.Key, for claimant: Claimant, after lastID: String?, on open: EventStreaming) {
         let number = state.withLock { state -> Int in
             state.lastNumber += 1
             return state.lastNumber
@@ -61,7 +61,7 @@ final class RequestEvents: Sendable {
         }
         sink.write(EventFrames.beginning)
         show(number)
-        let watch = lookup.watch(key, until: .never) { [self] ending in conclude(number, with: ending) }
+        let watch = lookup.watch(key, for: claimant, until: .never) { [self] ending in conclude(number, with: ending) }
         let isThere = state.withLock { state -> Bool in
             state.streams[number]?.watch = watch
             return state.streams[number] != nil

@@ -24,7 +24,7 @@ final class RequestLookup: Sendable {
         enum Addition { case added, full, closed }
 
         private(set) var all: [ObjectIdentifier: RequestWatch] = [:]
-        private var isClosed = false
+        private(set) var isClosed = false
 
         mutating func add(_ watch: RequestWatch, atMost limit: Int) -> Addition {
             guard !isClosed else { return .closed }
@@ -50,6 +50,7 @@ final class RequestLookup: Sendable {
         ) -> Void
 
     private let watchLimit: Int
+    private let held: HeldAnswers
     private let trace: Tracing
     /// Those who wait for the search of a request, which is made once for all of them.
     private let searches = Mutex<[PublishedRequests.Key: [@Sendable () -> Void]]>([:])
@@ -60,8 +61,9 @@ final class RequestLookup: Sendable {
 
     init(
         _ limits: PublishedRequests.Limits = PublishedRequests.Limits(), clock: LookupClock = LookupClock(),
-        watchLimit: Int = RequestLookup.watchLimit, trace: @escaping Tracing
+        watchLimit: Int = RequestLookup.watchLimit, held: HeldAnswers = HeldAnswers(connections: 8192), trace: @escaping Tracing
     ) {
+        self.held = held
         self.trace = trace
         requests = Mutex(PublishedRequests(limits))
         self.clock = clock
@@ -80,8 +82,11 @@ final class RequestLookup: Sendable {
     /// How many wait or follow events.
     var watcherCount: Int { watches.withLock { $0.all.count } }
 
-    /// Whether one more may wait.
-    var hasRoom: Bool { watcherCount < watchLimit }
+    /// The problem with which one more of a claimant is refused, or nil.
+    func problem(for claimant: Claimant) -> APIProblem? {
+        guard watcherCount < watchLimit else { return .overloaded(after: 1000) }
+        return held.refusal(for: claimant)?.problem(after: 1000)
+    }
 
     // MARK: Publishing
 
@@ -133,16 +138,22 @@ final class RequestLookup: Sendable {
         }
     }
 
-    /// Waits until a request has ended, or time is over. `then` is called once, before this returns or later, in any thread,
+    /// Waits until a request has ended, or time is over, in a place of a claimant. `then` is called once, before this returns or later, in any thread,
     /// unless ``end(_:)`` ends the watch before. It must not block.
     func watch(
-        _ key: PublishedRequests.Key, until deadline: MonotonicTime,
+        _ key: PublishedRequests.Key, for claimant: Claimant, until deadline: MonotonicTime,
         then: @escaping @Sendable (RequestWatch.Ending) -> Void
     ) -> RequestWatch {
-        let watch = RequestWatch(key, until: deadline, then: then)
-        switch watches.withLock({ $0.add(watch, atMost: watchLimit) }) {
+        let watch = RequestWatch(key, for: claimant, until: deadline, then: then)
+        let refusal = held.take(for: claimant)
+        let addition = watches.withLock { watches -> Watches.Addition in
+            guard refusal != nil else { return watches.add(watch, atMost: watchLimit) }
+            return watches.isClosed ? .closed : .full
+        }
+        if addition != .added, refusal == nil { held.giveBack(of: claimant) }
+        switch addition {
         case .added: go(on: watch)
-        case .full: watch.end(with: .problem(.overloaded(after: 1000)))
+        case .full: watch.end(with: .problem((refusal ?? .full).problem(after: 1000)))
         case .closed: watch.end(with: .stopping(self[key]))
         }
         return watch
@@ -158,7 +169,10 @@ final class RequestLookup: Sendable {
 
     private func finish(_ watch: RequestWatch, with ending: RequestWatch.Ending?) {
         // The place is free before its owner hears of it, and the owner may watch again.
-        watch.end(with: ending) { watches.withLock { $0.remove(watch) } }
+        watch.end(with: ending) {
+            watches.withLock { $0.remove(watch) }
+            held.giveBack(of: watch.claimant)
+        }
     }
 
     /// Waits on, or ends a watch whose request has ended or whose time is over.

@@ -40,13 +40,19 @@ final class RequestWatch: Sendable {
     }
 
     let key: PublishedRequests.Key
+    /// The holder of its place.
+    let claimant: Claimant
     /// When it ends at the latest.
     let deadline: MonotonicTime
     /// No other lock is taken while it is held.
     private let state: Mutex<State>
 
-    init(_ key: PublishedRequests.Key, until deadline: MonotonicTime, then: @escaping @Sendable (Ending) -> Void) {
+    init(
+        _ key: PublishedRequests.Key, for claimant: Claimant, until deadline: MonotonicTime,
+        then: @escaping @Sendable (Ending) -> Void
+    ) {
         self.key = key
+        self.claimant = claimant
         self.deadline = deadline
         state = Mutex(State(then: then))
     }

@@ -1,7 +1,7 @@
 import HTTPServing
 import PushModel
 
-/// Reads a body's object strictly: a member that is unknown, or of another type, is a fault, and all faults are answered at once. One that
+/// Reads a body's object strictly: a member that is unknown, or of another type, is a fault, and all faults, up to 32, are answered at once. One that
 /// is null is not set.
 struct BodyReader {
     private let document: JSONDocument
@@ -24,12 +24,12 @@ struct BodyReader {
         }
         let document = document
         var (found, unknown): ([(String, JSONDocument.Node)], [RequestFault]) = ([], [])
+        let words = "There is no such member. Known are: \(names.joined(separator: ", "))."
         document.forEachMember(of: document.root) { name, value in
             if let known = names.first(where: { document.isEqual(name, to: $0) }) {
                 if document.kind(of: value) != .null { found.append((known, value)) }
             } else {
-                let words = "There is no such member. Known are: \(names.joined(separator: ", "))."
-                unknown.append(RequestFault(.schemaInvalid, at: document.pointer(to: value), message: words))
+                unknown.note(RequestFault(.schemaInvalid, at: document.pointer(to: value), message: words))
             }
         }
         members = found
@@ -38,7 +38,7 @@ struct BodyReader {
 
     /// Adds a fault of a member.
     mutating func fault(_ name: String, _ message: String) {
-        faults.append(RequestFault(.schemaInvalid, at: name.isEmpty ? "" : "/" + name, message: message))
+        faults.note(RequestFault(.schemaInvalid, at: name.isEmpty ? "" : "/" + name, message: message))
     }
 
     /// A text, or nil where there is none.
@@ -82,7 +82,10 @@ struct BodyReader {
                 isRight = false
             }
         }
-        if !isRight || texts.count > limit { fault(name, "It must be a list of at most \(limit) strings.") }
+        guard isRight, texts.count <= limit else {
+            fault(name, "It must be a list of at most \(limit) strings.")
+            return []
+        }
         return texts
     }
 

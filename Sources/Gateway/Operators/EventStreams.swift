@@ -24,12 +24,31 @@ final class EventStreams: Sendable {
     private struct State {
         var streams: [Int: Stream] = [:]
         var lastNumber = 0
+        var shares: CallerShares
+        /// The holders of the streams' places, also of one that is just beginning.
+        var claimants: [Int: Claimant] = [:]
         /// The last events by the names of subjects that have a stream, and by their own.
         var latest: [String: [String: Event]] = [:]
 
         func hasStream(about subject: String) -> Bool { streams.values.contains { $0.subject == subject } }
 
-        mutating func remove(_ number: Int) {
+        /// Takes a place for a stream, and returns its number, or the reason against it.
+        mutating func begin(for claimant: Claimant) -> Result<Int, CallerShares.Refusal> {
+            if let refusal = shares.take(for: claimant) { return .failure(refusal) }
+            lastNumber += 1
+            claimants[lastNumber] = claimant
+            return .success(lastNumber)
+        }
+
+        /// Removes a stream. Returns the holder of its place, once.
+        mutating func remove(_ number: Int) -> Claimant? {
+            defer { forget(number) }
+            guard let claimant = claimants.removeValue(forKey: number) else { return nil }
+            shares.giveBack(of: claimant)
+            return claimant
+        }
+
+        private mutating func forget(_ number: Int) {
             guard let subject = streams.removeValue(forKey: number)?.subject, !hasStream(about: subject) else { return }
             latest[subject] = nil
         }
@@ -38,14 +57,17 @@ final class EventStreams: Sendable {
     /// Silence after which a comment is sent, and an event is not the present any more, in nanoseconds.
     private static let silence: Int64 = 15_000_000_000
 
-    private let limit: Int
+    private let held: HeldAnswers
     private let now: @Sendable () -> MonotonicTime
     /// No other lock is taken while it is held, and nothing is written.
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    /// Room for at most `limit` streams.
-    init(limit: Int, now: @escaping @Sendable () -> MonotonicTime = { .now() }) {
-        self.limit = limit
+    /// Room for at most `limit` streams, each of which is one of all held answers, too.
+    init(
+        limit: Int, held: HeldAnswers = HeldAnswers(connections: 8192), now: @escaping @Sendable () -> MonotonicTime = { .now() }
+    ) {
+        self.held = held
+        state = Mutex(State(shares: CallerShares(places: limit)))
         self.now = now
     }
 
@@ -62,18 +84,29 @@ final class EventStreams: Sendable {
             // The one status at which a browser does not connect again (HTML standard, section 9.2.2).
             return call.answer(APIAnswer(status: 204))
         }
-        guard count < limit else { return call.refuse(.overloaded(after: 5000)) }
-        let time = now()
-        let (number, latest) = state.withLock { state -> (Int, [String: Event]) in
-            state.lastNumber += 1
-            let latest = (state.latest[subject] ?? [:]).filter { time.nanoseconds(since: $0.value.at) < Self.silence }
-            return (state.lastNumber, latest)
+        let number: Int
+        do throws(CallerShares.Refusal) {
+            number = try take(for: call.claimant)
+        } catch {
+            return call.refuse(error.problem(after: 5000))
         }
+        let time = now()
+        let latest = state.withLock { $0.latest[subject] ?? [:] }
+            .filter { time.nanoseconds(since: $0.value.at) < Self.silence }
         let sink = call.stream(RequestEvents.head) { [self] in remove(number) }
         let frames = latest.sorted { $0.key < $1.key }.flatMap(\.value.frame)
-        guard sink.write(EventFrames.beginning + frames) else { return }
+        guard sink.write(EventFrames.beginning + frames) else { return remove(number) }
         let stream = Stream(subject: subject, sink: sink, last: latest.mapValues(\.data), sentAt: time)
-        state.withLock { $0.streams[number] = stream }
+        // Its client may have gone already.
+        state.withLock { if $0.claimants[number] != nil { $0.streams[number] = stream } }
+    }
+
+    /// Takes a place for a stream, and returns its number.
+    private func take(for claimant: Claimant) throws(CallerShares.Refusal) -> Int {
+        if let refusal = held.take(for: claimant) { throw refusal }
+        let begun = state.withLock { $0.begin(for: claimant) }
+        if case .failure = begun { held.giveBack(of: claimant) }
+        return try begun.get()
     }
 
     /// Sends an event to the streams about a subject that have not got these data.
@@ -98,14 +131,11 @@ final class EventStreams: Sendable {
 
     /// Ends the streams about a subject behind a last event, after which a client does not connect again.
     func end(_ subject: String) {
-        let found = state.withLock { state -> [any EventSink] in
-            let found = state.streams.filter { $0.value.subject == subject }
-            for number in found.keys { state.remove(number) }
-            return found.map(\.value.sink)
-        }
-        for sink in found {
-            sink.write(EventFrames.end)
-            sink.end()
+        let found = state.withLock { state in state.streams.filter { $0.value.subject == subject } }
+        for (number, stream) in found {
+            remove(number)
+            stream.sink.write(EventFrames.end)
+            stream.sink.end()
         }
     }
 
@@ -120,5 +150,7 @@ final class EventStreams: Sendable {
         for (number, sink) in silent where !sink.write(EventFrames.comment) { remove(number) }
     }
 
-    private func remove(_ number: Int) { state.withLock { $0.remove(number) } }
+    private func remove(_ number: Int) {
+        if let claimant = state.withLock({ $0.remove(number) }) { held.giveBack(of: claimant) }
+    }
 }

@@ -3,17 +3,25 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// Threads for jobs that read topics or files and take milliseconds to minutes. Keys take turns: one job of each is done at a time.
+/// Threads for jobs that take milliseconds to minutes. Keys take turns, and neither a key nor a tenant has all threads or all places.
 final class JobThreads: Sendable {
     typealias Job = @Sendable () -> Void
 
+    /// Bounds of everybody's jobs, and the shares of them. A key without tenant has the share of a key alone.
+    struct Limits: Sendable {
+        /// The threads: of all, and those at which jobs of one key and of one tenant are at a time.
+        var threads = (all: 3, key: 1, tenant: 2)
+        /// The jobs that may be there, those that are being done included: an eighth for a key, a quarter for a tenant.
+        var places = (all: 64, key: 8, tenant: 16)
+    }
+
     private struct Piece: Sendable {
-        let asker: String
+        let key: String
+        let tenant: String?
         let job: Job
     }
 
-    /// The most jobs of one key that may wait, and of all.
-    private let limits: (asker: Int, all: Int)
+    private let limits: Limits
     private let turns: Mutex<UserTurns<Piece>>
     private let pieces: BoundedQueue<Piece>
     private let name: String
@@ -22,13 +30,16 @@ final class JobThreads: Sendable {
     private let threads: [ServiceThread]
 
     /// Threads that do not run yet.
-    init(_ name: String, count: Int = 2, limits: (asker: Int, all: Int) = (8, 64), isBackground: Bool = false) {
+    init(_ name: String, limits: Limits = Limits(), isBackground: Bool = false) {
         self.name = name
         self.limits = limits
-        turns = Mutex(UserTurns(lineLimit: 1, userLimit: limits.asker, limit: limits.all))
-        pieces = BoundedQueue(limit: limits.all)
+        turns = Mutex(
+            UserTurns(
+                lineLimit: limits.threads.key, userLimit: limits.places.key,
+                groupLimits: (limits.threads.tenant, limits.places.tenant), limit: limits.places.all))
+        pieces = BoundedQueue(limit: limits.places.all)
         self.isBackground = isBackground
-        threads = (0..<count).map { _ in ServiceThread() }
+        threads = (0..<limits.threads.all).map { _ in ServiceThread() }
     }
 
     func start() {
@@ -42,16 +53,18 @@ final class JobThreads: Sendable {
         for thread in threads { thread.waitForEnd(until: deadline) }
     }
 
-    /// Has a job done for a key, or returns the problem with which it is refused. Waits for nothing.
-    func put(for asker: String, _ job: @escaping Job) -> APIProblem? {
-        let piece = Piece(asker: asker, job: job)
-        switch turns.withLock({ $0.add(piece, of: asker) }) {
+    /// Has a job done for a key and its tenant, or returns the problem with which it is refused. Waits for nothing.
+    func put(for key: String, of tenant: String? = nil, _ job: @escaping Job) -> APIProblem? {
+        let piece = Piece(key: key, tenant: tenant, job: job)
+        switch turns.withLock({ $0.add(piece, of: key, in: tenant) }) {
         case .inLine: return pieces.put(piece) ? nil : .stopping
         case .kept: return nil
         case .refusedToUser:
             return APIProblem(
                 429, code: .tooManyRequests,
-                detail: "\(limits.asker) calls of this key are being carried out. Wait for their answers.",
+                detail:
+                    "\(limits.places.key) calls of this key, or \(limits.places.tenant) of its tenant, are being carried out. "
+                    + "Wait for their answers.",
                 retry: .safe, retryAfter: 1000)
         case .refusedToAll: return .overloaded(after: 1000)
         }
@@ -61,7 +74,7 @@ final class JobThreads: Sendable {
         if isBackground { ThreadPriority.lower() }
         while let piece = pieces.take() {
             piece.job()
-            if let next = turns.withLock({ $0.finish(of: piece.asker) }) { _ = pieces.put(next) }
+            if let next = turns.withLock({ $0.finish(of: piece.key, in: piece.tenant) }) { _ = pieces.put(next) }
         }
     }
 }

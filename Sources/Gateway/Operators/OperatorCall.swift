@@ -1,5 +1,6 @@
 import HTTPServing
 import Keys
+import Users
 
 /// A call of a back end that finds, repairs or shows how workers are. Its key is right.
 struct OperatorCall: Sendable {
@@ -11,6 +12,11 @@ struct OperatorCall: Sendable {
     let answer: @Sendable (APIAnswer) -> Void
     /// Begins an answer whose body is written later.
     let stream: EventStreaming
+    /// The network that it comes from, or nil where that is not known.
+    var client: ClientNetwork?
+
+    /// The holder of the shares that it takes.
+    var claimant: Claimant { Claimant(keyID: publisher.keyID, tenant: publisher.tenant, client: client) }
 
     func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
 
@@ -55,7 +61,7 @@ extension OperatorCall {
     init(_ route: OperatorRoute, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply) {
         self.init(
             route: route, request: request, publisher: holder.publisher, answer: { reply.answer($0) },
-            stream: reply.streaming(to: holder))
+            stream: reply.streaming(to: holder), client: ClientNetwork(holder.client))
     }
 }
 

@@ -3,6 +3,7 @@ import Delivery
 import Dispatch
 import EventLoop
 import HTTPServing
+import Intake
 import Jobs
 import Observability
 import PushModel
@@ -11,21 +12,26 @@ import Synchronization
 /// Answers the calls that find and repair, and show how workers are, by the code of the commands. Calls wait for nothing: threads of its own
 /// read topics and files.
 final class OperatorEndpoints: Sendable {
-    /// The most streams of events.
+    /// The most streams of events. An event is sent to all of its subject one after the other.
     private static let streamLimit = 500
+    /// The longest work for an answer, the wait for its turn included: twice as long as a list reads a topic, so that it ends by itself first.
+    static let answerTime = Duration.seconds(10)
 
     private let isStopping: Flag
     private let note: @Sendable (APIProblem) -> Void
     private let cleaned = Mutex<MonotonicTime?>(nil)
     private let context: JobContext
+    private let now: @Sendable () -> MonotonicTime
     /// Work of milliseconds.
     private let finding = JobThreads("pushfan-find")
-    /// Work of seconds or minutes: plans, and searches without index.
+    /// Work of seconds: dead letters, and searches without index.
+    private let scanning = JobThreads("pushfan-scan", isBackground: true)
+    /// Work of minutes, for which no call waits: plans.
     private let planning = JobThreads("pushfan-plan", isBackground: true)
     /// Work that waits for a runner or a broker, or reads a plan.
     private let acting = JobThreads("pushfan-act")
     /// Searches of single results, a second each at most. Many are asked for at once where clients of a killed gateway come back.
-    private let tracing = JobThreads("pushfan-trace", limits: (asker: 512, all: 1024))
+    private let tracing = JobThreads("pushfan-trace", limits: JobThreads.Limits(places: (all: 2048, key: 512, tenant: 1024)))
     private let tracers: TracerPool
     private let results: ResultDesk
     private let replays: ReplayDesk
@@ -39,15 +45,16 @@ final class OperatorEndpoints: Sendable {
     /// Makes endpoints that read nothing yet. `write` hands a record for the topic of the history to Kafka's client. A state folder that is
     /// of no use is a failure.
     init(
-        _ configuration: GatewayConfiguration, services: GatewayServices, write: @escaping @Sendable ([UInt8]) -> Void
+        _ configuration: GatewayConfiguration, services: GatewayServices, held: HeldAnswers,
+        write: @escaping @Sendable ([UInt8]) -> Void
     ) throws(GatewayFailure) {
         let isStopping = Flag()
         var context = JobContext(
             kafka: configuration.kafka, topics: configuration.topics, timeout: .seconds(5),
             now: { WallClock.millisecondsSince1970() }, isCancelled: { isStopping.isSet },
             note: { [log = services.log] note in note.write(to: log) })
-        // Eight threads may read at once.
-        context.readAhead = 32 << 20
+        // Twelve threads may read at once.
+        context.readAhead = 20 << 20
         let note: @Sendable (APIProblem) -> Void = { [log = services.log] problem in
             guard let cause = problem.cause else { return }
             log.warning(.kafkaError, "a call could not be carried out", [.reason: .string(cause)])
@@ -57,15 +64,17 @@ final class OperatorEndpoints: Sendable {
         let keeper = store.map { IndexKeeper(path: $0.indexPath, context) }
         let answers = keeper.map { ResultAnswers(context, kept: $0) } ?? ResultAnswers(context)
         self.isStopping = isStopping
+        now = services.now
         self.context = context
         self.keeper = keeper
         results = ResultDesk(context: context, answers: answers, isIndexed: { keeper?.isCurrent ?? false })
         tracers = TracerPool(context, terms: configuration.groupTerms, keeper: keeper)
         lives = LifeSearch(context: context, answers: answers, terms: configuration.groupTerms)
         replays = ReplayDesk(
-            context: context, planning: configuration.planning, callsAtOnce: configuration.callsAtOnce, answers: answers,
+            context: context, planning: configuration.planning, hubs: configuration.worker.routes,
+            callsAtOnce: configuration.callsAtOnce, answers: answers,
             isSearchCheap: { keeper?.isCurrent ?? false }, store: store, note: note, states: JobStates(context))
-        streams = EventStreams(limit: Self.streamLimit)
+        streams = EventStreams(limit: Self.streamLimit, held: held)
         replayEvents = ReplayEvents(replays, threads: finding, streams: streams)
         let backlog = BacklogWatch(context, streams: streams, terms: configuration.groupTerms)
         fleet = FleetWatch(context, backlog: backlog, streams: streams, log: services.log, write: write)
@@ -73,6 +82,7 @@ final class OperatorEndpoints: Sendable {
 
     func start() {
         finding.start()
+        scanning.start()
         planning.start()
         acting.start()
         tracing.start()
@@ -118,6 +128,7 @@ final class OperatorEndpoints: Sendable {
         let deadline = DispatchTime.now() + .seconds(3)
         replays.runs.waitForEnds(until: deadline)
         finding.stop()
+        scanning.stop()
         planning.stop()
         acting.stop()
         tracing.stop()
@@ -127,7 +138,19 @@ final class OperatorEndpoints: Sendable {
     /// True if searching results costs next to nothing.
     var isIndexCurrent: Bool { keeper?.isCurrent ?? false }
 
-    private var searching: JobThreads { isIndexCurrent ? finding : planning }
+    private var searching: JobThreads { isIndexCurrent ? finding : scanning }
+
+    /// Says when the work for an answer that is asked for now has to end.
+    private func timeLimit() -> @Sendable () -> Bool {
+        let end = now().advanced(by: Self.answerTime)
+        return { [now] in now() >= end }
+    }
+
+    /// Notes why there is no answer, and returns what the caller gets. A job that was ended by the limit of time says so.
+    private func refusal(_ problem: APIProblem, unless isOver: () -> Bool) -> APIProblem {
+        note(problem)
+        return problem.code == APIProblem.Code.stopping.rawValue && !isStopping.isSet && isOver() ? .searchTooLong : problem
+    }
 
     /// Searches the final result of a request that was written before anybody listened here. `then` is called once, in any thread, with nil
     /// where it could not be searched.
@@ -135,7 +158,9 @@ final class OperatorEndpoints: Sendable {
         _ request: PublishedRequest, search: ResultSearch, then: @escaping @Sendable (ResultTracer.Answer?) -> Void
     ) {
         let owner = "\(request.owner.tenant ?? "")\n\(request.owner.source ?? "")"
-        let problem = tracing.put(for: owner) { [self] in
+        let isOver = timeLimit()
+        let problem = tracing.put(for: owner, of: request.owner.tenant) { [self] in
+            guard !isOver() else { return then(nil) }
             do throws(APIProblem) {
                 then(try tracers.trace(request, search: search))
             } catch {
@@ -150,14 +175,14 @@ final class OperatorEndpoints: Sendable {
     func searchLife(
         of id: String, for asker: Asker, then: @escaping @Sendable (Result<LifeSearch.Found, APIProblem>) -> Void
     ) {
-        let problem = searching.put(for: asker.keyID) { [self] in
+        let isOver = timeLimit()
+        let problem = searching.put(for: asker.keyID, of: asker.tenant) { [self] in
             do throws(APIProblem) {
-                if let life = try lives.life(of: id, for: asker) { return then(.success(.life(life))) }
+                if let life = try lives.ending(when: isOver).life(of: id, for: asker) { return then(.success(.life(life))) }
                 guard asker.mayRead, asker.tenant == nil else { return then(.success(.nothing)) }
                 searchWhereabouts(of: id, for: asker, then: then)
             } catch {
-                note(error)
-                then(.failure(error))
+                then(.failure(refusal(error, unless: isOver)))
             }
         }
         if let problem { then(.failure(problem)) }
@@ -166,8 +191,13 @@ final class OperatorEndpoints: Sendable {
     private func searchWhereabouts(
         of id: String, for asker: Asker, then: @escaping @Sendable (Result<LifeSearch.Found, APIProblem>) -> Void
     ) {
-        let problem = planning.put(for: asker.keyID) { [lives] in
-            then(Result { () throws(APIProblem) in try lives.whereabouts(of: id) })
+        let isOver = timeLimit()
+        let problem = scanning.put(for: asker.keyID, of: asker.tenant) { [self] in
+            do throws(APIProblem) {
+                then(.success(try lives.ending(when: isOver).whereabouts(of: id)))
+            } catch {
+                then(.failure(refusal(error, unless: isOver)))
+            }
         }
         if let problem { then(.failure(problem)) }
     }
@@ -176,18 +206,12 @@ final class OperatorEndpoints: Sendable {
     func answer(_ call: OperatorCall) {
         do throws(APIProblem) {
             try call.checkRights()
-            if case .plan = call.route {
-                let (id, work) = try replays.plan(call)
-                guard let problem = planning.put(for: call.publisher.keyID, work) else { return }
-                replays.drafts.forget(id)
-                throw problem
-            }
-            let problem = threads(for: call).put(for: call.publisher.keyID) { [self] in
+            let isOver = timeLimit()
+            let problem = threads(for: call).put(for: call.publisher.keyID, of: call.publisher.tenant) { [self] in
                 do throws(APIProblem) {
-                    try carryOut(call)
+                    try carryOut(call, until: isOver)
                 } catch {
-                    note(error)
-                    call.refuse(error)
+                    call.refuse(refusal(error, unless: isOver))
                 }
             }
             if let problem { throw problem }
@@ -196,20 +220,21 @@ final class OperatorEndpoints: Sendable {
         }
     }
 
-    /// The threads for a call, by the time that it takes.
+    /// The threads for a call, by the time that it takes. No body is read for that.
     private func threads(for call: OperatorCall) -> JobThreads {
         switch call.route {
         case .results, .searchResults: searching
         // Without a filter it counts dead letters, too.
-        case .failures, .searchFailures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? planning : searching
-        case .deadLetters, .plan: planning
+        case .failures: (try? call.query(["filter"])["filter"]) ?? "" == "" ? scanning : searching
+        case .searchFailures, .deadLetters: scanning
         case .status, .command, .leftovers, .replay: acting
-        case .statusEvents, .history, .replays, .replayEvents: finding
+        case .statusEvents, .history, .replays, .replayEvents, .plan: finding
         }
     }
 
-    /// Carries out a call on a thread for jobs.
-    private func carryOut(_ call: OperatorCall) throws(APIProblem) {
+    /// Carries out a call on a thread for jobs. What only reads ends in time.
+    private func carryOut(_ call: OperatorCall, until isOver: @escaping @Sendable () -> Bool) throws(APIProblem) {
+        let (results, plans) = (results.ending(when: isOver), replays.ending(when: isOver))
         switch call.route {
         case .results, .searchResults: call.answer(try results.list(call))
         case .failures, .searchFailures: call.answer(try results.failures(call))
@@ -217,16 +242,24 @@ final class OperatorEndpoints: Sendable {
         case .status: call.answer(try status())
         case .statusEvents: streams.begin(FleetWatch.subject, for: call)
         case .history: call.answer(try history(call))
-        case .replays: call.answer(try replays.list(call))
-        case .replay(let id): call.answer(try replays.show(id, for: call))
-        case .leftovers(let id): call.answer(try replays.leftovers(of: id, for: call))
+        case .replays: call.answer(try plans.list(call))
+        case .replay(let id): call.answer(try plans.show(id, for: call))
+        case .leftovers(let id): call.answer(try plans.leftovers(of: id, for: call))
         case .replayEvents(let id):
             try replays.checkIsThere(id, for: call.publisher)
             streams.begin(id, for: call)
         case .command(.run, let id): try replays.run(id, for: call)
         case .command(let verb, let id): call.answer(try replays.command(verb, of: id, for: call))
-        case .plan: break
+        case .plan: try beginPlan(call)
         }
+    }
+
+    /// Reads an order for a plan, and has the plan made.
+    private func beginPlan(_ call: OperatorCall) throws(APIProblem) {
+        let (id, work) = try replays.plan(call)
+        guard let problem = planning.put(for: call.publisher.keyID, of: call.publisher.tenant, work) else { return }
+        replays.drafts.forget(id)
+        throw problem
     }
 
     private func status() throws(APIProblem) -> APIAnswer {
@@ -254,22 +287,4 @@ final class Flag: Sendable {
     var isSet: Bool { state.load(ordering: .relaxed) }
 
     func set() { state.store(true, ordering: .relaxed) }
-}
-
-extension IndexKeeper {
-    /// True if a query needs no topic.
-    var isCurrent: Bool { if case .current = condition { true } else { false } }
-}
-
-extension IndexKeeper.Condition {
-    /// As JSON.
-    var json: [UInt8] {
-        switch self {
-        case .starting: JSONObject(["state": "starting"]).bytes
-        case .filling(let records, let total): JSONObject(["state": "filling", "records": records, "of": total]).bytes
-        case .current(let records, let behind): JSONObject(["state": "current", "records": records, "behind": behind]).bytes
-        // The log has the reason, which names paths and brokers.
-        case .failed: JSONObject(["state": "failed"]).bytes
-        }
-    }
 }

@@ -78,8 +78,8 @@ struct Batch: Sendable {
         while document.kind(of: document.root) == .object, let (key, value) = members.next(in: document) {
             if found == nil, document.isEqual(document.text(of: key), to: "requests" as StaticString) {
                 found = value
-            } else if faults.count < 32 {
-                faults.append(
+            } else {
+                faults.note(
                     RequestFault(
                         .schemaInvalid, at: document.pointer(to: key), message: "A batch has one member, once: requests."))
             }

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import HTTPServing
+internal import HubREST
 internal import Intake
 internal import Keys
 internal import Publishing
@@ -16,6 +17,8 @@ struct Publication: Sendable {
     struct Buffers: Sendable {
         /// Finds what every worker would refuse.
         var trial = RequestTrial()
+        /// The hubs that tenants may name. By default none.
+        var hubs = HubRoutes(hubs: [], defaultName: nil)
         /// The request that was read last.
         var request = PushRequest()
     }
@@ -36,9 +39,10 @@ struct Publication: Sendable {
         _ submission: Submission, by publisher: Publisher, at now: Timestamp, buffers: inout Buffers, newID: () -> String
     ) throws(APIProblem) {
         guard submission.body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
-        guard publisher.scopes.contains(.publish) else { throw .forbiddenScope(.publish) }
+        let rights = PublishRights(publisher: publisher, hubs: buffers.hubs)
+        try rights.checkScope()
         let (event, isEnvelope) = try Self.read(submission, at: now, into: &buffers.request)
-        try Self.check(buffers.request, of: publisher)
+        try rights.check(buffers.request)
         let findings = buffers.trial.findings(in: buffers.request, now: now)
         let refusals = findings.filter { !$0.isBySettings }.map(\.fault)
         guard refusals.isEmpty else { throw .refused(refusals) }
@@ -91,15 +95,6 @@ struct Publication: Sendable {
         guard attributeFaults.isEmpty else { throw .invalid(attributeFaults + faults) }
         guard faults.isEmpty else { throw .refused(faults) }
         return (event, isEnvelope)
-    }
-
-    /// Checks what the key allows.
-    private static func check(_ request: borrowing PushRequest, of publisher: Publisher) throws(APIProblem) {
-        if let own = publisher.tenant, let named = request.tenant, request.document.string(named) != own {
-            throw .forbiddenTenant
-        }
-        if let source = request.source, request.document.string(source) != publisher.source { throw .forbiddenSource }
-        if request.audience == .broadcast, !publisher.scopes.contains(.broadcast) { throw .forbiddenScope(.broadcast) }
     }
 
     /// The request's own id, else the one that its key stands for.

@@ -1,5 +1,6 @@
 import EventLoop
 import FanOut
+import HubREST
 import Intake
 import Kafka
 import Publishing
@@ -20,6 +21,7 @@ final class PublicationWriter: Sendable {
     /// Those that no call uses now; at most as many as calls at a time.
     private let buffers = Mutex<[Publication.Buffers]>([])
     private let platforms: PlatformSet
+    private let hubs: HubRoutes
 
     init(
         _ configuration: GatewayConfiguration, producer: RequestProducer, lookup: RequestLookup, services: GatewayServices
@@ -28,8 +30,11 @@ final class PublicationWriter: Sendable {
         self.lookup = lookup
         self.services = services
         platforms = configuration.worker.planning.defaultPlatforms
+        hubs = configuration.worker.routes
         writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Sending.source))
     }
+
+    func rights(of publisher: Publisher) -> PublishRights { PublishRights(publisher: publisher, hubs: hubs) }
 
     func newID(at now: Timestamp) -> String { writer.withLock { $0.newID(at: now) } }
 
@@ -54,7 +59,7 @@ final class PublicationWriter: Sendable {
     }
 
     /// Memory for one request, whose faults name the platforms in use.
-    var newBuffers: Publication.Buffers { Publication.Buffers(trial: RequestTrial(inUse: platforms)) }
+    var newBuffers: Publication.Buffers { Publication.Buffers(trial: RequestTrial(inUse: platforms), hubs: hubs) }
 
     private func publication(
         _ submission: Submission, by publisher: Publisher, at now: Timestamp

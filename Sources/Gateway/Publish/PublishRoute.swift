@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 import EventLoop
 import HTTPServing
@@ -7,25 +8,34 @@ import Keys
 import Publishing
 import PushModel
 
-/// Serves the calls of `/v1` that bring requests, and answers when Kafka has said what became of each. No thread waits.
+/// Serves the calls of `/v1` that bring requests, and answers when Kafka has said what became of each. No thread waits. What is long to read
+/// is read on threads for such work, where keys take turns.
 ///
 /// Of calls with one `Idempotency-Key` the first is carried out, with whichever key of the source they come.
 final class PublishRoute: Sendable {
     /// Gets the answer for whoever repeats the call, or nil where that is not certain, as soon as that is known.
     private typealias Noting = @Sendable (StoredAnswer?) -> Void
 
+    /// The longest wait of a long call for its turn, and the longest time for reading it then.
+    static let patience = Duration.seconds(10)
+
     private let writer: PublicationWriter
     private let idempotency: Idempotency
     private let lookups: LookupEndpoints
     private let reporter: RequestReporter
+    private let threads: JobThreads
+    private let clock: @Sendable () -> MonotonicTime
 
-    /// Makes a route whose requests go to `producer`. It fails where a hub of the worker whose calls are shown cannot be called.
+    /// Makes a route whose requests go to `producer`, and which reads long calls on `threads`. It fails where a hub of the worker whose calls
+    /// are shown cannot be called.
     init(
-        _ configuration: GatewayConfiguration, producer: RequestProducer, idempotency: Idempotency,
+        _ configuration: GatewayConfiguration, producer: RequestProducer, threads: JobThreads, idempotency: Idempotency,
         lookups: LookupEndpoints, services: GatewayServices
     ) throws(GatewayFailure) {
         self.idempotency = idempotency
         self.lookups = lookups
+        self.threads = threads
+        clock = services.now
         do throws(HubAuthError) {
             reporter = try RequestReporter(
                 configuration.worker, topics: configuration.requestTopics, userAgent: "pushfan/\(configuration.version)")
@@ -37,8 +47,22 @@ final class PublishRoute: Sendable {
 
     /// Answers a call, now or later; waits for nothing.
     func answer(_ call: PublishCall) {
+        guard call.isLong else { return begin(call) }
+        onThread(for: call) { [self] in begin(call) }
+    }
+
+    /// Has work of a long call done in its key's turn, or refuses it when that comes too late.
+    private func onThread(for call: PublishCall, do work: @escaping @Sendable () -> Void) {
+        let end = clock().advanced(by: Self.patience)
+        let problem = threads.put(for: call.publisher.keyID, of: call.publisher.tenant) { [clock] in
+            clock() < end ? work() : call.reply.answer(APIProblem.overloaded(after: 1000))
+        }
+        if let problem { call.reply.answer(problem) }
+    }
+
+    private func begin(_ call: PublishCall) {
         do throws(APIProblem) {
-            guard call.publisher.scopes.contains(.publish) else { throw .forbiddenScope(.publish) }
+            try writer.rights(of: call.publisher).checkScope()
             let key = try IdempotencyKey.read(call.request.headers)
             // A trial changes nothing: its key only says which id the request would have.
             guard let key, call.kind.writes else { return carryOut(call, with: key, noting: { _ in }) }
@@ -46,6 +70,9 @@ final class PublishRoute: Sendable {
             // Before the request is checked: the repetition of one that has expired since gets the answer to the first.
             idempotency.begin(scope, former: former, fingerprint: fingerprint) { [self] verdict in
                 switch verdict {
+                // The verdict may come in the thread of the file or of another call.
+                case .first(let turn) where call.isLong:
+                    onThread(for: call) { [self] in carryOut(call, with: key) { turn.end(with: $0) } }
                 case .first(let turn): carryOut(call, with: key) { turn.end(with: $0) }
                 case .replayed(let answer): repeatAnswer(answer.replay, to: call)
                 case .mismatch: call.reply.answer(APIProblem.idempotencyMismatch)
@@ -94,8 +121,10 @@ final class PublishRoute: Sendable {
 
     private func repeatAnswer(_ answer: APIAnswer, to call: PublishCall) {
         guard case .single = call.kind else { return call.reply.answer(answer) }
-        lookups.answerRepetition(by: Asker(call.publisher), to: call.request.headers, accepted: answer) { [reply = call.reply] in
-            reply.answer($0)
+        lookups.answerRepetition(
+            by: Asker(call.publisher), from: call.holder.claimant.client, to: call.request.headers, accepted: answer
+        ) {
+            [reply = call.reply] in reply.answer($0)
         }
     }
 
@@ -104,11 +133,11 @@ final class PublishRoute: Sendable {
     ) {
         let submission = Submission(body: call.request.body, form: form, headers: call.request.headers, key: key)
         writer.write(submission, by: call.publisher, at: now) {
-            [lookups, reply = call.reply, headers = call.request.headers] outcome, place in
+            [lookups, reply = call.reply, holder = call.holder, headers = call.request.headers] outcome, place in
             let answer = APIAnswer(outcome)
             note(StoredAnswer(certain: answer))
             guard let place else { return reply.answer(answer) }
-            lookups.answer(place, to: headers, accepted: answer) { reply.answer($0) }
+            lookups.answer(place, of: holder.claimant, to: headers, accepted: answer) { reply.answer($0) }
         }
     }
 
@@ -127,7 +156,12 @@ final class PublishRoute: Sendable {
             note(verdicts.isCertain ? StoredAnswer(certain: answer) : nil)
             reply.answer(answer)
         }
+        let end = clock().advanced(by: Self.patience)
         for (index, item) in batch.items.enumerated() {
+            guard clock() < end else {
+                tally.note(.refused(.overloaded(after: 1000)), at: index)
+                continue
+            }
             var submission = Submission(
                 body: item, form: form == .events ? .structuredEvent : .request, headers: call.request.headers, key: key,
                 index: index)

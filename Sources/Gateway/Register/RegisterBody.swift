@@ -149,6 +149,6 @@ private struct RegisterReader {
     }
 
     private mutating func fault(at node: JSONDocument.Node, message: String) {
-        faults.append(RequestFault(.schemaInvalid, at: document.pointer(to: node), message: message))
+        faults.note(RequestFault(.schemaInvalid, at: document.pointer(to: node), message: message))
     }
 }

@@ -22,6 +22,9 @@ struct PlanOrder: Sendable {
     /// The longest new life of a request, in seconds: that of the message contract.
     private static let longestLife: Int64 = 2_419_200
 
+    /// The most codes of dead letters, each of which is compared with every letter.
+    static let maximumCodes = 64
+
     var source = Source.results
     var mode = Mode.safe
     /// Results that may be replayed, as they were asked for and narrowed.
@@ -37,6 +40,8 @@ struct PlanOrder: Sendable {
     var places: Set<Original> = []
     /// The value in place of the one dead letter.
     var value: [UInt8]?
+    /// A source that the value names, and that its dead letter must name, too.
+    private(set) var claimedSource: String?
 
     /// Reads a body.
     ///
@@ -48,8 +53,8 @@ struct PlanOrder: Sendable {
         rate = body.integer("rate", in: 1...1_000_000).map(Int.init) ?? rate
         reason = body.reason() ?? ""
         limit = body.integer("limit", in: 1...10_000_000).map(Int.init) ?? limit
-        edits = body.texts("set", atMost: 64)
-        codes = body.texts("codes", atMost: 64)
+        edits = body.texts("set", atMost: RequestEdit.maximumCount)
+        codes = body.texts("codes", atMost: Self.maximumCodes)
         let text = body.text("filter", count: 0...JSONBody.maximumByteCount)
         let times = ["since", "until"].compactMap { name in body.text(name, count: 1...64).map { "\(name):\($0)" } }
         expiry = Self.expiry(&body, now: now)
@@ -86,6 +91,15 @@ struct PlanOrder: Sendable {
             return nil
         }
         return .moment(moment)
+    }
+
+    /// The order, if a key may have written what it says.
+    ///
+    /// - Throws: 403 that says what the key may not do, and 422 for what is no change or no request.
+    func checked(by rights: PublishRights) throws(APIProblem) -> PlanOrder {
+        var order = self
+        order.claimedSource = try rights.check(edits: edits, replacement: value)
+        return order
     }
 
     /// The dead letters that are meant, in words beside the times.

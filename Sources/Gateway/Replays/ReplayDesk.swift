@@ -1,6 +1,7 @@
 import Basics
 import FanOut
 import HTTPServing
+import HubREST
 import Jobs
 import Kafka
 import Publishing
@@ -11,11 +12,13 @@ import Synchronization
 
 /// Plans and runs replays, and shows how they stand. Each of its functions blocks its thread, but for ``plan(_:)``.
 struct ReplayDesk: Sendable {
-    let context: JobContext
+    private(set) var context: JobContext
     let planning: FanOutPlanner.Configuration
+    /// The hubs that tenants may name.
+    let hubs: HubRoutes
     /// Calls that one worker has in flight at once, for the price of a plan.
     let callsAtOnce: Int
-    let answers: ResultAnswers
+    private(set) var answers: ResultAnswers
     /// True if results are found without reading their topic.
     let isSearchCheap: @Sendable () -> Bool
     /// Nil without `gateway.state_dir`: then nothing is planned here.
@@ -26,13 +29,20 @@ struct ReplayDesk: Sendable {
     let drafts = PlanDrafts()
     let runs = ReplayRuns()
 
+    /// The same, whose work ends by another condition, too. Not for runs, which go on when their call is answered.
+    func ending(when isOver: @escaping @Sendable () -> Bool) -> ReplayDesk {
+        var desk = self
+        (desk.context, desk.answers) = (context.ending(when: isOver), answers.ending(when: isOver))
+        return desk
+    }
+
     // MARK: Planning
 
     /// Checks an order for a plan, and returns the work for a thread: it makes the plan, and answers the call.
     func plan(_ call: OperatorCall) throws(APIProblem) -> (id: String, work: @Sendable () -> Void) {
         let store = try requireStore()
         let now = context.now()
-        let order = try PlanOrder(call, at: now)
+        let order = try PlanOrder(call, at: now).checked(by: PublishRights(publisher: call.publisher, hubs: hubs))
         var generator = SystemRandomNumberGenerator()
         var identifiers = RequestIdentifier()
         let id = identifiers.next(now: now, using: &generator)
@@ -77,7 +87,9 @@ struct ReplayDesk: Sendable {
         var header = header
         header.jobsOffset = log.end
         var plan = DeadLetterPlan(header, try header.manner().edits, log.history, context, path: path)
-        try plan.make(order.filter, codes: order.codes, named: order.places, replacement: order.value)
+        try plan.make(
+            order.filter, codes: order.codes, named: order.places, replacement: order.value,
+            claiming: order.claimedSource)
     }
 
     /// Everything known of a plan in a file, and of its job, with its price at a rate, or at its own.
@@ -85,21 +97,22 @@ struct ReplayDesk: Sendable {
         let plan = try ReplayPlanReader(path)
         let shown = ReplayJSON(
             header: plan.header, job: job, standing: runs.standing(of: plan.header.jobID), now: context.now())
-        return shown.whole(samples: try Self.samples(plan), rate: rate, callsAtOnce: callsAtOnce)
+        return shown.whole(samples: try samples(plan), rate: rate, callsAtOnce: callsAtOnce)
     }
 
     /// Some of the requests of a plan, evenly spread.
-    private static func samples(_ plan: ReplayPlanReader) throws(JobFailure) -> [ReplayItem] {
+    private func samples(_ plan: ReplayPlanReader) throws(JobFailure) -> [ReplayItem] {
         var (plan, samples) = (plan, [ReplayItem]())
         let step = max(1, plan.header.counts.requests / PlanMaker.sampleCount)
         while samples.count < PlanMaker.sampleCount, let item = try plan.nextItem() {
+            if context.isCancelled() { throw .cancelled }
             if item.number >= samples.count * step { samples.append(item) }
         }
         return samples
     }
 
     private func headers(of path: String, id: String) throws(JobFailure) -> HTTPFields {
-        let digest = try ReplayPlanReader.digest(path)
+        let digest = try ReplayPlanReader.digest(path, isCancelled: context.isCancelled)
         return ["Location": "/v1/replays/\(id)", "ETag": "\"\(digest)\"", "Cache-Control": "no-store"]
     }
 
@@ -192,7 +205,8 @@ struct ReplayDesk: Sendable {
         _ = try find(id, for: call.publisher)
         guard let path = store?.existingPath(of: id) else { throw .planElsewhere }
         return try APIProblem.catching { () throws(JobFailure) in
-            var rows = Leftovers(of: try ReplayPlanReader(path), job: try context.job(id))
+            var rows = Leftovers(
+                of: try ReplayPlanReader(path), job: try context.job(id), isCancelled: context.isCancelled)
             if let start { try rows.skip(to: start) }
             var (items, next): ([[UInt8]], Int64?) = ([], nil)
             while let row = try rows.next() {
@@ -230,6 +244,9 @@ struct ReplayDesk: Sendable {
             note(event)
         }
         let runner = prepared.runner(noting, planning, rate: order.rate.map(Double.init) ?? prepared.rate)
+        // Whoever runs it has it written, and may be another one than who has planned it.
+        let rights = PublishRights(publisher: call.publisher, hubs: hubs)
+        _ = try rights.check(edits: prepared.header.edits, replacement: prepared.header.replacement)
         let gone = prepared.gone.count
         let admission = runs.start(id, of: prepared.header.tenant, rest: rest) { standing in
             if case .failed(let problem) = standing.state {

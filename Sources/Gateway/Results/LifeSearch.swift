@@ -19,6 +19,11 @@ struct LifeSearch: Sendable {
         case nothing
     }
 
+    /// The same, whose work ends by another condition, too.
+    func ending(when isOver: @escaping @Sendable () -> Bool) -> LifeSearch {
+        LifeSearch(context: context.ending(when: isOver), answers: answers.ending(when: isOver), terms: terms)
+    }
+
     /// The results of a request that an asker may see, or nil for none. Others may have published under its id.
     func life(of id: String, for asker: Asker) throws(APIProblem) -> RequestLife? {
         let life = try APIProblem.catching { () throws(JobFailure) in

@@ -26,6 +26,11 @@ struct ResultDesk: Sendable {
     let answers: ResultAnswers
     let isIndexed: @Sendable () -> Bool
 
+    /// The same, whose work ends by another condition, too.
+    func ending(when isOver: @escaping @Sendable () -> Bool) -> ResultDesk {
+        ResultDesk(context: context.ending(when: isOver), answers: answers.ending(when: isOver), isIndexed: isIndexed)
+    }
+
     /// One page of results, newest first.
     func list(_ call: OperatorCall) throws(APIProblem) -> APIAnswer {
         let query = try call.query(Self.listNames)
@@ -105,6 +110,7 @@ struct ResultDesk: Sendable {
         let words = ["since", "until"].compactMap { name in query[name].map { "\(name):\($0)" } }
         let times = try CallerFilter(words.joined(separator: " "), at: context.now(), tenant: nil).filter
         let codes = query["code"]?.split(separator: ",").map(String.init) ?? []
+        guard codes.count <= PlanOrder.maximumCodes else { throw .invalid("code has at most \(PlanOrder.maximumCodes) codes.") }
         let page = try APIProblem.catching { () throws(JobFailure) in
             try context.deadLetters(times, codes: codes, limit: limit, after: query["cursor"], patience: Self.patience)
         }

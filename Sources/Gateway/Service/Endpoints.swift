@@ -27,6 +27,8 @@ protocol Endpoints: Sendable {
     /// Answers a call that finds, repairs or shows how workers are, before it returns or later, and waits for nothing. Called on any
     /// thread.
     func operate(_ call: OperatorCall)
+    /// Has work of milliseconds done for a key, on another thread, or returns the problem with which it is refused. Waits for nothing.
+    func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem?
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
     func start()
     /// Answers those who wait for states of requests with what is known, and those who come later at once. Called once, before
@@ -43,6 +45,10 @@ extension Endpoints {
     func publish(_ call: PublishCall) { call.reply.answer(APIProblem.notFound) }
     func answerLookup(_ call: LookupCall) { call.refuse(.notFound) }
     func operate(_ call: OperatorCall) { call.refuse(.notFound) }
+    func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem? {
+        job()
+        return nil
+    }
     func start() {}
     func endWaits() {}
     func settle() {}
@@ -60,11 +66,16 @@ struct APIEndpoints: Endpoints {
     private let lookups: LookupEndpoints
     private let reach: RetryReachMonitor
     private let operators: OperatorEndpoints
+    /// Work on calls that are long to read. One publisher uses two processors, and two leave a thread to others.
+    private let reading = JobThreads(
+        "pushfan-read", limits: JobThreads.Limits(threads: (all: 5, key: 2, tenant: 3), places: (all: 512, key: 128, tenant: 256))
+    )
 
     /// Makes endpoints that send nothing yet. It fails for settings with which no device can be registered, or that Kafka's
-    /// client refuses.
+    /// client refuses. Answers that are held open share the places of `held`.
     init(
-        _ configuration: GatewayConfiguration, lanes: HubLanes, users: UsersSource?, services: GatewayServices
+        _ configuration: GatewayConfiguration, lanes: HubLanes, users: UsersSource?, held: HeldAnswers,
+        services: GatewayServices
     ) throws(GatewayFailure) {
         let pattern: UserTag.Pattern
         do throws(UserTag.Pattern.Problem) {
@@ -88,13 +99,15 @@ struct APIEndpoints: Endpoints {
             [producer = sending.producer, topic = configuration.topics.control] (record, moment, report) throws(KafkaError) in
             try producer.write(record, to: topic, at: moment, report: report)
         }
-        operators = try OperatorEndpoints(configuration, services: services) {
+        operators = try OperatorEndpoints(configuration, services: services, held: held) {
             [producer = sending.producer, topic = configuration.topics.history] record in
             // A minute that is lost is a gap, which the next start of a gateway shows.
             try? producer.write(record, to: topic) { _ in }
         }
         lookups = LookupEndpoints(
-            RequestLookup { [operators] (request, search, then) in operators.trace(request, search: search, then: then) },
+            RequestLookup(held: held) { [operators] (request, search, then) in
+                operators.trace(request, search: search, then: then)
+            },
             cancelling: cancelling, topics: Set(configuration.requestTopics.all),
             read: { [records] (place, asker, then) in records.read(place, for: asker, then: then) },
             search: { [operators] (id, asker, then) in operators.searchLife(of: id, for: asker, then: then) },
@@ -102,7 +115,8 @@ struct APIEndpoints: Endpoints {
         notify = NotifyRoute(configuration, users: tags, sending: sending, messages: messages)
         idempotency = Idempotency(configuration.idempotencyFile.map { AnswerFile($0, services: services) }, services: services)
         publishing = try PublishRoute(
-            configuration, producer: sending.producer, idempotency: idempotency, lookups: lookups, services: services)
+            configuration, producer: sending.producer, threads: reading, idempotency: idempotency, lookups: lookups,
+            services: services)
         reach = RetryReachMonitor(RetryReach(offsets: configuration.dedupeReach), log: services.log) {
             [producer = sending.producer, topics = configuration.requestTopics] () throws(KafkaError) in
             try TopicRate(of: topics, asking: producer.current)
@@ -121,6 +135,8 @@ struct APIEndpoints: Endpoints {
 
     func publish(_ call: PublishCall) { publishing.answer(call) }
 
+    func work(for key: String, job: @escaping @Sendable () -> Void) -> APIProblem? { reading.put(for: key, job) }
+
     func operate(_ call: OperatorCall) { operators.answer(call) }
 
     func answerLookup(_ call: LookupCall) { lookups.answer(call) }
@@ -132,6 +148,7 @@ struct APIEndpoints: Endpoints {
             operators.tick()
         }
         records.start()
+        reading.start()
         idempotency.start()
         reach.start()
     }
@@ -148,6 +165,7 @@ struct APIEndpoints: Endpoints {
 
     func stop() {
         reach.stop()
+        reading.stop()
         operators.stop()
         records.stop()
         lookups.lookup.unfollow()

@@ -9,8 +9,8 @@ import Users
 
 /// Serves apps and back ends: signs them in, and answers the routes of `/api` and `/v1`.
 ///
-/// Two server threads read requests; one thread checks passwords, four call the hub, one writes to Kafka, one reads results and four
-/// single records, as texts of secure push. Whatever waits is a suspended connection and no thread.
+/// Two server threads receive requests, and read small ones; five read and check others. One thread checks passwords, four call the hub, one
+/// writes to Kafka, one reads results and four single records, as texts of secure push. Whatever waits is a suspended connection and no thread.
 public final class GatewayService: Sendable {
     /// File descriptors for all but its connections: those of the lanes and of the probes, Kafka's and the files.
     private static let otherDescriptors = 384
@@ -52,7 +52,9 @@ public final class GatewayService: Sendable {
         services.docsURL = configuration.docsURL
         try self.init(configuration, services: services, checkKey: checkKey, checkBatch: checkBatch, page: page) {
             [services] (lanes, users) throws(GatewayFailure) -> any Endpoints in
-            try APIEndpoints(configuration, lanes: lanes, users: users, services: services)
+            try APIEndpoints(
+                configuration, lanes: lanes, users: users,
+                held: HeldAnswers(connections: Self.connectionCount(with: Self.descriptors)), services: services)
         }
     }
 
@@ -86,7 +88,7 @@ public final class GatewayService: Sendable {
         let routes = Routes(
             signIn: signIn, endpoints: endpoints, services: services, checkKey: checkKey, checkBatch: checkBatch,
             proxies: proxies, page: page)
-        let serving = Self.serving(configuration.listen, routes: routes, descriptors: DescriptorLimit.current()?.soft ?? .max)
+        let serving = Self.serving(configuration.listen, routes: routes, descriptors: Self.descriptors)
         let server = HTTPServer(serving) { request, responder in routes.answer(request, with: responder) }
         services.metrics.readWaiting { [weak server] in server?.waitingCount }
         self.configuration = configuration
@@ -160,12 +162,20 @@ public final class GatewayService: Sendable {
     /// What it serves with: as many connections as the descriptors allow.
     static func serving(_ listen: String, routes: Routes, descriptors: Int = .max) -> HTTPServerConfiguration {
         var serving = limits(listen)
-        serving.maximumConnections = max(16, serving.maximumConnections - max(0, descriptorsNeeded - descriptors))
+        serving.maximumConnections = connectionCount(with: descriptors)
         serving.admission = { routes.admit($0) }
         serving.overload = { routes.overload($0) }
         serving.refusal = { routes.refusal($0) }
         return serving
     }
+
+    /// The connections that it takes with so many descriptors.
+    static func connectionCount(with descriptors: Int) -> Int {
+        max(16, limits("").maximumConnections - max(0, descriptorsNeeded - descriptors))
+    }
+
+    /// The descriptors that this process may have.
+    private static var descriptors: Int { DescriptorLimit.current()?.soft ?? .max }
 
     private static func limits(_ listen: String) -> HTTPServerConfiguration {
         var serving = HTTPServerConfiguration(listen: listen)

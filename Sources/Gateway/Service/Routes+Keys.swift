@@ -13,13 +13,16 @@ extension Routes {
     ///
     /// - Throws: 401, 403 or 429.
     func holder(of request: HTTPServerRequest) throws(APIProblem) -> KeyHolder {
+        let client = proxies.client(of: request)
         if let page, let secret = session(of: request) {
             if let problem = page.crossSiteProblem(of: request) { throw problem }
             let publisher = try page.sessions.check(secret).publisher
-            return KeyHolder(publisher: publisher) { [sessions = page.sessions] in sessions.isOpen(secret, for: publisher) }
+            return KeyHolder(publisher: publisher, client: client) { [sessions = page.sessions] in
+                sessions.isOpen(secret, for: publisher)
+            }
         }
-        let outcome = checkKey(Self.authorization(of: request), proxies.client(of: request))
-        return KeyHolder(publisher: try outcome.publisher(orRefuse: keyProblem(of: request) ?? .keyWrong))
+        let outcome = checkKey(Self.authorization(of: request), client)
+        return KeyHolder(publisher: try outcome.publisher(orRefuse: keyProblem(of: request) ?? .keyWrong), client: client)
     }
 
     /// The secret of a session in a call without a key. A key counts more than a cookie, which browsers add by themselves.

@@ -115,7 +115,7 @@ struct Routes: Sendable {
             signIn(request, of: kind, reply: reply) { [endpoints, checkBatch] holder in
                 guard let kind else { return reply.answer(route.noMediaType) }
                 endpoints.publish(
-                    PublishCall(kind: kind, request: request, publisher: holder.publisher, checkBatch: checkBatch, reply: reply))
+                    PublishCall(kind: kind, request: request, by: holder, checkBatch: checkBatch, reply: reply))
             }
         case .route(.request(let route)):
             signIn(request, reply: reply) { [endpoints] in
@@ -146,8 +146,12 @@ struct Routes: Sendable {
             then(try holder(of: request))
         } catch {
             guard let burst = error.burst, case .batch(let form)? = kind else { return reply.answer(error) }
-            let count = (try? Batch(request.body, form: form))?.items.count ?? 0
-            reply.answer(count > burst ? .batchBeyondRate(burst) : error)
+            let key = PresentedKey(authorization: Self.authorization(of: request))?.id ?? ""
+            let problem = endpoints.work(for: key) {
+                let count = (try? Batch(request.body, form: form))?.items.count ?? 0
+                reply.answer(count > burst ? .batchBeyondRate(burst) : error)
+            }
+            if let problem { reply.answer(problem) }
         }
     }
 }

@@ -66,13 +66,16 @@ package final class IndexKeeper: Sendable {
         }
     }
 
-    /// Lets the index answer a query, without a broker. Returns nil while it is not current.
-    func answer<Answer>(_ question: (ResultIndex) throws(SQLiteError) -> Answer) -> Answer? {
+    /// Lets the index answer a query, without a broker. Returns nil while it is not current, and once `isOver` has ended the query.
+    func answer<Answer>(
+        unless isOver: @escaping @Sendable () -> Bool = { false }, question: (ResultIndex) throws(SQLiteError) -> Answer
+    ) -> Answer? {
         let known = state.withLock { $0 }
         guard case .current = known.condition, !known.isUseless, let mark = known.mark, FileMark(path: path) == mark
         else { return nil }
         do throws(SQLiteError) {
             let index = try ResultIndex(asking: path, epoch: known.epoch)
+            index.database.interrupt(when: isOver)
             return try index.ask { () throws(SQLiteError) in try question(index) }
         } catch {
             if error.isDamage { state.withLock { $0.isUseless = true } }

@@ -66,7 +66,7 @@ struct IndexTail {
             guard isInOrder else { throw .flaw(.otherRecords) }
             if !isFound, result == .empty, !pending.isEmpty { break }
         }
-        while reader.nextEvent() != nil {}
+        guard !isMissing() else { return false }
         let isSame = try IndexFailure.database { () throws(SQLiteError) in
             if pending.isEmpty { return true }
             return try index.add(IndexRows(pending))
@@ -75,6 +75,15 @@ struct IndexTail {
         pending = RecordBatch()
         if nextRefresh.hasPassed { try refreshPartitions() }
         return !end.hasPassed
+    }
+
+    /// True once the library has said that a partition is missing: the topic may be there again, and be another.
+    private func isMissing() -> Bool {
+        var isMissing = false
+        while let event = reader.nextEvent() {
+            if case .log(let line) = event, line.missingPartition?.topic == reader.topic { isMissing = true }
+        }
+        return isMissing
     }
 
     private mutating func refreshPartitions() throws(IndexFailure) {

@@ -13,22 +13,27 @@ extension ResultIndex {
 
     /// The newest results that match, oldest first.
     func newest(_ limit: Int, _ filter: ResultFilter) throws(SQLiteError) -> [ResultRecord] {
-        try results(limit, matching: filter, after: nil).reversed()
+        let (found, isCut) = try results(limit, matching: filter, after: nil)
+        // A list of the newest has no place from which it could go on.
+        if isCut { throw .interruption }
+        return found.reversed()
     }
 
-    /// A page of the results that match, newest first, and the place of the next one.
+    /// A page of the results that match, newest first, and the place of the next one. One that has a next page and is not full was
+    /// interrupted, and has what was found until then.
     func page(
         _ limit: Int, matching filter: ResultFilter, after cursor: ResultCursor?
     ) throws(SQLiteError) -> (results: [ResultRecord], next: ResultCursor?) {
         let limit = max(1, limit)
-        let found = try results(limit.addingSaturated(1), matching: filter, after: cursor)
-        guard found.count > limit else { return (found, nil) }
+        let (found, isCut) = try results(limit.addingSaturated(1), matching: filter, after: cursor)
+        guard found.count > limit else { return (found, isCut ? found.last.map { ResultCursor($0) } : nil) }
         return (found.dropLast(), ResultCursor(found[limit - 1]))
     }
 
+    /// The newest results that match, newest first. One interrupted has what was found until then, and fails without any.
     private func results(
         _ limit: Int, matching filter: ResultFilter, after cursor: ResultCursor?
-    ) throws(SQLiteError) -> [ResultRecord] {
+    ) throws(SQLiteError) -> (found: [ResultRecord], isCut: Bool) {
         let condition = try IndexCondition(filter, in: database)
         let place = cursor == nil ? "" : "AND (time, topic_partition, topic_offset) < (?, ?, ?)"
         let rows = try database.prepare(
@@ -46,10 +51,15 @@ extension ResultIndex {
         try rows.bind(Int64(limit), at: last)
         var packs = try PackReader(database)
         var found: [ResultRecord] = []
-        while try rows.step() {
-            if let result = try packs.result(of: rows) { found.append(result) }
+        do throws(SQLiteError) {
+            while try rows.step() {
+                if let result = try packs.result(of: rows) { found.append(result) }
+            }
+        } catch {
+            guard error.isInterruption, !found.isEmpty else { throw error }
+            return (found, true)
         }
-        return found
+        return (found, false)
     }
 
     /// Counts the results that match by their states.

@@ -12,14 +12,15 @@ extension ResultAnswers {
     ///   - limit: The most results, at least 1.
     ///   - filter: The results that are wanted.
     ///   - cursor: The place behind which the page begins, or nil for the newest result.
-    ///   - patience: The time after which reading the topic ends with what was found until then, and with where to go on.
+    ///   - patience: The time after which reading the topic ends with what was found until then, and with where to go on. A query of an index
+    ///     that is kept does so where the job is cancelled, if it has found anything.
     /// - Returns: The page, and how far the search went.
     /// - Throws: The topic cannot be read.
     package func page(
         _ limit: Int, _ filter: ResultFilter, after cursor: ResultCursor?, patience: Duration
     ) throws(JobFailure) -> ResultPage {
         let kept = keeper?.counts
-        let known = try known { index throws(SQLiteError) -> ((results: [ResultRecord], next: ResultCursor?), Int) in
+        let known = try known { index throws(SQLiteError) in
             let page = try index.page(limit, matching: filter, after: cursor)
             if let kept { return (page, kept.records) }
             return (page, try index.recordCount())
@@ -27,9 +28,11 @@ extension ResultAnswers {
         guard let (page, count) = known else {
             return try scannedPage(limit, matching: filter, after: cursor, patience: patience)
         }
+        let isCut = page.next != nil && page.results.count < max(1, limit)
+        let since = isCut ? page.results.last?.timestamp : filter.since
         let extent = SearchExtent(
-            source: .index, since: filter.since.map { Timestamp(milliseconds: $0) }, records: count,
-            of: count + (kept?.behind ?? 0), isComplete: true)
+            source: .index, since: since.map { Timestamp(milliseconds: $0) }, records: count,
+            of: count + (kept?.behind ?? 0), isComplete: !isCut)
         return ResultPage(results: page.results, next: page.next, searched: extent)
     }
 

@@ -34,10 +34,23 @@ package struct ResultAnswers: Sendable {
         self.keeper = keeper
     }
 
+    private init(_ context: JobContext, index: IndexedResults?, keeper: IndexKeeper?) {
+        self.context = context
+        scan = TopicScan(context, topic: context.topics.results)
+        (self.index, self.keeper) = (index, keeper)
+    }
+
+    /// The same, for queries that end by another condition, too: of the topic and of an index that is kept.
+    package func ending(when isOver: @escaping @Sendable () -> Bool) -> ResultAnswers {
+        ResultAnswers(context.ending(when: isOver), index: index, keeper: keeper)
+    }
+
     /// Lets the index answer. Returns nil when there is none, or it is of no use now.
     func known<Answer>(_ question: (ResultIndex) throws(SQLiteError) -> Answer) throws(JobFailure) -> Answer? {
-        if let keeper { return keeper.answer(question) }
-        return try index?.answer(question)
+        guard let keeper else { return try index?.answer(question) }
+        if let answer = keeper.answer(unless: context.isCancelled, question: question) { return answer }
+        if context.isCancelled() { throw .cancelled }
+        return nil
     }
 
     /// Finds the newest results that match, oldest first.

@@ -98,7 +98,9 @@ package final class ResultTracer {
     private func take(from keeper: IndexKeeper?, of request: TracedRequest, into trace: inout FinalTrace) -> Bool {
         guard let keeper, let counts = keeper.counts else { return false }
         let empty = RequestLife(id: request.id, isVisible: request.isOwn)
-        let found = keeper.answer { index throws(SQLiteError) in try index.life(empty, in: ResultFilter()) }
+        let found = keeper.answer(unless: context.isCancelled) { index throws(SQLiteError) in
+            try index.life(empty, in: ResultFilter())
+        }
         guard let found else { return false }
         for result in found.own { trace.take(result) }
         return counts.behind == 0

@@ -38,4 +38,11 @@ package struct JobContext: Sendable {
         self.progress = progress
         self.note = note
     }
+
+    /// The same, for a job that ends by another condition, too.
+    package func ending(when isOver: @escaping @Sendable () -> Bool) -> JobContext {
+        var context = self
+        context.isCancelled = { [isCancelled] in isCancelled() || isOver() }
+        return context
+    }
 }

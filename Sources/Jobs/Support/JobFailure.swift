@@ -53,6 +53,8 @@ package enum ReplacementFault: Sendable, Equatable {
     case notOnePlace
     /// It is no valid request, as it stands or with the changes.
     case invalidRequest
+    /// It names a source that is neither its author's nor the letter's.
+    case foreignSource
 }
 
 /// The reason why a job cannot go on. The caller chooses the words for it.

@@ -5,8 +5,7 @@ struct FieldReader {
     typealias Node = JSONDocument.Node
     typealias Text = JSONDocument.Text
 
-    /// A hostile record may be wrong in ten thousand places. The first ones say enough.
-    static let maximumFaults = 32
+    static let maximumFaults = RequestFault.maximumCount
 
     /// The first faults, at most 32.
     private(set) var faults: [RequestFault] = []

@@ -1,5 +1,8 @@
 /// One thing that is wrong with a request that could be read.
 public struct RequestFault: Sendable, Equatable {
+    /// The most faults that are named of one request or call. A hostile one may be wrong in ten thousand places.
+    public static let maximumCount = 32
+
     /// The class of the fault.
     public var code: ErrorCode
     /// The JSON Pointer (RFC 6901) of what is wrong, empty for the record as a whole.
@@ -12,6 +15,14 @@ public struct RequestFault: Sendable, Equatable {
         self.code = code
         self.pointer = pointer
         self.message = message
+    }
+}
+
+extension [RequestFault] {
+    /// Adds a fault to the first of a call, which say enough. Beyond them it is not even made: its pointer takes a way through all that
+    /// stands before it.
+    public mutating func note(_ fault: @autoclosure () -> RequestFault) {
+        if count < RequestFault.maximumCount { append(fault()) }
     }
 }
 

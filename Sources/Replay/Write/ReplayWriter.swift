@@ -15,11 +15,15 @@ public struct ReplayWriter: Sendable {
         /// The end of their use, or nil for as long as the originals are of use.
         public var expiry: NewExpiry?
 
+        /// The tenant whose originals alone are repeated, whatever their results say, or nil for those of all.
+        public var tenant: String?
+
         /// A manner.
-        public init(author: ReplayAuthor, edits: [RequestEdit] = [], expiry: NewExpiry? = nil) {
+        public init(author: ReplayAuthor, edits: [RequestEdit] = [], expiry: NewExpiry? = nil, tenant: String? = nil) {
             self.author = author
             self.edits = edits
             self.expiry = expiry
+            self.tenant = tenant
         }
 
         /// The words of a lineage about the changes.
@@ -76,6 +80,8 @@ public struct ReplayWriter: Sendable {
             topic: place.topic, partition: place.partition, offset: place.offset, timestamp: time ?? Timestamp(milliseconds: 0))
         guard reader.read(value, headers: headers, origin: origin, into: &original) == .request else { return .invalid }
         guard wanted.id == nil || wanted.id == original.document.string(original.id) else { return .gone }
+        // A result that names the tenant may name another's record.
+        guard manner.tenant == nil || manner.tenant == original.tenant.map({ original.document.string($0) }) else { return .gone }
         body = reader.body(of: original.document, headers: headers)
         if manner.expiry == nil, let end = original.expiresAt, end <= now { return .expired }
         if case .moment(let end) = manner.expiry, end <= now { return .expired }

@@ -12,6 +12,10 @@ public struct RequestEdit: Sendable, Equatable {
     public static let fields = [
         "hub", "priority", "collapse_key", "not_before", "message", "payloads", "template", "options", "labels",
     ]
+    /// The most changes of one replay, all of which are looked for in each object of a request.
+    public static let maximumCount = 64
+    /// The most names of a path. No request has values deeper inside.
+    public static let maximumDepth = JSONDocument.maximumDepth
     /// Fields whose contents are the publisher's alone. A lineage names them without their values.
     private static let confidential = ["message", "payloads", "template"]
 
@@ -19,6 +23,9 @@ public struct RequestEdit: Sendable, Equatable {
     public let path: [String]
     /// The new value as JSON. Nil removes the field.
     public let json: [UInt8]?
+
+    /// True if it changes what devices show, which is what a publisher says.
+    public var changesContent: Bool { path.first.map(Self.confidential.contains) ?? false }
 
     /// Reads `field=value` or `field.inner=value`.
     ///
@@ -29,7 +36,12 @@ public struct RequestEdit: Sendable, Equatable {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw Fault(reason: "expected FIELD=VALUE, such as options.max_attempts=8")
         }
-        path = text[..<equals].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        // To write a value, one function calls itself for each name.
+        path = text[..<equals].split(separator: ".", maxSplits: Self.maximumDepth, omittingEmptySubsequences: false)
+            .map(String.init)
+        guard path.count <= Self.maximumDepth else {
+            throw Fault(reason: "a request has no value behind more than \(Self.maximumDepth) names")
+        }
         guard let field = path.first, Self.fields.contains(field), !path.contains("") else {
             throw Fault(reason: "this field cannot be changed; those that can are \(Self.fields.joined(separator: ", "))")
         }

@@ -18,14 +18,7 @@ final class GatewayCrew: Sendable {
     ///   - environment: The gateways' environment.
     /// - Throws: The key could not be made.
     init(_ load: HTTPLoad, program: String, folder: String, environment: [String: String]) throws {
-        let log = "\(folder)/keys.log"
-        try ChildProcess.run(
-            "pushfan keys create", [program, "keys", "create", "--file", "\(folder)/keys", "--scope", "publish"],
-            environment: environment, log: log, within: .seconds(20))
-        let words = try String(contentsOfFile: log, encoding: .utf8).split(whereSeparator: \.isWhitespace)
-        guard let key = words.first(where: { $0.hasPrefix("pf_") }) else { throw SuiteError.failed("no key was printed: \(log)") }
-        try FileManager.default.removeItem(atPath: log)
-        self.key = String(key)
+        key = try Self.makeKey(["--scope", "publish"], program: program, folder: folder, environment: environment)
         let answers = "\(folder)/\(Self.answers)"
         try FileManager.default.createDirectory(atPath: answers, withIntermediateDirectories: true)
         gateways = try (1...load.gateways).map { number in
@@ -34,8 +27,24 @@ final class GatewayCrew: Sendable {
             if load.keepsAnswers { environment["PUSHFAN_GATEWAY_IDEMPOTENCY_FILE"] = "\(answers)/g\(number).sqlite" }
             return try GatewayProcess("g\(number)", program: program, folder: folder, environment: environment)
         }
-        publisher = HTTPPublisher(load, gateways: gateways, key: self.key)
+        publisher = HTTPPublisher(load, gateways: gateways, key: key)
         journal = "\(folder)/http-calls.log"
+    }
+
+    /// Adds an API key with these terms to the keys file of a folder.
+    ///
+    /// - Throws: The key could not be made.
+    static func makeKey(
+        _ terms: [String], program: String, folder: String, environment: [String: String]
+    ) throws -> String {
+        let log = "\(folder)/keys.log"
+        try ChildProcess.run(
+            "pushfan keys create", [program, "keys", "create", "--file", "\(folder)/keys"] + terms,
+            environment: environment, log: log, within: .seconds(20))
+        let words = try String(contentsOfFile: log, encoding: .utf8).split(whereSeparator: \.isWhitespace)
+        guard let key = words.first(where: { $0.hasPrefix("pf_") }) else { throw SuiteError.failed("no key was printed: \(log)") }
+        try FileManager.default.removeItem(atPath: log)
+        return String(key)
     }
 
     /// The folder of the files of answers, in that of the scenario.

@@ -45,6 +45,9 @@ final class GatewayProcess: Sendable {
     /// Whether it says that it can work.
     var isReady: Bool { HTTPProbe.ask(port: probePort, "/readyz")?.status == 200 }
 
+    /// The most memory that the process has had so far, bytes; nil while none runs.
+    var peakMemory: Int? { state.withLock { $0.child }?.peakMemory }
+
     /// Kills the process with SIGKILL, unless it has ended.
     func kill() {
         guard let child = running else { return }

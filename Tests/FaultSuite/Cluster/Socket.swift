@@ -18,10 +18,12 @@ struct Socket: Sendable {
         return made
     }
 
-    /// A connection to a port.
-    static func connected(port: UInt16) throws -> Socket {
+    /// A connection to a port, from 127.0.0.`host`.
+    static func connected(port: UInt16, from host: UInt8 = 1) throws -> Socket {
         let made = try make()
-        guard withAddress(port, { connect(made.descriptor, $0, $1) }) == 0 else {
+        guard host == 1 || withAddress(0, host: host, { bind(made.descriptor, $0, $1) }) == 0,
+            withAddress(port, { connect(made.descriptor, $0, $1) }) == 0
+        else {
             let reason = errno
             made.close()
             throw SuiteError.system("connecting to port \(port)", reason)
@@ -76,6 +78,15 @@ struct Socket: Sendable {
         return bytes
     }
 
+    /// Whether the other side has closed, without a wait. What it sent before is read and dropped.
+    var hasEnded: Bool {
+        var buffer = [UInt8](repeating: 0, count: 1 << 14)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT)) }
+            if count <= 0 { return count == 0 || (errno != EAGAIN && errno != EINTR) }
+        }
+    }
+
     /// Writes everything; false when the other side is gone.
     func write(_ bytes: [UInt8]) -> Bool {
         var written = 0
@@ -114,11 +125,13 @@ struct Socket: Sendable {
         return Socket(descriptor: descriptor)
     }
 
-    private static func withAddress(_ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    private static func withAddress(_ port: UInt16, host: UInt8 = 1, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32)
+        -> Int32
+    {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_addr.s_addr = (0x7f00_0000 | UInt32(host)).bigEndian
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }

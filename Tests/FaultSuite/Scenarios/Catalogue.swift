@@ -5,7 +5,7 @@ enum Catalogue {
         workerScenarios + membershipScenarios + protocolScenarios + hubScenarios + lossScenarios + hubConnectionScenarios
         + severalHubsScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios + replayScenarios
         + recordScenarios + memoryScenarios + machineScenarios + failpointScenarios + upgradeScenarios + sabotageScenarios
-        + gatewayScenarios + brokerScenarios + gatewayBrokerScenarios + clusterScenarios
+        + gatewayScenarios + tenantScenarios + brokerScenarios + gatewayBrokerScenarios + clusterScenarios
 
     /// This part of the scenarios that the command line asks for.
     ///

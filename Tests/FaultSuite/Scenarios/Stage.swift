@@ -22,6 +22,8 @@ final class Stage: Sendable {
 
     /// The environment of commands that an operator runs.
     private let operatorEnvironment: [String: String]
+    /// The environment of gateways.
+    let gatewayEnvironment: [String: String]
 
     private struct State {
         var random: SeededGenerator
@@ -35,6 +37,7 @@ final class Stage: Sendable {
         var pauses: [(begin: Int64, wait: Int64)] = []
         var secondHubOutage: ClosedRange<Int64>?
         var peakMemory: Int?
+        var measured: [[String]] = []
     }
 
     private let state: Mutex<State>
@@ -72,9 +75,9 @@ final class Stage: Sendable {
             environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString(key: "d2l0aGRyYXdu")
             environment["PUSHFAN_HUB_SECONDARY_KEY"] = Hub.key
         }
-        var gatewayEnvironment = environment
-        gatewayEnvironment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] =
-            broker.address(isProxied: scenario.overHTTP?.isBehindProxy ?? false)
+        let gatewayAddress = broker.address(isProxied: scenario.overHTTP?.isBehindProxy ?? false)
+        let gatewayEnvironment = environment.merging(["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS": gatewayAddress]) { $1 }
+        self.gatewayEnvironment = gatewayEnvironment
         gatewayCrew = try scenario.overHTTP.map {
             try GatewayCrew($0, program: suite.program, folder: folder, environment: gatewayEnvironment)
         }
@@ -333,6 +336,12 @@ final class Stage: Sendable {
 
     /// The most memory that any worker had that ran to the end, bytes; nil where none did.
     var peakMemory: Int? { state.withLock { $0.peakMemory } }
+
+    /// Takes down a table of what was measured: the columns' names, and the rows.
+    func noteMeasured(_ table: [[String]]) { state.withLock { $0.measured = table } }
+
+    /// The table that was taken down.
+    var measured: [[String]] { state.withLock { $0.measured } }
 
     /// Ends everything, in whatever state it is.
     func end() {

@@ -1,6 +1,7 @@
 import Kafka
 import PushModel
 import Replay
+import ResultQuery
 
 /// A record of the dead-letter topic, and what it was before a worker gave it up (page Requests).
 struct DeadLetter {
@@ -54,6 +55,18 @@ struct DeadLetter {
     func edited(_ edits: [RequestEdit], replacement: [UInt8]? = nil) -> [UInt8]? {
         guard !edits.isEmpty || replacement != nil else { return value }
         return (replacement ?? value).flatMap { Self.edited($0, edits, topic: topic) }
+    }
+
+    /// True if the record says that it is of this source: in a header, in its value, or in quotes in a value that is no JSON.
+    func names(source: String) -> Bool {
+        let text = Array(source.utf8)
+        if headers.contains(where: { $0.name.elementsEqual("ce_source".utf8) && $0.value == text }) { return true }
+        guard let value else { return false }
+        var document = JSONDocument()
+        if (try? document.read(value.span)) != nil { return document.text("source", of: document.root) == source }
+        var quoted = ByteWriter()
+        quoted.append(json: source)
+        return value.firstRange(of: quoted.bytes) != nil
     }
 
     /// A value with changes, or nil when it is no request, before or with them.

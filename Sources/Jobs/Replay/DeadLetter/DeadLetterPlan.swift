@@ -50,16 +50,18 @@ package struct DeadLetterPlan {
     ///   - codes: The reasons for which they could not be understood.
     ///   - named: The letters themselves, in the topic of dead letters. Nothing else is read then. Empty for all.
     ///   - replacement: A request in place of the value of the only one that is named.
+    ///   - source: A source that the replacement names, which the letter must name, too. Nil for one that may stand there in any case.
     /// - Throws: `replacement`, the file cannot be written, the job was cancelled, or Kafka fails. Then there is no file.
     package mutating func make(
-        _ range: ResultFilter, codes: [String] = [], named: Set<Original> = [], replacement: [UInt8]? = nil
+        _ range: ResultFilter, codes: [String] = [], named: Set<Original> = [], replacement: [UInt8]? = nil,
+        claiming source: String? = nil
     ) throws(JobFailure) {
         if let replacement { try replace(by: replacement, count: named.count) }
         let file = try LineFile(path)
         if named.isEmpty {
             try readTopic(range, codes: codes, into: file)
         } else {
-            try read(named, range: range, codes: codes, into: file)
+            try read(named, range: range, codes: codes, claiming: source, into: file)
         }
         try addItems(file)
         try file.finish(header: header.json, isCancelled: context.isCancelled)
@@ -90,7 +92,7 @@ package struct DeadLetterPlan {
 
     /// Reads single letters. What stands in another topic is none, whoever names it.
     private mutating func read(
-        _ named: Set<Original>, range: ResultFilter, codes: [String], into file: LineFile
+        _ named: Set<Original>, range: ResultFilter, codes: [String], claiming source: String?, into file: LineFile
     ) throws(JobFailure) {
         let context = context
         let originals = try JobFailure.naming(.readOriginals) { () throws(KafkaError) in
@@ -108,6 +110,7 @@ package struct DeadLetterPlan {
             }
             if let record, original.mayBe(Original(at: place, publishedAt: record.publishedAt)) {
                 found = place
+                if let source, DeadLetter(record)?.names(source: source) != true { throw .replacement(.foreignSource) }
                 if range.covers(record.timestamp ?? 0) { take(record, at: place, codes: codes, into: file) }
             } else {
                 leave(original, reason: .gone, into: file)

@@ -120,8 +120,9 @@ package final class LineReader {
     /// The place of the next line, in bytes from the beginning.
     package var position: Int64 { base + Int64(index) }
 
-    /// Goes on at a place that `position` has given, or any other.
+    /// Goes on at a place that `position` has given, or any other. Fails with `cursor` for one that the file does not have.
     package func seek(to position: Int64) throws(JobFailure) {
+        guard position >= 0, position <= lseek(descriptor, 0, SEEK_END) else { throw .cursor }
         guard lseek(descriptor, off_t(position), SEEK_SET) >= 0 else { throw Self.failure(path) }
         (chunk, index, isAtEnd, base) = ([], 0, false, position)
     }

@@ -139,15 +139,25 @@ package struct ReplayPlanHeader: Sendable, Equatable {
 
     /// The manner in which the new requests are written.
     package func manner() throws(JobFailure) -> ReplayWriter.Manner {
+        ReplayWriter.Manner(
+            author: ReplayAuthor(jobID: jobID, actor: actor, reason: reason), edits: try RequestEdit.read(edits), expiry: expiry,
+            tenant: tenant)
+    }
+}
+
+extension RequestEdit {
+    /// Reads edits as they were typed.
+    ///
+    /// - Throws: The first that is none.
+    package static func read(_ texts: [String]) throws(JobFailure) -> [RequestEdit] {
         var read: [RequestEdit] = []
-        for text in edits {
-            do throws(RequestEdit.Fault) {
+        for text in texts {
+            do throws(Fault) {
                 read.append(try RequestEdit(text))
             } catch {
                 throw .edit(text, error)
             }
         }
-        return ReplayWriter.Manner(
-            author: ReplayAuthor(jobID: jobID, actor: actor, reason: reason), edits: read, expiry: expiry)
+        return read
     }
 }

@@ -32,13 +32,15 @@ package struct Leftovers {
 
     private var plan: ReplayPlanReader
     private let job: JobLog.Job?
+    private let isCancelled: () -> Bool
     /// The next line stands where a caller said.
     private var isAtCursor = false
 
-    /// Leftovers of a plan that was not read yet. Without a job it was never run.
-    package init(of plan: ReplayPlanReader, job: JobLog.Job?) {
+    /// Leftovers of a plan that was not read yet. Without a job it was never run. `isCancelled` is asked at each line, and ends the reading.
+    package init(of plan: ReplayPlanReader, job: JobLog.Job?, isCancelled: @escaping () -> Bool = { false }) {
         self.plan = plan
         self.job = job
+        self.isCancelled = isCancelled
     }
 
     /// The place in the plan's file of the request that was read last, in bytes.
@@ -53,6 +55,7 @@ package struct Leftovers {
     /// The next request, or nil at the end.
     package mutating func next() throws(JobFailure) -> Row? {
         while let line = try line() {
+            if isCancelled() { throw .cancelled }
             switch line {
             case .left(let left):
                 return Row(
