@@ -1,8 +1,8 @@
 /// The caller of `/v1` whose key is right: a back end with its key, or the page with the cookie of a session.
 struct KeyHolder: Sendable {
     let publisher: Publisher
-    /// Says whether the session still is there, with the same rights. Nil for a key.
-    var isStillThere: (@Sendable () -> Bool)?
+    /// Says if the key or the session still is there, with the same rights.
+    let isStillThere: @Sendable () -> Bool
 }
 
 extension KeySignIn.Outcome {

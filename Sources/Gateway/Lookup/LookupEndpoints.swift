@@ -18,6 +18,8 @@ struct LookupCall: Sendable {
     let answer: @Sendable (APIAnswer) -> Void
     /// Begins an answer whose body is written later.
     let stream: EventStreaming
+    /// Has its caller looked at while it waits.
+    var holding: Holding = { _ in {} }
 
     func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
 }
@@ -143,7 +145,7 @@ struct LookupEndpoints: Sendable {
             }
             return searchLife(of: key.id, beside: key, query: query, until: deadline, for: call)
         }
-        _ = lookup.watch(key, until: deadline) { ending in
+        _ = lookup.watch(key, until: deadline, holding: call.holding) { ending in
             switch ending {
             case .request(let request): answer(request, applied: applied, to: call)
             case .stopping(let request): answer(request, applied: nil, to: call)
@@ -265,13 +267,14 @@ extension LookupEndpoints {
     /// Answers a call of `POST /v1/requests` that prefers to wait, once its record is written: 200 with the final result, or
     /// after the time `accepted`. Where no one may wait now, and at the gateway's stop, `accepted` comes at once: the request is
     /// published all the same. The request was added before its record was written. `answer` is called once, before this returns
-    /// or later.
+    /// or later. Whoever loses its rights meanwhile gets `accepted`, too.
     func answer(
-        _ key: PublishedRequests.Key, to headers: HTTPFields, accepted: APIAnswer,
+        _ key: PublishedRequests.Key, to headers: HTTPFields, accepted: APIAnswer, holding: @escaping Holding = { _ in {} },
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         guard let seconds = LookupQuery.preferredWait(headers), seconds > 0 else { return answer(accepted) }
-        _ = lookup.watch(key, until: lookup.clock.now().advanced(by: .seconds(seconds))) { [lookup] ending in
+        let deadline = lookup.clock.now().advanced(by: .seconds(seconds))
+        _ = lookup.watch(key, until: deadline, holding: holding) { [lookup] ending in
             guard case .request(let request) = ending else { return answer(accepted) }
             var late = accepted
             late.headers.append("Preference-Applied", value: "wait=\(seconds)")
@@ -288,13 +291,14 @@ extension LookupEndpoints {
     /// Answers the repetition of a call of `POST /v1/requests` as the first one is: one that prefers to wait gets the final result, if it
     /// comes in time. `accepted` is the answer to the first, which names the request. `answer` is called once, before this returns or later.
     func answerRepetition(
-        by asker: Asker, to headers: HTTPFields, accepted: APIAnswer, then answer: @escaping @Sendable (APIAnswer) -> Void
+        by asker: Asker, to headers: HTTPFields, accepted: APIAnswer, holding: @escaping Holding = { _ in {} },
+        then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         guard accepted.status == 202, LookupQuery.preferredWait(headers) ?? 0 > 0, let (id, place) = Self.request(of: accepted)
         else { return answer(accepted) }
         find(id, at: place, for: asker) { found in
             guard case .success(let key?) = found else { return answer(accepted) }
-            self.answer(key, to: headers, accepted: accepted, then: answer)
+            self.answer(key, to: headers, accepted: accepted, holding: holding, then: answer)
         }
     }
 

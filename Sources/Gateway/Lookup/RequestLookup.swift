@@ -134,14 +134,16 @@ final class RequestLookup: Sendable {
     }
 
     /// Waits until a request has ended, or time is over. `then` is called once, before this returns or later, in any thread,
-    /// unless ``end(_:)`` ends the watch before. It must not block.
+    /// unless ``end(_:)`` ends the watch before. It must not block. `holding` ends the watch of a caller who has lost its rights.
     func watch(
-        _ key: PublishedRequests.Key, until deadline: MonotonicTime,
+        _ key: PublishedRequests.Key, until deadline: MonotonicTime, holding: Holding = { _ in {} },
         then: @escaping @Sendable (RequestWatch.Ending) -> Void
     ) -> RequestWatch {
         let watch = RequestWatch(key, until: deadline, then: then)
         switch watches.withLock({ $0.add(watch, atMost: watchLimit) }) {
-        case .added: go(on: watch)
+        case .added:
+            watch.keep(holding { [self] problem in finish(watch, with: .problem(problem)) })
+            go(on: watch)
         case .full: watch.end(with: .problem(.overloaded(after: 1000)))
         case .closed: watch.end(with: .stopping(self[key]))
         }

@@ -94,9 +94,9 @@ final class PublishRoute: Sendable {
 
     private func repeatAnswer(_ answer: APIAnswer, to call: PublishCall) {
         guard case .single = call.kind else { return call.reply.answer(answer) }
-        lookups.answerRepetition(by: Asker(call.publisher), to: call.request.headers, accepted: answer) { [reply = call.reply] in
-            reply.answer($0)
-        }
+        lookups.answerRepetition(
+            by: Asker(call.publisher), to: call.request.headers, accepted: answer, holding: call.holding
+        ) { [reply = call.reply] in reply.answer($0) }
     }
 
     private func publishOne(
@@ -104,11 +104,11 @@ final class PublishRoute: Sendable {
     ) {
         let submission = Submission(body: call.request.body, form: form, headers: call.request.headers, key: key)
         writer.write(submission, by: call.publisher, at: now) {
-            [lookups, reply = call.reply, headers = call.request.headers] outcome, place in
+            [lookups, reply = call.reply, headers = call.request.headers, holding = call.holding] outcome, place in
             let answer = APIAnswer(outcome)
             note(StoredAnswer(certain: answer))
             guard let place else { return reply.answer(answer) }
-            lookups.answer(place, to: headers, accepted: answer) { reply.answer($0) }
+            lookups.answer(place, to: headers, accepted: answer, holding: holding) { reply.answer($0) }
         }
     }
 

@@ -60,12 +60,14 @@ struct APIEndpoints: Endpoints {
     private let lookups: LookupEndpoints
     private let reach: RetryReachMonitor
     private let operators: OperatorEndpoints
+    private let services: GatewayServices
 
     /// Makes endpoints that send nothing yet. It fails for settings with which no device can be registered, or that Kafka's
     /// client refuses.
     init(
         _ configuration: GatewayConfiguration, lanes: HubLanes, users: UsersSource?, services: GatewayServices
     ) throws(GatewayFailure) {
+        self.services = services
         let pattern: UserTag.Pattern
         do throws(UserTag.Pattern.Problem) {
             pattern = try UserTag.Pattern(configuration.userTag)
@@ -127,7 +129,8 @@ struct APIEndpoints: Endpoints {
 
     func start() {
         operators.start()
-        sending.start(lookups.lookup) { [events = lookups.events, operators] in
+        sending.start(lookups.lookup) { [events = lookups.events, operators, services] in
+            services.rights.tick(at: services.now())
             events.tick()
             operators.tick()
         }

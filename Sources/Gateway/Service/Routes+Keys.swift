@@ -18,8 +18,10 @@ extension Routes {
             let publisher = try page.sessions.check(secret).publisher
             return KeyHolder(publisher: publisher) { [sessions = page.sessions] in sessions.isOpen(secret, for: publisher) }
         }
-        let outcome = checkKey(Self.authorization(of: request), proxies.client(of: request))
-        return KeyHolder(publisher: try outcome.publisher(orRefuse: keyProblem(of: request) ?? .keyWrong))
+        let authorization = Self.authorization(of: request)
+        let outcome = checkKey(authorization, proxies.client(of: request))
+        let publisher = try outcome.publisher(orRefuse: keyProblem(of: request) ?? .keyWrong)
+        return KeyHolder(publisher: publisher) { [recheckKey] in recheckKey(authorization, publisher) }
     }
 
     /// The secret of a session in a call without a key. A key counts more than a cookie, which browsers add by themselves.

@@ -19,6 +19,8 @@ struct Routes: Sendable {
     let services: GatewayServices
     /// Checks the API keys of back ends.
     var checkKey: KeyCheck = { _, _ in .refused }
+    /// Checks them again, while a call goes on.
+    var recheckKey: KeyRecheck = { _, _ in true }
     /// Counts the requests of batches.
     var checkBatch: BatchCheck = { _, _ in .allowed }
     /// Who is believed about where a request comes from.
@@ -112,10 +114,12 @@ struct Routes: Sendable {
             if let page { reply.answer(page.answer(route, to: request).onPage()) }
         case .route(let route) where route.bringsRequests:
             let kind = PublishKind(route, headers: request.headers)
-            signIn(request, of: kind, reply: reply) { [endpoints, checkBatch] holder in
+            signIn(request, of: kind, reply: reply) { [endpoints, checkBatch, rights = services.rights] holder in
                 guard let kind else { return reply.answer(route.noMediaType) }
                 endpoints.publish(
-                    PublishCall(kind: kind, request: request, publisher: holder.publisher, checkBatch: checkBatch, reply: reply))
+                    PublishCall(
+                        kind: kind, request: request, publisher: holder.publisher, checkBatch: checkBatch, reply: reply,
+                        holding: rights.hold(holder)))
             }
         case .route(.request(let route)):
             signIn(request, reply: reply) { [endpoints] in
