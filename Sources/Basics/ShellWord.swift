@@ -12,7 +12,8 @@ public enum ShellWord {
         for scalar in text.unicodeScalars {
             switch scalar {
             case "'", "\\": word += "\\\(scalar)"
-            case _ where isControl(scalar): word += scalar.value < 0x80 ? "\\x" + digits(scalar, count: 2) : "\\u" + digits(scalar, count: 4)
+            case _ where isControl(scalar):
+                word += scalar.value < 0x80 ? "\\x" + digits(scalar, count: 2) : "\\u" + digits(scalar, count: 4)
             default: word.unicodeScalars.append(scalar)
             }
         }
