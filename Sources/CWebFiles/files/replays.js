@@ -250,7 +250,7 @@ function openOne(view) {
     }
     const wanted = {reason: plan.reason || 'REASON', ...plan.requests > unasked ? {count: plan.requests} : {}}
     show(commands, asCommands([{path}, ...isPlanned ? [{method: 'POST', path: `${path}:run`, headers: {'If-Match': etag}, body: wanted}] : [], {path: `${path}/leftovers`}],
-      isPlanned ? [`pushfan replay run replay-${plan.id}.ndjson`] : [`pushfan replay status ${shell(plan.id)}`], commands))
+      isPlanned ? [`pushfan replay run ${shell(`replay-${plan.id}.ndjson`)}`] : [`pushfan replay status ${shell(plan.id)}`], commands))
   }
 
   const samples = () => {

@@ -13,6 +13,9 @@ final class Reply: Sendable {
     private let started: MonotonicTime
     private let isAnswered = Atomic(false)
 
+    /// Ends streams and waits whose callers have lost their rights.
+    var rights: RightsWatch { services.rights }
+
     /// The reply to a request that has just come.
     init(_ responder: Responder, route: String, services: GatewayServices) {
         self.responder = responder

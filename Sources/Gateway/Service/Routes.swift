@@ -19,6 +19,8 @@ struct Routes: Sendable {
     let services: GatewayServices
     /// Checks the API keys of back ends.
     var checkKey: KeyCheck = { _, _ in .refused }
+    /// Checks them again, while a call goes on.
+    var recheckKey: KeyRecheck = { _, _ in true }
     /// Counts the requests of batches.
     var checkBatch: BatchCheck = { _, _ in .allowed }
     /// Who is believed about where a request comes from.
