@@ -107,7 +107,7 @@ struct ResultDesk: Sendable {
         }
         let words = ["since", "until"].compactMap { name in query[name].map { "\(name):\($0)" } }
         let times = try CallerFilter(words.joined(separator: " "), at: context.now(), tenant: nil).filter
-        let codes = query["code"]?.split(separator: ",").map(String.init) ?? []
+        let codes = query["code"]?.byteParts(between: ",").filter { !$0.isEmpty }.map(String.init) ?? []
         let page = try APIProblem.catching { () throws(JobFailure) in
             if let one { return try context.deadLetter(one, withValue: isWhole, patience: Self.patience) }
             return try context.deadLetters(times, codes: codes, terms: terms, after: query["cursor"], patience: Self.patience)
