@@ -1,8 +1,8 @@
 /// A bounded number of places (or bytes) that many holders share, and how much of it each of them holds.
 ///
 /// One holder has at most a part of all places, and at most half of what the others leave. So one greedy holder is refused while most
-/// places are free, several of them leave as much as each of them has, and a newcomer finds a place as long as there is one. Nobody is
-/// kept for longer than he holds something, so there are never more holders than places. Every operation costs the same, however many
+/// places are free, several of them leave as much as each of them has, and a newcomer finds a place as long as there is one. A holder is
+/// kept no longer than it holds something, so there are never more holders than places. Every operation costs the same, however many
 /// there are.
 public struct Shares<Holder: Hashable & Sendable>: Sendable {
     /// The number of places.
@@ -24,7 +24,7 @@ public struct Shares<Holder: Hashable & Sendable>: Sendable {
         most = max(1, self.places / max(1, part))
     }
 
-    /// The places that nobody holds.
+    /// The places that no holder has.
     public var free: Int { places - taken }
 
     /// The number of holders.
@@ -33,12 +33,13 @@ public struct Shares<Holder: Hashable & Sendable>: Sendable {
     /// The places that a holder has.
     public subscript(holder: Holder) -> Int { held[holder] ?? 0 }
 
-    /// True if a holder may have so much more. Nobody in particular (nil) may have all that is free.
+    /// True if a holder may have so much more. No holder in particular (nil) may have all that is free.
     public func admits(_ holder: Holder?, amount: Int = 1) -> Bool {
         guard amount <= free else { return false }
         guard let holder else { return true }
         let own = self[holder]
-        return amount <= min(most, (free + own + 1) / 2) - own
+        let rest = free + own
+        return amount <= min(most, rest / 2 + (rest & 1)) - own
     }
 
     /// Takes so much more for a holder if it may have that. False, and nothing changed, if not.

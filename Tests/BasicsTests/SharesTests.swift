@@ -30,7 +30,7 @@ struct SharesTests {
         #expect(shares.taken == 0 && shares.holderCount == 0)
     }
 
-    @Test func nobodyInParticularMayHaveAllThatIsFree() {
+    @Test func noHolderInParticularMayHaveAllThatIsFree() {
         var shares = Shares<String>(places: 8)
         #expect(Self.fill(&shares, for: "a") == 2)
         #expect(Self.fill(&shares, for: nil) == 6)
