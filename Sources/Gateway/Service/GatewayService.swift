@@ -169,6 +169,7 @@ public final class GatewayService: Sendable {
         serving.maximumConnections = connectionCount(with: descriptors)
         serving.admission = { routes.admit($0) }
         serving.overload = { routes.overload($0) }
+        serving.congestion = { routes.congestion() }
         serving.refusal = { routes.refusal($0) }
         return serving
     }
@@ -192,6 +193,8 @@ public final class GatewayService: Sendable {
         serving.maximumBodyByteCount = Batch.maximumByteCount
         // With the 4 KiB of each that do not count, 64 MiB at most.
         serving.maximumBodyByteCountInAll = 32 << 20
+        // Eight of the longest pages. The process has them once, and the system some of each besides.
+        serving.maximumUnreadByteCountInAll = 64 << 20
         // Between requests connections may be idle for longer, as proxies keep them. The longest body needs 140 KiB/s to come in time.
         serving.requestTimeout = .seconds(30)
         return serving

@@ -44,6 +44,11 @@ struct Routes: Sendable {
         counted(.overloaded(after: 1000), of: head, match: match(head))
     }
 
+    /// The answer in place of one that has no room, because its client has not taken those before.
+    func congestion() -> HTTPServerResponse {
+        APIAnswer(APIProblem.overloaded(after: 1000)).documented(at: services.docsURL).response
+    }
+
     /// The answer in place of one that the server gives by itself.
     func refusal(_ status: Int) -> HTTPServerResponse {
         APIAnswer(APIProblem.ofServer(status)).documented(at: services.docsURL).response
