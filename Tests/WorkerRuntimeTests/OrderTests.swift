@@ -81,6 +81,25 @@ struct OrderTests {
         #expect(bench.metric("pushfan_delayed_total", #"lane="held""#) == Double(held.count))
     }
 
+    /// One tenant's request that waits for hours used to hold up whoever used its key.
+    @Test func aKeyOfAnotherTenantIsAnotherOneAndOfAnotherSourceTheSame() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        var moment = ByteWriter()
+        moment.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 3_600_000))
+        let later = #","tenant":"a","source":"x","not_before":"\#(moment.text)""#
+        try bench.publish(all: [
+            Self.request("far", key: "k", later), Self.request("own", key: "k", #","tenant":"a","source":"y""#),
+            Self.request("foreign", key: "k", #","tenant":"b","source":"x""#), Self.request("nobody", key: "k"),
+        ])
+        #expect(eventually { bench.metric("pushfan_requests_finished_total") == 2 })
+        #expect(Set(Self.calls(bench)) == ["foreign", "nobody"])
+        try bench.cancel(["far"])
+        try bench.results(4)
+        try worker.stop()
+        #expect(Self.calls(bench).last == "own")
+    }
+
     @Test(.needsKafka)
     func whatIsHeldOutlivesItsWorkersAndComesFirst() throws {
         let bench = try Bench(.real, partitions: 2)

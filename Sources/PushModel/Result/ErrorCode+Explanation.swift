@@ -37,7 +37,7 @@ extension ErrorCode {
                 remedy: "Give requests a longer ttl_seconds, or look at the lag if they waited in the queue.")
         case .duplicate:
             Explanation(
-                cause: "A request with the same source and id, or the same dedupe.key, for the same hub came shortly before it.",
+                cause: "The same source and id, or dedupe.key, came shortly before for the same tenant and hub.",
                 effect: "Nothing was sent a second time.",
                 remedy: "None is needed. Give another id, and another dedupe.key, to a request that is meant to be another one.")
         case .tagExpressionInvalid:
