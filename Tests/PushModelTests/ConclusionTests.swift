@@ -117,6 +117,7 @@ struct ConclusionTests {
         arguments: [
             (.schemaInvalid, .rejected, .payload), (.recordTooLarge, .rejected, .payload), (.unknownHub, .rejected, .permanent),
             (.expiredInQueue, .expired, .expired), (.duplicate, .duplicate, .duplicate), (.cancelled, .cancelled, .cancelled),
+            (.orderingKeyFull, .rejected, .throttled),
             (.payloadTooLarge, .rejected, .payload), (.tagLimitExceeded, .rejected, .payload),
             (.tagExpressionInvalid, .rejected, .payload), (.payloadRejected, .rejected, .payload),
         ] as [(ErrorCode, ResultState, Outcome)])

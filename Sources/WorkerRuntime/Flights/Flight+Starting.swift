@@ -147,7 +147,7 @@ extension Flight {
         value.append(request.document.source(byteCount: valueByteCount))
         return BufferedRecord(
             slot: slot, offset: offset, lane: lane, origin: origin, receivedAt: receivedAt, waitingSince: waitingSince, key: key,
-            envelope: envelope, value: value, delayed: delayed, writtenAt: writtenAt,
+            tenant: tenant, envelope: envelope, value: value, delayed: delayed, writtenAt: writtenAt,
             name: delayed == nil ? nil : RequestName(of: request))
     }
 }
