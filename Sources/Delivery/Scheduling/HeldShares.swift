@@ -1,4 +1,4 @@
-/// What is held of one partition of requests, and what of it is each tenant's.
+/// The requests of one partition that are held, and the part of each tenant.
 ///
 /// A tenant may hold three times what is left for all. So one alone has three quarters of the room, and the next one three quarters of the
 /// rest, however much the first one asks for. The requests without a tenant count as those of one.
