@@ -170,7 +170,7 @@ struct ConclusionTests {
             #expect(code.outcome != .success)
         }
         // The closed list of the contract, and what telemetry tells.
-        #expect(ErrorCode.allCases.count == 25 + 10)
+        #expect(ErrorCode.allCases.count == 26 + 10)
     }
 
     @Test func textsAreCutBeforeAWholeCharacter() {
