@@ -99,33 +99,3 @@ func headerFound(
         value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueByteCount))
     return .YES
 }
-
-/// Gives the library the bytes of a body that is going to be cut off, then makes it end the connection.
-func truncatedBodyRead(
-    _ context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?, capacity: Int
-) -> Int {
-    /// `MHD_CONTENT_READER_END_WITH_ERROR`, a cast in microhttpd.h that is not imported.
-    let endWithError = -2
-    guard let context, let buffer else { return endWithError }
-    let bytes = Unmanaged<TruncatedBody>.fromOpaque(context).takeUnretainedValue().bytes
-    guard position < UInt64(bytes.count) else { return endWithError }
-    let end = min(bytes.count, Int(position) + capacity)
-    bytes.withUnsafeBytes { all in
-        UnsafeMutableRawPointer(buffer).copyMemory(from: all.baseAddress! + Int(position), byteCount: end - Int(position))
-    }
-    return end - Int(position)
-}
-
-/// Releases what ``truncatedBodyRead`` reads from.
-func truncatedBodyFreed(_ context: UnsafeMutableRawPointer?) {
-    if let context { Unmanaged<TruncatedBody>.fromOpaque(context).release() }
-}
-
-/// The bytes that still come of a body that is cut off.
-final class TruncatedBody {
-    let bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-}

@@ -116,7 +116,10 @@ final class Exchange {
         case .skip: body.readPast()
         case .answer(let given): return decline(given)
         }
-        return length > body.limit ? decline(core.refusal(413)) : true
+        if length > body.limit { return decline(core.refusal(413)) }
+        // Much is done for a large body, whose answer is large, too.
+        let isLarge = reader.contentLength.map { $0 > AnswerBudget.uncountedByteCount } ?? announcesBody
+        return isLarge && core.answers?.isSpent(by: state.remoteAddress) == true ? decline(core.overload(head)) : true
     }
 
     private func receive(_ piece: UnsafeRawBufferPointer) -> Bool {
@@ -197,7 +200,7 @@ final class Exchange {
         if let closingAnswer = core.suspended.closingAnswer { return respond(closingAnswer) }
         let pending = PendingAnswer(in: core.suspended)
         phase = .deferred(pending)
-        handler(request, Responder(pending))
+        handler(request, Responder(pending, core: core, peer: state.remoteAddress))
         guard let given = pending.suspend(ConnectionHandle(pointer: connection)) else { return true }
         return respond(given)
     }
@@ -260,6 +263,7 @@ final class Exchange {
     }
 
     private func queue(body: [UInt8]) -> Bool {
+        if body.count > KeptBody.pieceByteCount { return queue(KeptBody(body).makeResponse(promising: body.count)) }
         let made = body.withUnsafeBytes { bytes in
             MHD_create_response_from_buffer(
                 bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
@@ -287,15 +291,15 @@ final class Exchange {
         }
         // The library sends the head together with the first byte, so there must be one.
         let beginning = Array(response.body.prefix(keeping))
-        let kept = TruncatedBody(beginning.isEmpty ? [0x20] : beginning)
-        let promised = UInt64(max(response.body.count, kept.bytes.count + 64))
-        let context = Unmanaged.passRetained(kept).toOpaque()
-        return queue(MHD_create_response_from_callback(promised, 4096, truncatedBodyRead, context, truncatedBodyFreed))
+        let kept = beginning.isEmpty ? [0x20] : beginning
+        return queue(KeptBody(kept).makeResponse(promising: max(response.body.count, kept.count + 64)))
     }
 
     private func queue(_ made: OpaquePointer?) -> Bool {
         phase = .answered
         guard let made else { return false }
+        // The library has it.
+        response.body = []
         for field in response.sentFields { MHD_add_response_header(made, field.name, field.value) }
         core.deadlines?.begin(pushfan_mhd_socket(connection))
         if response.closesConnection || !core.keepsConnections || core.isDraining.load(ordering: .relaxed) {

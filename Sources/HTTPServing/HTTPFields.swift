@@ -151,6 +151,20 @@ extension String {
     }
 }
 
+extension StringProtocol {
+    /// The parts between bytes of ASCII. Characters would not do: a separator and what stands beside it may be one, such as a mark before a
+    /// comma.
+    ///
+    /// - Parameters:
+    ///   - separator: The byte between two parts.
+    ///   - maximum: The most separators that count.
+    /// - Returns: At least one part. Parts may be empty.
+    public func byteParts(between separator: Unicode.Scalar, atMost maximum: Int = .max) -> [Substring] {
+        Substring(self).utf8.split(separator: UInt8(ascii: separator), maxSplits: maximum, omittingEmptySubsequences: false)
+            .map { Substring($0) }
+    }
+}
+
 extension Substring {
     /// The text without the blanks and tabs before and behind it.
     public var withoutBlanks: String {

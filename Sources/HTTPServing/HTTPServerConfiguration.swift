@@ -47,6 +47,13 @@ public struct HTTPServerConfiguration: Sendable {
     public var maximumBodyByteCountInAll = Int.max
     /// Bytes of each body that always find room, so that large bodies, however many and slow, keep no small one out. Default 4 KiB.
     public var uncountedBodyByteCount = 4 << 10
+    /// Bytes of all answers together that clients have not taken yet. One address, of IPv6 its /64, may have a quarter of them, and half of
+    /// what others leave. Default `nil`, for no limit.
+    ///
+    /// Answers of at most 4 KiB do not count, nor do shared bytes (``HTTPServerResponse/Upkeep``), nor answers of a handler that returns them.
+    /// Beyond that the client gets the answer `congestion`, and its request with a body of more than 4 KiB `overload`, before it is carried
+    /// out.
+    public var maximumUnreadByteCountInAll: Int?
     /// Bytes of a request's header fields. More are answered 431. Default 32 KiB.
     public var maximumHeaderByteCount = 32 << 10
     /// The longest time for which a connection may be idle. Default 120 s, whole seconds.
@@ -73,6 +80,12 @@ public struct HTTPServerConfiguration: Sendable {
     /// Called on any thread. It should not block. The request has no body. Delivery and delay do not count, and the connection
     /// ends.
     public var overload: @Sendable (_ head: HTTPServerRequest) -> HTTPServerResponse = { _ in
+        HTTPServerResponse(status: 503, headers: ["Retry-After": "1"])
+    }
+    /// The answer in place of one that is beyond `maximumUnreadByteCountInAll`. Default: 503 with `Retry-After: 1` and an empty body.
+    ///
+    /// Called on any thread. It should not block.
+    public var congestion: @Sendable () -> HTTPServerResponse = {
         HTTPServerResponse(status: 503, headers: ["Retry-After": "1"])
     }
     /// The server's own answer, by status. Default: that status and an empty body.

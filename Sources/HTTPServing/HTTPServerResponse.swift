@@ -16,12 +16,24 @@ public struct HTTPServerResponse: Sendable {
         case dripped(byteCount: Int, every: Duration)
     }
 
+    /// The way in which the bytes of a body count as long as the client has not taken them.
+    public enum Upkeep: Sendable, Equatable {
+        /// They count. Without room for them the client gets another answer (``HTTPServerConfiguration/congestion``).
+        case counted
+        /// They do not count, because they are there anyway: many answers have the same array, which is never copied.
+        case shared
+        /// They count, and find room in any case: the answer tells of something that was done.
+        case owed
+    }
+
     /// The status code, 200 to 599.
     public var status: Int
     /// Header fields. Length, date, connection and `X-Content-Type-Options: nosniff` are the server's own.
     public var headers: HTTPFields
     /// The body's bytes.
     public var body: [UInt8]
+    /// The way in which its bytes count as long as they are not taken. Default: counted.
+    public var upkeep = Upkeep.counted
     /// The way of delivery. Default: whole.
     public var delivery: Delivery
     /// The delay before the answer is sent, in which no thread waits. Default: none.
@@ -30,6 +42,8 @@ public struct HTTPServerResponse: Sendable {
     public var closesConnection: Bool
     /// The body of an answer that is written later (``stream(status:headers:capacity:onEnd:)``), in place of `body`.
     var streamed: StreamedBody?
+    /// The room that the body's bytes have.
+    var room: AnswerRoom?
 
     /// An answer of these parts, sent at once and whole.
     public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {

@@ -14,7 +14,10 @@ final class ServerCore: Sendable {
     let admission: (@Sendable (HTTPServerRequest) -> HTTPAdmission)?
     let refusal: @Sendable (Int) -> HTTPServerResponse
     let overload: @Sendable (HTTPServerRequest) -> HTTPServerResponse
+    let congestion: @Sendable () -> HTTPServerResponse
     let bodies: BodyBudget
+    /// The bytes of answers that are not taken yet, or nil without a limit.
+    let answers: AnswerBudget?
     let maximumBodyByteCount: Int
     let maximumHeaderByteCount: Int
     let isSecure: Bool
@@ -37,6 +40,8 @@ final class ServerCore: Sendable {
         admission = configuration.admission
         refusal = configuration.refusal
         overload = configuration.overload
+        congestion = configuration.congestion
+        answers = configuration.maximumUnreadByteCountInAll.map(AnswerBudget.init)
         bodies = BodyBudget(
             limit: configuration.maximumBodyByteCountInAll, uncounted: configuration.uncountedBodyByteCount)
         suspended = SuspendedAnswers(refusal: configuration.refusal)

@@ -48,11 +48,17 @@ public struct Awaited: Sendable {
         let index: Int64
     }
 
+    /// True for a result of the request. Others may have published under its id.
+    private let isOwn: @Sendable (ResultRecord) -> Bool
+
     /// Nothing is known yet.
     ///
-    /// - Parameter goal: The goal of the wait.
-    public init(_ goal: Goal) {
+    /// - Parameters:
+    ///   - goal: The goal of the wait.
+    ///   - isOwn: Says if a result of the id is of the request. The default takes all.
+    public init(_ goal: Goal, isOwn: @escaping @Sendable (ResultRecord) -> Bool = { _ in true }) {
         self.goal = goal
+        self.isOwn = isOwn
     }
 
     /// The outcomes of the calls of the final result, by their calls' index. Before the final result, all that came.
@@ -70,11 +76,12 @@ public struct Awaited: Sendable {
         return count >= min(accepted.count, Self.maximumOutcomeCount) ? .complete : .incomplete
     }
 
-    /// Takes a result of the request. A result of another kind changes nothing.
+    /// Takes a result of its id. One of another kind, or of another request, changes nothing.
     ///
     /// - Returns: Whether all that is wanted is known now.
     @discardableResult
     public mutating func take(_ result: ResultRecord) -> Standing {
+        guard isOwn(result) else { return standing }
         switch result.kind {
         case "final": takeFinal(result)
         case "outcome": if goal == .outcomes { takeOutcome(result) }

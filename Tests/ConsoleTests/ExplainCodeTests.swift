@@ -44,7 +44,7 @@ import Testing
     @Test func theContractsListIsComplete() {
         let contract = [
             "schema_invalid", "record_too_large", "unknown_hub", "not_configured", "expired_in_queue", "duplicate",
-            "tag_expression_invalid",
+            "ordering_key_full", "tag_expression_invalid",
             "tag_limit_exceeded", "payload_too_large", "payload_rejected", "hub_unauthorized", "hub_forbidden", "hub_not_found",
             "hub_quota", "hub_throttled", "hub_unavailable", "hub_timeout", "connect_failed", "tls_failed", "dns_failed",
             "response_invalid", "circuit_open", "cancelled", "worker_shutdown", "internal",

@@ -77,6 +77,8 @@ import Testing
     static let cookies: [(fields: [String], isSecure: Bool, isFound: Bool)] = [
         (["pushfan-1=\(secret)"], false, true), (["a=b; pushfan-1=\(secret);c=d"], false, true),
         (["a=b", "pushfan-1=\(secret)"], false, true),
+        // A mark in front of a semicolon is one character with it.
+        (["a=\u{600}; pushfan-1=\(secret)"], false, true),
         (["__Host-pushfan=\(secret)"], true, true), (["__Host-pushfan=\(secret)"], false, false),
         (["pushfan-1=\(secret)"], true, false),
         (["pushfan-1=\(secret); pushfan-1=\(secret)"], false, false),

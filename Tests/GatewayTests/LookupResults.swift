@@ -7,7 +7,7 @@ import class Jobs.ResultTracer
 
 /// Results as a worker writes them, each under a word.
 enum LookupResults {
-    /// A result of `id`, read.
+    /// A result of `id`, read. Its source is `shop` unless its members name one.
     static func record(_ word: String, of id: String, members: String = "") throws -> ResultRecord {
         let state = word.hasPrefix("same") ? "duplicate" : word
         let error =
@@ -16,8 +16,9 @@ enum LookupResults {
             case "sameKey": #","error":{"code":"duplicate","message":"/dedupe/key: The request at offset 7 has the same key."}"#
             default: ""
             }
+        let source = members.contains(#""source":"#) ? "" : #","source":"shop""#
         let kind = word == "outcome" ? "outcome" : "final"
-        let json = #"{"request_id":"\#(id)","kind":"\#(kind)","state":"\#(state)"\#(error)\#(members)}"#
+        let json = #"{"request_id":"\#(id)","kind":"\#(kind)","state":"\#(state)"\#(error)\#(members)\#(source)}"#
         return try #require(ResultRecord(json: Array(json.utf8), partition: 0, offset: 0, timestamp: 0))
     }
 

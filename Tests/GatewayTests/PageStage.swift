@@ -29,6 +29,8 @@ final class PageStage {
     let services = TestServices()
     let sessions: SessionKeeper
     let streams = EventStreams(limit: 10)
+    /// The present by which keys expire, in milliseconds since 1970.
+    let wall = Milliseconds(1_500_000)
     private let service: GatewayService
     let port: Int
 
@@ -37,13 +39,13 @@ final class PageStage {
         self.keys = try KeysOnDisk()
         try self.keys.put(keys.map(\.key))
         let source = try KeySource(self.keys.path, now: services.clock.now) { _ in }
-        let signIn = KeySignIn(source, services: services.services, wallClock: { 1500 })
+        let signIn = KeySignIn(source, services: services.services, wallClock: { [wall] in wall.value / 1000 })
         sessions = SessionKeeper(signIn, services: services.services)
         var configuration = try TestGateway.configuration(nil, demo: true, hub: TestGateway.hubThatIsAway)
         configuration.trustedProxies = proxies
         service = try GatewayService(
             configuration, services: services.services, checkKey: { signIn.check($0, from: $1) },
-            checkBatch: { signIn.check($0, of: $1) },
+            recheckKey: { signIn.isRight($0, for: $1) }, checkBatch: { signIn.check($0, of: $1) },
             page: WebPage(sessions, version: "0.1.0", proxies: TrustedProxies(proxies))
         ) { [streams] _, _ in KeyEndpoints(streams: streams) }
         port = try service.start().port

@@ -95,6 +95,9 @@ import Testing
         let worker = try ScriptedWorker(gateway)
         let client = try begin(gateway, "POST", "/v1/requests", ["Prefer: wait=30"], #"{"id":"r-1",\#(Self.content)}"#)
         _ = try worker.next()
+        for owner in [#""source":null"#, #""source":"/shop""#, #""source":"/bank","tenant":"shop""#] {
+            try worker.write(#""kind":"final","state":"failed",\#(owner)"#, of: "r-1")
+        }
         try worker.write(Self.sent, of: "r-1")
         let answer = client.answer()
         #expect(answer.status == 200 && String(decoding: answer.body, as: UTF8.self).contains(#""state":"sent""#))

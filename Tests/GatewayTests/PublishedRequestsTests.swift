@@ -98,6 +98,30 @@ import class Jobs.ResultTracer
         #expect(store.find("a", for: Self.asker, at: 1)?.key == mine)
     }
 
+    /// The result of a record that a worker cannot read names nothing but that record's place. A forged one may name none.
+    @Test(
+        arguments: [
+            ("null", "null", "", nil), ("7", "null", "", nil), ("null", #""t1""#, origin(7), nil), (#""shop""#, "null", "", nil),
+            (#""shop""#, #""t2""#, origin(7), nil), (#""bank""#, #""t1""#, origin(7), nil), ("null", "null", origin(8), nil),
+            ("null", "null", origin(7, in: "others"), nil), ("null", "null", #","origin":{"topic":"requests"}"#, nil),
+            ("null", "null", origin(7), "sent"), (#""shop""#, #""t1""#, "", "sent"),
+        ] as [(String, String, String, String?)])
+    func aResultIsOfTheRequestThatItNames(source: String, tenant: String, origin: String, state: String?) throws {
+        var store = PublishedRequests()
+        let key = store.add(request("a", of: RequestOwner(source: "shop", tenant: "t1")), at: 0)
+        let place = RecordPlace(topic: "requests", partition: 1, offset: 7)
+        store.noteWritten(key, at: RequestPlace(record: place, time: nil))
+        let members = #","source":\#(source),"tenant":\#(tenant)\#(origin)"#
+        store.take(try LookupResults.record("sent", of: "a", members: members), at: 1)
+        #expect(store[key]?.ending?.state == state)
+        store.take(try LookupResults.record("sent", of: "a", members: #","source":"shop","tenant":"t1""#), at: 2)
+        #expect(store[key]?.ending?.state == "sent", "its own counts, whatever came before")
+    }
+
+    private static func origin(_ offset: Int, in topic: String = "requests") -> String {
+        #","origin":{"topic":"\#(topic)","partition":1,"offset":"\#(offset)"}"#
+    }
+
     @Test(
         arguments: [
             ("shop", nil, true, false, true), ("shop", "t1", true, false, true), ("x", nil, true, false, false),

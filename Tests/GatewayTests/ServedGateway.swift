@@ -178,7 +178,7 @@ final class ScriptedWorker {
         return try #require(found)
     }
 
-    /// Writes a result.
+    /// Writes a result, of a send unless it names a source.
     ///
     /// - Parameters:
     ///   - members: The members behind `request_id`.
@@ -186,7 +186,8 @@ final class ScriptedWorker {
     ///   - headers: The headers of its record.
     /// - Throws: `KafkaError`.
     func write(_ members: String, of id: String, headers: HeadersOfResult = .absent) throws {
-        let json = #"{"schema_version":1,"request_id":"\#(id)",\#(members)}"#
+        let source = members.contains(#""source":"#) ? "" : #","source":"/pushfan/gateway""#
+        let json = #"{"schema_version":1,"request_id":"\#(id)",\#(members)\#(source)}"#
         var list = RecordHeaders()
         for header in headers.list(of: id) { list.append(header.name, value: header.value) }
         try producer.produce(to: results, key: Array(id.utf8).span, value: Array(json.utf8).span, headers: list)

@@ -22,7 +22,7 @@ import Testing
         var pages: [[String]] = []
         var cursor: String?
         repeat {
-            let page = try broker.context().deadLetters(ResultFilter(), codes: codes, limit: limit, after: cursor)
+            let page = try broker.context().deadLetters(ResultFilter(), codes: codes, terms: .init(limit: limit), after: cursor)
             pages.append(page.rows.map { "\($0.record.place.partition):\($0.record.place.offset)" })
             cursor = page.next
         } while cursor != nil && pages.count < 9
@@ -39,9 +39,9 @@ import Testing
 
     @Test func aLetterThatComesMeanwhileMovesNoPage() throws {
         let broker = try Self.stage()
-        let first = try broker.context().deadLetters(ResultFilter(), codes: [], limit: 2, after: nil)
+        let first = try broker.context().deadLetters(ResultFilter(), codes: [], terms: .init(limit: 2), after: nil)
         try broker.writeLetter("{", partition: 1)
-        let second = try broker.context().deadLetters(ResultFilter(), codes: [], limit: 2, after: first.next)
+        let second = try broker.context().deadLetters(ResultFilter(), codes: [], terms: .init(limit: 2), after: first.next)
         #expect(second.rows.map(\.record.place) == [broker.letter(0, 1), broker.letter(1, 0)])
         #expect(first.searched == 5 && second.searched == 6)
     }
@@ -52,7 +52,7 @@ import Testing
         #expect(try Self.list(broker, limit: 9, codes: ["not_an_object"]) == [["0:3"]])
         var times = ResultFilter()
         times.add(until: ReplayBroker.now - 30)
-        let page = try broker.context().deadLetters(times, codes: [], limit: 9, after: nil)
+        let page = try broker.context().deadLetters(times, codes: [], terms: .init(limit: 9), after: nil)
         #expect(page.rows.map(\.record.place) == [broker.letter(1, 0), broker.letter(0, 0)])
     }
 
@@ -61,7 +61,7 @@ import Testing
         let scan = TopicScan(broker.context(), topic: broker.topics.deadLetters)
         let reader = try scan.open(.beginning, .end)
         defer { reader.close() }
-        var search = DeadLetterSearch(ResultFilter(), codes: [], limit: 2, after: nil)
+        var search = DeadLetterSearch(ResultFilter(), codes: [], terms: .init(limit: 1), after: nil)
         var most = 0
         try scan.read(reader) { record in
             search.take(record)
@@ -69,6 +69,73 @@ import Testing
         }
         #expect(most == 2 && search.searchedCount == 5)
         #expect(search.newestFirst.map(\.order.time) == [ReplayBroker.now - 10, ReplayBroker.now - 20])
+    }
+
+    private static func page(
+        _ broker: ReplayBroker, _ byteLimit: Int, withValues: Bool = true, after cursor: String? = nil
+    ) throws -> DeadLetterPage {
+        try broker.context().deadLetters(
+            ResultFilter(), codes: [], terms: .init(limit: 9, byteLimit: byteLimit, withValues: withValues), after: cursor)
+    }
+
+    /// Three letters of 10,000 bytes each, of which one alone is more than the page may have.
+    @Test(arguments: [
+        (1, true, [["0:2"], ["0:1"], ["0:0"]]), (25_000, true, [["0:2", "0:1"], ["0:0"]]),
+        (99_000, true, [["0:2", "0:1", "0:0"]]),
+        (5000, false, [["0:2", "0:1", "0:0"]]),
+    ])
+    func aPageEndsWhereItsBytesDoAndTheNextOneGoesOn(byteLimit: Int, withValues: Bool, pages: [[String]]) throws {
+        let broker = try ReplayBroker()
+        for age in [30, 20, 10] as [Int64] {
+            try broker.writeLetter(String(repeating: "a", count: 10_000), partition: 0, at: ReplayBroker.now - age)
+        }
+        var found: [[String]] = []
+        var cursor: String?
+        repeat {
+            let page = try Self.page(broker, byteLimit, withValues: withValues, after: cursor)
+            found.append(page.rows.map { "\($0.record.place.partition):\($0.record.place.offset)" })
+            #expect(page.rows.allSatisfy { $0.byteCount == 10_000 && $0.value?.count == (withValues ? 10_000 : nil) })
+            cursor = page.next
+        } while cursor != nil && found.count < 9
+        #expect(found == pages)
+    }
+
+    /// A control character has six bytes in JSON.
+    @Test func bytesCountAsTheyAreInThePage() throws {
+        let broker = try ReplayBroker()
+        for age in [20, 10] as [Int64] {
+            try broker.writeLetter(String(repeating: "\u{1}", count: 10_000), partition: 0, at: ReplayBroker.now - age)
+        }
+        let page = try Self.page(broker, 70_000)
+        #expect(page.rows.count == 1 && page.rows[0].json.count <= 70_000 && page.next != nil)
+    }
+
+    @Test func noMoreBytesThanThePageAreKept() throws {
+        let broker = try ReplayBroker()
+        for age in (1...9).reversed() {
+            try broker.writeLetter(String(repeating: "a", count: 10_000), partition: 0, at: ReplayBroker.now - Int64(age))
+        }
+        let scan = TopicScan(broker.context(), topic: broker.topics.deadLetters)
+        let reader = try scan.open(.beginning, .end)
+        defer { reader.close() }
+        var search = DeadLetterSearch(
+            ResultFilter(), codes: [], terms: .init(limit: 9, byteLimit: 25_000, withValues: true), after: nil)
+        var most = 0
+        try scan.read(reader) { record in
+            search.take(record)
+            most = max(most, search.newestFirst.count)
+        }
+        #expect(most == 3 && search.searchedCount == 9)
+    }
+
+    @Test(arguments: [(0, 1, true), (1, 1, true), (0, 9, false)] as [(Int32, Int64, Bool)])
+    func oneLetterIsFoundByItsID(partition: Int32, offset: Int64, isThere: Bool) throws {
+        let broker = try Self.stage()
+        let listed = try Self.page(broker, 1 << 20).rows.first { $0.record.place == broker.letter(partition, offset) }
+        let sought = listed?.record ?? Original(at: broker.letter(partition, offset))
+        let page = try broker.context().deadLetter(sought, withValue: true)
+        #expect(page.rows.map(\.record) == (isThere ? [sought] : []) && page.next == nil)
+        #expect(page.rows.first?.value == listed?.value)
     }
 
     @Test(arguments: ["", "1.2", "1.2.3.4", "a.0.0", "-1.0.0", "1.-1.0", "1.0.-1", "9223372036854775807.0.0", "1.99999999999.0"])
@@ -90,11 +157,11 @@ import Testing
         var batch = JobBatch(jobID: "job", first: 0)
         batch.addReplayed(.all, of: Original(at: broker.letter(0, 3)))
         try broker.write(String(decoding: batch.json, as: UTF8.self), to: broker.topics.replays)
-        let page = try broker.context().deadLetters(ResultFilter(), codes: [], limit: 9, after: nil)
+        let page = try broker.context().deadLetters(ResultFilter(), codes: [], terms: .init(limit: 9), after: nil)
         #expect(page.rows.map(\.leftover) == [.replayed, .invalid, .cut, nil])
         let row = try #require(page.rows.last)
         #expect(
-            String(decoding: row.json(withValue: false), as: UTF8.self)
+            String(decoding: row.json, as: UTF8.self)
                 == #"{"id":"push.deadletter.v1:0:0@2026-11-21T12:00:00.000Z","at":"2026-11-21T12:00:00.000Z","topic":"push.requests.v1","#
                 + #""code":"unexpected_end","message":"The text ends.","bytes":1,"can_go_back":true}"#)
     }
@@ -107,8 +174,8 @@ import Testing
     func aValueThatIsNoTextIsShownInBase64(value: [UInt8], end: String) {
         let row = DeadLetterPage.Row(
             record: Original(at: RecordPlace(topic: "d", partition: 0, offset: 7)), topic: nil, code: nil, message: nil,
-            leftover: .cut, value: value)
-        #expect(String(decoding: row.json(withValue: true), as: UTF8.self) == #"{"id":"d:0:7",\#(end)"#)
+            leftover: .cut, byteCount: value.count, value: value)
+        #expect(String(decoding: row.json, as: UTF8.self) == #"{"id":"d:0:7",\#(end)"#)
     }
 
     @Test func onlyTheLettersThatAreNamedArePlanned() throws {
@@ -144,7 +211,7 @@ import Testing
             batch.addReplayed(.all, of: Original(at: broker.letter(0, number == 0 ? 0 : 1), publishedAt: time))
             try broker.write(String(decoding: batch.json, as: UTF8.self), to: broker.topics.replays, key: batch.key)
         }
-        let page = try broker.context().deadLetters(ResultFilter(), codes: [], limit: 9, after: nil)
+        let page = try broker.context().deadLetters(ResultFilter(), codes: [], terms: .init(limit: 9), after: nil)
         let left = page.rows.map { ($0.record.place, $0.leftover) }
         #expect(left.first { $0.0 == broker.letter(0, 0) }?.1 == .replayed)
         #expect(left.filter { $0.1 == .replayed }.count == 1)

@@ -66,6 +66,28 @@ import Testing
         #expect(Self.ids(fleet).isEmpty)
     }
 
+    @Test(arguments: [(4096, true), (8192, true), (8193, false)]) func aReportLargerThanAnyWorkersIsCountedAndPassedOver(
+        byteCount: Int, isKept: Bool
+    ) {
+        var fleet = Fleet()
+        let padding = String(repeating: " ", count: byteCount - Self.page.count)
+        fleet.take(key: Self.key("a"), value: Self.page + Array(padding.utf8), heardAt: Self.start)
+        #expect(Self.ids(fleet) == (isKept ? ["a"] : []) && fleet.ignoredCount == (isKept ? 0 : 1))
+    }
+
+    @Test func strangersTakePlacesOfStaleWorkersAlone() {
+        var fleet = Fleet()
+        fleet.take(key: Self.key("silent"), value: Self.page, heardAt: Self.start)
+        let later = Self.start + Fleet.staleAge + 1
+        for number in 1..<Fleet.capacity { fleet.take(key: Self.key("\(number)"), value: Self.page, heardAt: later) }
+        fleet.take(key: Self.key("new"), value: Self.page, heardAt: later)
+        #expect(fleet.members(at: later).count == Fleet.capacity)
+        #expect(
+            Set(Self.ids(fleet, at: later)).isSuperset(of: ["1", "399", "new"]) && !Self.ids(fleet, at: later).contains("silent"))
+        for number in 0..<1500 { fleet.take(key: Self.key("stranger-\(number)"), value: Self.page, heardAt: later + 2000) }
+        #expect(fleet.ignoredCount == 1500 && Self.ids(fleet, at: later + 2000).contains("new"))
+    }
+
     /// The clock of the brokers, or of a worker, against that of the reader. The newest record is a second old, another 20 s older.
     @Test(
         arguments: [(0, [21_000, 1000]), (-30_000, [51_000, 31_000]), (600_000, [20_000, 0]), (1000, [20_000, 0])]

@@ -32,6 +32,21 @@ import Testing
         #expect(hubs.map(\.ratePerSecond) == [nil, "12.5", nil] && hubs.map(\.waitingForTurn) == [2, 9, nil])
     }
 
+    /// Of parts that no worker writes so short, no more are read than a page of so many bytes may have. The rest is counted.
+    @Test(arguments: ["hubs", "partitions"]) func aForgedReportIsReadInPart(name: String) throws {
+        let parts = [String](repeating: "{}", count: 2500).joined(separator: ",")
+        let loop = try #require(WorkerPage(Array(#"{"loops":[{"\#(name)":[\#(parts)]}]}"#.utf8))?.loops.first)
+        let (read, omitted) =
+            name == "hubs" ? (loop.hubs.count, loop.omittedHubs) : (loop.partitions.count, loop.omittedPartitions)
+        #expect((256...600).contains(read) && read + omitted == 2500)
+    }
+
+    @Test func ofForgedLoopsAFewAreRead() throws {
+        let parts = [String](repeating: "{}", count: 2500).joined(separator: ",")
+        let page = try #require(WorkerPage(Array(#"{"loops":[\#(parts)]}"#.utf8)))
+        #expect((32...80).contains(page.loops.count) && page.loops.count + page.omittedLoops == 2500)
+    }
+
     @Test func whatWaitsForHubsThatAreNotThereIsReadByTheirNames() {
         let page =
             #"{"loops":[{"unknown_hubs":[{"hub":"shpo","waiting":5},{"hub":"b","waiting":-1},{"waiting":2},7]},{"unknown_hubs":3}]}"#

@@ -49,6 +49,46 @@ def verdicts(trial):
         check(not unsaid or not re.search(unsaid, text), f"{text!r} says {unsaid!r}")
 
 
+# A word, and how it is copied.
+WORDS = [
+    ("order-1", "order-1"), ("it's", "'it'\\''s'"), ("$(id)", "'$(id)'"), ("a\nb", "'a\nb'"), ("\x1b[201~\x03", r"$'\x1b[201~\x03'"),
+    ("a\tb", r"$'a\x09b'"), ("it's\x7f\\", r"$'it\'s\x7f\\'"), ("\u202ea\u0085", r"$'\u202ea\u0085'"),
+]
+
+
+@case("what a terminal would act on is copied as an escape, and the shell makes the same word of it")
+def copied(trial):
+    trial.open("overview")
+    for word, expected in WORDS:
+        equal(trial.browser.script(MADE, "kit.js", "shell", word), expected, f"the copy of {word!r}")
+
+
+# What may stand in a topic in place of a member of a result.
+ODD = [None, True, 7, -1, 1e308, "", "text", "\x1b", [], [None], [7], {}, {"a": None}, [[[]]], {"constructor": 1, "toString": 2}]
+MEMBERS = ["kind", "state", "outcome", "replay_safety", "error", "sends", "attempts", "targets", "timings", "labels", "replay", "parts",
+           "parent", "worker", "origin", "attempt_count", "at", "hub_state", "result_id"]
+# Its fields are of one kind, whatever the record says.
+KINDS = """
+const [odd, members] = arguments
+return import(new URL('ui/view.js', location.href)).then(({asResult, doubts}) => {
+  const wrong = []
+  for (const name of members) for (const value of odd) {
+    const result = asResult({request_id: 'r', [name]: value})
+    const texts = [result.kind, result.state, result.outcome, result.replay_safety ?? '', result.error?.code ?? '', ...(result.sends ?? []).map((send) => send.outcome)]
+    const lists = [result.sends ?? [], result.attempts ?? [], result.error?.faults ?? [], result.replay?.sends ?? [], result.replay?.modified ?? []]
+    doubts([result], result, [result])
+    if (!texts.every((one) => typeof one === 'string') || !lists.every(Array.isArray) || result.request_id !== 'r') wrong.push([name, value])
+  }
+  return wrong.concat(odd.filter((value) => asResult(value).state !== 'unknown'))
+})"""
+
+
+@case("an odd record empties no screen: what the contract does not have in its place is left out")
+def odd_records(trial):
+    trial.open("overview")
+    equal(trial.browser.script(KINDS, ODD, MEMBERS), [], "members that are read as something else")
+
+
 @case("beside the sentence that nothing waits stands how many failures are open, with the way to them")
 def idle_with_failures(trial):
     trial.fail(1)

@@ -117,6 +117,7 @@ struct ConclusionTests {
         arguments: [
             (.schemaInvalid, .rejected, .payload), (.recordTooLarge, .rejected, .payload), (.unknownHub, .rejected, .permanent),
             (.expiredInQueue, .expired, .expired), (.duplicate, .duplicate, .duplicate), (.cancelled, .cancelled, .cancelled),
+            (.orderingKeyFull, .rejected, .throttled),
             (.payloadTooLarge, .rejected, .payload), (.tagLimitExceeded, .rejected, .payload),
             (.tagExpressionInvalid, .rejected, .payload), (.payloadRejected, .rejected, .payload),
         ] as [(ErrorCode, ResultState, Outcome)])
@@ -169,7 +170,7 @@ struct ConclusionTests {
             #expect(code.outcome != .success)
         }
         // The closed list of the contract, and what telemetry tells.
-        #expect(ErrorCode.allCases.count == 25 + 10)
+        #expect(ErrorCode.allCases.count == 26 + 10)
     }
 
     @Test func textsAreCutBeforeAWholeCharacter() {

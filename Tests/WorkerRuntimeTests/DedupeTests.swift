@@ -73,6 +73,20 @@ struct DedupeTests {
         try worker.stop()
     }
 
+    /// Whoever knew another tenant's source and ids could suppress what it sends, where both name one hub.
+    @Test(arguments: ["", #","hub":"demo""#]) func noTenantSuppressesWhatAnotherSends(_ hub: String) throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        let name = hub + #","source":"s""#
+        let tenants = [#","tenant":"t""#, #","tenant":"u""#, "", #","tenant":"t""#, ""]
+        try bench.publish(all: tenants.map { Self.request("a", name + $0) })
+        #expect(
+            try Self.summaries(bench, 5) == [
+                "a \(Self.repeated)", "a \(Self.repeated)", "a \(Self.sent)", "a \(Self.sent)", "a \(Self.sent)",
+            ])
+        try worker.stop()
+    }
+
     @Test func whatWasNotARequestToBeSentCanBeSentAgain() throws {
         let bench = try Bench(.quickest, partitions: 1)
         let worker = try bench.startWorker()

@@ -81,6 +81,78 @@ struct OrderTests {
         #expect(bench.metric("pushfan_delayed_total", #"lane="held""#) == Double(held.count))
     }
 
+    /// One tenant's request that waits for hours used to hold up whoever used its key.
+    @Test func aKeyOfAnotherTenantIsAnotherOneAndOfAnotherSourceTheSame() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        try bench.publish(all: [
+            Self.request("far", key: "k", #","source":"x""# + Self.far(bench, "a")),
+            Self.request("own", key: "k", #","tenant":"a","source":"y""#),
+            Self.request("foreign", key: "k", #","tenant":"b","source":"x""#), Self.request("nobody", key: "k"),
+        ])
+        #expect(eventually { bench.metric("pushfan_requests_finished_total") == 2 })
+        #expect(Set(Self.calls(bench)) == ["foreign", "nobody"])
+        try bench.cancel(["far"])
+        try bench.results(4)
+        try worker.stop()
+        #expect(Self.calls(bench).last == "own")
+    }
+
+    private static func far(_ bench: Bench, _ tenant: String) -> String {
+        var moment = ByteWriter()
+        moment.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 3_600_000))
+        return #","tenant":"\#(tenant)","not_before":"\#(moment.text)""#
+    }
+
+    private static let refused = "rejected throttled ordering_key_full 0"
+
+    /// Requests behind one that waits for an hour used to stop their partition for that hour, for all tenants.
+    @Test(arguments: brokers) func whatWaitsBehindAFarMomentStopsItsPartitionForNoOther(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 1)
+        let worker = try bench.startWorker {
+            $0.window = 16
+            $0.heldWindow = 64
+        }
+        #expect(eventually { worker.report(.ready).passes })
+        let behind = Self.names("k", 100)
+        try bench.publish(all: [Self.request("far", key: "k", Self.far(bench, "a"))])
+        try bench.publish(all: behind.map { Self.request($0, key: "k", #","tenant":"a""#) })
+        let others = Self.names("b", 40)
+        try bench.publish(
+            all: others.enumerated().map { Self.request($1, key: $0 % 2 == 0 ? "k" : nil, #","tenant":"b""#) })
+        #expect(eventually { Self.calls(bench).count { $0.hasPrefix("b-") } == 40 })
+        #expect(Self.order(bench, "k-").isEmpty, "they wait for the one before them")
+        try bench.cancel(["far"])
+        try bench.results(141)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results.count == 141 && results["far"]?["state"] == "cancelled")
+        let sent = behind.filter { results[$0]?["state"] == "sent" }
+        #expect(sent.count >= 11 && sent.starts(with: behind.prefix(8)) && Self.order(bench, "k-") == sent)
+        let ended = behind.filter { !sent.contains($0) }
+        #expect(!ended.isEmpty && ended.allSatisfy { results[$0]?.summary == Self.refused })
+        #expect(ended.allSatisfy { results[$0]?["replay_safety"] == "safe" })
+    }
+
+    /// As many keys with far moments each, of one tenant.
+    @Test func aTenantWithManyFarMomentsHasItsShareAndLeavesOthersTheirs() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker { $0.heldWindow = 64 }
+        #expect(eventually { worker.report(.ready).passes })
+        let greedy = Self.names("a", 20)
+        try bench.publish(all: greedy.map { Self.request($0, key: $0, Self.far(bench, "a")) })
+        try bench.publish(all: [Self.request("b", key: "b", Self.far(bench, "b")), Self.request("free")])
+        let results = try bench.results(9)
+        #expect(results.filter { $0.summary == Self.refused }.map(\.requestID) == Array(greedy.suffix(8)))
+        #expect(Self.calls(bench) == ["free"])
+        #expect(bench.metric("pushfan_delayed_total", #"lane="held""#) == 13)
+        // It was not sent, so it may come again.
+        try bench.publish(all: [Self.request("a-19", key: "a-19", #","tenant":"a""#)])
+        try bench.results(10)
+        try worker.stop()
+        #expect(Self.calls(bench) == ["free", "a-19"])
+    }
+
     @Test(.needsKafka)
     func whatIsHeldOutlivesItsWorkersAndComesFirst() throws {
         let bench = try Bench(.real, partitions: 2)

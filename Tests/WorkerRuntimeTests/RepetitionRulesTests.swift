@@ -22,8 +22,11 @@ struct RepetitionRulesTests {
     @Test(arguments: [
         (#","hub":"x""#, #","hub":"x""#, true), (#","hub":"x""#, #","hub":"y""#, false), (#","hub":"x""#, "", false),
         (#","tenant":"x""#, "", false), (#","tenant":"x""#, #","hub":"x""#, false), ("", #","labels":{"n":"1"}"#, true),
+        (#","hub":"h","tenant":"x""#, #","hub":"h","tenant":"x""#, true),
+        (#","hub":"h","tenant":"x""#, #","hub":"h","tenant":"y""#, false),
+        (#","hub":"h","tenant":"x""#, #","hub":"h""#, false), (#","tenant":"x""#, #","tenant":"y""#, false),
     ])
-    func aRequestForAnotherHubIsAnotherOne(first: String, second: String, isSame: Bool) {
+    func aRequestForAnotherHubOrOfAnotherTenantIsAnotherOne(first: String, second: String, isSame: Bool) {
         let names = zip(Self.names(Self.named + first), Self.names(Self.named + second))
         for (first, second) in names { #expect(first != nil && (first == second) == isSame) }
     }

@@ -11,8 +11,8 @@ const safeties = {safe: 'safe to repeat', ambiguous: 'may have arrived', duplica
 
 // The filter of a group's results. The language knows "one of these platforms", and not "these and no other".
 const groupFilter = (group, rest) => [
-  group.code ? `error:${group.code}` : '-error:*', group.hub ? `hub:${quoted(group.hub)}` : '-hub:*',
-  group.platforms?.length ? `platform:${group.platforms.join(',')}` : '', /(^| )state:/.test(rest) ? '' : 'state:failed,partial,rejected,expired,unknown',
+  group.code ? `error:${quoted(group.code)}` : '-error:*', group.hub ? `hub:${quoted(group.hub)}` : '-hub:*',
+  group.platforms?.length ? `platform:${group.platforms.map(quoted)}` : '', /(^| )state:/.test(rest) ? '' : 'state:failed,partial,rejected,expired,unknown',
   /(^| )kind:/.test(rest) ? '' : 'kind:final,outcome', rest].filter(Boolean).join(' ')
 
 function open(view) {

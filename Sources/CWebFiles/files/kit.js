@@ -183,8 +183,17 @@ export const tone = (word) => ({
   failed: 'bad', rejected: 'bad', unknown: 'bad', open: 'bad', transient: 'bad', permanent: 'bad', Abandoned: 'bad', Unknown: 'bad', stale: 'bad',
 }[word] ?? 'soft')
 
-/** A word for the shell: as it is, or within quotes. */
-export const shell = (text) => /^[A-Za-z0-9_.,:\/@%+=-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`
+// What a terminal acts on while a line is pasted, or what turns the direction of writing. Within quotes the end of a line is text.
+const controls = /[\0-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+const escaped = (one) => one < '\x80' ? `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}` : `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** A word for the shell: as it is, within quotes, or with escapes (`$'…'`) where it has what a terminal would act on. */
+export function shell(word) {
+  const text = String(word)
+  if (/^[A-Za-z0-9_.,:\/@%+=-]+$/.test(text)) return text
+  const bare = text.replaceAll(controls, escaped)
+  return bare === text ? `'${text.replaceAll("'", "'\\''")}'` : `$'${text.replace(/[\\']/g, '\\$&').replaceAll(controls, escaped)}'`
+}
 
 /** Text whose words between backticks are code. */
 export const withCode = (text = '') => text.split('`').map((part, place) => place % 2 ? el('code', {}, part) : part)

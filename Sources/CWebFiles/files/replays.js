@@ -250,7 +250,7 @@ function openOne(view) {
     }
     const wanted = {reason: plan.reason || 'REASON', ...plan.requests > unasked ? {count: plan.requests} : {}}
     show(commands, asCommands([{path}, ...isPlanned ? [{method: 'POST', path: `${path}:run`, headers: {'If-Match': etag}, body: wanted}] : [], {path: `${path}/leftovers`}],
-      isPlanned ? [`pushfan replay run replay-${plan.id}.ndjson`] : [`pushfan replay status ${shell(plan.id)}`], commands))
+      isPlanned ? [`pushfan replay run ${shell(`replay-${plan.id}.ndjson`)}`] : [`pushfan replay status ${shell(plan.id)}`], commands))
   }
 
   const samples = () => {
@@ -318,14 +318,24 @@ const placeOf = (letter) => letter.id.split('@')[0]
 function openLetters(view) {
   const {members} = view
   const query = (more) => target('v1/deadletters', {since: members.get('since'), until: members.get('until'), code: members.get('code'), limit: 50, ...more})
-  const page = (cursor) => query({payload: may('read:payload') ? 'true' : undefined, cursor})
+  const page = (cursor) => query({cursor})
   const opened = new Date(present()).toISOString()
   const place = el('section', {class: 'card'}, el('p', {class: 'soft'}, 'Reading…'))
   const detail = el('div')
-  const pick = (letter) => {
+  // The record itself comes only when its letter is opened, since a page of them is large.
+  const read = async (id) => {
+    detail.dataset.of = id
+    try {
+      const [letter] = (await get(target('v1/deadletters', {id, payload: may('read:payload') ? 'true' : undefined}), view.signal)).items
+      if (detail.dataset.of !== id) return
+      if (letter) showOne(detail, letter, view)
+      else show(detail, notice('warn', `${id} is not there any more.`))
+    } catch (problem) { if (!view.signal.aborted) show(detail, problemNotice(problem)) }
+  }
+  const pick = async (letter) => {
     members.set('at', letter.id)
     view.remember(Object.fromEntries(members))
-    showOne(detail, letter, view)
+    await read(letter.id)
     detail.querySelector('h2')?.focus()
   }
   const list = table('Dead letters', [
@@ -338,13 +348,6 @@ function openLetters(view) {
   ], {hidden: true, data: (letter) => ({'data-row': true, 'data-letter': letter.id})})
   const pages = pager(view, {
     place, list, ask: (cursor) => get(page(cursor), view.signal), empty: el('p', {}, members.get('since') || members.get('code') ? 'No dead letter matches.' : 'Every record was understood.'),
-    then() {
-      const at = members.get('at'), one = pages.items.find((letter) => letter.id === at)
-      // What a person has typed there stays.
-      if (!at || detail.querySelector('section')?.dataset.detail === at) return
-      if (one) showOne(detail, one, view)
-      else show(detail, notice('warn', `${at} is not among those shown. “More” goes further back.`))
-    },
   })
   const code = el('input', {name: 'filter', value: members.get('code') ?? '', 'aria-label': 'Code, such as unexpected_end', placeholder: 'Code, such as unexpected_end', autocomplete: 'off', spellcheck: 'false'})
   const since = el('select', {'aria-label': 'Since', onchange: () => apply()}, [['1h', 'Last hour'], ['1d', 'Last day'], ['7d', 'Last 7 days'], ['', 'Everything kept']]
@@ -359,6 +362,7 @@ function openLetters(view) {
     watchNew(view, async () => (await get(query({limit: 20, since: pages.items[0]?.at ?? opened}), view.signal)).items.map((letter) => letter.id), () => pages.items.map((letter) => letter.id), () => pages.load()),
     place, detail, asCommands([{path: page()}], [['pushfan replay deadletter --dry-run', ...flags].join(' ')]))
   pages.load()
+  if (members.get('at')) read(members.get('at'))
 }
 
 // One record: what it is, and a form that mends it. What is typed is sent as it is, so that no number changes on the way.

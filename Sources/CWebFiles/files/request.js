@@ -5,7 +5,7 @@ import {announce, button, bytes, count, duration, el, facts, notice, plural, she
 import {member, pretty, without} from './json.js'
 import {isQuiet} from './live.js'
 import {quoted} from './requests.js'
-import {counts, doubts, go, link, needs, problemNotice} from './view.js'
+import {asResult, counts, doubts, go, link, needs, problemNotice} from './view.js'
 
 const states = {
   sent: 'The hub accepted every call.', partial: 'The hub accepted some calls.', failed: 'The hub accepted no call, or it is unknown whether it did.',
@@ -35,6 +35,10 @@ export function placeText(where) {
 const to = (one) => el('a', {class: 'clip', href: link('requests', one)}, one)
 const found = (text, filter) => el('a', {href: link('requests', undefined, {filter})}, text)
 const recordText = ({topic, partition, offset}) => `${topic}, partition ${partition}, offset ${offset}`
+
+// An answer whose results are as the contract has them.
+const asAnswer = ({life, result, ...answer}) => ({...answer, result: result && asResult(result),
+  life: life && {...life, results: (life.results ?? []).map(asResult), replays: (life.replays ?? []).map(asResult)}})
 
 // The result of a request, and the outcomes that its hub reported.
 function read(answer) {
@@ -169,7 +173,7 @@ function open(view) {
 
   const load = () => view.run(async () => {
     try {
-      answer = await get(paths()[0], view.signal)
+      answer = asAnswer(await get(paths()[0], view.signal))
     } catch (problem) {
       if (problem.status !== 404) throw problem
       view.frame(null, problemNotice(problem), el('a', {href: link('requests')}, 'All requests'))

@@ -3,9 +3,9 @@
 import {Problem, asCommands, get, may, listing} from './api.js'
 import {announce, button, clockText, count, duration, el, mark, notice, plural, say, shell, show, state, table, time, tone} from './kit.js'
 import {live} from './live.js'
-import {doubts, go, link, needs, problemNotice, watchNew} from './view.js'
+import {asResult, doubts, go, link, needs, problemNotice, watchNew} from './view.js'
 
-const errors = 'schema_invalid record_too_large unknown_hub not_configured expired_in_queue duplicate tag_expression_invalid tag_limit_exceeded '
+const errors = 'schema_invalid record_too_large unknown_hub not_configured expired_in_queue duplicate ordering_key_full tag_expression_invalid tag_limit_exceeded '
   + 'payload_too_large payload_rejected hub_unauthorized hub_forbidden hub_not_found hub_quota hub_throttled hub_unavailable hub_timeout '
   + 'connect_failed tls_failed dns_failed response_invalid circuit_open cancelled worker_shutdown internal devices_refused nothing_counted '
   + 'no_target hub_abandoned hub_canceled hub_state_unknown telemetry_unfinished telemetry_missing telemetry_unanswered telemetry_unavailable'
@@ -150,6 +150,11 @@ const chips = [['Failed', 'state:failed'], ['Expired', 'state:expired'], ['Last 
 const size = 50
 const key = ({result}) => result.result_id
 
+async function ask(asked, signal) {
+  const page = await get(asked, signal)
+  return {...page, items: page.items.map((item) => ({...item, result: asResult(item.result)}))}
+}
+
 function open(view) {
   if (!may('read')) {
     view.frame(null, notice('', 'Results are shown to keys with the scope read.'))
@@ -191,7 +196,7 @@ function open(view) {
   async function load(asked, cursor) {
     const mine = ++turn
     try {
-      const page = await get(listing('v1/requests', {filter: asked, limit: size, cursor}), view.signal)
+      const page = await ask(listing('v1/requests', {filter: asked, limit: size, cursor}), view.signal)
       if (mine === turn) take(asked, cursor, page)
     } catch (problem) {
       if (mine !== turn || view.signal.aborted || problem.status === 401) return
@@ -223,7 +228,7 @@ function open(view) {
 
   // Asks since the newest on screen, which costs little however much there is.
   const fresh = watchNew(view, async () => {
-    const page = await get(listing('v1/requests', {filter: `${filter} since:${items[0]?.result.at ?? loaded}`, limit: 100}), view.signal)
+    const page = await ask(listing('v1/requests', {filter: `${filter} since:${items[0]?.result.at ?? loaded}`, limit: 100}), view.signal)
     return page.items.map(key)
   }, () => items.map(key), async () => {
     await load(filter)

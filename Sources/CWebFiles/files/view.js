@@ -108,6 +108,31 @@ export function pager(view, {ask, list, place, empty, then = () => {}}) {
   return pages
 }
 
+// The members of results that the page reads, each with what it is by the contract; `*` is any other one.
+const S = 'string', N = 'number', B = 'boolean'
+const form = {
+  '*': S, attempt_count: N, labels: {'*': S}, worker: {id: S}, targets: {'*': N}, origin: {'*': S, partition: N},
+  error: {'*': S, http_status: N, faults: [{'*': S}]}, timings: {'*': S, queue_ms: N, hub_ms: N, throttle_wait_ms: N, total_ms: N},
+  sends: [{'*': S, index: N, payload_bytes: N, pns_outcomes: {'*': N}}],
+  attempts: [{'*': S, n: N, send: N, http_status: N, duration_ms: N, backoff_ms: N, bytes_sent: B}],
+  parent: {'*': S, chunk: N, chunks: N}, parts: {'*': N}, replay: {'*': S, generation: N, sends: [N], modified: [S]},
+}
+
+function formed(value, form) {
+  if (typeof form === 'string') return typeof value === form && (form !== N || Number.isFinite(value)) ? value : undefined
+  if (Array.isArray(form)) return Array.isArray(value) ? value.map((one) => formed(one, form[0])).filter((one) => one !== undefined) : undefined
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, formed(one, (Object.hasOwn(form, name) ? form[name] : form['*']) ?? '')])
+    .filter(([, one]) => one !== undefined))
+}
+
+/** A result without what the contract does not have in its place: anything may stand in a topic. What each one has is a word in any case. */
+export function asResult(value) {
+  const result = {kind: 'unknown', state: 'unknown', outcome: 'unknown', ...formed(value, form)}
+  result.sends?.forEach((send) => send.outcome ??= 'unknown')
+  return result
+}
+
 /** Counts with their words: `{sent: 3}` as "3 sent". */
 export const counts = (numbers, words = {}) => Object.entries(numbers ?? {}).filter(([, number]) => number)
   .map(([word, number]) => `${count(number)} ${words[word] ?? word.replaceAll('_', ' ')}`).join(', ')

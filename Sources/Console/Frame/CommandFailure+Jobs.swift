@@ -69,7 +69,7 @@ extension CommandFailure {
         case .running(let job):
             self.init(
                 .temporary, "the replay \(job) is running; one runs at a time",
-                hint: "wait for it, or `pushfan replay pause \(job)`")
+                hint: "wait for it, or `pushfan replay pause \(Sanitised.word(job))`")
         case .takenOver: self.init(.temporary, "another process has taken the job over, and goes on with it")
         case .unreadClaim(let error):
             self.init(

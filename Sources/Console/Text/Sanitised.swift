@@ -1,3 +1,5 @@
+import Basics
+
 /// Text from elsewhere made fit for a terminal: it can move no cursor and begin no line.
 enum Sanitised {
     /// One line without control characters. Longer texts are cut.
@@ -32,11 +34,8 @@ enum Sanitised {
         return isSecret ? "the value" : "'\(line(text, atMost: 80))'"
     }
 
-    /// C0, DEL, C1, line separators, and what turns the direction of writing.
-    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
+    /// A word of a line that a person copies, as a shell reads it. Longer ones are cut.
+    static func word(_ text: String) -> String { ShellWord.of(String(String.UnicodeScalarView(text.unicodeScalars.prefix(512)))) }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { ShellWord.isControl(scalar) }
 }

@@ -18,6 +18,8 @@ public final class BufferedRecord: Sendable {
     public let waitingSince: Timestamp
     /// The ordering key whose turn it is, if it has one.
     public let key: RequestIdentity?
+    /// Its tenant, or the queue that it shares with those of others.
+    public let tenant: TenantID
     /// The record's key and headers.
     public let envelope: RecordEnvelope
     /// The record's value.
@@ -32,7 +34,8 @@ public final class BufferedRecord: Sendable {
     /// A request as it was read.
     public init(
         slot: Int, offset: Int64, lane: Lane, origin: RecordOrigin, receivedAt: MonotonicTime, waitingSince: Timestamp,
-        key: RequestIdentity? = nil, envelope: RecordEnvelope, value: ByteWriter, delayed: DelayedRecord? = nil,
+        key: RequestIdentity? = nil, tenant: TenantID = .none, envelope: RecordEnvelope, value: ByteWriter,
+        delayed: DelayedRecord? = nil,
         writtenAt: Timestamp = .never, name: RequestName? = nil
     ) {
         self.slot = slot
@@ -42,6 +45,7 @@ public final class BufferedRecord: Sendable {
         self.receivedAt = receivedAt
         self.waitingSince = waitingSince
         self.key = key
+        self.tenant = tenant
         self.envelope = envelope
         self.value = value
         self.delayed = delayed

@@ -8,7 +8,8 @@ public enum HeldRules {
         return overflow ? .max : held + Int32(lane.rawValue)
     }
 
-    /// The most memory that the records of a partition's keys may take: 24 MiB, some 25,000 small ones. Beyond, it is not read.
+    /// The most memory that the records of a partition's keys may take where they were published: 24 MiB, some 25,000 small ones. Beyond, it
+    /// is not read.
     public static let maximumBytes = 24 << 20
     /// The most that may be held of one partition: 12 MiB, and `maximumHeld` requests.
     static let maximumHeldBytes = 12 << 20

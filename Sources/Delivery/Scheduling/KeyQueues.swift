@@ -9,7 +9,7 @@ import PushModel
 /// order has to be stored. Who takes the partition over reads what is held to its end, and then knows of each key what comes first.
 struct KeyQueues<Record> {
     /// The record that a request was published with. The time sets records of a recreated partition apart from those before.
-    struct Origin: Equatable {
+    struct Origin: Hashable {
         var offset: Int64
         var timestamp: Timestamp
     }
@@ -34,11 +34,18 @@ struct KeyQueues<Record> {
         var due: Timestamp
         /// The memory that its record takes, about.
         let byteCount: Int
+        /// Its tenant, which counts while it is held, or waits where it was published.
+        var tenant = TenantID.none
 
         /// The request while it is being written to the topic of held requests.
-        func moving(byteCount: Int) -> Request {
-            Request(origin: origin, place: .moving, record: nil, due: .never, byteCount: byteCount)
+        func moving(byteCount: Int, tenant: TenantID) -> Request {
+            Request(origin: origin, place: .moving, record: nil, due: .never, byteCount: byteCount, tenant: tenant)
         }
+
+        /// True if its record lies where it was published.
+        var isPublished: Bool { if case .published = place { true } else { false } }
+        /// True if it waits there, for no moment of its own.
+        var isExcess: Bool { isPublished && record != nil }
     }
 
     typealias Key = RequestIdentity
@@ -49,9 +56,12 @@ struct KeyQueues<Record> {
     private(set) var count = 0
     /// The memory that the records take that are here, about.
     private(set) var byteCount = 0
+    /// The part of those that lie where they were published.
+    private(set) var publishedByteCount = 0
     /// The requests whose records are held, or move there, those in work included, and their bytes.
-    private(set) var heldCount = 0
-    private(set) var heldByteCount = 0
+    private var held = HeldShares()
+    var heldCount: Int { held.all.count }
+    var heldByteCount: Int { held.all.byteCount }
 
     private var queues: [Key: Queue] = [:]
     /// Keys whose first request may begin.
@@ -101,7 +111,7 @@ struct KeyQueues<Record> {
             noteHeld(known, sign: -1)
         }
         noteHeld(request, sign: 1)
-        byteCount += request.byteCount
+        noteRecord(request, sign: 1)
         if isFirst(key, origin: request.origin) { consider(key) }
         return true
     }
@@ -120,12 +130,12 @@ struct KeyQueues<Record> {
     }
 
     /// Notes that the key's request in work has to wait, and was written to the topic of held requests.
-    mutating func moved(_ key: Key, byteCount size: Int) {
+    mutating func moved(_ key: Key, byteCount size: Int, tenant: TenantID = .none) {
         let change = change(key) { queue -> (before: Request, after: Request)? in
             guard queue.isBusy else { return nil }
             queue.isBusy = false
             let request = queue.first
-            queue.first = request.moving(byteCount: size)
+            queue.first = request.moving(byteCount: size, tenant: tenant)
             return (request, queue.first)
         }
         guard let (before, after) = change ?? nil else { return }
@@ -171,7 +181,7 @@ struct KeyQueues<Record> {
                 consider(key)
                 continue
             }
-            byteCount -= first.byteCount
+            noteRecord(first, sign: -1)
             return (key, first)
         }
         return nil
@@ -198,25 +208,64 @@ struct KeyQueues<Record> {
         }
     }
 
+    /// True if a tenant may have another request held, in a partition of that window.
+    func hasShare(_ tenant: TenantID, byteCount: Int, window: Int) -> Bool {
+        held.hasShare(tenant, byteCount: byteCount, window: window)
+    }
+
     /// Takes out what follows requests that wait for their moment and lies where it was published, the oldest first: it must be
-    /// held. They move.
-    mutating func removeFollowers(now: Timestamp, limit: (count: Int, bytes: Int)) -> [(key: Key, request: Request)] {
-        var found: [(key: Key, offset: Int64, origin: Origin)] = []
+    /// held. They move. With the window of the partition that holds them, no tenant gets more than its share.
+    mutating func removeFollowers(
+        now: Timestamp, limit: (count: Int, bytes: Int), window: Int? = nil
+    ) -> [(key: Key, request: Request)] {
+        var found: [(key: Key, offset: Int64, origin: Origin, tenant: TenantID)] = []
         for key in later {
             // What moves is not due before it has arrived.
             guard let queue = queues[key], !queue.isBusy, !queue.isListed, queue.first.due > now else { continue }
             for request in queue.requests where request.record != nil {
-                if case .published(let offset) = request.place { found.append((key, offset, request.origin)) }
+                if case .published(let offset) = request.place { found.append((key, offset, request.origin, request.tenant)) }
             }
         }
         var taken: [(key: Key, request: Request)] = []
         var bytes = 0
         for place in found.sorted(by: { $0.offset < $1.offset }) where taken.count < limit.count {
             guard let size = byteCount(of: place.key, origin: place.origin) else { continue }
+            if let window, !hasShare(place.tenant, byteCount: size, window: window) { continue }
             bytes += size
             guard bytes <= limit.bytes, let request = startMoving(place.key, origin: place.origin) else { break }
             taken.append((place.key, request))
         }
+        return taken
+    }
+
+    /// Takes out what lies where it was published behind a held request that waits beyond a moment, and that `isMeant` accepts: of the
+    /// tenant whose such requests take the most memory, those of its keys whose first is the oldest. It has its end, for there is no place
+    /// to wait for it.
+    mutating func removeExcess(beyond moment: Timestamp, limit: Int, behind isMeant: (Record) -> Bool) -> [Request] {
+        var tenants: [TenantID: (byteCount: Int, keys: [(key: Key, offset: Int64)])] = [:]
+        for key in later {
+            guard let queue = queues[key], !queue.isBusy, !queue.isListed, queue.first.due > moment,
+                queue.first.record.map(isMeant) ?? false
+            else { continue }
+            let found = queue.requests.filter(\.isExcess)
+            guard let first = found.first else { continue }
+            tenants[first.tenant, default: (0, [])].byteCount += found.reduce(0) { $0 + $1.byteCount }
+            tenants[first.tenant]?.keys.append((key, first.origin.offset))
+        }
+        var taken: [Request] = []
+        let greediest = tenants.values.max { $0.byteCount < $1.byteCount }
+        for (key, _) in (greediest?.keys ?? []).sorted(by: { $0.offset < $1.offset }) where taken.count < limit {
+            let room = limit - taken.count
+            let found = change(key) { queue in
+                let found = Array(queue.requests.filter(\.isExcess).prefix(room))
+                let origins = Set(found.map(\.origin))
+                queue.requests.removeAll { origins.contains($0.origin) }
+                return found
+            }
+            taken += found ?? []
+        }
+        for request in taken { noteRecord(request, sign: -1) }
+        count -= taken.count
         return taken
     }
 
@@ -249,14 +298,14 @@ struct KeyQueues<Record> {
         let change = change(key) { queue -> Request? in
             guard let index = queue.index(of: origin) else { return nil }
             let request = queue.requests[index]
-            queue.requests[index] = request.moving(byteCount: request.byteCount)
+            queue.requests[index] = request.moving(byteCount: request.byteCount, tenant: request.tenant)
             return request
         }
         guard let request = change ?? nil else { return nil }
         later.insert(key)
         noteHeld(request, sign: -1)
-        noteHeld(request.moving(byteCount: request.byteCount), sign: 1)
-        byteCount -= request.byteCount
+        noteHeld(request.moving(byteCount: request.byteCount, tenant: request.tenant), sign: 1)
+        noteRecord(request, sign: -1)
         return request
     }
 
@@ -267,9 +316,12 @@ struct KeyQueues<Record> {
     }
 
     private mutating func noteHeld(_ request: Request, sign: Int) {
-        if case .published = request.place { return }
-        heldCount += sign
-        heldByteCount += sign * request.byteCount
+        if !request.isPublished { held.note(request.tenant, byteCount: request.byteCount, sign: sign) }
+    }
+
+    private mutating func noteRecord(_ request: Request, sign: Int) {
+        byteCount += sign * request.byteCount
+        if request.isPublished { publishedByteCount += sign * request.byteCount }
     }
 
     /// Gives every key its turn whose first request may begin, in the order of publishing.

@@ -14,7 +14,7 @@ public final class Scheduler {
     public enum Notice: Sendable, Hashable {
         /// The topic of held requests lacks the partition of that number.
         case heldMissing(Int32)
-        /// No more requests of the partition at that slot can be held, beyond that count.
+        /// No more requests of the partition at that slot can be held, of any tenant or of one, beyond that count.
         case heldFull(slot: Int, count: Int)
         /// The held requests of a partition are not read to their end yet, while requests wait for that.
         case heldLate(Int32)
@@ -178,7 +178,7 @@ extension Scheduler {
         let place: Keys.Place = slot == record.slot ? .published(record.offset) : .held(record.offset)
         let request = Keys.Request(
             origin: .init(record.origin), place: place, record: record, due: due,
-            byteCount: record.byteCount + Self.placeByteCount)
+            byteCount: record.byteCount + Self.placeByteCount, tenant: record.tenant)
         defer { noteKeys(slot) }
         return keys[slot].add(key, request: request)
     }
@@ -198,18 +198,37 @@ extension Scheduler {
     ///   - due: The moment at which it may go on.
     ///   - byteCount: The bytes that it will take there.
     ///   - isLeft: Whether it is left to the partition's next owner, however short its wait is.
+    ///   - tenant: The request's tenant.
     ///   - now: The present moment.
     /// - Returns: The number of the partition to write it to, or nil if the wait is short, or there is no room or no topic.
     public func hold(
-        _ key: RequestIdentity, in slot: Int, until due: Timestamp, byteCount: Int, isLeft: Bool, now: Timestamp
+        _ key: RequestIdentity, in slot: Int, until due: Timestamp, byteCount: Int, isLeft: Bool, tenant: TenantID = .none,
+        now: Timestamp
     ) -> Int32? {
         guard isLeft || DelayPolicy.isLong(until: due, now: now), let requests = requests(of: slot),
             let held = heldPartition(of: requests)
         else { return nil }
         // A record that comes from there leaves room for itself.
         guard held == slot || hasRoomForHeld(requests, byteCount: byteCount) else { return nil }
-        keys[requests].moved(key, byteCount: byteCount)
+        keys[requests].moved(key, byteCount: byteCount, tenant: tenant)
         return partitions[held].number
+    }
+
+    /// True if a request of a key, which was published just now and must not be sent for long, finds no place to wait: its tenant holds
+    /// its share. In memory it would stop its partition one day.
+    ///
+    /// - Parameters:
+    ///   - tenant: The request's tenant.
+    ///   - slot: The partition of its record.
+    ///   - due: The moment at which it may go on.
+    ///   - byteCount: The bytes that it would take.
+    ///   - now: The present moment.
+    /// - Returns: True if it finds none. False where nothing can be held.
+    public func hasNoPlace(of tenant: TenantID, in slot: Int, until due: Timestamp, byteCount: Int, now: Timestamp) -> Bool {
+        guard DelayPolicy.isLong(until: due, now: now), requests(of: slot) == slot, heldPartition(of: slot) != nil else {
+            return false
+        }
+        return !keys[slot].hasShare(tenant, byteCount: byteCount, window: heldWindow)
     }
 
     /// A request that moves will not be read where it went.
@@ -238,8 +257,11 @@ extension Scheduler {
         if let lane = partitions[slot].lane { turns[lane.rawValue].list(slot, at: keys[slot].nextMoment) }
     }
 
-    /// True if the records that wait for keys of a partition take as many bytes.
-    public func isFull(_ slot: Int, limit: (_ partitions: Int) -> Int) -> Bool { keys[slot].byteCount >= limit(keys.count) }
+    /// True if the records that wait for keys of a partition where they were published take as many bytes. Held ones have their own bound:
+    /// they would stop the partition for as long as they wait.
+    public func isFull(_ slot: Int, limit: (_ partitions: Int) -> Int) -> Bool {
+        keys[slot].publishedByteCount >= limit(keys.count)
+    }
 
     /// Lets cancelled requests go on that wait for their moments.
     public func hurry(_ isCancelled: (BufferedRecord) -> Bool) {
@@ -272,29 +294,40 @@ extension Scheduler {
     /// True while that is not known, and the partition of requests is assigned.
     public func isReadingHeld(_ held: Int) -> Bool { requests(of: held).map { !keys[$0].isComplete } ?? false }
 
-    /// The followers of requests that wait for their moment, where a partition cannot be read on: they must be held.
+    /// The followers of requests that wait for their moment, where a partition cannot be read on: they must be held. Those
+    /// without a share there are refused if they would wait for long, of one tenant at a time, so that the others are read on.
     ///
     /// - Parameters:
     ///   - isBlocked: Whether the partition of requests at a slot cannot be read on.
+    ///   - mayRefuse: The rule by which requests behind a held one may be refused.
     ///   - now: The present moment, and the same by the wall clock.
-    /// - Returns: The records that move, and the slots that were looked at.
+    /// - Returns: The records that move, those that are refused, and the slots that were looked at.
     public func relieve(
-        where isBlocked: (Int) -> Bool, now: (monotonic: MonotonicTime, wall: Timestamp)
-    ) -> (moves: [Move], slots: [Int]) {
-        guard now.monotonic >= nextRelief else { return ([], []) }
+        where isBlocked: (Int) -> Bool, refusingBehind mayRefuse: (BufferedRecord) -> Bool = { _ in true },
+        now: (monotonic: MonotonicTime, wall: Timestamp)
+    ) -> (moves: [Move], refused: [BufferedRecord], slots: [Int]) {
+        guard now.monotonic >= nextRelief else { return ([], [], []) }
         nextRelief = now.monotonic + Self.reliefInterval
-        var moves: [Move] = []
-        var slots: [Int] = []
+        let far = now.wall.adding(milliseconds: DelayPolicy.shortestStay)
+        var (moves, refused, slots): ([Move], [BufferedRecord], [Int]) = ([], [], [])
         for slot in filled.members where isBlocked(slot) {
-            let bytes = HeldRules.maximumHeldBytes - keys[slot].heldByteCount
-            guard let held = heldPartition(of: slot), hasRoomForHeld(slot, byteCount: 1) else { continue }
+            guard let held = heldPartition(of: slot) else { continue }
             let room = HeldRules.maximumHeld(window: heldWindow) - keys[slot].heldCount
-            let found = keys[slot].removeFollowers(now: now.wall, limit: (min(room, Self.movesPerTurn), bytes))
+            let bytes = HeldRules.maximumHeldBytes - keys[slot].heldByteCount
+            let found = keys[slot].removeFollowers(
+                now: now.wall, limit: (min(room, Self.movesPerTurn), bytes), window: heldWindow)
             moves += found.compactMap { $0.request.record.map { ($0, partitions[held].number) } }
+            if found.isEmpty {
+                let excess = keys[slot].removeExcess(beyond: far, limit: Self.movesPerTurn, behind: mayRefuse)
+                refused += excess.compactMap(\.record)
+                if hasRoomForHeld(slot, byteCount: 1), !excess.isEmpty {
+                    add(.heldFull(slot: slot, count: keys[slot].heldCount))
+                }
+            }
             slots.append(slot)
             noteKeys(slot)
         }
-        return (moves, slots)
+        return (moves, refused, slots)
     }
 
     /// The records that wait in the older half of a partition of held requests, when it fills too much of the window: they are written again.

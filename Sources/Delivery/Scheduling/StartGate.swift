@@ -84,7 +84,7 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     case plan
     /// Its calls get what happened to them before. Finds `isRestored`, or it `isGone`.
     case restore
-    /// A delay lane, or the topic of held requests, is sought for its wait. Finds `isGone` or `waitsHere`.
+    /// A delay lane, or the topic of held requests, is sought for its wait. Finds `isGone`, `waitsHere` or `hasFaults`.
     case delay
     /// Room at its hub is sought. Finds `hasRoom`, or it is deferred and `isGone`.
     case checkRoom

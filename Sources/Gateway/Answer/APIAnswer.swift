@@ -10,6 +10,8 @@ public struct APIAnswer: Sendable, Equatable {
     /// The body.
     public var body: [UInt8]
 
+    /// The way in which the body's bytes count as long as they are not taken.
+    var upkeep = HTTPServerResponse.Upkeep.counted
     /// The code of the problem that it tells of; nil where it tells of none.
     public internal(set) var code: String?
 
@@ -66,6 +68,8 @@ public struct APIAnswer: Sendable, Equatable {
 
     /// The answer as the server sends it.
     public var response: HTTPServerResponse {
-        HTTPServerResponse(status: status, headers: headers, body: body)
+        var response = HTTPServerResponse(status: status, headers: headers, body: body)
+        response.upkeep = upkeep
+        return response
     }
 }

@@ -97,6 +97,9 @@ extension APIProblem {
     /// 401: the cookie's session is not there any more.
     static let sessionOver = badKey("The session is over, or its key is not valid any more: sign in again.")
 
+    /// 401: the rights are gone by which a stream or a wait began.
+    static let rightsOver = badKey("The key or the session is not valid any more, or has other rights than when the call began.")
+
     /// 403: a browser made the call for another site than the page.
     static let crossSite = APIProblem(
         403, code: .crossSite, detail: "A call with a session's cookie must come from the page: Sec-Fetch-Site or Origin says so."

@@ -44,12 +44,16 @@ public enum APIDescription {
 
     /// The answer to `GET /v1/openapi.json`: 304 for whoever has it already.
     static func answer(to headers: HTTPFields) -> APIAnswer {
-        var answer = APIAnswer(status: 200, json: bytes, headers: ["ETag": tag, "Cache-Control": "no-cache"])
+        var answer = APIAnswer(
+            status: 200, headers: ["ETag": tag, "Cache-Control": "no-cache", "Content-Type": "application/json; charset=utf-8"],
+            body: bytes)
+        answer.upkeep = .shared
         if !headers.wants(tag) { (answer.status, answer.body) = (304, []) }
         return answer
     }
 
-    private static let bytes = document.json
+    /// The document and a line end, once for all answers.
+    private static let bytes = document.json + [UInt8(ascii: "\n")]
 
     private static let tag = EntityTag.of(bytes)
 }

@@ -44,10 +44,14 @@ extension APIOperation {
             Parameter(
                 name: "payload", schema: JSONSchema.boolean, summary: "Shows the records, which needs the scope read:payload.",
                 example: "true"),
+            Parameter(
+                name: "id", schema: JSONSchema.text(), summary: "The one with this id, and no other parameter but payload.",
+                example: "push.deadletter.v1:0:12@2026-11-21T17:00:00.100Z"),
         ],
         answers: [
             Answer(
-                summary: "A page. The id of each is its place with its time, by which POST /v1/replays mends and publishes it.",
+                summary:
+                    "A page, of 4 MiB at most. The id of each is its place with its time, by which POST /v1/replays mends and publishes it.",
                 content: list(
                     of: JSONSchema.object(
                         [

@@ -14,6 +14,9 @@ struct HubTally: Sendable {
     /// The most steps that are kept.
     private static let capacity = 20
 
+    /// The most names of hubs that are counted at a time, more than a fleet has. A stranger may report any number of others.
+    private static let nameLimit = 4096
+
     private struct Step {
         /// Milliseconds.
         let length: Int
@@ -36,7 +39,7 @@ struct HubTally: Sendable {
                     let name = member.page.name(of: hub)
                     let place = Place(worker: member.id, loop: loop.worker, hub: name)
                     found[place] = calls
-                    guard let before = known[place] else { continue }
+                    guard let before = known[place], added[name] != nil || added.count < Self.nameLimit else { continue }
                     added[name] = added[name, default: 0].addingSaturated(calls < before ? calls : calls - before)
                 }
             }

@@ -6,8 +6,8 @@ struct KeyHolder: Sendable {
     let publisher: Publisher
     /// The address of its client, or nil where it is not known.
     let client: NumericAddress?
-    /// Says whether the session still is there, with the same rights. Nil for a key.
-    var isStillThere: (@Sendable () -> Bool)?
+    /// Says if the key or the session still is there, with the same rights.
+    let isStillThere: @Sendable () -> Bool
 
     /// The holder of the shares that its calls take.
     var claimant: Claimant { Claimant(keyID: publisher.keyID, tenant: publisher.tenant, client: ClientNetwork(client)) }

@@ -106,8 +106,21 @@ final class KeySignIn: Sendable {
 
     /// The holder of a key that was right when a session began, or nil if it is not right any more. Counts as no call.
     func publisher(of key: APIKey) -> Publisher? {
-        guard case .right(let key) = keys.keys(now: services.now()).verdict(on: key, at: wallClock()) else { return nil }
+        guard case .right(let key) = keys.latestKeys(now: services.now()).verdict(on: key, at: wallClock()) else { return nil }
         return Publisher(key)
+    }
+
+    /// True as long as the key of an `Authorization` header is right, and gives the rights that a publisher has. Counts as no call.
+    func isRight(_ authorization: String?, for publisher: Publisher) -> Bool {
+        guard let presented = PresentedKey(authorization: authorization) else { return false }
+        do throws(CryptoError) {
+            let verdict = try keys.latestKeys(now: services.now()).verdict(on: presented, at: wallClock())
+            guard case .right(let key) = verdict else { return false }
+            return Publisher(key) == publisher
+        } catch {
+            services.log.error(.internalFault, "a key could not be checked", [.reason: .string(error.description)])
+            return true
+        }
     }
 
     /// Asks whether a key's rate allows all requests of a batch, at least one. Its call was checked before, and has counted as

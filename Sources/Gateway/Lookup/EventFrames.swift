@@ -12,6 +12,11 @@ enum EventFrames {
     /// The id of the last one.
     static let endID = "end"
 
+    /// The last one of a stream whose reader may have no more. It has no id, so that whoever connects again says what came before.
+    static func problem(_ problem: APIProblem) -> [UInt8] {
+        Array("event: problem\ndata: ".utf8) + problem.json + Array("\n\n".utf8)
+    }
+
     /// One event. Each line of `data` becomes a line of data.
     static func event(_ name: StaticString, id: String, data: [UInt8]) -> [UInt8] {
         var frame = ByteWriter(capacity: data.count + 64)

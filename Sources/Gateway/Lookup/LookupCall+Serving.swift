@@ -8,7 +8,7 @@ extension LookupCall {
     init(_ route: RequestRoute, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply) {
         self.init(
             route: route, request: request, asker: Asker(holder.publisher), answer: { reply.answer($0) },
-            stream: reply.streaming(to: holder), client: ClientNetwork(holder.client))
+            stream: reply.streaming(to: holder), client: ClientNetwork(holder.client), holding: reply.rights.hold(holder))
     }
 }
 
@@ -16,9 +16,15 @@ extension Reply {
     /// Answers with a body that is written later, as long as its reader may have it.
     func streaming(to holder: KeyHolder) -> EventStreaming {
         { head, onEnd in
-            let (response, stream) = HTTPServerResponse.events(head, onEnd: onEnd)
+            let (rights, number) = (self.rights, self.rights.newNumber())
+            let (response, stream) = HTTPServerResponse.events(head) {
+                rights.release(number)
+                onEnd()
+            }
+            let sink = HeldSink(stream, isStillThere: holder.isStillThere)
+            rights.hold(number, of: holder) { sink.end(with: $0) }
             self.answer(response)
-            return holder.isStillThere.map { SessionSink(stream, isOpen: $0) } ?? stream
+            return sink
         }
     }
 }

@@ -21,6 +21,8 @@ struct LookupCall: Sendable {
     let stream: EventStreaming
     /// The network that it comes from, or nil where that is not known.
     var client: ClientNetwork?
+    /// Has its caller looked at while it waits.
+    var holding: Holding = { _ in {} }
 
     /// The holder of the shares that it takes.
     var claimant: Claimant { Claimant(keyID: asker.keyID, tenant: asker.tenant, client: client) }
@@ -150,7 +152,7 @@ struct LookupEndpoints: Sendable {
             }
             return searchLife(of: key.id, beside: key, query: query, until: deadline, for: call)
         }
-        _ = lookup.watch(key, for: call.claimant, until: deadline) { ending in
+        _ = lookup.watch(key, for: call.claimant, until: deadline, holding: call.holding) { ending in
             switch ending {
             case .request(let request): answer(request, applied: applied, to: call)
             case .stopping(let request): answer(request, applied: nil, to: call)
@@ -275,14 +277,15 @@ extension LookupEndpoints {
     /// Answers a call of `POST /v1/requests` that prefers to wait, once its record is written: 200 with the final result, or
     /// after the time `accepted`. Where no one may wait now, and at the gateway's stop, `accepted` comes at once: the request is
     /// published all the same. The request was added before its record was written. `answer` is called once, before this returns
-    /// or later.
+    /// or later. Whoever loses its rights meanwhile gets `accepted`, too.
     func answer(
         _ key: PublishedRequests.Key, of claimant: @autoclosure () -> Claimant, to headers: HTTPFields, accepted: APIAnswer,
+        holding: @autoclosure () -> Holding = { _ in {} },
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         guard let seconds = LookupQuery.preferredWait(headers), seconds > 0 else { return answer(accepted) }
         let deadline = lookup.clock.now().advanced(by: .seconds(seconds))
-        _ = lookup.watch(key, for: claimant(), until: deadline) { [lookup] ending in
+        _ = lookup.watch(key, for: claimant(), until: deadline, holding: holding()) { [lookup] ending in
             guard case .request(let request) = ending else { return answer(accepted) }
             var late = accepted
             late.headers.append("Preference-Applied", value: "wait=\(seconds)")
@@ -300,6 +303,7 @@ extension LookupEndpoints {
     /// comes in time. `accepted` is the answer to the first, which names the request. `answer` is called once, before this returns or later.
     func answerRepetition(
         by asker: Asker, from client: ClientNetwork? = nil, to headers: HTTPFields, accepted: APIAnswer,
+        holding: @escaping Holding = { _ in {} },
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         guard accepted.status == 202, LookupQuery.preferredWait(headers) ?? 0 > 0, let (id, place) = Self.request(of: accepted)
@@ -307,7 +311,7 @@ extension LookupEndpoints {
         find(id, at: place, for: asker) { found in
             guard case .success(let key?) = found else { return answer(accepted) }
             let claimant = Claimant(keyID: asker.keyID, tenant: asker.tenant, client: client)
-            self.answer(key, of: claimant, to: headers, accepted: accepted, then: answer)
+            self.answer(key, of: claimant, to: headers, accepted: accepted, holding: holding, then: answer)
         }
     }
 

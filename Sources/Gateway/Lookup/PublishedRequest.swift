@@ -127,11 +127,11 @@ struct PublishedRequest: Sendable {
         self.isAlone = self.isAlone || isAlone
     }
 
-    /// True for a result of its id that is its own, as far as the result names its request.
+    /// True for a result of its id that is its own: it names the same source and tenant, or none and the place of its record, as that of a
+    /// record does that a worker cannot read.
     func has(_ result: ResultRecord) -> Bool {
-        names(inResult: result.source, inRequest: owner.source) && names(inResult: result.tenant, inRequest: owner.tenant)
+        if result.source == owner.source && result.tenant == owner.tenant { return true }
+        guard result.source == nil, result.tenant == nil, let place else { return false }
+        return result.origin?.record == place.record
     }
-
-    /// Whether a name in a result can be that of the request; a result of an unreadable record has none.
-    private func names(inResult: String?, inRequest: String?) -> Bool { inResult == nil || inResult == inRequest }
 }

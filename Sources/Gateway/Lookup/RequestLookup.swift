@@ -139,9 +139,9 @@ final class RequestLookup: Sendable {
     }
 
     /// Waits until a request has ended, or time is over, in a place of a claimant. `then` is called once, before this returns or later, in any thread,
-    /// unless ``end(_:)`` ends the watch before. It must not block.
+    /// unless ``end(_:)`` ends the watch before. It must not block. `holding` ends the watch of a caller who has lost its rights.
     func watch(
-        _ key: PublishedRequests.Key, for claimant: Claimant, until deadline: MonotonicTime,
+        _ key: PublishedRequests.Key, for claimant: Claimant, until deadline: MonotonicTime, holding: Holding = { _ in {} },
         then: @escaping @Sendable (RequestWatch.Ending) -> Void
     ) -> RequestWatch {
         let watch = RequestWatch(key, for: claimant, until: deadline, then: then)
@@ -152,7 +152,9 @@ final class RequestLookup: Sendable {
         }
         if addition != .added, refusal == nil { held.giveBack(of: claimant) }
         switch addition {
-        case .added: go(on: watch)
+        case .added:
+            watch.keep(holding { [self] problem in finish(watch, with: .problem(problem)) })
+            go(on: watch)
         case .full: watch.end(with: .problem((refusal ?? .full).problem(after: 1000)))
         case .closed: watch.end(with: .stopping(self[key]))
         }

@@ -37,6 +37,8 @@ final class RequestWatch: Sendable {
         /// Waits that were begun for it, one after the other.
         var turn = 0
         var forget: (@Sendable () -> Void)?
+        /// Ends the looks at its caller's rights.
+        var release: (@Sendable () -> Void)?
     }
 
     let key: PublishedRequests.Key
@@ -77,13 +79,24 @@ final class RequestWatch: Sendable {
         if isOver { forget() }
     }
 
+    /// Keeps what is called when it ends.
+    func keep(_ release: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state -> Bool in
+            if state.then != nil { state.release = release }
+            return state.then == nil
+        }
+        if isOver { release() }
+    }
+
     /// Ends it, unless it has ended: calls `free` first, then gives `ending` to its owner.
     func end(with ending: Ending?, freeing free: () -> Void = {}) {
-        let (then, forget) = state.withLock { state -> ((@Sendable (Ending) -> Void)?, (@Sendable () -> Void)?) in
-            (state.then.take(), state.forget.take())
+        let ended = state.withLock { state -> State in
+            defer { (state.then, state.forget, state.release) = (nil, nil, nil) }
+            return state
         }
-        forget?()
-        guard let then else { return }
+        ended.forget?()
+        ended.release?()
+        guard let then = ended.then else { return }
         free()
         if let ending { then(ending) }
     }

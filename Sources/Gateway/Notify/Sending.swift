@@ -76,6 +76,9 @@ final class Sending: Sendable {
     /// Lets another producer take the place of this one, as after a fatal error.
     func openAgain() { producer.openAgain() }
 
+    /// True for a result of a send: no back end publishes as this source.
+    private static func isOwn(_ result: ResultRecord) -> Bool { result.source == source && result.tenant == nil }
+
     /// When a call that comes now is answered at the latest.
     var deadline: MonotonicTime { MonotonicTime.now().advanced(by: wait) }
 
@@ -94,7 +97,8 @@ final class Sending: Sendable {
         let report = RecordReport()
         let ticket: ResultFollower.Ticket
         do throws(ResultFollower.WaitRefusal) {
-            ticket = try follower.expect(id, awaiting: Awaited(goal), until: deadline) { [lanes, place] ending in
+            ticket = try follower.expect(id, awaiting: Awaited(goal, isOwn: Self.isOwn), until: deadline) {
+                [lanes, place] ending in
                 withExtendedLifetime(place) {
                     Sending.conclude(id, record: report.record, ending: ending, lanes: lanes, reply: reply)
                 }

@@ -59,9 +59,14 @@ struct OperatorCall: Sendable {
 
 extension OperatorCall {
     init(_ route: OperatorRoute, request: HTTPServerRequest, by holder: KeyHolder, reply: Reply) {
+        let upkeep = route.upkeep
         self.init(
-            route: route, request: request, publisher: holder.publisher, answer: { reply.answer($0) },
-            stream: reply.streaming(to: holder), client: ClientNetwork(holder.client))
+            route: route, request: request, publisher: holder.publisher,
+            answer: { answer in
+                var answer = answer
+                answer.upkeep = upkeep
+                reply.answer(answer)
+            }, stream: reply.streaming(to: holder), client: ClientNetwork(holder.client))
     }
 }
 

@@ -1,3 +1,4 @@
+import HTTPServing
 import Keys
 
 /// The routes by which back ends find and repair what was sent, and see how workers are. An id is decoded and not looked at.
@@ -102,6 +103,9 @@ enum OperatorRoute: Sendable, Equatable {
 
     /// True if the body has what the query of a list has.
     var isSearch: Bool { self == .searchResults || self == .searchFailures }
+
+    /// The upkeep of its answers: whoever only asks can ask again.
+    var upkeep: HTTPServerResponse.Upkeep { takesBody && !isSearch ? .owed : .counted }
 
     /// The scopes of which a key needs one.
     var scopes: [Scope] {

@@ -13,7 +13,7 @@ enum SessionCookie {
     /// several gateways may be on one.
     static func name(at host: String?, isSecure: Bool) -> String {
         guard !isSecure else { return secureName }
-        let parts = (host ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        let parts = (host ?? "").byteParts(between: ":")
         let port = parts.count > 1 ? parts[parts.count - 1] : ""
         return "pushfan-\((1...5).contains(port.utf8.count) && port.utf8.allSatisfy(\.isDigit) ? port : "80")"
     }
@@ -28,8 +28,8 @@ enum SessionCookie {
     static func secret(in headers: HTTPFields, isSecure: Bool) -> String? {
         let name = name(at: headers.single("Host"), isSecure: isSecure)
         var found: [Substring] = []
-        for pair in (headers.list("Cookie", separator: "; ") ?? "").split(separator: ";") {
-            let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        for pair in (headers.list("Cookie", separator: "; ") ?? "").byteParts(between: ";") {
+            let parts = Substring(pair.utf8.drop { $0 == UInt8(ascii: " ") }).byteParts(between: "=", atMost: 1)
             if parts.count == 2, parts[0] == name { found.append(parts[1]) }
         }
         guard found.count == 1, found[0].utf8.count == digitCount, found[0].utf8.allSatisfy(\.isHexadecimalDigit) else {

@@ -65,7 +65,7 @@ struct WebPage: Sendable {
         }
         answer.headers.append("Content-Type", value: file.mediaType)
         if isPacked { answer.headers.append("Content-Encoding", value: "gzip") }
-        answer.body = form.bytes
+        (answer.body, answer.upkeep) = (form.bytes, .shared)
         return answer
     }
 

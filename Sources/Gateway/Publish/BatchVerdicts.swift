@@ -66,6 +66,13 @@ struct BatchVerdicts: Sendable {
 
     /// The answer to the batch, once all are there: 202 if at least one request was written.
     var answer: APIAnswer {
+        var answer = said
+        // Requests may be written, and nobody may be told to bring them again.
+        answer.upkeep = .owed
+        return answer
+    }
+
+    private var said: APIAnswer {
         var json = ByteWriter(capacity: items.reduce(64) { $0 + $1.count + 1 })
         json.append("\"accepted\":")
         json.append(decimal: acceptedCount)

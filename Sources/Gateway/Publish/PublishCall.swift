@@ -4,6 +4,9 @@ import Basics
 /// Says whose key a call shows, by its `Authorization` header and its client's address; nil each where it is not known.
 typealias KeyCheck = @Sendable (_ authorization: String?, _ client: NumericAddress?) -> KeySignIn.Outcome
 
+/// Says if the key of a call still is right, with the rights that it had.
+typealias KeyRecheck = @Sendable (_ authorization: String?, _ publisher: Publisher) -> Bool
+
 /// Says whether the rate of a publisher's key allows all requests of a batch, whose call has counted as one.
 typealias BatchCheck = @Sendable (_ count: Int, _ publisher: Publisher) -> KeyUses.BatchVerdict
 
@@ -24,6 +27,8 @@ struct PublishCall: Sendable {
     }
 
     var publisher: Publisher { holder.publisher }
+    /// Has its caller looked at while it waits.
+    var holding: Holding { reply.rights.hold(holder) }
 }
 
 extension PublishCall {

@@ -122,7 +122,8 @@ final class PublishRoute: Sendable {
     private func repeatAnswer(_ answer: APIAnswer, to call: PublishCall) {
         guard case .single = call.kind else { return call.reply.answer(answer) }
         lookups.answerRepetition(
-            by: Asker(call.publisher), from: call.holder.claimant.client, to: call.request.headers, accepted: answer
+            by: Asker(call.publisher), from: call.holder.claimant.client, to: call.request.headers, accepted: answer,
+            holding: call.holding
         ) {
             [reply = call.reply] in reply.answer($0)
         }
@@ -137,7 +138,9 @@ final class PublishRoute: Sendable {
             let answer = APIAnswer(outcome)
             note(StoredAnswer(certain: answer))
             guard let place else { return reply.answer(answer) }
-            lookups.answer(place, of: holder.claimant, to: headers, accepted: answer) { reply.answer($0) }
+            lookups.answer(
+                place, of: holder.claimant, to: headers, accepted: answer, holding: reply.rights.hold(holder)
+            ) { reply.answer($0) }
         }
     }
 

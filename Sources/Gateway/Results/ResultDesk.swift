@@ -20,7 +20,7 @@ struct ResultDesk: Sendable {
     /// The longest `Link` to a next page. It leaves as much room in a head as header fields need.
     private static let longestLink = 6 << 10
     private static let listNames: Set<String> = ["filter", "limit", "cursor"]
-    private static let letterNames: Set<String> = ["since", "until", "code", "limit", "cursor", "payload"]
+    private static let letterNames: Set<String> = ["since", "until", "code", "limit", "cursor", "payload", "id"]
 
     let context: JobContext
     let answers: ResultAnswers
@@ -105,17 +105,21 @@ struct ResultDesk: Sendable {
         let query = try call.query(Self.letterNames)
         let isWhole = try query.isTrue("payload")
         guard !isWhole || call.publisher.scopes.contains(.payload) else { throw .forbiddenScope(.payload) }
-        // Each may have 512 KiB.
-        let limit = try query.integer("limit", in: 1...100, default: 50)
+        let terms = DeadLetterPage.Terms(limit: try query.integer("limit", in: 1...100, default: 50), withValues: isWhole)
+        let one = try query["id"].map { text throws(APIProblem) in
+            guard let one = Original(text), query.keys.allSatisfy(["id", "payload"].contains) else { throw .badLetterID }
+            return one
+        }
         let words = ["since", "until"].compactMap { name in query[name].map { "\(name):\($0)" } }
         let times = try CallerFilter(words.joined(separator: " "), at: context.now(), tenant: nil).filter
-        let codes = query["code"]?.split(separator: ",").map(String.init) ?? []
+        let codes = query["code"]?.byteParts(between: ",").filter { !$0.isEmpty }.map(String.init) ?? []
         guard codes.count <= PlanOrder.maximumCodes else { throw .invalid("code has at most \(PlanOrder.maximumCodes) codes.") }
         let page = try APIProblem.catching { () throws(JobFailure) in
-            try context.deadLetters(times, codes: codes, limit: limit, after: query["cursor"], patience: Self.patience)
+            if let one { return try context.deadLetter(one, withValue: isWhole, patience: Self.patience) }
+            return try context.deadLetters(times, codes: codes, terms: terms, after: query["cursor"], patience: Self.patience)
         }
         var json = JSONObject()
-        json.add("items", array: page.rows.map { $0.json(withValue: isWhole) })
+        json.add("items", array: page.rows.map(\.json))
         json.add("next", value: page.next)
         json.add("searched", value: page.searched)
         return APIAnswer(status: 200, json: json.bytes, headers: ["Cache-Control": "no-store"])
@@ -128,6 +132,10 @@ extension ResultFilter {
 }
 
 extension APIProblem {
+    /// 400: the id is none of a dead letter, or something else is asked for besides.
+    static let badLetterID = APIProblem.invalid(
+        "id is that of a dead letter, TOPIC:PARTITION:OFFSET@TIME, and stands alone but for payload.")
+
     /// 400: the cursor is none of this list.
     static let badCursor = APIProblem.invalid("The cursor is none that this list with this filter has given.")
 }

@@ -70,6 +70,7 @@ struct APIEndpoints: Endpoints {
     private let reading = JobThreads(
         "pushfan-read", limits: JobThreads.Limits(threads: (all: 5, key: 2, tenant: 3), places: (all: 512, key: 128, tenant: 256))
     )
+    private let services: GatewayServices
 
     /// Makes endpoints that send nothing yet. It fails for settings with which no device can be registered, or that Kafka's
     /// client refuses. Answers that are held open share the places of `held`.
@@ -77,6 +78,7 @@ struct APIEndpoints: Endpoints {
         _ configuration: GatewayConfiguration, lanes: HubLanes, users: UsersSource?, held: HeldAnswers,
         services: GatewayServices
     ) throws(GatewayFailure) {
+        self.services = services
         let pattern: UserTag.Pattern
         do throws(UserTag.Pattern.Problem) {
             pattern = try UserTag.Pattern(configuration.userTag)
@@ -143,7 +145,8 @@ struct APIEndpoints: Endpoints {
 
     func start() {
         operators.start()
-        sending.start(lookups.lookup) { [events = lookups.events, operators] in
+        sending.start(lookups.lookup) { [events = lookups.events, operators, services] in
+            services.rights.tick(at: services.now())
             events.tick()
             operators.tick()
         }

@@ -39,18 +39,21 @@ public final class GatewayService: Sendable {
         let keys = try KeySignIn.make(configuration, services: services)
         try self.init(
             configuration, services: services, checkKey: { keys?.check($0, from: $1) ?? .refused },
-            checkBatch: { keys?.check($0, of: $1) ?? .allowed }, page: WebPage.make(configuration, keys: keys, services: services)
-        )
+            recheckKey: { keys?.isRight($0, for: $1) ?? false }, checkBatch: { keys?.check($0, of: $1) ?? .allowed },
+            page: WebPage.make(configuration, keys: keys, services: services))
     }
 
     /// Makes one whose keys of `/v1` `checkKey` knows.
     convenience init(
         _ configuration: GatewayConfiguration, services: GatewayServices, checkKey: @escaping KeyCheck,
-        checkBatch: @escaping BatchCheck = { _, _ in .allowed }, page: WebPage? = nil
+        recheckKey: @escaping KeyRecheck = { _, _ in true }, checkBatch: @escaping BatchCheck = { _, _ in .allowed },
+        page: WebPage? = nil
     ) throws(GatewayFailure) {
         var services = services
         services.docsURL = configuration.docsURL
-        try self.init(configuration, services: services, checkKey: checkKey, checkBatch: checkBatch, page: page) {
+        try self.init(
+            configuration, services: services, checkKey: checkKey, recheckKey: recheckKey, checkBatch: checkBatch, page: page
+        ) {
             [services] (lanes, users) throws(GatewayFailure) -> any Endpoints in
             try APIEndpoints(
                 configuration, lanes: lanes, users: users,
@@ -61,8 +64,9 @@ public final class GatewayService: Sendable {
     /// Makes one whose routes answer what `makeEndpoints` makes.
     init(
         _ configuration: GatewayConfiguration, services: GatewayServices,
-        checkKey: @escaping KeyCheck = { _, _ in .refused }, checkBatch: @escaping BatchCheck = { _, _ in .allowed },
-        page: WebPage? = nil, makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
+        checkKey: @escaping KeyCheck = { _, _ in .refused }, recheckKey: @escaping KeyRecheck = { _, _ in true },
+        checkBatch: @escaping BatchCheck = { _, _ in .allowed }, page: WebPage? = nil,
+        makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
         let proxies = if let page { page.proxies } else { try TrustedProxies(configuration.trustedProxies) }
@@ -86,8 +90,8 @@ public final class GatewayService: Sendable {
         }
         let endpoints = try makeEndpoints(lanes, users)
         let routes = Routes(
-            signIn: signIn, endpoints: endpoints, services: services, checkKey: checkKey, checkBatch: checkBatch,
-            proxies: proxies, page: page)
+            signIn: signIn, endpoints: endpoints, services: services, checkKey: checkKey, recheckKey: recheckKey,
+            checkBatch: checkBatch, proxies: proxies, page: page)
         let serving = Self.serving(configuration.listen, routes: routes, descriptors: Self.descriptors)
         let server = HTTPServer(serving) { request, responder in routes.answer(request, with: responder) }
         services.metrics.readWaiting { [weak server] in server?.waitingCount }
@@ -165,6 +169,7 @@ public final class GatewayService: Sendable {
         serving.maximumConnections = connectionCount(with: descriptors)
         serving.admission = { routes.admit($0) }
         serving.overload = { routes.overload($0) }
+        serving.congestion = { routes.congestion() }
         serving.refusal = { routes.refusal($0) }
         return serving
     }
@@ -188,6 +193,8 @@ public final class GatewayService: Sendable {
         serving.maximumBodyByteCount = Batch.maximumByteCount
         // With the 4 KiB of each that do not count, 64 MiB at most.
         serving.maximumBodyByteCountInAll = 32 << 20
+        // Eight of the longest pages. The process has them once, and the system some of each besides.
+        serving.maximumUnreadByteCountInAll = 64 << 20
         // Between requests connections may be idle for longer, as proxies keep them. The longest body needs 140 KiB/s to come in time.
         serving.requestTimeout = .seconds(30)
         return serving

@@ -13,6 +13,8 @@ public struct GatewayServices: Sendable {
     /// What the gateway takes for the present.
     public var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
 
+    /// Ends streams and waits whose callers have lost their rights.
+    let rights = RightsWatch()
     /// The address before a code, where pages say what it means (`gateway.docs_url`); nil for none.
     var docsURL: String?
 

@@ -13,6 +13,9 @@ final class Reply: Sendable {
     private let started: MonotonicTime
     private let isAnswered = Atomic(false)
 
+    /// Ends streams and waits whose callers have lost their rights.
+    var rights: RightsWatch { services.rights }
+
     /// The reply to a request that has just come.
     init(_ responder: Responder, route: String, services: GatewayServices) {
         self.responder = responder
@@ -26,8 +29,8 @@ final class Reply: Sendable {
     /// Answers; what comes after the first answer, or after the server's own, is ignored and not counted.
     func answer(_ response: HTTPServerResponse) {
         isAnswered.store(true, ordering: .relaxed)
-        guard responder.answer(response) else { return }
-        services.count(response, on: route, since: started)
+        guard let sent = responder.send(response) else { return }
+        services.count(sent, on: route, since: started)
     }
 
     /// Answers; what comes after the first answer is ignored.

@@ -87,7 +87,7 @@ enum Route: Sendable, Equatable {
         default: break
         }
         if let found = PageRoute.methods(of: path) { return found.map { ($0.method, .page($0.route)) } }
-        let pieces = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let pieces = path.byteParts(between: "/").map(String.init)
         if let found = appRoutes(of: pieces) { return found }
         if let found = OperatorRoute.methods(of: pieces) { return found.map { ($0.method, .operate($0.route)) } }
         return RequestRoute.methods(of: pieces)?.map { ($0.method, .request($0.route)) }

@@ -21,8 +21,10 @@ extension Routes {
                 sessions.isOpen(secret, for: publisher)
             }
         }
-        let outcome = checkKey(Self.authorization(of: request), client)
-        return KeyHolder(publisher: try outcome.publisher(orRefuse: keyProblem(of: request) ?? .keyWrong), client: client)
+        let authorization = Self.authorization(of: request)
+        let outcome = checkKey(authorization, client)
+        let publisher = try outcome.publisher(orRefuse: keyProblem(of: request) ?? .keyWrong)
+        return KeyHolder(publisher: publisher, client: client) { [recheckKey] in recheckKey(authorization, publisher) }
     }
 
     /// The secret of a session in a call without a key. A key counts more than a cookie, which browsers add by themselves.

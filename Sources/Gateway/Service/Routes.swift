@@ -19,6 +19,8 @@ struct Routes: Sendable {
     let services: GatewayServices
     /// Checks the API keys of back ends.
     var checkKey: KeyCheck = { _, _ in .refused }
+    /// Checks them again, while a call goes on.
+    var recheckKey: KeyRecheck = { _, _ in true }
     /// Counts the requests of batches.
     var checkBatch: BatchCheck = { _, _ in .allowed }
     /// Who is believed about where a request comes from.
@@ -40,6 +42,11 @@ struct Routes: Sendable {
     /// The answer to a request for whose body there is no room.
     func overload(_ head: HTTPServerRequest) -> HTTPServerResponse {
         counted(.overloaded(after: 1000), of: head, match: match(head))
+    }
+
+    /// The answer in place of one that has no room, because its client has not taken those before.
+    func congestion() -> HTTPServerResponse {
+        APIAnswer(APIProblem.overloaded(after: 1000)).documented(at: services.docsURL).response
     }
 
     /// The answer in place of one that the server gives by itself.

@@ -37,7 +37,7 @@ struct TrustedProxies: Sendable {
         guard var client = Self.address(request.remoteAddress[...]) else { return nil }
         guard contains(client) else { return client }
         let list = request.headers.list("X-Forwarded-For") ?? ""
-        for entry in list.split(separator: ",", omittingEmptySubsequences: false).reversed() {
+        for entry in list.byteParts(between: ",").reversed() {
             guard let address = Self.address(entry.withoutBlanks[...]) else { return client }
             client = address
             guard contains(client) else { return client }
@@ -74,15 +74,16 @@ struct TrustedProxies: Sendable {
         guard let address = NumericAddress(host) else { return nil }
         if let port {
             guard port.utf8.allSatisfy(\.isDigit), UInt16(port) != nil else { return nil }
-            guard text.first == "[" || address.width == 32 else { return nil }
+            guard text.utf8.first == UInt8(ascii: "[") || address.width == 32 else { return nil }
         }
-        return text.first == "[" && address.width == 32 ? nil : address.unmapped
+        return text.utf8.first == UInt8(ascii: "[") && address.width == 32 ? nil : address.unmapped
     }
 
     private static func split(_ text: Substring) -> (host: Substring, port: Substring?) {
         if text.utf8.first == UInt8(ascii: "["), let end = text.utf8.firstIndex(of: UInt8(ascii: "]")) {
             let (host, rest) = (text[text.utf8.index(after: text.startIndex)..<end], text[text.utf8.index(after: end)...])
-            return rest.isEmpty ? (host, nil) : rest.first == ":" ? (host, rest.dropFirst()) : ("", nil)
+            return rest.isEmpty
+                ? (host, nil) : rest.utf8.first == UInt8(ascii: ":") ? (host, Substring(rest.utf8.dropFirst())) : ("", nil)
         }
         let mark = UInt8(ascii: ":")
         guard let colon = text.utf8.firstIndex(of: mark), text.utf8.lastIndex(of: mark) == colon else { return (text, nil) }

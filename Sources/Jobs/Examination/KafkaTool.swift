@@ -12,37 +12,29 @@ struct KafkaTool {
     }
 
     /// Lets the user read the settings of a topic.
-    func allowDescribingConfigs(ofTopic name: String) -> String { allow(["DescribeConfigs"], on: "--topic \(Self.word(name))") }
+    func allowDescribingConfigs(ofTopic name: String) -> String {
+        allow(["DescribeConfigs"], on: "--topic \(ShellWord.of(name))")
+    }
 
     /// Lets the user read the settings of brokers.
     var allowDescribingBrokers: String { allow(["DescribeConfigs"], on: "--cluster") }
 
     private func allow(_ operations: [String], on resource: String) -> String {
         let list = operations.map { " --operation \($0)" }.joined()
-        return "kafka-acls.sh --bootstrap-server \(Self.word(brokers)) --add --allow-principal \(Self.word(principal))"
+        return "kafka-acls.sh --bootstrap-server \(ShellWord.of(brokers)) --add --allow-principal \(ShellWord.of(principal))"
             + "\(list) \(resource)"
     }
 
     /// Gives the user rights to one resource.
     func allow(_ operations: [AccessRights.Operation], on resource: AccessRights.Resource, named name: String) -> String {
-        allow(operations.map(\.rawValue), on: "--\(resource.rawValue) \(Self.word(name))")
+        allow(operations.map(\.rawValue), on: "--\(resource.rawValue) \(ShellWord.of(name))")
     }
 
     /// Gives the user one right to several resources, which are all prefixes or all names.
     func allow(_ operation: AccessRights.Operation, on entries: [AccessRights.Entry]) -> String {
-        let resources = entries.map { "--\($0.resource.rawValue) \(Self.word($0.name))" }
+        let resources = entries.map { "--\($0.resource.rawValue) \(ShellWord.of($0.name))" }
         let pattern = entries.contains(where: \.isPrefix) ? ["--resource-pattern-type prefixed"] : []
         return allow([operation.rawValue], on: (resources + pattern).joined(separator: " "))
-    }
-
-    /// A word as a shell reads it.
-    private static func word(_ text: String) -> String {
-        let isPlain =
-            !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                byte.isLetterOrDigit || "._-/:=,@+".utf8.contains(byte)
-            }
-        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
     /// Gives a topic more partitions.

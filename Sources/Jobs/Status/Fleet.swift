@@ -1,3 +1,4 @@
+import Basics
 import PushModel
 
 /// The last reports of the workers of a fleet. Pure: it reads no clock. Times are milliseconds of one clock that never jumps.
@@ -37,10 +38,11 @@ package struct Fleet: Sendable {
     package static let staleAge: Int64 = 10_000
     /// The age at which a worker is forgotten, milliseconds.
     package static let forgottenAge: Int64 = 60_000
-    /// The most workers that are kept.
-    package static let capacity = 10_000
+    /// The most workers that are kept, as many as the most partitions that pushfan is measured with.
+    package static let capacity = 400
     private static let largestKey = 512
-    private static let largestValue = 65_536
+    /// The most bytes of a report, twice what workers write. With ``capacity`` that is 3.2 MB.
+    private static let largestValue = 8192
     /// The least time between two searches for workers to forget, milliseconds.
     private static let sweepInterval: Int64 = 1000
 
@@ -48,12 +50,15 @@ package struct Fleet: Sendable {
     /// The latest time that records or the wall clock have shown, and when that was.
     private var present: (wall: Int64, at: Int64)?
     private var nextSweep = Int64.min
+    /// The records that were passed over: without a key, too large, or of a new worker without a place.
+    package private(set) var ignoredCount = 0
 
     /// A fleet of which nothing was heard.
     package init() {}
 
     /// Takes a record that has just been written. A tombstone takes its worker away. A record without a key, or of a size that no worker
-    /// writes, is passed over, and so are new workers beyond ``capacity``.
+    /// writes, is counted and passed over. Beyond ``capacity`` a new worker takes the place of those that are stale, the forgotten ones first,
+    /// and none of a worker that is heard.
     package mutating func take(key: [UInt8]?, value: [UInt8]?, heardAt: Int64) {
         keep(value, under: key, from: .heard(heardAt), at: heardAt)
     }
@@ -99,12 +104,14 @@ package struct Fleet: Sendable {
     }
 
     private mutating func keep(_ value: [UInt8]?, under key: [UInt8]?, from origin: Origin, at now: Int64) {
-        guard let key, !key.isEmpty, key.count <= Self.largestKey else { return }
+        guard let key, !key.isEmpty, key.count <= Self.largestKey else { return ignoredCount = ignoredCount.addingSaturated(1) }
         guard let value else {
             reports[key] = nil
             return
         }
-        guard value.count <= Self.largestValue, hasRoom(for: key, at: now) else { return }
+        guard value.count <= Self.largestValue, hasRoom(for: key, at: now) else {
+            return ignoredCount = ignoredCount.addingSaturated(1)
+        }
         reports[key] = Report(value: value, origin: origin)
     }
 
@@ -112,7 +119,9 @@ package struct Fleet: Sendable {
         if reports.count < Self.capacity || reports[key] != nil { return true }
         guard now >= nextSweep else { return false }
         nextSweep = now.addingSaturated(Self.sweepInterval)
-        reports = reports.filter { age(of: $0.value, at: now) < Self.forgottenAge }
+        for limit in [Self.forgottenAge - 1, Self.staleAge] where reports.count >= Self.capacity {
+            reports = reports.filter { age(of: $0.value, at: now) <= limit }
+        }
         return reports.count < Self.capacity
     }
 

@@ -107,15 +107,17 @@ package struct WorkerPage: Sendable, Equatable {
     package init?(_ json: [UInt8]) {
         var document = JSONDocument()
         do throws(JSONError) { try document.read(json.span) } catch { return nil }
-        let reader = PageReader(document: document)
+        var reader = PageReader(document, byteCount: json.count)
         guard let list = document.member("loops", of: document.root), document.kind(of: list) == .array else { return nil }
         version = reader.text("version", document.root)
         hub = reader.text("hub", document.root) ?? ""
-        var loops: [Loop] = []
-        document.forEachElement(of: list) { loops.append(reader.loop($0)) }
+        var (loops, passedOver) = ([Loop](), 0)
+        document.forEachElement(of: list) {
+            if reader.takes(PageReader.loopPrice) { loops.append(reader.loop($0)) } else { passedOver += 1 }
+        }
         self.loops = loops
         let omitted = document.member("omitted", of: document.root)
-        omittedLoops = omitted.map { reader.count("loops", $0) } ?? 0
+        omittedLoops = (omitted.map { reader.count("loops", $0) } ?? 0).addingSaturated(passedOver)
         finished = loops.reduce(into: omitted.map { reader.finished($0) } ?? [:]) { sum, loop in
             sum.merge(loop.finished) { $0.addingSaturated($1) }
         }
@@ -124,9 +126,27 @@ package struct WorkerPage: Sendable, Equatable {
     }
 }
 
-/// Reads the parts of a worker's page.
+/// Reads the parts of a worker's page, no more of them than a worker writes in so many bytes: what is read is larger than its bytes.
 private struct PageReader {
+    /// The price of a loop, of which a worker says more than of a hub or a partition.
+    static let loopPrice = 8
+    /// The parts that a page of any size may have, and the least bytes of one of more.
+    private static let limits = (any: 256, byteCount: 24)
+
     let document: JSONDocument
+    private var left: Int
+
+    init(_ document: JSONDocument, byteCount: Int) {
+        self.document = document
+        left = Self.limits.any + byteCount / Self.limits.byteCount
+    }
+
+    /// Takes the room of a part, if there is so much.
+    mutating func takes(_ price: Int = 1) -> Bool {
+        guard left >= price else { return false }
+        left -= price
+        return true
+    }
 
     func text(_ name: StaticString, _ node: JSONDocument.Node) -> String? {
         document.member(name, of: node).flatMap {
@@ -163,7 +183,10 @@ private struct PageReader {
         document.member(name, of: node).map { document.kind(of: $0) == .true } ?? false
     }
 
-    func loop(_ node: JSONDocument.Node) -> WorkerPage.Loop {
+    mutating func loop(_ node: JSONDocument.Node) -> WorkerPage.Loop {
+        let document = document
+        var reader = self
+        defer { left = reader.left }
         var loop = WorkerPage.Loop()
         loop.worker = text("worker", node) ?? ""
         loop.mode = text("mode", node) ?? ""
@@ -176,7 +199,7 @@ private struct PageReader {
         loop.problem = text("trouble", node)
         if let list = document.member("unknown_hubs", of: node), document.kind(of: list) == .array {
             document.forEachElement(of: list) {
-                if let hub = text("hub", $0) { loop.unknownHubs[hub] = count("waiting", $0) }
+                if reader.takes(), let hub = reader.text("hub", $0) { loop.unknownHubs[hub] = reader.count("waiting", $0) }
             }
         }
         loop.finished = finished(node)
@@ -185,15 +208,19 @@ private struct PageReader {
         loop.omittedPartitions = count("partitions_omitted", node)
         if let list = document.member("hubs", of: node), document.kind(of: list) == .array {
             document.forEachElement(of: list) {
-                loop.hubs.append(hub($0))
-                loop.hubs[loop.hubs.count - 1].problem = text("trouble", $0)
+                guard reader.takes() else { return loop.omittedHubs = loop.omittedHubs.addingSaturated(1) }
+                loop.hubs.append(reader.hub($0))
+                loop.hubs[loop.hubs.count - 1].problem = reader.text("trouble", $0)
             }
         } else {
             // A worker of an earlier version has one, and reports it with the loop.
             loop.hubs = [loop.total]
         }
         if let list = document.member("partitions", of: node) {
-            document.forEachElement(of: list) { loop.partitions.append(partition($0)) }
+            document.forEachElement(of: list) {
+                guard reader.takes() else { return loop.omittedPartitions = loop.omittedPartitions.addingSaturated(1) }
+                loop.partitions.append(reader.partition($0))
+            }
         }
         return loop
     }

@@ -236,7 +236,7 @@ extension ErrorCode {
         case .duplicate: .duplicate
         case .cancelled, .workerShutdown, .hubCanceled: .cancelled
         case .hubUnauthorized, .hubForbidden: .auth
-        case .hubThrottled, .hubQuota: .throttled
+        case .hubThrottled, .hubQuota, .orderingKeyFull: .throttled
         case .hubUnavailable, .hubTimeout, .connectFailed, .tlsFailed, .dnsFailed, .circuitOpen, .internal: .transient
         case .responseInvalid, .nothingCounted, .hubAbandoned, .hubStateUnknown, .telemetryUnfinished, .telemetryMissing,
             .telemetryUnanswered, .telemetryUnavailable:

@@ -37,9 +37,14 @@ extension ErrorCode {
                 remedy: "Give requests a longer ttl_seconds, or look at the lag if they waited in the queue.")
         case .duplicate:
             Explanation(
-                cause: "A request with the same source and id, or the same dedupe.key, for the same hub came shortly before it.",
+                cause: "The same source and id, or dedupe.key, came shortly before for the same tenant and hub.",
                 effect: "Nothing was sent a second time.",
                 remedy: "None is needed. Give another id, and another dedupe.key, to a request that is meant to be another one.")
+        case .orderingKeyFull:
+            Explanation(
+                cause: "Its tenant has as many requests waiting with ordering keys in its partition as it may.",
+                effect: "Nothing was sent. Others are read past it.",
+                remedy: "Publish fewer behind one that waits for long, or without ordering_key, and replay.")
         case .tagExpressionInvalid:
             Explanation(
                 cause: "The tags or the tag expression cannot be understood.", effect: "Nothing was sent.",

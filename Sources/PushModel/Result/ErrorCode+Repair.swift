@@ -12,7 +12,8 @@ extension ErrorCode {
         case .tlsFailed: "mend the certificate, hub.ca_file or the clock"
         case .dnsFailed: "mend the endpoint's name or the resolver"
         case .responseInvalid: "mend the endpoint, or the proxy in front of it"
-        case .schemaInvalid, .recordTooLarge, .expiredInQueue, .duplicate, .tagExpressionInvalid, .tagLimitExceeded,
+        case .schemaInvalid, .recordTooLarge, .expiredInQueue, .duplicate, .orderingKeyFull, .tagExpressionInvalid,
+            .tagLimitExceeded,
             .payloadTooLarge, .payloadRejected, .hubThrottled, .hubUnavailable, .hubTimeout, .connectFailed, .circuitOpen,
             .cancelled, .workerShutdown, .internal, .devicesRefused, .nothingCounted, .noTarget, .hubAbandoned, .hubCanceled,
             .hubStateUnknown, .telemetryUnfinished, .telemetryMissing, .telemetryUnanswered, .telemetryUnavailable:

@@ -6,6 +6,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case notConfigured = "not_configured"
     case expiredInQueue = "expired_in_queue"
     case duplicate
+    case orderingKeyFull = "ordering_key_full"
     case tagExpressionInvalid = "tag_expression_invalid"
     case tagLimitExceeded = "tag_limit_exceeded"
     case payloadTooLarge = "payload_too_large"

@@ -1,4 +1,5 @@
 public import PushModel
+import Basics
 import ResultQuery
 
 /// The place of a request's record in Kafka.
@@ -28,11 +29,17 @@ public struct RecordPlace: Sendable, Hashable {
         self.init(topic: String(parts[0]), partition: partition, offset: offset)
     }
 
-    /// Reads a result's `origin`.
+    /// True for a name that a topic can have in Kafka: 1 to 249 letters, digits, dots, underscores and hyphens.
+    public static func isTopic(_ name: String) -> Bool {
+        (1...249).contains(name.utf8.count) && name.utf8.allSatisfy { $0.isLetterOrDigit || "._-".utf8.contains($0) }
+    }
+
+    /// Reads a result's `origin`, or returns nil for one at which no record can be.
     public init?(_ document: JSONDocument, originOf result: JSONDocument.Node) {
         guard let origin = document.member("origin", of: result), let topic = document.text("topic", of: origin),
             let partition = document.integer("partition", of: origin).flatMap(Int32.init(exactly:)),
-            let offset = document.text("offset", of: origin).flatMap({ Int64($0) })
+            let offset = document.text("offset", of: origin).flatMap({ Int64($0) }), Self.isTopic(topic), partition >= 0,
+            offset >= 0, offset < .max
         else { return nil }
         self.init(topic: topic, partition: partition, offset: offset)
     }

@@ -81,12 +81,17 @@ extension Flight {
     /// Counts another rendered payload.
     func addPayload() { payloadCount += 1 }
 
-    /// The identity that its key is known by, or nil when it has none.
+    /// Keeps publishers from finding a key that looks like another tenant's.
+    private static let orderSeed = UInt64.random(in: .min ... .max)
+
+    /// The identity that its key is known by among those of its tenant, or nil when it has none. It stands in no record: who takes a
+    /// partition over finds its own from the requests.
     var orderingKey: RequestIdentity? {
         guard let key = request.orderingKey else { return nil }
         return lend(&request) { request in
-            var identity = RequestIdentity(seed: 0)
+            var identity = RequestIdentity(seed: Self.orderSeed)
             identity.add(request.document.span(key))
+            if let tenant = request.tenant { identity.add(request.document.span(tenant)) }
             return identity
         }
     }
@@ -142,7 +147,7 @@ extension Flight {
         value.append(request.document.source(byteCount: valueByteCount))
         return BufferedRecord(
             slot: slot, offset: offset, lane: lane, origin: origin, receivedAt: receivedAt, waitingSince: waitingSince, key: key,
-            envelope: envelope, value: value, delayed: delayed, writtenAt: writtenAt,
+            tenant: tenant, envelope: envelope, value: value, delayed: delayed, writtenAt: writtenAt,
             name: delayed == nil ? nil : RequestName(of: request))
     }
 }

@@ -8,13 +8,16 @@ import PushModel
 /// Requests that have to wait for long: into a delay lane, or held if they have a key, in the same transaction as everything else that is
 /// finished.
 extension WorkerLoop {
-    /// Puts a request that must not be sent yet where it waits.
-    ///
-    /// - Returns: Whether it is there: not if the wait is short, or there is no such lane.
-    func delayStart(_ flight: Flight) -> Bool {
-        guard let start = flight.request.notBefore, start > wallClock else { return false }
+    /// Puts a request that must not be sent yet where it waits: here if that is short. Without a place for it, it is refused.
+    func delayStart(_ flight: Flight) -> StartFacts {
+        guard let start = flight.request.notBefore, start > wallClock else { return .waitsHere }
         flight.postpone(until: start)
-        return delay(flight, until: start)
+        if flight.key != nil, scheduler.hasNoPlace(for: flight, until: start, now: wallClock) {
+            flight.note([.orderingKeyFull])
+            takeBack(flight)
+            return .hasFaults
+        }
+        return delay(flight, until: start) ? .isGone : .waitsHere
     }
 
     /// Puts a request where it waits whose calls all wait, if the first of them waits for long.
@@ -106,8 +109,8 @@ extension WorkerLoop {
     /// Puts a request of a key, which is in work, into the topic of held requests, unless it waits in memory.
     private func hold(_ flight: Flight, key: RequestIdentity, until due: Timestamp, isLeft: Bool) -> Bool {
         guard let history = history(of: flight) else { return false }
-        let size = flight.valueByteCount + flight.envelope.byteCount + history.count
-        let partition = scheduler.hold(key, in: flight.slot, until: due, byteCount: size, isLeft: isLeft, now: wallClock)
+        let partition = scheduler.hold(
+            flight, key: key, until: due, historyByteCount: history.count, isLeft: isLeft, now: wallClock)
         guard let partition else { return false }
         flight.releaseTurn()
         write(flight, to: .held(partition), until: due, history: history)

@@ -41,7 +41,7 @@ extension WorkerLoop {
                 noteRoomForKeys(slot)
             }
         }
-        relieveBlocked()
+        relieveBlocked(body)
     }
 
     private func canStartKeys(of lane: Lane) -> Bool {
@@ -51,10 +51,17 @@ extension WorkerLoop {
             && ports.delayedReadyCount < ReadyCalls.mostDelayed * ports.count
     }
 
-    /// Moves what lies behind requests that wait for their moment, where a partition cannot be read on.
-    private func relieveBlocked() {
-        let (moves, slots) = scheduler.relieve(where: { partitions[$0].isBlocked }, now: (now, wallClock))
+    /// Moves what lies behind requests that wait for their moment, where a partition cannot be read on. Calls `body` with what has no place
+    /// there, to be refused: behind a request that was tried only for the sake of other hubs.
+    private func relieveBlocked(_ body: (Flight, StartFacts) -> Void) {
+        let (moves, refused, slots) = scheduler.relieve(
+            where: { partitions[$0].isBlocked }, refusingBehind: { ports.areSeveral || !$0.wasTried }, now: (now, wallClock))
         move(moves)
+        for flight in refused.lazy.map(resume) {
+            flight.note([.orderingKeyFull])
+            takeBack(flight)
+            body(flight, .isNew)
+        }
         slots.forEach(noteRoomForKeys)
     }
 
@@ -62,16 +69,9 @@ extension WorkerLoop {
     func move(_ moves: [Scheduler.Move]) {
         for (record, partition) in moves {
             let flight = resume(record)
-            var history = ByteWriter()
-            if let delayed = record.delayed {
-                history = delayed.text
-            } else {
-                DeliveryHistory(plan: 0, calls: []).append(flight.report, to: &history)
-            }
-            // A record that was not held before waits for nothing but its turn.
-            let published = Timestamp(milliseconds: min(max(record.origin.timestamp.milliseconds, 0), wallClock.milliseconds))
-            let due = record.delayed?.due ?? published
-            recorders.delays.record(flight, to: .held(partition), due: due, history: history, into: &outbox)
+            recorders.delays.record(
+                flight, to: .held(partition), due: record.heldDue(now: wallClock), history: record.history(of: flight),
+                into: &outbox)
             metrics.held()
             settle(flight)
         }
@@ -87,10 +87,7 @@ extension WorkerLoop {
 
     /// Ends what waits for its moment and is cancelled by now.
     func hurryCancelledKeys() {
-        scheduler.hurry { record in
-            guard let name = record.name else { return false }
-            return controlTopic.cancellations.cancellation(of: name, published: record.origin.timestamp) != nil
-        }
+        scheduler.hurry { $0.isCancelled(by: controlTopic.cancellations) }
     }
 
     /// The moment when there is something to do for keys, monotonic nanoseconds. Not after `now` for at once.

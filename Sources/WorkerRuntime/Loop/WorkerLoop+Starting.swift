@@ -62,7 +62,7 @@ extension WorkerLoop {
         case .checkTime: checkTime(of: flight)
         case .plan: prepare(flight, isNew: facts.contains(.isNew))
         case .restore: flight.delayed.map { restore(flight, from: $0) } ?? true ? .isRestored : .isGone
-        case .delay: delayStart(flight) ? .isGone : .waitsHere
+        case .delay: delayStart(flight)
         case .checkRoom: deferIfFull(flight) ? .isGone : .hasRoom
         case .deferWhole: deferWhole(flight) ? .isGone : .waitsHere
         case .record, .poll, .expand, .waitForKey, .buffer, .refuse, .unrouted, .endWhole, .endDryRun, .expire, .cancel, .send,

@@ -9,7 +9,7 @@ extension Scheduler.Notice {
         case .heldMissing:
             "the topic of held requests lacks a partition; keyed requests wait in memory and may cause head-of-line blocking"
         case .heldFull:
-            "no more requests can be held; others with ordering keys wait in memory and may cause head-of-line blocking"
+            "no more requests can be held, of all tenants or of one; others with ordering keys wait in memory or are rejected"
         case .heldLate: "requests with ordering keys wait until the held requests before them are restored"
         case .foreign: "the topic holds records of another consumer group; skipping them"
         }

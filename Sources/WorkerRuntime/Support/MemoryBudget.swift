@@ -39,6 +39,6 @@ struct MemoryBudget: Sendable {
         QueueRoom(sharing: total / 8, among: partitions.others, atMost: .small)
     }
 
-    /// The part that waits for the ordering keys of one of the loop's partitions of requests: 1 MiB at least.
+    /// The part that waits for the ordering keys of one of the loop's partitions of requests where it was published: 1 MiB at least.
     func keys(of partitions: Int) -> Int { min(max(total / 8 / max(partitions, 1), 1 << 20), Scheduler.mostOfKeys) }
 }

@@ -59,6 +59,7 @@ final class WorkerMetrics {
             case .duplicate: "duplicate"
             case .unknownHub: "unknown_hub"
             case .notConfigured: "not_configured"
+            case .orderingKeyFull: "ordering_key_full"
             default: "schema"
             }
         metrics.recordsRejected.series([topic, reason]).increment()

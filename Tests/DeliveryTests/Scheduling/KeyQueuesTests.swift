@@ -32,9 +32,55 @@ import Testing
     }
 
     private static func request(
-        _ offset: Int64, _ place: KeyQueues<Int>.Place, due: Timestamp = .past
+        _ offset: Int64, _ place: KeyQueues<Int>.Place, due: Timestamp = .past, tenant: TenantID = .none
     ) -> KeyQueues<Int>.Request {
-        .init(origin: .init(offset: offset, timestamp: 0), place: place, record: Int(offset), due: due, byteCount: 10)
+        .init(
+            origin: .init(offset: offset, timestamp: 0), place: place, record: Int(offset), due: due, byteCount: 10,
+            tenant: tenant)
+    }
+
+    /// Behind a moment that comes soon, nothing is refused.
+    @Test func whatHasNoPlaceBehindAFarMomentHasItsEndTheGreediestTenantsFirst() {
+        var queues = KeyQueues<Int>(isComplete: true)
+        for (key, tenant, due, count) in [(1, "a", 1000, 3), (2, "b", 1000, 10), (3, "c", 100, 30)]
+            as [(Int64, String, Int64, Int64)]
+        {
+            for offset in key * 100...key * 100 + count {
+                let place: KeyQueues<Int>.Place = offset == key * 100 ? .held(key) : .published(offset)
+                let moment: Timestamp = offset == key * 100 ? .at(due) : .past
+                _ = queues.add(
+                    Self.key(UInt64(key)), request: Self.request(offset, place, due: moment, tenant: TenantID(tenant)))
+            }
+        }
+        func taken(_ limit: Int, behind isMeant: (Int) -> Bool = { _ in true }) -> [Int] {
+            queues.removeExcess(beyond: 100, limit: limit, behind: isMeant).compactMap(\.record)
+        }
+        #expect(taken(99) { _ in false }.isEmpty)
+        #expect(taken(4) == [201, 202, 203, 204])
+        #expect(taken(99) { $0 != 100 } == [205, 206, 207, 208, 209, 210])
+        #expect(taken(99) == [101, 102, 103])
+        #expect(taken(99).isEmpty, "what waits for moments goes on soon")
+        #expect(queues.count == 33 && queues.publishedByteCount == 300 && queues.byteCount == 330 && queues.heldByteCount == 30)
+        #expect(queues.next(now: 2000)?.request.record == 300)
+    }
+
+    @Test func aTenantHoldsThreeQuartersOfTheRoomAndTheNextOneThoseOfTheRest() {
+        var shares = HeldShares()
+        func most(_ tenant: String, byteCount: Int = 10) -> Int {
+            var count = 0
+            while shares.hasShare(TenantID(tenant), byteCount: byteCount, window: 64) {
+                shares.note(TenantID(tenant), byteCount: byteCount, sign: 1)
+                count += 1
+            }
+            return count
+        }
+        let first = most("a")
+        let second = most("b")
+        #expect(first == 12 && second == 3)
+        shares.note(TenantID("a"), byteCount: 10, sign: -1)
+        #expect(shares.all == .init(count: 14, byteCount: 140))
+        shares = HeldShares()
+        #expect(most("a", byteCount: 1 << 20) == 9, "of 12 MiB")
     }
 
     @Test func aCopyOfARequestIsToldAndOneOfAPartitionThatWasMadeAnewIsNone() {

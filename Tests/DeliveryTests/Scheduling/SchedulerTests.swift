@@ -35,6 +35,43 @@ import Testing
         #expect(!scheduler.isFull(0) { _ in 385 })
     }
 
+    private func holdingScheduler() -> Scheduler {
+        let scheduler = Scheduler(heldWindow: 64)
+        let held = HeldRules.heldPartition(of: 0, in: .normal) ?? 0
+        scheduler.begin(
+            [.init(number: 0, lane: .normal), .init(number: held, lane: nil)], held: 1..<2, movesPositions: false, now: 0)
+        scheduler.heldIsRead(1)
+        return scheduler
+    }
+
+    /// Held records used to count, so that a partition stopped for as long as they waited.
+    @Test func whatIsHeldDoesNotEndTheReadingOfItsPartition() {
+        let scheduler = holdingScheduler()
+        #expect(scheduler.offer(record(1, slot: 1), of: key, due: .never))
+        #expect(!scheduler.isFull(0) { _ in 1 })
+        #expect(scheduler.offer(record(2), of: key))
+        #expect(scheduler.isFull(0) { _ in 384 })
+    }
+
+    @Test func aTenantWithItsShareFindsNoPlaceForAnotherFarMomentAndTheOthersDo() {
+        let scheduler = holdingScheduler()
+        let (far, now) = (Timestamp(milliseconds: 3_600_000), Timestamp(milliseconds: 0))
+        func hasNoPlace(_ tenant: String, until due: Timestamp) -> Bool {
+            scheduler.hasNoPlace(of: TenantID(tenant), in: 0, until: due, byteCount: 10, now: now)
+        }
+        for number in 0..<12 as Range<Int64> {
+            let key = RequestIdentity(seed: UInt64(number))
+            #expect(!hasNoPlace("a", until: far))
+            #expect(scheduler.takeTurn(of: key, in: 0, origin: record(number).origin))
+            let held = scheduler.hold(
+                key, in: 0, until: far, byteCount: 10, isLeft: false, tenant: TenantID("a"), now: now)
+            #expect(held != nil)
+        }
+        #expect(hasNoPlace("a", until: far))
+        #expect(!hasNoPlace("a", until: Timestamp(milliseconds: 10_000)), "a short wait is spent in memory")
+        #expect(!hasNoPlace("b", until: far))
+    }
+
     /// The requests of a key are started one after the other, and their partitions take turns, so that none with much to do holds up another.
     @Test func partitionsOfALaneTakeTurnsAndThoseOfOthersHaveNone() {
         let scheduler = Scheduler(heldWindow: 64)

@@ -33,7 +33,7 @@ struct SchedulingModel {
 
     struct Counts {
         var behindKeys = 0, buffered = 0, held = 0, delayed = 0, handedOn = 0, relieved = 0, relocated = 0, renewed = 0,
-            deferred = 0, handedOver = 0
+            deferred = 0, handedOver = 0, refused = 0
         var rejected = 0, notices = 0, crashes = 0
 
         static func += (left: inout Counts, right: Counts) {
@@ -43,7 +43,7 @@ struct SchedulingModel {
         static var fields: [WritableKeyPath<Counts, Int>] {
             [
                 \.behindKeys, \.buffered, \.held, \.delayed, \.handedOn, \.relieved, \.relocated, \.renewed, \.deferred,
-                \.handedOver, \.rejected, \.notices, \.crashes,
+                \.handedOver, \.refused, \.rejected, \.notices, \.crashes,
             ]
         }
     }

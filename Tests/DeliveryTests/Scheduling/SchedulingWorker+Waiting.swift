@@ -91,12 +91,18 @@ extension SchedulingWorker {
         }
     }
 
-    mutating func relieve(_ broker: SchedulingBroker) {
+    mutating func relieve(_ broker: inout SchedulingBroker) {
         let blocked = Set(places.indices.filter { isBlocked($0, broker) })
         let relief = scheduler.relieve(where: blocked.contains, now: (broker.monotonic, broker.now))
         for move in relief.moves {
             counts.relieved += 1
             perform(move, at: broker)
+        }
+        for record in relief.refused {
+            guard let flight = resume(record, at: broker) else { return }
+            counts.refused += 1
+            broker.requests[flight.request].hasDeadLetter = true
+            end(flight)
         }
     }
 

@@ -151,7 +151,7 @@ struct SchedulingWorker {
         hurry(broker)
         startKeys(broker)
         startBuffered(broker)
-        relieve(broker)
+        relieve(&broker)
         let due = waiting.filter { $0.due <= broker.now }
         waiting.removeAll { $0.due <= broker.now }
         for flight in due { makeReady(flight, at: broker) }

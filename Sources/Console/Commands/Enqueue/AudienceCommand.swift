@@ -141,7 +141,7 @@ enum AudienceCommand {
         } else if invocation.arguments.has("wait") {
             guard let result else {
                 invocation.streams.note(
-                    "the result did not come in time; `pushfan results show \(run.id)` shows it when it is there")
+                    "the result did not come in time; `pushfan results show \(Sanitised.word(run.id))` shows it when it is there")
                 return Interruption.isRequested ? .interrupted : .temporary
             }
             let unsent = UnsentRequests.lines(CollectionOfOne((run.id, result)))

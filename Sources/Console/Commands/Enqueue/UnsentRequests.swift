@@ -30,7 +30,7 @@ enum UnsentRequests {
         let why = (result.errorMessage ?? explanation?.cause).map { ": \(Sanitised.line($0))" } ?? ""
         return [
             words(group.count, result.state) + code + why, explanation?.remedy,
-            "`pushfan results show \(Sanitised.line(group.id))` shows each attempt",
+            "`pushfan results show \(Sanitised.word(group.id))` shows each attempt",
         ].compactMap(\.self)
     }
 

@@ -83,8 +83,13 @@ struct DeadLetter {
 
     /// The reason for which the letter in a record is not given back as it is, or nil when it can be. One without an origin is nil itself.
     static func leftover(of letter: DeadLetter?, in record: Original, after history: ReplayHistory) -> Leftover? {
-        guard let letter else { return .invalid }
+        leftover(isWhole: letter?.isWhole, in: record, after: history)
+    }
+
+    /// The same of a letter that was let go, of which nil says that it names no origin.
+    static func leftover(isWhole: Bool?, in record: Original, after history: ReplayHistory) -> Leftover? {
+        guard let isWhole else { return .invalid }
         guard history.replayed(record).isEmpty else { return .replayed }
-        return letter.isWhole ? nil : .cut
+        return isWhole ? nil : .cut
     }
 }

@@ -4,6 +4,36 @@ package import Replay
 
 /// Dead letters, newest first.
 package struct DeadLetterPage: Sendable {
+    /// The size of a page.
+    package struct Terms: Sendable {
+        /// The most bytes of rows in a page, 4 MiB, so that answers to many who read slowly have room together. One larger row comes alone.
+        package static let byteLimit = 4 << 20
+
+        /// The most rows.
+        let limit: Int
+        /// The bytes of rows beyond which the page ends, but for the first row.
+        let byteLimit: Int
+        /// True if rows have their values.
+        let withValues: Bool
+
+        /// A page of `limit` rows at most, 1 to 10,000. A number beyond is taken as the nearest of these.
+        package init(limit: Int, byteLimit: Int = byteLimit, withValues: Bool = false) {
+            self.limit = min(max(1, limit), 10_000)
+            self.byteLimit = byteLimit
+            self.withValues = withValues
+        }
+
+        /// The first rows that have room in a page, at least one of any.
+        func fitting(_ rows: [Row]) -> [Row] {
+            var byteCount = 0
+            let count = rows.prefix { row in
+                byteCount += row.jsonByteCount
+                return byteCount <= byteLimit
+            }.count
+            return Array(rows.prefix(max(1, count)))
+        }
+    }
+
     /// One dead letter.
     package struct Row: Sendable {
         /// Its place in the dead-letter topic, and the time at which it was written, if the topic keeps times.
@@ -16,19 +46,29 @@ package struct DeadLetterPage: Sendable {
         package let message: String?
         /// The reason for which it cannot be given back as it is, or nil when it can.
         package let leftover: Leftover?
-        /// The value, as far as the dead letter holds it, or nil if it has none.
+        /// The bytes of the value.
+        package let byteCount: Int
+        /// The value, as far as the dead letter holds it, or nil if it has none, or none was asked for.
         package let value: [UInt8]?
 
-        /// One line of JSON.
-        ///
-        /// - Parameter withValue: Adds the value, as text when it is UTF-8 and else in Base64 (RFC 4648 section 4).
-        /// - Returns: A JSON object.
-        package func json(withValue: Bool) -> [UInt8] {
+        /// The most bytes that its JSON can have.
+        var jsonByteCount: Int {
+            let texts = [topic, code, message].reduce(0) { $0 + ($1.map { Self.jsonByteCount(Array($0.utf8)) } ?? 0) }
+            return texts + (value.map(Self.jsonByteCount) ?? 0) + 512
+        }
+
+        private static func jsonByteCount(_ text: [UInt8]) -> Int {
+            // As text, or where that is more in Base64.
+            max(text.reduce(0) { $0 + ($1 < 0x20 ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1) }, (text.count + 2) / 3 * 4)
+        }
+
+        /// One line of JSON, with the value where it was asked for: as text when it is UTF-8 and else in Base64 (RFC 4648 section 4).
+        package var json: [UInt8] {
             var object = JSONObject([
                 "id": record.description, "at": record.publishedAt?.text, "topic": topic, "code": code, "message": message,
-                "bytes": value?.count ?? 0, "can_go_back": leftover == nil, "left": leftover?.rawValue,
+                "bytes": byteCount, "can_go_back": leftover == nil, "left": leftover?.rawValue,
             ])
-            guard withValue, let value else { return object.bytes }
+            guard let value else { return object.bytes }
             if let text = String(validating: value, as: UTF8.self) {
                 object.add("value", value: text)
             } else {

@@ -117,8 +117,9 @@ package struct ReplayPlanHeader: Sendable, Equatable {
         if let list = document.member("set", of: document.root) {
             document.forEachElement(of: list) { edits.append(document.string(document.text(of: $0))) }
         }
-        replacement = document.member("value", of: document.root).map {
-            document.span(document.text(of: $0)).withUnsafeBufferPointer { Array($0) }
+        replacement = document.member("value", of: document.root).flatMap {
+            guard document.kind(of: $0) == .object else { return nil }
+            return document.span(document.text(of: $0)).withUnsafeBufferPointer { Array($0) }
         }
         jobsOffset = text("jobs_offset").flatMap { Int64($0) } ?? 0
         if let node = document.member("counts", of: document.root) {

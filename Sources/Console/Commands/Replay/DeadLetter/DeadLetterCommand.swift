@@ -90,7 +90,7 @@ enum DeadLetterCommand {
             throw CommandFailure(.nothingMatched, "there is nothing to replay: \(counts.matched) records match")
         }
         invocation.streams.note(
-            "\(counts.requests) of \(counts.matched) records would go back; `pushfan replay run \(Sanitised.line(path))` does it")
+            "\(counts.requests) of \(counts.matched) records would go back; `pushfan replay run \(Sanitised.word(path))` does it")
         return .done
     }
 }

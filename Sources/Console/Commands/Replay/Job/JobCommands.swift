@@ -43,7 +43,8 @@ enum JobCommands {
         let results = outcomes.map { "\($0.count) \($0.state)" }.joined(separator: ", ")
         lines.append("results     " + (results.isEmpty ? "none yet" : results))
         try invocation.streams.out(lines.joined(separator: "\n"))
-        invocation.streams.note("`pushfan results list job:\(Sanitised.line(record.jobID)) -state:sent` lists what failed again")
+        invocation.streams.note(
+            "`pushfan results list \(Sanitised.word("job:" + record.jobID)) -state:sent` lists what failed again")
         return .done
     }
 

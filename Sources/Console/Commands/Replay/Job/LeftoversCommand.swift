@@ -32,8 +32,8 @@ enum LeftoversCommand {
         }
         guard count > 0 else { throw CommandFailure(.nothingMatched, "nothing was left") }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
-        let run = "pushfan replay run \(Sanitised.line(path))" + (plan.header.reason.isEmpty ? " --reason TEXT" : "")
-        let rest = "pushfan replay plan --leftovers \(Sanitised.line(path))"
+        let run = "pushfan replay run \(Sanitised.word(path))" + (plan.header.reason.isEmpty ? " --reason TEXT" : "")
+        let rest = "pushfan replay plan --leftovers \(Sanitised.word(path))"
         invocation.streams.note("\(count) left; " + advice(standing, openCount: openCount, run: run, rest: rest))
         return .done
     }

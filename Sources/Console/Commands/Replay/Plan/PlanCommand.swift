@@ -21,13 +21,13 @@ enum PlanCommand {
                 try invocation.streams.out(.table, summary.sampleTable, [])
             }
             if !header.counts.left.isEmpty {
-                invocation.streams.note("`pushfan replay leftovers \(Sanitised.line(path))` lists what is left, and why")
+                invocation.streams.note("`pushfan replay leftovers \(Sanitised.word(path))` lists what is left, and why")
             }
         } else {
             try invocation.streams.out(summary.json + [UInt8(ascii: "\n")])
         }
         guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay") }
-        invocation.streams.note("`pushfan replay run \(Sanitised.line(path))` does it; nothing was done yet")
+        invocation.streams.note("`pushfan replay run \(Sanitised.word(path))` does it; nothing was done yet")
         return .done
     }
 

@@ -103,13 +103,13 @@ enum RunCommand {
         let record = ending.record
         switch record.state {
         case .interrupted, .running, .paused:
-            invocation.streams.note("`pushfan replay run \(Sanitised.line(path))` goes on where it stopped")
+            invocation.streams.note("`pushfan replay run \(Sanitised.word(path))` goes on where it stopped")
             return Interruption.exitCode
         case .stopped:
-            invocation.streams.note("`pushfan replay plan --leftovers \(Sanitised.line(path))` plans the rest as a new job")
+            invocation.streams.note("`pushfan replay plan --leftovers \(Sanitised.word(path))` plans the rest as a new job")
             return .partlyFailed
         case .done:
-            invocation.streams.note("`pushfan replay status \(record.jobID)` shows what became of them")
+            invocation.streams.note("`pushfan replay status \(Sanitised.word(record.jobID))` shows what became of them")
             return record.skipped > 0 ? .partlyFailed : .done
         }
     }
