@@ -280,12 +280,12 @@ extension LookupEndpoints {
     /// or later. Whoever loses its rights meanwhile gets `accepted`, too.
     func answer(
         _ key: PublishedRequests.Key, of claimant: @autoclosure () -> Claimant, to headers: HTTPFields, accepted: APIAnswer,
-        holding: @autoclosure () -> Holding = { _ in {} },
+        holding: @escaping Holding = { _ in {} },
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         guard let seconds = LookupQuery.preferredWait(headers), seconds > 0 else { return answer(accepted) }
         let deadline = lookup.clock.now().advanced(by: .seconds(seconds))
-        _ = lookup.watch(key, for: claimant(), until: deadline, holding: holding()) { [lookup] ending in
+        _ = lookup.watch(key, for: claimant(), until: deadline, holding: holding) { [lookup] ending in
             guard case .request(let request) = ending else { return answer(accepted) }
             var late = accepted
             late.headers.append("Preference-Applied", value: "wait=\(seconds)")
