@@ -37,6 +37,7 @@ const found = (text, filter) => el('a', {href: link('requests', undefined, {filt
 const recordText = ({topic, partition, offset}) => `${topic}, partition ${partition}, offset ${offset}`
 
 // An answer whose results are as the contract has them.
+/** @returns {any} */
 const asAnswer = ({life, result, ...answer}) => ({...answer, result: result && asResult(result),
   life: life && {...life, results: (life.results ?? []).map(asResult), replays: (life.replays ?? []).map(asResult)}})
 
