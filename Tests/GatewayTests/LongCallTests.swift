@@ -100,7 +100,9 @@ import Testing
         services.now = {
             MonotonicTime(nanoseconds: isOver ? Int64(questions.add(1, ordering: .relaxed).newValue) * 11_000_000_000 : 1)
         }
-        let endpoints = try OperatorEndpoints(gateway.configuration, services: services) { _ in }
+        let endpoints = try OperatorEndpoints(
+            gateway.configuration, services: services, held: HeldAnswers(connections: 64)
+        ) { _ in }
         endpoints.start()
         defer { endpoints.stop() }
         let answers = Mutex<[APIAnswer]>([])

@@ -82,7 +82,7 @@ import Testing
         stage.endpoints.answer(call)
         let key = try #require(stage.lookup.find("a", for: LookupStage.publisher)).key
         stage.endpoints.answer(
-            key, to: ["Prefer": "wait=10"], accepted: APIAnswer(status: 202), holding: rights.hold(holder)
+            key, of: holder.claimant, to: ["Prefer": "wait=10"], accepted: APIAnswer(status: 202), holding: rights.hold(holder)
         ) { published.add($0) }
         rights.tick(at: .at(1))
         #expect(answers.all.isEmpty && published.all.isEmpty && rights.count == 2)
@@ -102,17 +102,19 @@ import Testing
         stage.publish("a")
         let (rights, answers) = (RightsWatch(), Answered())
         let key = try #require(stage.lookup.find("a", for: LookupStage.publisher)).key
-        let holding = rights.hold(Self.holder { true })
-        stage.endpoints.answer(key, to: ["Prefer": "wait=10"], accepted: APIAnswer(status: 202), holding: holding) {
-            answers.add($0)
-        }
+        let holder = Self.holder { true }
+        stage.endpoints.answer(
+            key, of: holder.claimant, to: ["Prefer": "wait=10"], accepted: APIAnswer(status: 202), holding: rights.hold(holder)
+        ) { answers.add($0) }
         #expect(rights.count == 1)
         try stage.bring("sent", of: "a")
         #expect(answers.all.map(\.status) == [200] && rights.count == 0)
     }
 
     private static func holder(_ isThere: @escaping @Sendable () -> Bool) -> KeyHolder {
-        KeyHolder(publisher: Publisher(keyID: "k1", tenant: nil, source: "shop", scopes: [.publish]), isStillThere: isThere)
+        KeyHolder(
+            publisher: Publisher(keyID: "k1", tenant: nil, source: "shop", scopes: [.publish]), client: nil, isStillThere: isThere
+        )
     }
 
     private func changed(_ key: NewKey, _ change: (inout KeyTerms) -> Void) -> APIKey {
