@@ -29,7 +29,7 @@ struct HoldingsTests {
             plain[holder] = left == 0 ? nil : left
             #expect(holdings[holder] == left && holdings.total == plain.values.reduce(0, +))
             #expect(holdings.holderCount == plain.count)
-            #expect(holdings.greediest.map { plain[$0] } == plain.values.max(), "\(plain)")
+            #expect(holdings.greediest.flatMap { plain[$0] } == plain.values.max(), "\(plain)")
         }
     }
 }

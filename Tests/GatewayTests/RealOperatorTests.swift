@@ -79,6 +79,10 @@ struct RealOperatorTests {
         let letter = try #require((try house.get("/v1/deadletters?payload=true")["items"] as? [[String: Any]])?.first)
         let place = try #require(letter["id"] as? String)
         #expect(letter["value"] as? String == #"{"id":"torn","hub":"demo","#)
+        let one = try house.get("/v1/deadletters?payload=true&id=\(place)")["items"] as? [[String: Any]]
+        #expect(one?.count == 1 && one?.first?["value"] as? String == letter["value"] as? String)
+        let other = place.replacing(":0@", with: ":1@")
+        #expect((try house.get("/v1/deadletters?id=\(other)")["items"] as? [Any])?.isEmpty == true)
         let body =
             #"{"source":"deadletter","places":["\#(place)"],"reason":"mended","value":{"id":"torn","hub":"demo","audience":{"users":["bob"]},"message":{"title":"Hi"}}}"#
         let plan = try house.post("/v1/replays", body)

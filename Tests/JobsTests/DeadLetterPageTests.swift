@@ -128,16 +128,6 @@ import Testing
         #expect(most == 3 && search.searchedCount == 9)
     }
 
-    @Test(arguments: [(0, 1, true), (1, 1, true), (0, 9, false)] as [(Int32, Int64, Bool)])
-    func oneLetterIsFoundByItsID(partition: Int32, offset: Int64, isThere: Bool) throws {
-        let broker = try Self.stage()
-        let listed = try Self.page(broker, 1 << 20).rows.first { $0.record.place == broker.letter(partition, offset) }
-        let sought = listed?.record ?? Original(at: broker.letter(partition, offset))
-        let page = try broker.context().deadLetter(sought, withValue: true)
-        #expect(page.rows.map(\.record) == (isThere ? [sought] : []) && page.next == nil)
-        #expect(page.rows.first?.value == listed?.value)
-    }
-
     @Test(arguments: ["", "1.2", "1.2.3.4", "a.0.0", "-1.0.0", "1.-1.0", "1.0.-1", "9223372036854775807.0.0", "1.99999999999.0"])
     func aDamagedCursorIsRefused(text: String) throws {
         do {

@@ -53,13 +53,14 @@ package struct DeadLetterPage: Sendable {
 
         /// The most bytes that its JSON can have.
         var jsonByteCount: Int {
-            let texts = [topic, code, message].reduce(0) { $0 + ($1.map { Self.jsonByteCount(Array($0.utf8)) } ?? 0) }
-            return texts + (value.map(Self.jsonByteCount) ?? 0) + 512
+            let texts = [topic, code, message].reduce(0) { $0 + ($1.map { Self.jsonByteCount($0.utf8) } ?? 0) }
+            guard let value else { return texts + 512 }
+            let isText = String(validating: value, as: UTF8.self) != nil
+            return texts + (isText ? Self.jsonByteCount(value) : (value.count + 2) / 3 * 4) + 512
         }
 
-        private static func jsonByteCount(_ text: [UInt8]) -> Int {
-            // As text, or where that is more in Base64.
-            max(text.reduce(0) { $0 + ($1 < 0x20 ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1) }, (text.count + 2) / 3 * 4)
+        private static func jsonByteCount(_ text: some Sequence<UInt8>) -> Int {
+            text.reduce(0) { $0 + ($1 < 0x20 ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1) }
         }
 
         /// One line of JSON, with the value where it was asked for: as text when it is UTF-8 and else in Base64 (RFC 4648 section 4).

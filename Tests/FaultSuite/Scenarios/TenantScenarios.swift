@@ -3,10 +3,10 @@ import Foundation
 
 /// One key does the worst of each kind while ten other tenants publish, wait, list and follow at the same gateway and worker.
 extension Catalogue {
-    static let tenantScenarios = [hostileTenant]
+    static let tenantScenarios = [hostileTenant, gatewayMemory]
 
     /// The limit of a gateway's memory in all of this, bytes (page Gateway, "Memory").
-    private static let memory = 512 << 20
+    private static let memory = 400 << 20
     /// What page Gateway promises for a call beside a greedy key, milliseconds over three times the usual.
     private static let promised = 2_000.0
 
@@ -46,6 +46,64 @@ extension Catalogue {
         scenario.table = { stage, _ in stage.measured }
     }
 
+    /// All that callers can make a gateway keep at once, from many addresses.
+    private static let gatewayMemory = Scenario(
+        "memory-gateway", "a gateway whose callers fill every budget at once stays within its memory"
+    ) { stage in
+        let arena = try Arena(stage)
+        defer { arena.end() }
+        let port = arena.gateway.port
+        let head = ["Authorization: Bearer \(arena.key)", "Content-Type: application/json"]
+        // Requests of 8 kB each, whose results are listed.
+        let title = String(repeating: "x", count: 3_000)
+        let request = "{\"audience\":{\"users\":[\"u\"]},\"platforms\":[\"apple\"],\"message\":{\"title\":\"\(title)\"}}"
+        let batch = "{\"requests\":[" + Array(repeating: request, count: 500).joined(separator: ",") + "]}"
+        for number in 0..<20 {
+            let once = head + ["Idempotency-Key: memory-\(number)"]
+            let answer = HTTPProbe.ask("POST", port: port, "/v1/requests:batch", headers: once, body: batch, within: .seconds(60))
+            guard answer?.status == 202 else { throw SuiteError.failed("a batch was answered \(answer?.status ?? 0)") }
+        }
+        var open: [Socket] = []
+        defer {
+            for socket in open { socket.close() }
+        }
+        let body = HTTPProbe.call("POST", port: port, "/v1/requests", headers: head, body: String(repeating: " ", count: 500_000))
+        let calls: [(path: String, count: Int)] = [
+            ("/v1/openapi.json", 40), ("/v1/requests?limit=500", 4), ("/v1/status/events", 6), ("/v1/requests/none?wait=30", 10),
+        ]
+        for host in UInt8(2)..<UInt8(32) {
+            for (path, count) in calls {
+                for _ in 0..<count {
+                    let socket = try Socket.connected(port: port, from: host)
+                    open.append(socket)
+                    _ = socket.write(HTTPProbe.call("GET", port: port, path, headers: head))
+                }
+            }
+            for _ in 0..<5 {
+                let socket = try Socket.connected(port: port, from: host)
+                open.append(socket)
+                socket.setTimeout(.seconds(1))
+                _ = socket.write(Array(body.dropLast(40)))
+            }
+        }
+        Clock.pause(.seconds(5))
+        let peak = arena.gateway.peakMemory ?? 0
+        stage.note("\(open.count) connections, and the gateway had at most \(peak / 1_000_000) MB of memory")
+        stage.noteMeasured([["connections", "most memory, MB"], ["\(open.count)", "\(peak / 1_000_000)"]])
+        let answer = HTTPProbe.ask("GET", port: port, "/")
+        arena.gateway.stop()
+        if let end = arena.gateway.wrongEnds.first { throw SuiteError.failed("the gateway ended: \(end)") }
+        guard answer?.status == 200 else { throw SuiteError.failed("the first page was answered \(answer?.status ?? 0)") }
+        guard peak > 0, peak <= memory else { throw SuiteError.failed("the gateway had \(peak / 1_000_000) MB of memory") }
+    }.with { scenario in
+        scenario.isFast = true
+        scenario.isScaled = false
+        scenario.workers = 1
+        scenario.workload = Workload.plain(100, rate: 20)
+        scenario.deadline = .seconds(300)
+        scenario.table = { stage, _ in stage.measured }
+    }
+
     /// Fails with the first thing that is not as it must be.
     private static func judge(
         usual: [Bystanders.Call], beside: [Bystanders.Call], peak: Int, wrongEnds: [String]
@@ -71,6 +129,8 @@ extension Catalogue {
         let gateway: GatewayProcess
         let others: Bystanders
         let hostile: HostileKey
+        /// A key without a tenant.
+        let key: String
         private let worker: WorkerProcess
 
         init(_ stage: Stage) throws {
@@ -83,13 +143,13 @@ extension Catalogue {
                 "pushfan topics create",
                 [program, "topics", "create", "--partitions", "6", "--replication", "\(stage.broker.nodes)"],
                 environment: environment, log: "\(folder)/topics.log", within: .seconds(60))
-            func key(_ tenant: String) throws -> String {
+            func makeKey(_ terms: String...) throws -> String {
                 try GatewayCrew.makeKey(
-                    ["--scope", "publish,read,replay", "--tenant", tenant], program: program, folder: folder,
-                    environment: environment)
+                    ["--scope", "publish,read,replay"] + terms, program: program, folder: folder, environment: environment)
             }
-            let keys = try (0..<10).map { try key("tenant-\($0)") }
-            let hostileKey = try key("hostile")
+            let keys = try (0..<10).map { try makeKey("--tenant", "tenant-\($0)") }
+            let hostileKey = try makeKey("--tenant", "hostile")
+            key = try makeKey()
             environment["PUSHFAN_KAFKA_START"] = "beginning"
             worker = try WorkerProcess("w-http", program: program, folder: folder, environment: environment)
             environment["PUSHFAN_GATEWAY_KEYS_FILE"] = "\(folder)/keys"
