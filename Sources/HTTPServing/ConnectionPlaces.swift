@@ -108,7 +108,7 @@ struct ConnectionPlaces {
 
     /// Makes room for one more connection from an address. One of the network goes that has the most: one that has sent nothing, else one
     /// between two requests, else one that has taken an eighth of its time and more for its request or its answer. Of each kind, the one that
-    /// is late first goes. A connection whose request is being answered stays.
+    /// is late first goes. Within one network an idle one goes before one that has come just now. A connection whose request is being answered stays.
     mutating func makeRoom(for address: NumericAddress? = nil, at now: UInt64) -> Room {
         guard held.count + ending.count < maximum + Self.spare(for: maximum) else { return .none }
         guard held.count >= maximum else { return .free }
@@ -122,8 +122,9 @@ struct ConnectionPlaces {
         let first = silent.first ?? idle.first ?? first(of: requests, after: requestLimit / 8, at: now)
         let (own, most) = (origins.count(of: network), origins.most)
         if own > 1, own >= most {
-            // Nobody else has more: so it is one of its own, or one that has been silent for long.
-            if let first, origins[first] == network { return first }
+            // Nobody else has more: so it is one of its own, or one that has been silent for long. One that has just come is about to speak.
+            let due = self.first(of: silent, after: requestLimit / 64, at: now) ?? idle.first ?? first
+            if let due, origins[due] == network { return due }
             return choose(of: network, after: requestLimit / 8, at: now)
                 ?? self.first(of: silent, after: requestLimit / 8, at: now)
         }

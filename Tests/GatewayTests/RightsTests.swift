@@ -66,9 +66,11 @@ import Testing
         let stage = try PageStage([key])
         do { _ = try stream(of: key, on: stage) }
         // What is written first after a reader has gone is not refused yet.
+        var number = 0
         #expect(
             eventually {
-                stage.streams.send("fleet", id: "1", data: Array("{1}".utf8), to: FleetWatch.subject)
+                number += 1
+                stage.streams.send("fleet", id: "1", data: Array("{\(number)}".utf8), to: FleetWatch.subject)
                 return stage.services.services.rights.count == 0 && stage.streams.count == 0
             })
     }

@@ -87,6 +87,19 @@ struct ConnectionPlacesTests {
         #expect(places.makeRoom(for: NumericAddress("10.0.0.1"), at: 10) == .inPlaceOf(11))
     }
 
+    @Test(arguments: [(UInt64(1050), Int32(1)), (1100, 3)]) func whoHasJustComeStaysBesideIdleOnesOfItsAddress(
+        now: UInt64, goes: Int32
+    ) {
+        var places = ConnectionPlaces(maximum: 3, request: 6400, idle: 20_000)
+        for socket in Int32(1)...2 {
+            places.enter(socket, at: 0)
+            places.speak(socket)
+            places.rest(socket, at: 10)
+        }
+        places.enter(3, at: 1000)
+        #expect(places.makeRoom(at: now) == .inPlaceOf(goes))
+    }
+
     @Test(arguments: 0..<10) func theNetworkWithMostIsKnown(seed: Int) throws {
         var random = SeededRandom(seed)
         var (origins, model) = (ConnectionOrigins(), [Int32: NumericAddress]())

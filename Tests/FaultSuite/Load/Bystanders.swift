@@ -100,9 +100,9 @@ extension [Bystanders.Call] {
     /// The calls of one kind.
     func ofKind(_ kind: Bystanders.Kind) -> [Bystanders.Call] { filter { $0.kind == kind } }
 
-    /// The time within which 99 of 100 calls were answered, milliseconds.
-    var ninetyNinth: Double {
+    /// The time within which so many of 100 calls were answered, milliseconds.
+    func time(of share: Int) -> Double {
         let times = map(\.milliseconds).sorted()
-        return times.isEmpty ? 0 : times[Swift.min(times.count - 1, times.count * 99 / 100)]
+        return times.isEmpty ? 0 : times[Swift.min(times.count - 1, times.count * share / 100)]
     }
 }
