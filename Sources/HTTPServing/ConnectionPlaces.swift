@@ -54,7 +54,7 @@ struct ConnectionPlaces {
 
     /// The number of connections beyond `maximum` that may be open. Ended connections keep their descriptors until their thread's
     /// next turn.
-    static func spare(for maximum: Int) -> Int { max(4, maximum / 128) }
+    static func spare(for maximum: Int) -> Int { max(4, min(16, maximum / 32), maximum / 128) }
 
     /// True if a connection can become late.
     var canBeLate: Bool { requests.first != nil || (idleLimit > 0 && idle.first != nil) }
