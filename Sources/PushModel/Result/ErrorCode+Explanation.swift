@@ -44,7 +44,8 @@ extension ErrorCode {
             Explanation(
                 cause: "Its tenant has as many requests waiting with ordering keys in its partition as it may.",
                 effect: "Nothing was sent. Others are read past it.",
-                remedy: "Publish fewer behind one that waits for long, or without ordering_key, and replay.")
+                remedy: "Wait until what is held was sent, then replay, or replay with --set not_before=null, which sends it now."
+            )
         case .tagExpressionInvalid:
             Explanation(
                 cause: "The tags or the tag expression cannot be understood.", effect: "Nothing was sent.",
