@@ -16,6 +16,9 @@ public final class Responder: Sendable {
 
     deinit { pending.giveUp() }
 
+    /// True if its client must take the answers before first: a long one would be refused.
+    public var isCongested: Bool { core.answers?.isSpent(by: peer) ?? false }
+
     /// Answers the request. Every answer after the first is ignored.
     ///
     /// Harmless when the client has gone, which is noticed only when its answer is written, and when the server has stopped, which

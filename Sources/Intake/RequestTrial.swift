@@ -27,6 +27,8 @@ public struct RequestTrial: Sendable {
     private let inUse: PlatformSet
     private var formatter = PayloadFormatter()
     /// The plan of the last request. Its memory serves the next.
+    /// True if the planner is the lenient one, whose refusal is nobody's setting.
+    private var isLenient = false
     private var plan = FanOutPlan()
     private var payload = RenderedPayload()
 
@@ -48,6 +50,7 @@ public struct RequestTrial: Sendable {
     public init(inUse: PlatformSet = Self.messagePlatforms) {
         let planner = Self.lenientPlanner
         self.init(planner, lenient: planner, routes: nil, hubNames: [], knowsHubs: false, inUse: inUse)
+        isLenient = true
     }
 
     private init(
@@ -90,7 +93,7 @@ public struct RequestTrial: Sendable {
         do throws(RequestFault) {
             try planner.plan(request, into: &plan)
         } catch {
-            findings.append(Finding(fault: error, isBySettings: canBePlanned(request)))
+            findings.append(Finding(fault: error, isBySettings: !isLenient && canBePlanned(request)))
         }
         findings += contentFindings(in: request, at: now)
         return findings + request.lateness(at: now).map { Finding(fault: $0, isBySettings: false) }

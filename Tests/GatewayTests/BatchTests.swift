@@ -173,6 +173,21 @@ import Testing
         )
     }
 
+    /// An answer is owed beyond its client's share where something may be written.
+    @Test func onlyWhatMayBeWrittenIsOwed() {
+        #expect(verdicts([Self.invalid]).answer.upkeep == .counted)
+        #expect(verdicts([Self.invalid, Self.written("a")]).answer.upkeep == .owed)
+        #expect(verdicts([Self.invalid, Self.unknown]).answer.upkeep == .owed)
+    }
+
+    @Test func beyondHalfAMebibyteFaultsAreLeftOut() {
+        let fault = RequestFault(.schemaInvalid, at: "/a", message: String(repeating: "x", count: 1_000))
+        var problem = APIProblem.keyWrong
+        problem.faults = Array(repeating: fault, count: 32)
+        let answer = verdicts(Array(repeating: .refused(problem), count: 1_000)).answer
+        #expect(answer.body.count > 512 << 10 && answer.body.count < 1 << 20)
+    }
+
     @Test func whoBringsTheLastVerdictHandsOverAll() {
         let statuses = Mutex<[Int]>([])
         let tally = BatchTally(count: 3) { verdicts in statuses.withLock { $0.append(verdicts.answer.status) } }

@@ -80,12 +80,19 @@ import Testing
 
     @Test(
         arguments: [
-            (.single(.request), 100, false), (.single(.request), 32 << 10, false), (.single(.request), (32 << 10) + 1, true),
-            (.single(.structuredEvent), 100, false), (.trial(.request), 2, true), (.batch(.list), 2, true),
-            (.batch(.lines), 2, true), (.batch(.events), 2, true),
-        ] as [(PublishKind, Int, Bool)])
-    func smallRequestsAreReadWhereTheyAreReceived(kind: PublishKind, byteCount: Int, isLong: Bool) {
-        #expect(kind.isLong(byteCount: byteCount) == isLong)
+            (.single(.request), "{}", 100, false), (.single(.request), "{}", 32 << 10, false),
+            (.single(.request), "{}", (32 << 10) + 1, true),
+            (.single(.structuredEvent), "{}", 100, false), (.trial(.request), "{}", 2, true), (.batch(.list), "{}", 2, true),
+            (.batch(.lines), "{}", 2, true), (.batch(.events), "{}", 2, true),
+            // An expression may take long to split, and its name may be escaped.
+            (.single(.request), #"{"audience":{"tag_expression":"a"}}"#, 400, false),
+            (.single(.request), #"{"audience":{"tag_expression":"a"}}"#, 401, true),
+            (.single(.request), #"{"audience":{"\u0074ag_expression":"a"}}"#, 401, true),
+            (.single(.request), #"{"audience":{"users":["tag"]}}"#, 401, false),
+        ] as [(PublishKind, String, Int, Bool)])
+    func smallRequestsAreReadWhereTheyAreReceived(kind: PublishKind, text: String, byteCount: Int, isLong: Bool) {
+        let body = Array(text.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: byteCount - text.utf8.count)
+        #expect(kind.isLong(body) == isLong)
     }
 
     @Test(arguments: [true, false]) func aSearchWhoseTimeIsOverSaysSo(isOver: Bool) throws {

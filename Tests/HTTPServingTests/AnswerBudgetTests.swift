@@ -49,17 +49,28 @@ import Testing
     }
 
     @Test(arguments: [
-        (4 << 10, HTTPServerResponse.Upkeep.counted, true, true), (5 << 10, .counted, false, true), (5 << 10, .owed, true, true),
-        (1 << 20, .owed, true, false), (1 << 20, .shared, true, true),
+        (4 << 10, HTTPServerResponse.Upkeep.counted, true), (5 << 10, .counted, false), (5 << 10, .owed, true),
+        (1 << 20, .owed, true),
+        (1 << 20, .shared, true),
     ])
-    func whatIsOwedOrSharedOrShortFindsRoom(count: Int, upkeep: HTTPServerResponse.Upkeep, isAdmitted: Bool, leavesRoom: Bool) {
+    func whatIsOwedOrSharedOrShortFindsRoom(count: Int, upkeep: HTTPServerResponse.Upkeep, isAdmitted: Bool) {
         let budget = AnswerBudget(limit: 64 << 10)
         let held = budget.admit(Self.answer(16 << 10), to: "192.0.2.1:1")
         let next = budget.admit(Self.answer(count, upkeep), to: "192.0.2.1:1")
         #expect((next != nil) == isAdmitted)
-        // What is owed counts all the same.
-        #expect(budget.isSpent(by: "192.0.2.2:1") == !leavesRoom)
+        #expect(!budget.isSpent(by: "192.0.2.2:1"), "others have their room, whatever one is owed")
         withExtendedLifetime((held, next)) {}
+    }
+
+    @Test func whoeverIsOwedBeyondTheShareTakesThatFirst() {
+        let budget = AnswerBudget(limit: 64 << 10)
+        var owed = budget.admit(Self.answer(1 << 20, .owed), to: "192.0.2.1:1")
+        #expect(owed != nil && budget.isSpent(by: "192.0.2.1:2") && !budget.isSpent(by: "192.0.2.2:1"))
+        #expect(budget.admit(Self.answer(5 << 10), to: "192.0.2.1:2") == nil)
+        owed = nil
+        #expect(!budget.isSpent(by: "192.0.2.1:2"))
+        let other = budget.admit(Self.answer(16 << 10), to: "192.0.2.1:2")
+        #expect(other != nil, "what was owed took nothing of the share")
     }
 
     /// Serves large answers while `body` runs.

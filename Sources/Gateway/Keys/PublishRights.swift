@@ -31,7 +31,7 @@ struct PublishRights: Sendable {
             throw .forbiddenTenant
         }
         if let hub = request.hub { try check(hub: request.document.string(hub)) }
-        if request.reachesStrangers, !publisher.scopes.contains(.broadcast) { throw .forbiddenScope(.broadcast) }
+        if !publisher.scopes.contains(.broadcast), request.reachesStrangers { throw .forbiddenScope(.broadcast) }
     }
 
     private func check(hub name: String) throws(APIProblem) {

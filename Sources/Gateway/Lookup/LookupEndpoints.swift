@@ -274,18 +274,21 @@ struct LookupEndpoints: Sendable {
 }
 
 extension LookupEndpoints {
+    /// Has nothing looked at.
+    static let noHolding: Holding = { _ in {} }
+
     /// Answers a call of `POST /v1/requests` that prefers to wait, once its record is written: 200 with the final result, or
     /// after the time `accepted`. Where no one may wait now, and at the gateway's stop, `accepted` comes at once: the request is
     /// published all the same. The request was added before its record was written. `answer` is called once, before this returns
     /// or later. Whoever loses its rights meanwhile gets `accepted`, too.
     func answer(
         _ key: PublishedRequests.Key, of claimant: @autoclosure () -> Claimant, to headers: HTTPFields, accepted: APIAnswer,
-        holding: @escaping Holding = { _ in {} },
+        holding: @autoclosure () -> Holding = Self.noHolding,
         then answer: @escaping @Sendable (APIAnswer) -> Void
     ) {
         guard let seconds = LookupQuery.preferredWait(headers), seconds > 0 else { return answer(accepted) }
         let deadline = lookup.clock.now().advanced(by: .seconds(seconds))
-        _ = lookup.watch(key, for: claimant(), until: deadline, holding: holding) { [lookup] ending in
+        _ = lookup.watch(key, for: claimant(), until: deadline, holding: holding()) { [lookup] ending in
             guard case .request(let request) = ending else { return answer(accepted) }
             var late = accepted
             late.headers.append("Preference-Applied", value: "wait=\(seconds)")

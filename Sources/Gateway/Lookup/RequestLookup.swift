@@ -145,6 +145,12 @@ final class RequestLookup: Sendable {
         then: @escaping @Sendable (RequestWatch.Ending) -> Void
     ) -> RequestWatch {
         let watch = RequestWatch(key, for: claimant, until: deadline, then: then)
+        // What is over takes no place.
+        let request = self[key]
+        if request?.isFinal ?? true {
+            watch.end(with: .request(request))
+            return watch
+        }
         let refusal = held.take(for: claimant)
         let addition = watches.withLock { watches -> Watches.Addition in
             guard refusal != nil else { return watches.add(watch, atMost: watchLimit) }

@@ -7,8 +7,12 @@ struct BatchVerdicts: Sendable {
     /// The kinds of a batch of which nothing was written, the worst first. It has the status of the worst item.
     private static let worstFirst = [504, 503, 500, 403, 413, 422, 400]
 
+    /// The bytes of verdicts beyond which a problem's faults are left out.
+    private static let faultRoom = 512 << 10
+
     /// The verdicts as JSON; empty for those that are not there yet.
     private var items: [[UInt8]]
+    private var byteCount = 0
     private var missingCount: Int
     private var acceptedCount = 0
     /// Whether the same batch would get the same verdicts whenever it is made.
@@ -39,8 +43,9 @@ struct BatchVerdicts: Sendable {
             json.append(json: request.id)
             json.append(placeIn: request.topic, partition: request.partition, offset: request.offset)
             location = request.location
-        case .refused(let problem):
+        case .refused(var problem):
             noteWorst(problem)
+            if byteCount > Self.faultRoom { problem.faults = [] }
             json.append(",\"status\":")
             json.append(decimal: problem.status)
             problem.appendMembers(to: &json)
@@ -52,6 +57,7 @@ struct BatchVerdicts: Sendable {
         }
         json.append("}")
         items[index] = json.bytes
+        byteCount += json.count
         missingCount -= 1
     }
 
@@ -68,7 +74,7 @@ struct BatchVerdicts: Sendable {
     var answer: APIAnswer {
         var answer = said
         // Requests may be written, and nobody may be told to bring them again.
-        answer.upkeep = .owed
+        if acceptedCount > 0 || worst?.status == 504 { answer.upkeep = .owed }
         return answer
     }
 

@@ -1,5 +1,6 @@
-import HTTPServing
 import Basics
+import HTTPServing
+import Replay
 
 /// Says whose key a call shows, by its `Authorization` header and its client's address; nil each where it is not known.
 typealias KeyCheck = @Sendable (_ authorization: String?, _ client: NumericAddress?) -> KeySignIn.Outcome
@@ -21,9 +22,12 @@ struct PublishCall: Sendable {
     let checkBatch: BatchCheck
     /// Takes the answer.
     let reply: Reply
+    /// True if reading and checking it may take milliseconds.
+    let isLong: Bool
 
     init(kind: PublishKind, request: HTTPServerRequest, by holder: KeyHolder, checkBatch: @escaping BatchCheck, reply: Reply) {
         (self.kind, self.request, self.holder, self.checkBatch, self.reply) = (kind, request, holder, checkBatch, reply)
+        isLong = kind.isLong(request.body)
     }
 
     var publisher: Publisher { holder.publisher }
@@ -31,17 +35,19 @@ struct PublishCall: Sendable {
     var holding: Holding { reply.rights.hold(holder) }
 }
 
-extension PublishCall {
-    /// True if reading and checking it may take milliseconds.
-    var isLong: Bool { kind.isLong(byteCount: request.body.count) }
-}
-
 extension PublishKind {
     /// The most bytes of a request that is read on the thread that has received it: some 0.3 ms.
     static let shortByteCount = 32 << 10
+    /// The most bytes of one whose tag expression, if it has any, is split there.
+    static let plainByteCount = 400
+
+    private static let expression = ByteWord("tag_expression")
+    /// A name may be written with escapes.
+    private static let escape = ByteWord(#"\u00"#)
 
     /// True if reading and checking such a body may take milliseconds.
-    func isLong(byteCount: Int) -> Bool {
-        if case .single = self { byteCount > Self.shortByteCount } else { true }
+    func isLong(_ body: [UInt8]) -> Bool {
+        guard case .single = self, body.count <= Self.shortByteCount else { return true }
+        return body.count > Self.plainByteCount && (Self.expression.isIn(body.span) || Self.escape.isIn(body.span))
     }
 }

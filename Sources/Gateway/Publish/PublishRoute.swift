@@ -148,6 +148,8 @@ final class PublishRoute: Sendable {
     private func publishAll(
         _ call: PublishCall, in form: BatchForm, with key: IdempotencyKey?, at now: Timestamp, noting note: @escaping Noting
     ) throws(APIProblem) {
+        // The answer is long, and is owed once anything is written.
+        guard !call.reply.isCongested else { throw .overloaded(after: 1000) }
         let batch = try Batch(call.request.body, form: form)
         switch call.checkBatch(batch.items.count, call.publisher) {
         case .allowed: break

@@ -16,6 +16,9 @@ final class Reply: Sendable {
     /// Ends streams and waits whose callers have lost their rights.
     var rights: RightsWatch { services.rights }
 
+    /// True if its client must take the answers before first.
+    var isCongested: Bool { responder.isCongested }
+
     /// The reply to a request that has just come.
     init(_ responder: Responder, route: String, services: GatewayServices) {
         self.responder = responder

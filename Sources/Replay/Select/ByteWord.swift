@@ -1,9 +1,10 @@
 /// Looks for a word in bytes, most of which it never touches (Horspool 1980: the byte under the word's end tells how far to go on).
-struct ByteWord: Sendable {
+package struct ByteWord: Sendable {
     private let word: [UInt8]
     private let steps: [Int]
 
-    init(_ text: String) {
+    /// A word to look for, of at least one byte.
+    package init(_ text: String) {
         word = Array(text.utf8)
         var steps = [Int](repeating: word.count, count: 256)
         for (index, byte) in word.dropLast().enumerated() { steps[Int(byte)] = word.count - 1 - index }
@@ -11,7 +12,7 @@ struct ByteWord: Sendable {
     }
 
     /// True if the word stands in the bytes.
-    func isIn(_ bytes: Span<UInt8>) -> Bool {
+    package func isIn(_ bytes: Span<UInt8>) -> Bool {
         var end = word.count - 1
         while end < bytes.count {
             var index = word.count - 1
