@@ -35,6 +35,13 @@ struct UserTurnsTests {
         #expect(turns.add(14, of: "12") == .inLine)
     }
 
+    @Test func theRestOfWhatWasAdmittedIsNotRefused() {
+        var turns = UserTurns<Int>(lineLimit: 1, userLimit: 2, limit: 2)
+        #expect(turns.add(1, of: "a") == .inLine && turns.add(2, of: "a") == .kept && turns.add(3, of: "a") == .refusedToUser)
+        #expect(turns.add(4, of: "a", isAdmitted: true) == .kept && turns.count == 3)
+        #expect(turns.finish(of: "a") == 2 && turns.finish(of: "a") == 4 && turns.finish(of: "a") == nil && turns.count == 0)
+    }
+
     @Test func theUsersOfAGroupShareWhatItMayHaveAndTakeTurns() {
         var turns = UserTurns<String>(lineLimit: 1, userLimit: 5, groupLimits: (line: 2, all: 6), limit: 12)
         func add(_ work: String, of user: String, in group: String? = "acme") -> UserTurns<String>.Admission {

@@ -37,7 +37,8 @@ final class JobThreads: Sendable {
             UserTurns(
                 lineLimit: limits.threads.key, userLimit: limits.places.key,
                 groupLimits: (limits.threads.tenant, limits.places.tenant), limit: limits.places.all))
-        pieces = BoundedQueue(limit: limits.places.all)
+        // The turns bound it.
+        pieces = BoundedQueue(limit: .max)
         self.isBackground = isBackground
         threads = (0..<limits.threads.all).map { _ in ServiceThread() }
     }
@@ -53,10 +54,11 @@ final class JobThreads: Sendable {
         for thread in threads { thread.waitForEnd(until: deadline) }
     }
 
-    /// Has a job done for a key and its tenant, or returns the problem with which it is refused. Waits for nothing.
-    func put(for key: String, of tenant: String? = nil, _ job: @escaping Job) -> APIProblem? {
+    /// Has a job done for a key and its tenant, or returns the problem with which it is refused. Waits for nothing. The rest of one that was
+    /// admitted before is not refused but at the end.
+    func put(for key: String, of tenant: String? = nil, isAdmitted: Bool = false, _ job: @escaping Job) -> APIProblem? {
         let piece = Piece(key: key, tenant: tenant, job: job)
-        switch turns.withLock({ $0.add(piece, of: key, in: tenant) }) {
+        switch turns.withLock({ $0.add(piece, of: key, in: tenant, isAdmitted: isAdmitted) }) {
         case .inLine: return pieces.put(piece) ? nil : .stopping
         case .kept: return nil
         case .refusedToUser:

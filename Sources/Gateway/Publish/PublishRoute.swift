@@ -52,9 +52,9 @@ final class PublishRoute: Sendable {
     }
 
     /// Has work of a long call done in its key's turn, or refuses it when that comes too late.
-    private func onThread(for call: PublishCall, do work: @escaping @Sendable () -> Void) {
+    private func onThread(for call: PublishCall, isAdmitted: Bool = false, do work: @escaping @Sendable () -> Void) {
         let end = clock().advanced(by: Self.patience)
-        let problem = threads.put(for: call.publisher.keyID, of: call.publisher.tenant) { [clock] in
+        let problem = threads.put(for: call.publisher.keyID, of: call.publisher.tenant, isAdmitted: isAdmitted) { [clock] in
             clock() < end ? work() : call.reply.answer(APIProblem.overloaded(after: 1000))
         }
         if let problem { call.reply.answer(problem) }
@@ -72,7 +72,7 @@ final class PublishRoute: Sendable {
                 switch verdict {
                 // The verdict may come in the thread of the file or of another call.
                 case .first(let turn) where call.isLong:
-                    onThread(for: call) { [self] in carryOut(call, with: key) { turn.end(with: $0) } }
+                    onThread(for: call, isAdmitted: true) { [self] in carryOut(call, with: key) { turn.end(with: $0) } }
                 case .first(let turn): carryOut(call, with: key) { turn.end(with: $0) }
                 case .replayed(let answer): repeatAnswer(answer.replay, to: call)
                 case .mismatch: call.reply.answer(APIProblem.idempotencyMismatch)

@@ -60,12 +60,14 @@ struct UserTurns<Work: Sendable>: Sendable {
     /// The users who have work.
     var userCount: Int { users.count }
 
-    /// Adds a piece of work; one that is refused is not kept.
-    mutating func add(_ work: Work, of user: String, in group: String? = nil) -> Admission {
+    /// Adds a piece of work; one that is refused is not kept. The rest of work that was admitted before is not refused.
+    mutating func add(_ work: Work, of user: String, in group: String? = nil, isAdmitted: Bool = false) -> Admission {
         let name = Name(user: user, group: group)
         let present = users[name].map { $0.inLine + $0.kept.count } ?? 0
-        guard present < userLimit, groups[name.ofGroup]?.count ?? 0 < groupLimits.all else { return .refusedToUser }
-        guard count < limit else { return .refusedToAll }
+        if !isAdmitted {
+            guard present < userLimit, groups[name.ofGroup]?.count ?? 0 < groupLimits.all else { return .refusedToUser }
+            guard count < limit else { return .refusedToAll }
+        }
         count += 1
         // Taken out, or each change would copy what is kept.
         var (own, all) = (users.removeValue(forKey: name) ?? User(), groups.removeValue(forKey: name.ofGroup) ?? Group())
