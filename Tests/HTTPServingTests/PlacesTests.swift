@@ -47,13 +47,14 @@ import Testing
         }
     }
 
+    /// Of one address an idle one goes before one that has come just now.
     @Test func theOneGoesThatHasSaidNothingForLongest() throws {
         try Self.serving(places: 3) { port in
-            let idle = try RawClient(port: port)
+            let idle = try RawClient(port: port, from: "127.0.0.2")
             idle.send(Self.request)
             #expect(idle.answer().status == 200)
-            let (first, second) = (try RawClient(port: port), try RawClient(port: port))
-            let next = try RawClient(port: port)
+            let (first, second) = (try RawClient(port: port, from: "127.0.0.3"), try RawClient(port: port, from: "127.0.0.4"))
+            let next = try RawClient(port: port, from: "127.0.0.5")
             next.send(Self.request)
             #expect(next.answer().status == 200)
             #expect(Self.ended(first))

@@ -145,7 +145,7 @@ final class RequestLookup: Sendable {
         then: @escaping @Sendable (RequestWatch.Ending) -> Void
     ) -> RequestWatch {
         let watch = RequestWatch(key, for: claimant, until: deadline, then: then)
-        // What is over takes no place.
+        // Takes no place for what is over.
         let request = self[key]
         if request?.isFinal ?? true {
             watch.end(with: .request(request))
