@@ -38,7 +38,7 @@ final class AnswerBudget: Sendable {
         }
         guard let kind else { return nil }
         var admitted = response
-        admitted.room = AnswerRoom(count, kind, of: holder, in: self)
+        admitted.room = AnswerRoom(count, from: kind, of: holder, in: self)
         return admitted
     }
 
@@ -48,7 +48,7 @@ final class AnswerBudget: Sendable {
         return state.withLock { $0.debts[holder] != nil || !$0.shares.admits(holder, amount: Self.uncountedByteCount) }
     }
 
-    fileprivate func giveBack(_ count: Int, _ kind: AnswerRoom.Kind, of holder: NumericAddress?) {
+    fileprivate func giveBack(_ count: Int, to kind: AnswerRoom.Kind, of holder: NumericAddress?) {
         state.withLock { state in
             guard kind == .debt else { return state.shares.give(back: count, of: holder) }
             let left = (state.debts[holder] ?? 0) - count
@@ -77,12 +77,12 @@ final class AnswerRoom: Sendable {
     private let holder: NumericAddress?
     private let budget: AnswerBudget
 
-    fileprivate init(_ byteCount: Int, _ kind: Kind, of holder: NumericAddress?, in budget: AnswerBudget) {
+    fileprivate init(_ byteCount: Int, from kind: Kind, of holder: NumericAddress?, in budget: AnswerBudget) {
         self.byteCount = byteCount
         self.kind = kind
         self.holder = holder
         self.budget = budget
     }
 
-    deinit { budget.giveBack(byteCount, kind, of: holder) }
+    deinit { budget.giveBack(byteCount, to: kind, of: holder) }
 }
