@@ -18,7 +18,7 @@ import Testing
         var heldCount: Int { count.withLock { $0 } }
 
         func check(_ publisher: Publisher) -> KeyUses.BatchVerdict {
-            guard publisher.keyID != "calm" else { return .beyond(7) }
+            guard publisher.keyID != "calm0000" else { return .beyond(7) }
             count.withLock { $0 += 1 }
             gate.wait()
             return .beyond(7)
@@ -29,7 +29,12 @@ import Testing
 
     private static let batch = #"{"requests":[{},{}]}"#
 
-    /// A call with a key that is called so.
+    /// A key whose id of eight characters begins so.
+    private static func key(_ name: String) -> String {
+        "pf_\(name)\(String(repeating: "0", count: 8 - name.count))_CANARYkey0123456789abcdefghijklmnopqrstuvwx"
+    }
+
+    /// A call with a key.
     private func begin(_ key: String, at path: String, body: String, in gateway: ServedGateway) throws -> RawClient {
         let client = try RawClient(port: gateway.port)
         client.send(request("POST", path, ["Authorization: Bearer \(key)", "Content-Type: application/json"], body: body))
@@ -39,14 +44,14 @@ import Testing
     @Test func whateverTwoKeysDoOthersAreServed() throws {
         let held = HeldBatches()
         let gateway = try ServedGateway(hasKafka: false, checkBatch: { held.check($1) }) { authorization, _ in
-            let id = authorization.map { String($0.dropFirst("Bearer ".count)) } ?? ""
+            let id = String(authorization?.split(separator: "_").dropFirst().first ?? "")
             return .signedIn(Publisher(keyID: id, tenant: nil, source: "/\(id)", scopes: Set(Scope.allCases)))
         }
         defer { gateway.stop() }
         defer { held.release() }
         var greedy: [RawClient] = []
         for key in ["mallory", "trudy"] {
-            for _ in 0..<5 { greedy.append(try begin(key, at: "/v1/requests:batch", body: Self.batch, in: gateway)) }
+            for _ in 0..<5 { greedy.append(try begin(Self.key(key), at: "/v1/requests:batch", body: Self.batch, in: gateway)) }
         }
         #expect(eventually { held.heldCount == 4 })
         let page = try RawClient(port: gateway.port)
@@ -54,8 +59,8 @@ import Testing
         #expect(page.answer().status == 200)
         #expect(try gateway.ask("POST", "/api/register", as: "alice").status == 200)
         // A small request is read where it was received, and another key's batch has a thread.
-        #expect(try begin("mallory", at: "/v1/requests", body: "{}", in: gateway).answer().status == 422)
-        #expect(try begin("calm", at: "/v1/requests:batch", body: Self.batch, in: gateway).answer().status == 429)
+        #expect(try begin(Self.key("mallory"), at: "/v1/requests", body: "{}", in: gateway).answer().status == 422)
+        #expect(try begin(Self.key("calm"), at: "/v1/requests:batch", body: Self.batch, in: gateway).answer().status == 429)
         #expect(held.heldCount == 4)
         held.release()
         for client in greedy { #expect(client.answer().status == 429) }
