@@ -37,7 +37,7 @@ import Testing
 
     @Test func whatBecameOfABatchIsToldInAnyCase() {
         var verdicts = BatchVerdicts(count: 1)
-        verdicts.note(.refused(.overloaded(after: 1000)), at: 0)
+        verdicts.note(.refused(.ackUnknown("r")), at: 0)
         #expect(verdicts.answer.response.upkeep == .owed)
     }
 }
