@@ -18,7 +18,7 @@ import Testing
         var heldCount: Int { count.withLock { $0 } }
 
         func check(_ publisher: Publisher) -> KeyUses.BatchVerdict {
-            guard publisher.keyID != "calm0000" else { return .beyond(7) }
+            guard publisher.keyID != "decent00" else { return .beyond(7) }
             count.withLock { $0 += 1 }
             gate.wait()
             return .beyond(7)
@@ -50,7 +50,7 @@ import Testing
         defer { gateway.stop() }
         defer { held.release() }
         var greedy: [RawClient] = []
-        for key in ["mallory", "trudy"] {
+        for key in ["greedy", "hasty"] {
             for _ in 0..<5 { greedy.append(try begin(Self.key(key), at: "/v1/requests:batch", body: Self.batch, in: gateway)) }
         }
         #expect(eventually { held.heldCount == 4 })
@@ -59,8 +59,8 @@ import Testing
         #expect(page.answer().status == 200)
         #expect(try gateway.ask("POST", "/api/register", as: "alice").status == 200)
         // A small request is read where it was received, and another key's batch has a thread.
-        #expect(try begin(Self.key("mallory"), at: "/v1/requests", body: "{}", in: gateway).answer().status == 422)
-        #expect(try begin(Self.key("calm"), at: "/v1/requests:batch", body: Self.batch, in: gateway).answer().status == 429)
+        #expect(try begin(Self.key("greedy"), at: "/v1/requests", body: "{}", in: gateway).answer().status == 422)
+        #expect(try begin(Self.key("decent"), at: "/v1/requests:batch", body: Self.batch, in: gateway).answer().status == 429)
         #expect(held.heldCount == 4)
         held.release()
         for client in greedy { #expect(client.answer().status == 429) }
