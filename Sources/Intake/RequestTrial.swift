@@ -27,10 +27,10 @@ public struct RequestTrial: Sendable {
     private let inUse: PlatformSet
     private var formatter = PayloadFormatter()
     /// The plan of the last request. Its memory serves the next.
-    /// True if the planner is the lenient one, whose refusal is nobody's setting.
-    private var isLenient = false
     private var plan = FanOutPlan()
     private var payload = RenderedPayload()
+    /// True if the planner is the lenient one, whose refusal no setting decides.
+    private var isLenient = false
 
     /// A trial by settings that stand for a worker's.
     ///
