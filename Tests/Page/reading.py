@@ -15,6 +15,18 @@ SEEN = """
 const row = [...document.querySelectorAll('[data-row]')].find((one) => one.getBoundingClientRect().top > 0)
 return [scrollY, row.getBoundingClientRect().top, row.textContent]"""
 
+# Keeps the next answer about failures until `kept` is called, and counts those behind it.
+KEEP_ONE = """
+const fetched = window.fetch
+window.passed = 0
+window.fetch = async (...asked) => {
+  const answer = await fetched(...asked)
+  if (!String(asked[0]?.url ?? asked[0]).includes('v1/failures')) return answer
+  if (window.kept) window.passed += 1
+  else await new Promise((done) => { window.kept = done })
+  return answer
+}"""
+
 
 @case("new rows wait behind a bar whose number grows while it has the focus, and nothing jumps")
 def new_rows(trial):
@@ -41,6 +53,16 @@ def new_rows(trial):
     wait_behind_bar("requests", lambda: trial.api.publish([request(trial.name("new")) for _ in range(3)]))
     trial.fail(1)
     wait_behind_bar("failures", lambda: trial.fail(1))
+    # An answer that is on its way while the new rows are shown is of the old ones.
+    trial.fail(1)
+    browser.await_element("[data-action=show-new]")
+    browser.script(KEEP_ONE)
+    trial.fail(1)
+    wait(lambda: browser.script("return Boolean(window.kept)"), "failures: a count is on its way")
+    browser.script("document.querySelector('[data-action=show-new]').click()")
+    wait(lambda: browser.script("return window.passed"), "failures: the rows are asked for")
+    browser.script("window.kept(); return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    wait(lambda: not browser.find("[data-action=show-new]"), "failures: the bar is gone after an answer that came late")
 
 
 RUN = ("status", "failed", "results list", "results show", "replay list", "replay status", "replay plan")

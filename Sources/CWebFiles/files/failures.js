@@ -70,7 +70,8 @@ function open(view) {
     const report = await get(asked(), view.signal)
     // Without an index each count reads the whole topic.
     known = report.searched?.by === 'index' ? new Map(report.items.map((group) => [key(group), group])) : null
-    counted = reported()
+    // Counts once more: an answer that is on its way is of what was shown before.
+    ;[counted, owed] = [reported(), 1]
     mark(line, 'aria-invalid', null)
     show(summary, report.failed ? [`${plural(report.open, 'request')} open of ${count(report.failed)} that failed, ${count(report.repaired)} repaired`,
       report.being_repaired ? `, ${count(report.being_repaired)} under way` : '', report.failed_again ? `, ${count(report.failed_again)} failed again` : '', '. ']
