@@ -8,7 +8,7 @@ public struct OrderScope: Sendable, Hashable {
         public var value: String
 
         /// A label with its value.
-        public init(_ name: String, _ value: String) {
+        public init(_ name: String, value: String) {
             self.name = name
             self.value = value
         }
@@ -61,10 +61,11 @@ public struct OrderScope: Sendable, Hashable {
 
     private static func quoted(_ value: String) -> String {
         let isPlain = value.allSatisfy { $0.isLetter || $0.isNumber || "-_.@/".contains($0) }
-        return isPlain && !value.isEmpty ? value : "\"\(value.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\""))\""
+        return isPlain && !value.isEmpty
+            ? value : "\"\(value.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\""))\""
     }
 
-    /// What is named beside labels.
+    /// The names and values beside labels.
     private var members: [(name: String, value: String)] {
         [("hub", hub), ("tenant", tenant), ("source", source), ("lane", lane), ("request", request), ("user", user)]
             .compactMap { name, value in value.map { (name, $0) } }
@@ -73,7 +74,7 @@ public struct OrderScope: Sendable, Hashable {
     /// Decides whether it concerns a request.
     ///
     /// - Parameters:
-    ///   - request: The request. What it says of a whole or of a replay is believed.
+    ///   - request: The request. Its words about a whole or a replay are believed.
     ///   - hub: The name of the hub that its calls go to. Nil where that is not known, or has no name.
     ///   - lane: The word of the lane that it is read from.
     public func concerns(_ request: borrowing PushRequest, hub: String?, lane: String) -> Bool {
@@ -83,29 +84,33 @@ public struct OrderScope: Sendable, Hashable {
         if let tenant, !(request.tenant.map { document.isEqual($0, to: tenant) } ?? false) { return false }
         if let source, !(request.source.map { document.isEqual($0, to: source) } ?? false) { return false }
         if let user, !names(user, in: request) { return false }
-        if let id = self.request, !means(id, request) { return false }
-        return labels.allSatisfy { has($0, request) }
+        if let id = self.request, !means(id, by: request) { return false }
+        return labels.allSatisfy { has($0, in: request) }
     }
 
     private func names(_ user: String, in request: borrowing PushRequest) -> Bool {
         guard case .users(let users) = request.audience else { return false }
         var isNamed = false
-        request.document.forEachElement(of: users) { if request.document.isEqual(request.document.text(of: $0), to: user) { isNamed = true } }
+        request.document.forEachElement(of: users) {
+            if request.document.isEqual(request.document.text(of: $0), to: user) { isNamed = true }
+        }
         return isNamed
     }
 
-    private func has(_ label: Label, _ request: borrowing PushRequest) -> Bool {
+    private func has(_ label: Label, in request: borrowing PushRequest) -> Bool {
         guard let labels = request.labels else { return false }
         let document = request.document
         var isThere = false
         document.forEachMember(of: labels) { name, value in
-            if document.isEqual(name, to: label.name), document.isEqual(document.text(of: value), to: label.value) { isThere = true }
+            if document.isEqual(name, to: label.name), document.isEqual(document.text(of: value), to: label.value) {
+                isThere = true
+            }
         }
         return isThere
     }
 
     /// True if a request has the id, is a part of what has it, or replays it.
-    private func means(_ id: String, _ request: borrowing PushRequest) -> Bool {
+    private func means(_ id: String, by request: borrowing PushRequest) -> Bool {
         let document = request.document
         if document.isEqual(request.id, to: id) { return true }
         if let parent = request.parent { return document.string("id", of: parent) == id }
@@ -161,7 +166,7 @@ extension OrderScope {
             case "labels":
                 document.forEachMember(of: value) { name, value in
                     if document.kind(of: value) != .string { isKnown = false }
-                    scope.labels.append(Label(document.string(name), document.string(document.text(of: value))))
+                    scope.labels.append(Label(document.string(name), value: document.string(document.text(of: value))))
                 }
                 return
             default: isKnown = false

@@ -1,0 +1,187 @@
+/// The orders that were read from the control topic: those that stand, and some that have ended.
+///
+/// Each tenant that gives orders has at most `mostOfTenant` that stand, and those without a tenant at most `most` in all: further ones are
+/// not taken, so that no one can fill the place of others. Of those that have ended the last `mostEnded` are known.
+public struct Orders: Sendable {
+    /// The effect of a record.
+    public enum Reception: Sendable, Equatable {
+        /// It is no order, or changes nothing.
+        case none
+        /// Requests are begun otherwise from now on.
+        case change
+        /// It cannot be obeyed.
+        case faulty(OrderRecord.Fault)
+        /// Too many stand.
+        case tooMany
+    }
+
+    /// The most that stand without a tenant in their scope, and the most cancellations beside them.
+    public static let most = 1000
+    /// The most that stand of one tenant.
+    public static let mostOfTenant = 100
+    /// The most tenants that have any.
+    public static let mostTenants = 1000
+    /// The most of those that have ended that are known.
+    public static let mostEnded = 1000
+
+    /// Those that stand, by their tenants, in the order in which they were read. No list is empty.
+    private var standing: [String?: [OrderRecord]] = [:]
+    /// Those that have ended, in that order.
+    private var ended: [OrderRecord] = []
+    /// The earliest end of one that stands.
+    private var nextEnd = Timestamp.never
+    /// The latest moment of a cancellation: what was published later is of no concern to any.
+    private var lastCancellation = Timestamp.past
+    /// True if any hold or limit stands.
+    private var slows = false
+
+    /// No order.
+    public init() {}
+
+    /// True if none stands.
+    public var isEmpty: Bool { standing.isEmpty }
+
+    /// Takes in a record of the control topic.
+    ///
+    /// - Parameters:
+    ///   - key: Its key.
+    ///   - value: Its value.
+    ///   - now: The present moment.
+    public mutating func take(key: Span<UInt8>, value: Span<UInt8>?, now: Timestamp) -> Reception {
+        do throws(OrderRecord.Fault) {
+            guard let order = try OrderRecord.read(key: key, value: value) else { return .none }
+            return take(order, now: now)
+        } catch {
+            return .faulty(error)
+        }
+    }
+
+    /// Takes in an order, or its release.
+    public mutating func take(_ order: OrderRecord, now: Timestamp) -> Reception {
+        let tenant = order.scope.tenant
+        let place = standing[tenant]?.firstIndex { $0.id == order.id && $0.key == order.key }
+        guard order.stands(at: now) else {
+            guard let place else {
+                if !knowsEnded(order) { noteEnded(order) }
+                return .none
+            }
+            standing[tenant]?.remove(at: place)
+            if standing[tenant]?.isEmpty == true { standing[tenant] = nil }
+            noteEnded(order)
+            noteStanding()
+            return .change
+        }
+        // An order that was released does not stand again.
+        if place != nil || knowsEnded(order) { return .none }
+        let isFull =
+            tenant == nil
+            ? standing[nil]?.count ?? 0 >= Self.most
+            : standing[tenant]?.count ?? 0 >= Self.mostOfTenant || standing[tenant] == nil && standing.count > Self.mostTenants
+        if isFull { return .tooMany }
+        standing[tenant, default: []].append(order)
+        noteStanding()
+        return .change
+    }
+
+    private func knowsEnded(_ order: OrderRecord) -> Bool { ended.contains { $0.id == order.id && $0.key == order.key } }
+
+    private mutating func noteEnded(_ order: OrderRecord) {
+        if ended.count == Self.mostEnded { ended.removeFirst() }
+        ended.append(order)
+    }
+
+    private mutating func noteStanding() {
+        (nextEnd, lastCancellation, slows) = (.never, .past, false)
+        for order in standing.values.joined() {
+            nextEnd = min(nextEnd, order.until)
+            if case .cancel = order.kind { lastCancellation = max(lastCancellation, order.since) } else { slows = true }
+        }
+    }
+
+    /// Notes the ends that have come by themselves. Must be called once a second.
+    ///
+    /// - Returns: Whether any has.
+    public mutating func removeEnded(now: Timestamp) -> Bool {
+        guard nextEnd <= now else { return false }
+        for (tenant, orders) in standing {
+            for order in orders where !order.stands(at: now) { noteEnded(order) }
+            let left = orders.filter { $0.stands(at: now) }
+            standing[tenant] = left.isEmpty ? nil : left
+        }
+        noteStanding()
+        return true
+    }
+
+    /// Those that stand, the oldest first.
+    public var all: [OrderRecord] { standing.values.joined().sorted { ($0.since, $0.id) < ($1.since, $1.id) } }
+
+    /// Those that stand, and those known that have ended, the newest first.
+    public var history: [OrderRecord] { (ended + all).sorted { ($1.since, $1.id) < ($0.since, $0.id) } }
+
+    /// The one with an id, standing or not.
+    public func order(_ id: String) -> OrderRecord? {
+        standing.values.joined().first { $0.id == id } ?? ended.first { $0.id == id }
+    }
+
+    /// True if a hold or a limit stands.
+    public var slowsRequests: Bool { slows }
+
+    /// The hold that concerns a request: of those that do, the one that ends last.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - hub: The name of the hub that its calls go to, or nil.
+    ///   - lane: The word of its lane.
+    ///   - now: The present moment.
+    public func hold(of request: borrowing PushRequest, hub: String?, lane: String, now: Timestamp) -> OrderRecord? {
+        guard slows else { return nil }
+        return last(of: request) { order, request in
+            order.kind == .hold && order.stands(at: now) && order.scope.concerns(request, hub: hub, lane: lane)
+        }
+    }
+
+    /// The limits that concern a request.
+    public func limits(of request: borrowing PushRequest, hub: String?, lane: String, now: Timestamp) -> [OrderRecord] {
+        guard slows else { return [] }
+        var found: [OrderRecord] = []
+        _ = last(of: request) { order, request in
+            if case .limit = order.kind, order.stands(at: now), order.scope.concerns(request, hub: hub, lane: lane) {
+                found.append(order)
+            }
+            return false
+        }
+        return found
+    }
+
+    /// The cancellation that concerns a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - published: The moment of its publication, of a part that of the whole.
+    ///   - hub: The name of the hub that its calls go to, or nil where that is not known.
+    ///   - lane: The word of its lane.
+    public func cancellation(of request: borrowing PushRequest, published: Timestamp, hub: String?, lane: String) -> OrderRecord?
+    {
+        guard published <= lastCancellation else { return nil }
+        return last(of: request) { order, request in
+            guard case .cancel(let from) = order.kind, published <= order.since, from.map({ $0 <= published }) ?? true else {
+                return false
+            }
+            return order.scope.concerns(request, hub: hub, lane: lane)
+        }
+    }
+
+    /// Of those that may concern a request by their tenant, the one that is wanted and ends last.
+    private func last(
+        of request: borrowing PushRequest, where isWanted: (OrderRecord, borrowing PushRequest) -> Bool
+    ) -> OrderRecord? {
+        var found: OrderRecord?
+        for order in standing[nil] ?? [] where order.until > found?.until ?? .past && isWanted(order, request) { found = order }
+        guard let tenant = request.tenant, standing.count > (standing[nil] == nil ? 0 : 1) else { return found }
+        for order in standing[request.document.string(tenant)] ?? []
+        where order.until > found?.until ?? .past && isWanted(order, request) {
+            found = order
+        }
+        return found
+    }
+}
