@@ -56,6 +56,8 @@ extension WorkerLoop {
         facts.measureRate(now: now)
         let unknownHubs = facts.unrouted.counts(at: wallClock)
         metrics.wait(forUnknown: unknownHubs)
+        let orders = facts.held.counts(at: wallClock)
+        metrics.wait(by: orders, at: wallClock)
         let status = LoopStatus(
             worker: configuration.workerID, mode: mode.name, at: wallClock,
             hubs: ports.filter { !$0.isClosed }.map {
@@ -67,7 +69,8 @@ extension WorkerLoop {
             problem: LoopStatus.problem(
                 [health.controlProblem, health.controlAbsence, wholesProblem, LoopStatus.problem(ofUnknown: unknownHubs)]
                     + ports.map(\.fleetProblem)),
-            unknownHubs: unknownHubs)
+            unknownHubs: unknownHubs, orders: orders.map { .init(id: $0.id, kind: $0.kind, waiting: $0.waiting) },
+            omittedOrders: facts.held.omittedCount)
         let work = flights.work(in: epoch)
         marks.note(work)
         let due = timers.firstDue(of: work.generations)

@@ -102,6 +102,16 @@ public struct LoopStatus: Sendable, Equatable {
         public var throttledUntil: Timestamp?
     }
 
+    /// A hold or limit that stands.
+    public struct Order: Sendable, Equatable {
+        /// Its id.
+        public var id: String
+        /// The word of its kind: `hold` or `limit`.
+        public var kind: String
+        /// The requests that the loop has put to wait by it.
+        public var waiting: Int
+    }
+
     /// The member's name in the group.
     public var worker: String
     /// `running`, `revoking`, `stopping` or `stopped`.
@@ -130,6 +140,20 @@ public struct LoopStatus: Sendable, Equatable {
     public var problem: String?
     /// The requests that wait for a hub that its settings do not have, by the hub's name.
     public var unknownHubs: [UnroutedWaits.Count] = []
+    /// The holds and limits that stand, those by which most wait first.
+    public var orders: [Order] = []
+    /// The number of those that are not told apart.
+    public var omittedOrders = 0
+
+    /// The holds and limits of several loops, with the requests that all of them have put to wait, those by which most wait first.
+    static func orders(of statuses: [LoopStatus]) -> [Order] {
+        guard statuses.contains(where: { !$0.orders.isEmpty }) else { return [] }
+        var sums: [String: Order] = [:]
+        for order in statuses.flatMap(\.orders) {
+            sums[order.id, default: Order(id: order.id, kind: order.kind, waiting: 0)].waiting += order.waiting
+        }
+        return sums.values.sorted { ($1.waiting, $0.id) < ($0.waiting, $1.id) }
+    }
 
     /// One sentence for all troubles, or nil where there is none.
     static func problem(_ reasons: [String?]) -> String? {

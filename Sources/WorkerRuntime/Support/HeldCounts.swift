@@ -1,0 +1,100 @@
+import PushModel
+
+/// The holds and limits that stand, each with the requests that one loop has put to wait by it. For status and metrics alone: nothing is
+/// decided by it.
+struct HeldCounts {
+    /// An order that stands.
+    struct Count: Equatable {
+        /// The order's id.
+        var id: String
+        /// The word of its kind: `hold` or `limit`.
+        var kind: String
+        /// The moment of it.
+        var since: Timestamp
+        /// The requests that this loop has put to wait by it.
+        var waiting: Int
+        /// The earliest expiry among those that expire while it stands, to a minute, and never too late. Nil if none does any more.
+        var nextExpiry: Timestamp?
+    }
+
+    private struct Entry {
+        var order: OrderRecord?
+        var waiting = 0
+        /// The minutes of 1970 in which some of those requests expire, from `firstMinute` on, a bit each.
+        var expiries: [UInt64] = []
+        var firstMinute: Int64 = 0
+
+        /// The earliest expiry from now on, before an order's end.
+        func nextExpiry(at now: Timestamp, before end: Timestamp) -> Timestamp? {
+            let first = max(0, now.milliseconds / minute - firstMinute)
+            for word in expiries.indices.dropFirst(Int(first / 64)) {
+                let hidden: UInt64 = Int64(word) == first / 64 ? (1 << UInt64(first % 64)) - 1 : 0
+                let bits = expiries[word] & ~hidden
+                guard bits != 0 else { continue }
+                let place = firstMinute + Int64(word * 64 + bits.trailingZeroBitCount)
+                let moment = Timestamp(milliseconds: place * minute)
+                return moment < end ? moment : nil
+            }
+            return nil
+        }
+    }
+
+    /// The most orders that are told apart. Those beyond are counted by none: a thousand tenants may give a hundred each.
+    static let most = 100
+    /// The most minutes of an order: it stands no longer.
+    private static let mostMinutes = OrderRecord.longest / minute
+    private static let minute: Int64 = 60_000
+
+    private var entries: [String: Entry] = [:]
+    /// The number of holds and limits that stand and are not told apart.
+    private(set) var omittedCount = 0
+
+    /// Counts a request that is put to wait by an order. One that goes on from lane to lane is counted the first time.
+    ///
+    /// - Parameters:
+    ///   - id: The order's id.
+    ///   - expiresAt: The request's expiry.
+    ///   - now: The present moment.
+    mutating func note(_ id: String, expiresAt: Timestamp?, now: Timestamp) {
+        guard var entry = entries.removeValue(forKey: id) ?? (entries.count < Self.most ? Entry() : nil) else { return }
+        entry.waiting += 1
+        if let expiresAt, expiresAt > now { Self.note(expiresAt, in: &entry, now: now) }
+        entries[id] = entry
+    }
+
+    private static func note(_ expiry: Timestamp, in entry: inout Entry, now: Timestamp) {
+        if entry.expiries.isEmpty { entry.firstMinute = now.milliseconds / minute }
+        let place = expiry.milliseconds / minute - entry.firstMinute
+        guard (0...mostMinutes).contains(place) else { return }
+        let word = Int(place / 64)
+        while entry.expiries.count <= word { entry.expiries.append(0) }
+        entry.expiries[word] |= 1 << UInt64(place % 64)
+    }
+
+    /// Takes in the orders that stand, and forgets those that have ended. To be called when they have changed.
+    ///
+    /// - Parameter orders: Those that stand, the oldest first. Cancellations let nothing wait.
+    mutating func keep(_ orders: [OrderRecord]) {
+        let slowing = orders.filter { if case .cancel = $0.kind { false } else { true } }
+        let known = slowing.filter { entries[$0.id] != nil }
+        let others = slowing.filter { entries[$0.id] == nil }.prefix(max(0, Self.most - known.count))
+        entries = Dictionary(
+            (known + others).map { order in
+                var entry = entries[order.id] ?? Entry()
+                entry.order = order
+                return (order.id, entry)
+            }, uniquingKeysWith: { first, _ in first })
+        omittedCount = slowing.count - entries.count
+    }
+
+    /// The orders that stand, as far as they are told apart: those by which most wait first, and of these the oldest.
+    func counts(at now: Timestamp) -> [Count] {
+        guard !entries.isEmpty else { return [] }
+        return entries.compactMap { id, entry -> Count? in
+            guard let order = entry.order, order.stands(at: now) else { return nil }
+            return Count(
+                id: id, kind: order.word, since: order.since, waiting: entry.waiting,
+                nextExpiry: entry.nextExpiry(at: now, before: order.until))
+        }.sorted { ($1.waiting, $0.since, $0.id) < ($0.waiting, $1.since, $1.id) }
+    }
+}
