@@ -27,8 +27,10 @@ import Testing
         return counts
     }
 
-    @Test func eachOrderHasTheRequestsThatWaitByItTheMostFirst() {
-        let orders = [Self.order("h-aaaaaa", age: 5), Self.order("l-bbbbbb", .limit(callsPerSecond: 5)), Self.order("h-cccccc")]
+    @Test func eachOrderHasTheRequestsThatWaitByItTheNewestFirst() {
+        let orders = [
+            Self.order("h-aaaaaa", age: 5), Self.order("l-bbbbbb", .limit(callsPerSecond: 5)), Self.order("h-cccccc", age: 2),
+        ]
         let counts = Self.counts(orders, noting: [("l-bbbbbb", nil), ("h-cccccc", nil), ("l-bbbbbb", 7)]).counts(at: Self.now)
         #expect(counts.map(\.id) == ["l-bbbbbb", "h-cccccc", "h-aaaaaa"])
         #expect(counts.map(\.kind) == ["limit", "hold", "hold"] && counts.map(\.waiting) == [2, 1, 0])
@@ -54,16 +56,19 @@ import Testing
         #expect(counts.counts(at: Self.now).map(\.waiting) == [1])
     }
 
+    /// A tenant's orders take no place of those that concern all.
     @Test func ofManyOrdersSomeAreToldApartAndTheOthersCounted() {
         var counts = HeldCounts()
-        let orders = (0..<HeldCounts.most + 30).map { Self.order("h-order\($0)", age: Int64(200 - $0)) }
+        var orders = (0..<HeldCounts.most + 30).map { Self.order("h-order\($0)", age: Int64(200 - $0)) }
+        for index in orders.indices.dropFirst() { orders[index].scope.tenant = "t" }
         counts.keep(orders)
         for order in orders { counts.note(order.id, expiresAt: nil, now: Self.now) }
-        #expect(counts.counts(at: Self.now).count == HeldCounts.most && counts.omittedCount == 30)
-        #expect(counts.counts(at: Self.now).allSatisfy { $0.waiting == 1 })
-        counts.keep(Array(orders.suffix(40)))
+        let told = counts.counts(at: Self.now)
+        #expect(told.count == HeldCounts.most && counts.omittedCount == 30 && told.allSatisfy { $0.waiting == 1 })
+        #expect(told.first?.id == "h-order0" && told.last?.id == "h-order31")
+        counts.keep(Array(orders.prefix(40)))
         #expect(counts.counts(at: Self.now).count == 40 && counts.omittedCount == 0)
-        #expect(counts.counts(at: Self.now).count { $0.waiting == 1 } == 10, "those known before keep their counts")
+        #expect(counts.counts(at: Self.now).count { $0.waiting == 1 } == 10, "those told apart before keep their counts")
     }
 
     /// The first expiry is known to a minute, and never too late. What expires after the hold's end does not expire by it.

@@ -39,7 +39,7 @@ struct HeldCounts {
         }
     }
 
-    /// The most orders that are told apart. Those beyond are counted by none: a thousand tenants may give a hundred each.
+    /// The most orders that are told apart: a thousand tenants may give a hundred each.
     static let most = 100
     /// The most minutes of an order: it stands no longer.
     private static let mostMinutes = OrderRecord.longest / minute
@@ -73,13 +73,12 @@ struct HeldCounts {
 
     /// Takes in the orders that stand, and forgets those that have ended. To be called when they have changed.
     ///
-    /// - Parameter orders: Those that stand, the oldest first. Cancellations let nothing wait.
+    /// - Parameter orders: Those that stand. Cancellations let nothing wait. Of too many, those of tenants have their place last, and the
+    ///   oldest of them.
     mutating func keep(_ orders: [OrderRecord]) {
-        let slowing = orders.filter { if case .cancel = $0.kind { false } else { true } }
-        let known = slowing.filter { entries[$0.id] != nil }
-        let others = slowing.filter { entries[$0.id] == nil }.prefix(max(0, Self.most - known.count))
+        let slowing = orders.filter { if case .cancel = $0.kind { false } else { true } }.sorted(by: Self.precedes)
         entries = Dictionary(
-            (known + others).map { order in
+            slowing.prefix(Self.most).map { order in
                 var entry = entries[order.id] ?? Entry()
                 entry.order = order
                 return (order.id, entry)
@@ -87,14 +86,19 @@ struct HeldCounts {
         omittedCount = slowing.count - entries.count
     }
 
-    /// The orders that stand, as far as they are told apart: those by which most wait first, and of these the oldest.
+    /// The orders that stand, as far as they are told apart: those without a tenant first, and of these the newest.
     func counts(at now: Timestamp) -> [Count] {
         guard !entries.isEmpty else { return [] }
-        return entries.compactMap { id, entry -> Count? in
-            guard let order = entry.order, order.stands(at: now) else { return nil }
-            return Count(
-                id: id, kind: order.word, since: order.since, waiting: entry.waiting,
+        return entries.values.compactMap { entry in
+            entry.order.flatMap { $0.stands(at: now) ? ($0, entry) : nil }
+        }.sorted { Self.precedes($0.0, $1.0) }.map { order, entry in
+            Count(
+                id: order.id, kind: order.word, since: order.since, waiting: entry.waiting,
                 nextExpiry: entry.nextExpiry(at: now, before: order.until))
-        }.sorted { ($1.waiting, $0.since, $0.id) < ($0.waiting, $1.since, $1.id) }
+        }
+    }
+
+    private static func precedes(_ left: OrderRecord, _ right: OrderRecord) -> Bool {
+        (left.scope.tenant == nil ? 0 : 1, right.since, left.id) < (right.scope.tenant == nil ? 0 : 1, left.since, right.id)
     }
 }

@@ -140,19 +140,20 @@ public struct LoopStatus: Sendable, Equatable {
     public var problem: String?
     /// The requests that wait for a hub that its settings do not have, by the hub's name.
     public var unknownHubs: [UnroutedWaits.Count] = []
-    /// The holds and limits that stand, those by which most wait first.
+    /// The holds and limits that stand, those without a tenant first, and of these the newest.
     public var orders: [Order] = []
     /// The number of those that are not told apart.
     public var omittedOrders = 0
 
-    /// The holds and limits of several loops, with the requests that all of them have put to wait, those by which most wait first.
+    /// The holds and limits that all of several loops obey, in their order, with the requests that these have put to wait together.
     static func orders(of statuses: [LoopStatus]) -> [Order] {
-        guard statuses.contains(where: { !$0.orders.isEmpty }) else { return [] }
-        var sums: [String: Order] = [:]
-        for order in statuses.flatMap(\.orders) {
-            sums[order.id, default: Order(id: order.id, kind: order.kind, waiting: 0)].waiting += order.waiting
+        guard let first = statuses.first, !first.orders.isEmpty else { return [] }
+        let waiting = statuses.map { Dictionary($0.orders.map { ($0.id, $0.waiting) }, uniquingKeysWith: { $1 }) }
+        return first.orders.compactMap { order in
+            let counts = waiting.compactMap { $0[order.id] }
+            guard counts.count == statuses.count else { return nil }
+            return Order(id: order.id, kind: order.kind, waiting: counts.reduce(0, +))
         }
-        return sums.values.sorted { ($1.waiting, $0.id) < ($0.waiting, $1.id) }
     }
 
     /// One sentence for all troubles, or nil where there is none.

@@ -7,8 +7,8 @@ import PushModel
 struct StatusRecord {
     /// The most bytes of a record's value.
     static let limit = 4096
-    /// The most bytes of the orders that stand, about ten of them.
-    private static let orderRoom = 640
+    /// The most bytes of the orders that stand, about 18 of them.
+    private static let orderRoom = 1024
     /// The bytes that are kept for hubs and partitions, however many loops there are.
     private static let detailRoom = 1024
     /// The most bytes of what closes a loop: its lists and its two numbers.
