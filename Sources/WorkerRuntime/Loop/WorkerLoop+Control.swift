@@ -58,6 +58,10 @@ extension WorkerLoop {
             }
         }
         if isNews { cancelWaiting() }
+        if controlTopic.hasNewOrders {
+            controlTopic.hasNewOrders = false
+            ordersChanged()
+        }
     }
 
     private func noteControlError(_ error: KafkaError) {

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Kafka
 import PushModel
 
 /// Holds: nothing in their scope is begun while they stand.
