@@ -9,12 +9,13 @@ import PushModel
 extension WorkerLoop {
     /// Since when the oldest of all that could go on waits to be finished, of each hub: requests in work, buffered ones, and telemetry
     /// polls. What was not read yet, or waits for its key, counts for the first hub. What waits for its time, in memory or in a delay
-    /// lane, waits from then on.
+    /// lane, waits from then on. So does what a hold concerns, from the hold's end on, and no outcome is waited for that must not be asked.
     func oldestWaiting() -> [Timestamp] {
         var first = min(wallClock, facts.oldestUnread ?? wallClock)
         first = min(first, scheduler.oldestOfKeys(at: wallClock) ?? first)
         var oldest = ports.map { min(wallClock, scheduler.buffers.oldest(at: $0.number) ?? wallClock) }
-        for flight in flights.flights where flight.isActive {
+        let held = ports.map { controlTopic.orders.holds(hub: $0.name, now: wallClock) }
+        for flight in flights.flights where flight.isActive && !(flight.poll != nil && held[flight.port]) {
             oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
         }
         if let port = ports.first(where: { !$0.isRetired }) { oldest[port.number] = min(oldest[port.number], first) }
