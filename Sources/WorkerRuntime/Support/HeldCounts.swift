@@ -39,14 +39,14 @@ struct HeldCounts {
         }
     }
 
-    /// The most orders that are told apart: a thousand tenants may give a hundred each.
+    /// The most orders with a count of their own: a thousand tenants may give a hundred each.
     static let most = 100
     /// The most minutes of an order: it stands no longer.
     private static let mostMinutes = OrderRecord.longest / minute
     private static let minute: Int64 = 60_000
 
     private var entries: [String: Entry] = [:]
-    /// The number of holds and limits that stand and are not told apart.
+    /// The number of holds and limits that stand beyond these.
     private(set) var omittedCount = 0
 
     /// Counts a request that is put to wait by an order. One that goes on from lane to lane is counted the first time.
@@ -76,7 +76,7 @@ struct HeldCounts {
     /// - Parameter orders: Those that stand. Cancellations let nothing wait. Of too many, those of tenants have their place last, and the
     ///   oldest of them.
     mutating func keep(_ orders: [OrderRecord]) {
-        let slowing = orders.filter { if case .cancel = $0.kind { false } else { true } }.sorted(by: Self.precedes)
+        let slowing = orders.filter { if case .cancel = $0.kind { false } else { true } }.sorted { Self.precedes($0, before: $1) }
         entries = Dictionary(
             slowing.prefix(Self.most).map { order in
                 var entry = entries[order.id] ?? Entry()
@@ -86,19 +86,19 @@ struct HeldCounts {
         omittedCount = slowing.count - entries.count
     }
 
-    /// The orders that stand, as far as they are told apart: those without a tenant first, and of these the newest.
+    /// The orders that stand, up to `most`: those without a tenant first, and of these the newest.
     func counts(at now: Timestamp) -> [Count] {
         guard !entries.isEmpty else { return [] }
         return entries.values.compactMap { entry in
             entry.order.flatMap { $0.stands(at: now) ? ($0, entry) : nil }
-        }.sorted { Self.precedes($0.0, $1.0) }.map { order, entry in
+        }.sorted { Self.precedes($0.0, before: $1.0) }.map { order, entry in
             Count(
                 id: order.id, kind: order.word, since: order.since, waiting: entry.waiting,
                 nextExpiry: entry.nextExpiry(at: now, before: order.until))
         }
     }
 
-    private static func precedes(_ left: OrderRecord, _ right: OrderRecord) -> Bool {
+    private static func precedes(_ left: OrderRecord, before right: OrderRecord) -> Bool {
         (left.scope.tenant == nil ? 0 : 1, right.since, left.id) < (right.scope.tenant == nil ? 0 : 1, left.since, right.id)
     }
 }

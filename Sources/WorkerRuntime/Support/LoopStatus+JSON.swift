@@ -7,8 +7,7 @@ extension ByteWriter {
     /// Appends the beginning of a worker's report, up to its first loop. The times of all its loops are one member, so that they take the
     /// room of one, and so are the orders that stand. These are there even if there are none: by that member a worker says that it obeys
     /// orders.
-    ///
-    /// - Parameter orderBytes: The most bytes for orders. Those without room are counted.
+    /// `orderBytes` is the most bytes for orders. Those without room are counted.
     mutating func appendBeginning(version: String, hub: String, of statuses: [LoopStatus], orderBytes: Int = .max) {
         append("{\"schema\":1")
         add("version", value: version)

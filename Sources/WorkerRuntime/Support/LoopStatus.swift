@@ -142,7 +142,7 @@ public struct LoopStatus: Sendable, Equatable {
     public var unknownHubs: [UnroutedWaits.Count] = []
     /// The holds and limits that stand, those without a tenant first, and of these the newest.
     public var orders: [Order] = []
-    /// The number of those that are not told apart.
+    /// The number of those that have no count of their own.
     public var omittedOrders = 0
 
     /// The holds and limits that all of several loops obey, in their order, with the requests that these have put to wait together.
