@@ -65,4 +65,18 @@ import Testing
         #expect(!released.harness.run("status").output.contains("held:"))
         #expect(released.harness.run("status -o json").output.contains(#""orders":[]"#))
     }
+
+    @Test(arguments: [("acme", true), ("shop", false)])
+    func explainNamesTheHoldThatWouldConcernARequest(tenant: String, isHeld: Bool) throws {
+        let broker = try Self.broker(Self.order(tenant: "acme"))
+        var harness = broker.harness
+        harness.input = #"{"id":"r","tenant":"\#(tenant)","audience":{"users":["u"]},"message":{"title":"Hi"}}"#
+        let text = "held: tenant:acme until 12:30:00Z (30 min) by key abc: wrong text"
+        let told = harness.run("explain - --orders")
+        #expect(told.code == .done && told.output.contains(text) == isHeld, "\(told)")
+        #expect(harness.run("explain - --orders -o ndjson").output.contains(#""orders":[{"id":"h-"#) == isHeld)
+        let alone = harness.run("explain -")
+        #expect(alone.code == .done && !alone.output.contains("held:"), "without the flag Kafka is not asked")
+        withExtendedLifetime(broker) {}
+    }
 }

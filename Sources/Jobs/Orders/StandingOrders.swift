@@ -23,8 +23,26 @@ package struct StandingOrders: Sendable {
     /// The time after which a hold is worth a question: 1 h in milliseconds.
     package static let long: Int64 = 3_600_000
 
+    /// Those that concern a request that is published now. No cancellation does.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - hubs: The names of the hubs that its calls go to, with nil for one that has no name.
+    ///   - lane: The word of its lane.
+    /// - Returns: The entries.
+    package func entries(concerning request: borrowing PushRequest, hubs: [String?], lane: String) -> [Entry] {
+        var found: [Entry] = []
+        for entry in entries {
+            for hub in hubs where entry.order.scope.concerns(request, hub: hub, lane: lane) {
+                found.append(entry)
+                break
+            }
+        }
+        return found
+    }
+
     /// The holds and limits of a book that stand now, as workers tell of them by their names.
-    package init(_ book: OrderBook, workers: [(name: String, page: WorkerPage)], now: Timestamp) {
+    package init(_ book: OrderBook, workers: [(name: String, page: WorkerPage)] = [], now: Timestamp) {
         let standing = book.orders.history.filter { order in
             if case .cancel = order.kind { false } else { order.stands(at: now) }
         }

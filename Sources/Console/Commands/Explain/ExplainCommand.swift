@@ -14,10 +14,15 @@ extension Command {
             "pushfan explain request.json",
             "echo '{\"audience\":{\"users\":[\"alice\"]},\"message\":{\"title\":\"Hi\"}}' | pushfan explain -",
             "pushfan explain --user alice --title Hi", "pushfan explain --call-time 250ms request.json",
-            "pushfan explain hub_throttled", "pushfan explain --codes",
+            "pushfan explain --user alice --title Hi --orders", "pushfan explain hub_throttled", "pushfan explain --codes",
         ],
         groups: [
-            FlagGroup("Selection", [Flag("codes", nil, "List what every answer of the hub and every failed call means")]),
+            FlagGroup(
+                "Selection",
+                [
+                    Flag("codes", nil, "List what every answer of the hub and every failed call means"),
+                    Flag("orders", nil, "Ask Kafka which holds and limits that stand would concern the request"),
+                ]),
             FlagGroup(RequestFlags.audience.title, RequestFlags.audience.flags.filter { $0.name != "audience-file" }),
             RequestFlags.content, RequestFlags.delivery,
             FlagGroup(
@@ -32,10 +37,9 @@ extension Command {
                 "Estimate",
                 [Flag("call-time", "TIME", "How long the hub is thought to take for a call", default: "100ms")]
                     + FlagGroup.settings([("max-in-flight", "N", "worker.max_in_flight")])),
-            FlagGroup(
-                "Connection",
-                FlagGroup.settings([("hub-name", "NAME", "hub.name"), ("user-tag", "TEXT", "hub.user_tag")])
-                    + [FlagGroup.configFile]),
+            .kafka(
+                topics: ["control"],
+                and: FlagGroup.settings([("hub-name", "NAME", "hub.name"), ("user-tag", "TEXT", "hub.user_tag")])),
         ],
         readOn: "pushfan help enqueue", run: ExplainCommand.run)
 }
@@ -152,12 +156,18 @@ enum ExplainCommand {
         for fault in checker.faults { invocation.streams.note("pushfan explain: \(fault.text)") }
         let callTime = try invocation.arguments.duration("call-time") ?? .milliseconds(100)
         var reporter = try RequestReporter(invocation.settings(), callTime: callTime)
+        let orders = invocation.arguments.has("orders") ? try standing(invocation) : nil
         var whole: PlanEstimate?
         var isGood = checker.faults.isEmpty
         var objects: [[UInt8]] = []
         for request in checker.valid {
             let report = reporter.report(on: request, read: reader, at: Timestamp(milliseconds: now))
-            objects.append(report.json)
+            let found = orders.map { orders in
+                orders.entries(concerning: request, as: report, read: reader, at: Timestamp(milliseconds: now))
+            }
+            var object = JSONObject(continuing: report.json)
+            if let found { object.add("orders", array: found.map(\.order.json)) }
+            objects.append(object.bytes)
             if let estimate = report.estimate {
                 if whole == nil { whole = estimate } else { whole?.add(estimate) }
             }
@@ -165,12 +175,44 @@ enum ExplainCommand {
                 isGood = false
                 invocation.streams.note("pushfan explain: \(refusal)")
             }
-            if invocation.arguments.format() == .table { try invocation.streams.out(report.text) }
+            if invocation.arguments.format() == .table {
+                try invocation.streams.out(report.text)
+                for entry in found ?? [] { try invocation.streams.out(Sanitised.line(orders?.text(entry) ?? "", atMost: 1000)) }
+            }
         }
         if let whole, objects.count > 1, invocation.arguments.format() == .table {
             try invocation.streams.out("\nin all: \(whole.text)")
         }
         if invocation.arguments.format() != .table { try invocation.streams.out(invocation.arguments.format(), Table(), objects) }
         return isGood ? .done : .failed
+    }
+
+    /// The holds and limits that stand.
+    private static func standing(_ invocation: Invocation) throws(CommandFailure) -> StandingOrders {
+        let settings = try invocation.settings()
+        let context = invocation.jobContext(settings, timeout: .seconds(10))
+        let book = try invocation.perform(settings) { () throws(JobFailure) in try context.orderBook() }
+        return StandingOrders(book, now: Timestamp(milliseconds: context.now()))
+    }
+}
+
+extension StandingOrders {
+    /// Those that would concern a request once it is written, by the hubs that its report names.
+    fileprivate func entries(
+        concerning outgoing: OutgoingRequest, as report: RequestReport, read reader: StrictReader, at now: Timestamp
+    ) -> [Entry] {
+        guard case .sent(let sending) = report.fate else { return [] }
+        var request = PushRequest()
+        _ = reader.read(outgoing.json(withID: outgoing.id ?? "-"), now: now, into: &request)
+        return entries(concerning: request, hubs: sending.hubs.isEmpty ? [sending.hub] : sending.hubs, lane: report.lane)
+    }
+}
+
+extension OrderRecord {
+    /// The order as a JSON object.
+    fileprivate var json: [UInt8] {
+        var writer = ByteWriter()
+        append(to: &writer)
+        return writer.bytes
     }
 }
