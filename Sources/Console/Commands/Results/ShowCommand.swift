@@ -32,14 +32,14 @@ enum ShowCommand {
             try write(report, invocation)
             if invocation.arguments.format().isForPeople, let origin = report.whereabouts.origin {
                 let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
-                for span in held(id, at: place, hub: nil, final: nil, context, invocation) {
+                for span in held(id, at: place, hub: nil, final: nil, by: context, for: invocation) {
                     try invocation.streams.out("held " + Sanitised.line(span.text(at: Timestamp(milliseconds: context.now()))))
                 }
             }
             throw CommandFailure(
                 .nothingMatched, "there is no result for \(Sanitised.quoted(id)) yet", hint: "--wait waits for one")
         }
-        try write(life, latest, invocation, invocation.jobContext(settings, timeout: timeout))
+        try write(life, latest, invocation, by: invocation.jobContext(settings, timeout: timeout))
         guard isWaiting, life.final == nil else { return .done }
         throw CommandFailure(.temporary, "the final result has not come in time")
     }
@@ -70,7 +70,7 @@ enum ShowCommand {
 
     /// The times for which holds concerned a request. None where they cannot be read, which few users may.
     private static func held(
-        _ id: String, at place: RecordPlace?, hub: String?, final: Timestamp?, _ context: JobContext, _ invocation: Invocation
+        _ id: String, at place: RecordPlace?, hub: String?, final: Timestamp?, by context: JobContext, for invocation: Invocation
     ) -> [HeldSpan] {
         guard let place else { return [] }
         do throws(JobFailure) {
@@ -83,7 +83,7 @@ enum ShowCommand {
     }
 
     private static func write(
-        _ life: RequestLife, _ latest: ResultRecord, _ invocation: Invocation, _ context: JobContext
+        _ life: RequestLife, _ latest: ResultRecord, _ invocation: Invocation, by context: JobContext
     ) throws(CommandFailure) {
         let format = invocation.arguments.format()
         switch format {
@@ -92,7 +92,7 @@ enum ShowCommand {
             story.now = Timestamp(milliseconds: context.now())
             story.held = held(
                 life.id, at: life.place, hub: latest.hub.isEmpty ? nil : latest.hub,
-                final: life.final.map { Timestamp(milliseconds: $0.timestamp) }, context, invocation)
+                final: life.final.map { Timestamp(milliseconds: $0.timestamp) }, by: context, for: invocation)
             try invocation.streams.out(story.text)
         case .json: try invocation.streams.out(latest.line + [UInt8(ascii: "\n")])
         case .ndjson, .csv:
