@@ -8,6 +8,8 @@ public import Basics
 public struct LaneSweep: Sendable {
     /// The time from a request to the sweep: 2 s in nanoseconds.
     public static let patience: Int64 = 2_000_000_000
+    /// The time in which a process counts as started again, as releases count as young: 10 min in nanoseconds.
+    public static let youth: Int64 = 600_000_000_000
     /// The least time between two sweeps: 30 s in nanoseconds.
     public static let interval: Int64 = 30_000_000_000
 
@@ -15,6 +17,8 @@ public struct LaneSweep: Sendable {
     /// The offset at which the sweep of each partition ends.
     private var ends: [Int64]
     private var due: MonotonicTime?
+    /// True once it is known whether the assignment begins with a sweep.
+    public private(set) var isConsidered = false
     private var earliest = MonotonicTime.past
 
     /// No sweep of the partitions at some slots.
@@ -26,6 +30,12 @@ public struct LaneSweep: Sendable {
     /// Requests a sweep.
     public mutating func request(now: MonotonicTime) {
         if due == nil { due = max(now + Self.patience, earliest) }
+    }
+
+    /// Decides whether the assignment begins with a sweep, because records may wait for what has ended.
+    public mutating func consider(isNeeded: Bool, now: MonotonicTime) {
+        isConsidered = true
+        if isNeeded { request(now: now) }
     }
 
     /// True if a sweep must begin now. Then it counts as begun.

@@ -41,13 +41,19 @@ extension WorkerLoop {
     /// Obeys the orders that stand now.
     func ordersChanged() {
         cancelWaiting()
-        guard controlTopic.orders.endedEarly(now: wallClock) else { return }
+        guard controlTopic.orders.mayHaveWaiting(now: wallClock, isRestart: false) else { return }
         delayedPartitions.sweep.request(now: now)
         scheduler.hurry { $0.delayed != nil }
     }
 
-    /// Once a second: begins a sweep of the delay lanes that is due. It ends at the last record that is there now.
+    /// Once a second: begins a sweep of the delay lanes that is due. It ends at the last record that is there now. What was released while
+    /// no worker ran counts for a worker's first minutes, however long ago that was.
     func beginSweep() {
+        if !delayedPartitions.sweep.isConsidered, !partitions.isEmpty, controlTopic.allowsRequests {
+            let isRestart = now - facts.startedAt < LaneSweep.youth
+            delayedPartitions.sweep.consider(
+                isNeeded: controlTopic.orders.mayHaveWaiting(now: wallClock, isRestart: isRestart), now: now)
+        }
         guard delayedPartitions.sweep.isDue(now: now) else { return }
         for slot in delayedPartitions.slots {
             let end = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound)?.high

@@ -126,9 +126,13 @@ public struct Orders: Sendable {
     /// The time for which an end before its time counts as young: 10 min in milliseconds.
     private static let youth: Int64 = 600_000
 
-    /// True if records may wait for the end of an order that ended before, not long ago, or for what a young cancellation ends.
-    public func endedEarly(now: Timestamp) -> Bool {
-        let past = now.adding(milliseconds: -Self.youth)
+    /// True if records may wait for the end of an order that was released before it, or be ended by a cancellation.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - isRestart: Whether releases of any age count. Else those of the last ten minutes do: what waited for the others was examined.
+    public func mayHaveWaiting(now: Timestamp, isRestart: Bool) -> Bool {
+        let past = isRestart ? .past : now.adding(milliseconds: -Self.youth)
         return ended.contains { $0.release.map { $0.at > past } ?? false && $0.until > now } || lastCancellation > past
     }
 
