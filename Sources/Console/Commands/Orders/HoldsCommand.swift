@@ -9,25 +9,26 @@ enum HoldsCommand {
         let settings = try invocation.settings()
         Interruption.catchSignals()
         let context = invocation.jobContext(settings, timeout: timeout)
-        let book = try invocation.orderBook(settings, context)
+        let book = try invocation.orderBook(settings, context: context)
         let (streams, topic) = (invocation.streams, Sanitised.line(context.topics.control))
         let now = Timestamp(milliseconds: invocation.surroundings.now())
-        try streams.out(invocation.arguments.format(), orders(of: book, invocation, at: now), at: now)
+        let isWhole = invocation.arguments.has("history")
+        try streams.out(orders(of: book, at: now, withHistory: isWhole), as: invocation.arguments.format(), at: now)
         if !book.hasTopic {
             streams.note("there is no topic \(topic), so nothing is held, and nothing can be; \(CommandFailure.missingTopicHint)")
         }
         for (offset, fault) in book.faulty {
             streams.note(
-                "\(topic), partition \(OrderRecord.partition), offset \(offset): an order that nobody obeys: \(fault.text)")
+                "\(topic), partition \(OrderRecord.partition), offset \(offset): an order that no worker obeys: \(fault.text)")
         }
         let standing = book.orders.all.count { $0.word != "cancel" }
         streams.note(Counted.text(standing, "hold or limit stands", "holds or limits stand"))
         return .done
     }
 
-    /// Those that are to be listed, the newest first.
-    private static func orders(of book: OrderBook, _ invocation: Invocation, at now: Timestamp) -> [OrderRecord] {
+    /// The orders of the list, the newest first.
+    private static func orders(of book: OrderBook, at now: Timestamp, withHistory isWhole: Bool) -> [OrderRecord] {
         let history = book.orders.history
-        return invocation.arguments.has("history") ? history : history.filter { $0.stands(at: now) && $0.word != "cancel" }
+        return isWhole ? history : history.filter { $0.stands(at: now) && $0.word != "cancel" }
     }
 }

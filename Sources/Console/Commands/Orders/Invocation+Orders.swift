@@ -7,7 +7,7 @@ import Settings
 
 extension Invocation {
     /// Writes an order or its release to the control topic, and waits for Kafka's acknowledgement.
-    func write(_ order: OrderRecord, _ settings: Settings, _ context: JobContext) throws(CommandFailure) {
+    func write(_ order: OrderRecord, settings: Settings, context: JobContext) throws(CommandFailure) {
         let name = context.topics.control
         try namingRight("Write", on: name) { () throws(CommandFailure) in
             let (producer, topics) = try perform(settings) { () throws(JobFailure) in try context.writer(to: [name]) }
@@ -24,7 +24,7 @@ extension Invocation {
     }
 
     /// Reads the orders that were given until now.
-    func orderBook(_ settings: Settings, _ context: JobContext) throws(CommandFailure) -> OrderBook {
+    func orderBook(_ settings: Settings, context: JobContext) throws(CommandFailure) -> OrderBook {
         try namingRight("Read", on: context.topics.control) { () throws(CommandFailure) in
             try perform(settings) { () throws(JobFailure) in try context.orderBook() }
         }
@@ -32,7 +32,7 @@ extension Invocation {
 
     /// Does something with a topic. Where the broker does not allow it, the failure says which right is missing.
     private func namingRight<Value>(
-        _ right: String, on topic: String, _ body: () throws(CommandFailure) -> Value
+        _ right: String, on topic: String, perform body: () throws(CommandFailure) -> Value
     ) throws(CommandFailure) -> Value {
         do throws(CommandFailure) {
             return try body()

@@ -23,7 +23,7 @@ extension Command {
             "pushfan hold --tenant acme --lane bulk --for 20m --reason 'floods the hub' -o json",
             "pushfan hold --everything --reason 'wrong certificate'",
         ],
-        groups: [ScopeFlags.group, FlagGroup("Order", terms + wait), .output(), .kafka(topics: ["control", "status"])],
+        groups: [ScopeFlags.group, FlagGroup("Order", terms + wait), .output(), .kafka(topics: ["control"])],
         readOn: "pushfan help release, holds, cancel, --page console", run: GiveOrderCommand.hold)
 
     static let limit = Command(
@@ -34,7 +34,7 @@ extension Command {
             "pushfan limit 200 --hub north --for 2h --reason 'its owner asks for less' --wait",
             "pushfan limit 1 --source marketing --until 2026-11-21T14:00Z --reason 'a try' -o json",
         ],
-        groups: [ScopeFlags.group, FlagGroup("Order", terms + wait), .output(), .kafka(topics: ["control", "status"])],
+        groups: [ScopeFlags.group, FlagGroup("Order", terms + wait), .output(), .kafka(topics: ["control"])],
         readOn: "pushfan help hold, release, holds, --page console", run: GiveOrderCommand.limit)
 
     static let release = Command(

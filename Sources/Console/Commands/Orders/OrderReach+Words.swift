@@ -4,7 +4,7 @@ extension OrderReach {
     /// The most workers that one line names.
     private static let mostNamed = 10
 
-    /// The warning for who names a hub that nobody knows.
+    /// The warning for who names a hub that is not known.
     static func unknownHubText(_ name: String) -> String {
         "neither the settings here nor a report of a worker name the hub \(Sanitised.quoted(name)): is it spelled as there?"
     }
@@ -27,7 +27,7 @@ extension OrderReach {
         return lines
     }
 
-    /// How many workers obey, and which do not yet.
+    /// The number of workers that obey, and the names of those that do not yet.
     var progressText: String {
         if count == 0 { return "no worker reports itself at present; one that starts reads the order before its first call" }
         let obeyed = Counted.text(obeying.count, "worker obeys it", "workers obey it")

@@ -64,7 +64,7 @@ extension Table {
 
 extension Streams {
     /// Writes orders in the requested form.
-    func out(_ format: OutputFormat, _ orders: [OrderRecord], at now: Timestamp) throws(CommandFailure) {
+    func out(_ orders: [OrderRecord], as format: OutputFormat, at now: Timestamp) throws(CommandFailure) {
         var table = Table.ofOrders
         for order in orders { table.add(order, at: now) }
         try out(format, table, orders.map { $0.json(at: now) })

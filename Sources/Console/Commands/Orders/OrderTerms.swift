@@ -5,7 +5,7 @@ import PushModel
 import ResultQuery
 import Settings
 
-/// What the flags of an order say beside its scope.
+/// The words of an order beside its scope.
 struct OrderTerms {
     let reason: String
     let author: String
@@ -15,7 +15,7 @@ struct OrderTerms {
     /// The terms that flags give. `now` is in milliseconds since 1970, and `user` the author where no flag names one.
     init(_ arguments: Arguments, now: Int64, user: String) throws(CommandFailure) {
         guard let reason = try Self.reason(arguments) else {
-            throw .usage("--reason is missing", hint: "say why, such as --reason 'wrong text': whoever asks is told")
+            throw .usage("--reason is missing", hint: "say why, such as --reason 'wrong text': lists and results show it")
         }
         self.reason = reason
         author = try Self.author(arguments, user: user)
@@ -38,7 +38,7 @@ struct OrderTerms {
     static func author(_ arguments: Arguments, user: String) throws(CommandFailure) -> String {
         let author = arguments.value("by") ?? user
         guard author.contains(where: { !$0.isWhitespace }), author.utf8.count <= OrderRecord.maximumAuthorByteCount else {
-            throw .usage("--by: expected 1 to \(OrderRecord.maximumAuthorByteCount) bytes that name somebody")
+            throw .usage("--by: expected 1 to \(OrderRecord.maximumAuthorByteCount) bytes, not all of them blanks")
         }
         return author
     }

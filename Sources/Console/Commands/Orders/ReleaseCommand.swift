@@ -15,7 +15,7 @@ enum ReleaseCommand {
         let settings = try invocation.settings()
         Interruption.catchSignals()
         let context = invocation.jobContext(settings, timeout: timeout)
-        let book = try invocation.orderBook(settings, context)
+        let book = try invocation.orderBook(settings, context: context)
         guard book.hasTopic else {
             throw CommandFailure(
                 .failed, "there is no topic \(context.topics.control), which has the orders",
@@ -24,8 +24,8 @@ enum ReleaseCommand {
         let now = Timestamp(milliseconds: invocation.surroundings.now())
         var order = try order(id, of: book, at: now)
         order.release = OrderRecord.Release(at: now, author: author, reason: reason)
-        try invocation.write(order, settings, context)
-        try invocation.streams.out(arguments.format(), [order], at: now)
+        try invocation.write(order, settings: settings, context: context)
+        try invocation.streams.out([order], as: arguments.format(), at: now)
         invocation.streams.note("\(order.id) is released, and \(Sanitised.line(order.scope.text)) goes on at its usual rate")
         return .done
     }
