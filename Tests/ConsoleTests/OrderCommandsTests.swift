@@ -123,7 +123,7 @@ import Testing
         #expect(history.first { $0.contains(hold) }?.contains(#""state":"ended""#) == true)
     }
 
-    @Test func cancellationsByScopeAreHistory() throws {
+    @Test func cancellationsByScopeAreHistoryAndAreNotReleased() throws {
         let broker = try Self.broker()
         let since = Timestamp(milliseconds: Harness().now())
         var scope = OrderScope()
@@ -136,6 +136,8 @@ import Testing
         let plain = harness.run("holds -o ndjson")
         #expect(plain.output.isEmpty && plain.messages.contains("0 holds or limits stand"))
         #expect(harness.run("holds --history -o ndjson").output.contains(#""id":"c-abcdefgh","kind":"cancel""#))
+        let release = harness.run("release c-abcdefgh")
+        #expect(release.code == .nothingMatched && release.messages.contains("is a cancellation, which is not taken back"))
     }
 
     @Test func whatCannotBeObeyedIsNamed() throws {

@@ -3,12 +3,11 @@ import PushModel
 extension OrderRecord {
     /// The word for where it is: `standing`, `ended` or `released`.
     func state(at now: Timestamp) -> String {
-        if let release, release.at < until { return "released" }
-        return now < until ? "standing" : "ended"
+        release != nil ? "released" : stands(at: now) ? "standing" : "ended"
     }
 
-    /// The whole seconds until it ends, 0 afterwards.
-    func secondsLeft(at now: Timestamp) -> Int64 { stands(at: now) ? until.milliseconds(since: now) / 1000 : 0 }
+    /// The seconds until it ends, begun ones included, 0 afterwards.
+    func secondsLeft(at now: Timestamp) -> Int64 { stands(at: now) ? (until.milliseconds(since: now) + 999) / 1000 : 0 }
 
     /// The order as one JSON object, with its state.
     func json(at now: Timestamp) -> [UInt8] {

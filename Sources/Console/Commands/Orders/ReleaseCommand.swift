@@ -36,6 +36,9 @@ enum ReleaseCommand {
         guard let order = book.orders.order(id) else {
             throw CommandFailure(.nothingMatched, "there is no order \(Sanitised.quoted(id))", hint: hint)
         }
+        guard order.word != "cancel" else {
+            throw CommandFailure(.nothingMatched, "\(order.id) is a cancellation, which is not taken back", hint: hint)
+        }
         if let release = order.release {
             throw CommandFailure(
                 .nothingMatched, "\(order.id) was released at \(release.at.text) by \(Sanitised.line(release.author))", hint: hint
