@@ -125,7 +125,7 @@ function open(view) {
     return view.ready()
   }
   const {members} = view
-  const said = el('div'), faults = el('div'), made = el('div'), as = el('div')
+  const said = el('div', {class: 'row'}), faults = el('div', {class: 'row'}), made = el('div'), as = el('div')
   const heading = el('h2', {tabindex: '-1'}, 'What stands')
   const nothing = el('p', {hidden: true}, state('Nothing is held.', 'good'))
   const list = table('Orders that stand', [...columns, {title: 'Until', cell: (order) => time(order.until)}, {title: 'Ends', cell: orderLeft},
