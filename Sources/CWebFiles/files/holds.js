@@ -77,7 +77,8 @@ export function cancelDialog(view, id, {asked, then}) {
     end.disabled = true
     close.focus()
     const problem = await view.run(async () => {
-      take('before', (await call('POST', 'v1/requests:cancel', {body, signal: view.signal})).json.counts)
+      const {json} = await call('POST', 'v1/requests:cancel', {body, signal: view.signal})
+      if (!found.before) take('before', json.counts)
       asked({method: 'POST', path: 'v1/requests:cancel', body}, `pushfan cancel ${flags(scope)} --reason ${shell(body.reason)}`)
       show(said, el('p', {role: 'status'}, state('Cancelled. What was begun goes on.', 'good')))
     }, said)

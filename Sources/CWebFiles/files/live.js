@@ -59,7 +59,8 @@ export async function askOrders() {
 
 function take(fleet) {
   live.fleet = fleet
-  live.orders = fleet.orders ?? []
+  // Without them it is not known now what stands.
+  live.orders = fleet.orders ?? live.orders
   live.arrived = performance.now()
   live.state = 'live'
   delay = 1000

@@ -209,17 +209,21 @@ const mostShown = 3
 let shown = new Map()
 
 function showOrders() {
-  const orders = session.current ? standing() : []
+  const orders = session.current ? standing() : [], {orders_omitted: omitted = 0, orders_problem: problem, orders: known} = stream.live.fleet ?? {}
+  const more = Math.max(0, orders.length - mostShown) + omitted, unknown = !known && problem ? `It is not known what is held. ${problem}` : ''
   const now = new Map(orders.map((order) => [order.id, order]))
-  if ([...now.keys()].join() !== [...shown.keys()].join()) {
+  const key = [...now.keys(), more, unknown].join()
+  if (banner.dataset.key !== key) {
+    banner.dataset.key = key
     const begun = orders.filter((order) => !shown.has(order.id)).map((order) => `${order.text}: ${orderText(order)}`)
-    const ended = [...shown.values()].filter((order) => !now.has(order.id)).map((order) => `${order.text}: no longer ${effect(order)}`)
+    const ended = [...shown.values()].filter((order) => !omitted && !now.has(order.id)).map((order) => `${order.text}: no longer ${effect(order)}`)
     shown = now
-    banner.hidden = !orders.length
+    banner.hidden = !orders.length && !unknown
     show(banner, orders.slice(0, mostShown).map((order) => el('p', {'data-order': order.id}, state(order.kind === 'hold' ? 'Held:' : `${effect(order)}:`, 'warn'), ' ', el('bdi', {class: 'mono'}, order.text),
       ` until ${untilText(order.until)} (`, el('span', {class: 'number', 'data-ends': order.id}), ') – ', el('bdi', {}, order.reason))),
-    orders.length ? el('p', {}, orders.length > mostShown && `and ${orders.length - mostShown} more: `, el('a', {href: link('holds')}, 'See all holds')) : null)
-    if (session.current) announce([...begun, ...ended].join('. '), true)
+    unknown && el('p', {class: 'clip'}, state(unknown, 'warn')), banner.hidden ? null : el('p', {}, more > 0 && `and ${more} more: `, el('a', {href: link('holds')}, 'See all holds')))
+    const said = [...begun, ...ended].join('. ')
+    if (session.current && said) announce(said, true)
   }
   for (const node of banner.querySelectorAll('[data-ends]')) say(node, orderLeft(now.get(node.dataset.ends)))
 }
