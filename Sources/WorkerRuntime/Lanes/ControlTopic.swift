@@ -18,6 +18,9 @@ enum ControlEnd: Sendable, Equatable {
 struct ControlTopic {
     /// The cancellations that were read and are not expired.
     private(set) var cancellations = Cancellations()
+    /// The orders that were read.
+    private(set) var orders = Orders()
+    var hasNewOrders = false
     /// Its slot in the reader, or nil when it is not read.
     private(set) var slot: Int?
     /// The next offset to read, or nil before the first record.
@@ -83,6 +86,10 @@ struct ControlTopic {
         position = offset + 1
         gate.progressed()
         if hasReached(offset + 1) { gate.reachedEnd() }
+        if let key, orders.take(key: key, value: value, now: now) == .change {
+            hasNewOrders = true
+            return false
+        }
         guard let key, let value, let cancel = CancelRecord(key: key, value: value) else { return false }
         return cancellations.add(cancel, at: moment, now: now)
     }

@@ -164,6 +164,7 @@ extension WorkerLoop {
             lanes[lane.rawValue] = CursorGroup(plan.requests.filter { partitions[$0].role == .requests(lane) })
         }
         delayedPartitions = DelayedPartitions(plan.delayed)
+        if controlTopic.orders.endedEarly(now: wallClock) { delayedPartitions.sweep.request(now: now) }
         parents = ParentPartitions(plan.partitions[plan.parents], at: plan.parents.lowerBound)
         held = CursorGroup(plan.held)
         scheduler.begin(

@@ -58,6 +58,10 @@ extension WorkerLoop {
             }
         }
         if isNews { cancelWaiting() }
+        if controlTopic.hasNewOrders {
+            controlTopic.hasNewOrders = false
+            ordersChanged()
+        }
     }
 
     private func noteControlError(_ error: KafkaError) {
@@ -79,7 +83,7 @@ extension WorkerLoop {
     }
 
     /// Ends what waits of the requests that are cancelled by now.
-    private func cancelWaiting() {
+    func cancelWaiting() {
         for flight in flights.flights where flight.isActive && flight.deadLetter == nil && flight.poll == nil {
             // What lies beyond the window is looked at when it is started.
             guard partitions[flight.slot].parked !== flight, let cancellation = cancellation(of: flight) else { continue }
@@ -95,6 +99,7 @@ extension WorkerLoop {
 
     /// Once a second: forgets what has expired, and says what is amiss.
     func watchControl() {
+        beginSweep()
         let forgotten = controlTopic.removeExpired(now: wallClock)
         metrics.cancellations.set(controlTopic.cancellations.count)
         if forgotten > 0 {

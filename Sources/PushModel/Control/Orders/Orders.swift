@@ -123,6 +123,28 @@ public struct Orders: Sendable {
         standing.values.joined().first { $0.id == id } ?? ended.first { $0.id == id }
     }
 
+    /// The time for which an end before its time counts as young: 10 min in milliseconds.
+    private static let youth: Int64 = 600_000
+
+    /// True if records may wait for the end of an order that ended before, not long ago, or for what a young cancellation ends.
+    public func endedEarly(now: Timestamp) -> Bool {
+        let past = now.adding(milliseconds: -Self.youth)
+        return ended.contains { $0.release.map { $0.at > past } ?? false && $0.until > now } || lastCancellation > past
+    }
+
+    /// True if nothing may be asked of a hub: a hold concerns all that goes to it.
+    ///
+    /// - Parameters:
+    ///   - hub: The hub's name.
+    ///   - now: The present moment.
+    public func holds(hub: String, now: Timestamp) -> Bool {
+        guard slows else { return false }
+        var whole = OrderScope()
+        whole.hub = hub
+        return standing[nil]?.contains { $0.kind == .hold && $0.stands(at: now) && ($0.scope == whole || $0.scope.isEverything) }
+            ?? false
+    }
+
     /// True if a hold or a limit stands.
     public var slowsRequests: Bool { slows }
 
