@@ -3,8 +3,8 @@ public import Basics
 /// The sweep of a worker's delay lanes after a hold or a limit has ended before its time: each record that was there is examined once, and
 /// waits on where it still has to.
 ///
-/// It begins some time after it was requested, so that every worker has heard of the end by then and puts nothing more to wait for it, and
-/// not again for a while, because it writes again what waits on.
+/// It begins some time after it was requested, so that every worker has heard of the end by then and puts nothing more to wait for it. After
+/// an interval it is done once more, for what was still on its way to a lane. It is not done more often, because it writes again what waits on.
 public struct LaneSweep: Sendable {
     /// The time from a request to the sweep: 2 s in nanoseconds.
     public static let patience: Int64 = 2_000_000_000
@@ -17,6 +17,8 @@ public struct LaneSweep: Sendable {
     /// The offset at which the sweep of each partition ends.
     private var ends: [Int64]
     private var due: MonotonicTime?
+    /// The sweeps that are still to come.
+    private var rounds = 0
     /// True once it is known whether the assignment begins with a sweep.
     public private(set) var isConsidered = false
     private var earliest = MonotonicTime.past
@@ -29,7 +31,8 @@ public struct LaneSweep: Sendable {
 
     /// Requests a sweep.
     public mutating func request(now: MonotonicTime) {
-        if due == nil { due = max(now + Self.patience, earliest) }
+        if rounds == 0 || due == nil { due = max(now + Self.patience, earliest) }
+        rounds = 2
     }
 
     /// Decides whether the assignment begins with a sweep, because records may wait for what has ended.
@@ -41,8 +44,9 @@ public struct LaneSweep: Sendable {
     /// True if a sweep must begin now. Then it counts as begun.
     public mutating func isDue(now: MonotonicTime) -> Bool {
         guard let due, due <= now else { return false }
-        self.due = nil
+        rounds -= 1
         earliest = now + Self.interval
+        self.due = rounds > 0 ? earliest : nil
         return true
     }
 
