@@ -17,7 +17,7 @@ extension WorkerLoop {
     func hold(of flight: Flight) -> OrderRecord? {
         guard controlTopic.orders.slowsRequests else { return nil }
         let (hub, lane) = (flight.spread == nil ? ports[flight.port].name : nil, flight.lane.name)
-        return lend(&flight.request) { controlTopic.orders.hold(of: $0, hub: hub, lane: lane, now: wallClock) }
+        return lend(&flight.request) { controlTopic.orders.hold(of: $0, hub: hub, lane: lane, now: orderTime) }
     }
 
     /// Puts a request that starts where it waits for the end of a hold that concerns it. One that has expired goes on to its end.
@@ -41,7 +41,7 @@ extension WorkerLoop {
     /// Obeys the orders that stand now.
     func ordersChanged() {
         cancelWaiting()
-        guard controlTopic.orders.mayHaveWaiting(now: wallClock, isRestart: false) else { return }
+        guard controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: false) else { return }
         delayedPartitions.sweep.request(now: now)
         scheduler.hurry { $0.delayed != nil }
     }
@@ -52,7 +52,7 @@ extension WorkerLoop {
         if !delayedPartitions.sweep.isConsidered, !partitions.isEmpty, controlTopic.allowsRequests {
             let isRestart = now - facts.startedAt < LaneSweep.youth
             delayedPartitions.sweep.consider(
-                isNeeded: controlTopic.orders.mayHaveWaiting(now: wallClock, isRestart: isRestart), now: now)
+                isNeeded: controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: isRestart), now: now)
         }
         guard delayedPartitions.sweep.isDue(now: now) else { return }
         for slot in delayedPartitions.slots {
