@@ -67,6 +67,8 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case outcomesUnavailable = "outcomes_unavailable"
     /// A request was cancelled, or cancellations cannot be read.
     case requestCancelled = "request_cancelled"
+    /// Somebody held, limited or cancelled requests, or released an order. The line says who, which and why.
+    case orderGiven = "order_given"
     /// The hub asked to wait.
     case hubThrottled = "hub_throttled"
     /// The hub does not accept the key.
