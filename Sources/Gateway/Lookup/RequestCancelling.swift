@@ -97,9 +97,8 @@ extension APIProblem {
     static let notYourRequest = APIProblem(
         403, code: .forbiddenScope,
         detail:
-            "It was published by another source or tenant than the key's, and a key without the scope operate cancels the requests of its own. "
-            + "`pushfan cancel ID` cancels any."
-    )
+            "It was published by another source or tenant than the key's. A key with the scope operate cancels those of others, "
+            + "and so does `pushfan cancel ID`.")
 
     /// 504: the cancellation may be written. Cancelling twice is the same as once.
     static let perhapsCancelled = APIProblem(

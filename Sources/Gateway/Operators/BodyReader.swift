@@ -97,7 +97,7 @@ struct BodyReader {
         return nil
     }
 
-    /// True or false; false where there is none.
+    /// True or false, and false where there is none.
     mutating func flag(_ name: String) -> Bool {
         guard let node = members.first(where: { $0.name == name })?.node else { return false }
         let kind = document.kind(of: node)

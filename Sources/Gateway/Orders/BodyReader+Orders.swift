@@ -79,7 +79,9 @@ extension BodyReader {
     ///   - name: The member with the moment.
     ///   - other: The member with seconds.
     ///   - seconds: The range of seconds.
+    ///   - now: The present moment.
     ///   - sign: 1 for what is to come, -1 for what has been.
+    /// - Returns: The moment, nil where there is none or a fault.
     mutating func moment(
         _ name: String, or other: String, in seconds: ClosedRange<Int64>, from now: Timestamp, sign: Int64
     ) -> Timestamp? {
@@ -124,7 +126,8 @@ extension OrderRecord {
         let until = body.moment("until", or: "for_seconds", in: 1...Self.longest / 1000, from: now, sign: 1)
         try body.check()
         try self.init(
-            word == .hold ? .hold : .limit(callsPerSecond: Int(rate ?? 1)), scope, reason: reason, of: call, at: now, until: until
+            word == .hold ? .hold : .limit(callsPerSecond: Int(rate ?? 1)), on: scope, reason: reason, of: call, at: now,
+            until: until
         )
     }
 
@@ -142,7 +145,7 @@ extension OrderRecord {
         let since = body.moment("since", or: "since_seconds", in: 1...longestPast, from: now, sign: -1)
         try body.check()
         let order = try OrderRecord(
-            .cancel(publishedFrom: since), scope, reason: reason ?? "dry run", of: call, at: now, until: nil)
+            .cancel(publishedFrom: since), on: scope, reason: reason ?? "dry run", of: call, at: now, until: nil)
         return (order, isTrial)
     }
 
@@ -151,7 +154,7 @@ extension OrderRecord {
 
     /// An order of a key. One with a tenant concerns that tenant's requests alone.
     private init(
-        _ kind: Kind, _ scope: OrderScope?, reason: String?, of call: OperatorCall, at now: Timestamp, until: Timestamp?
+        _ kind: Kind, on scope: OrderScope?, reason: String?, of call: OperatorCall, at now: Timestamp, until: Timestamp?
     ) throws(APIProblem) {
         guard var scope, let reason else { throw .failed }
         if let tenant = call.publisher.tenant {

@@ -116,11 +116,11 @@ struct OrderDesk: Sendable {
                 }
                 switch delivery {
                 case .persisted:
-                    note(order, "an order was given")
+                    note(order, as: "an order was given")
                     then()
                 case .notPersisted(let error): call.refuse(refusal(error))
                 case .possiblyPersisted:
-                    note(order, "an order may have been given")
+                    note(order, as: "an order may have been given")
                     call.refuse(order.release == nil ? .perhapsGiven : .perhapsReleased)
                 }
             }
@@ -133,7 +133,7 @@ struct OrderDesk: Sendable {
     private func refusal(_ error: KafkaError) -> APIProblem { .notTaken(error, in: topic, retryAfter: 1000, of: .order) }
 
     /// Says in the log who has given or released which order, and why.
-    private func note(_ order: OrderRecord, _ words: StaticString) {
+    private func note(_ order: OrderRecord, as words: StaticString) {
         let (author, reason) = order.release.map { ($0.author, $0.reason ?? order.reason) } ?? (order.author, order.reason)
         let deed = order.release == nil ? order.word : "release of \(order.word)"
         log.info(

@@ -67,7 +67,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case outcomesUnavailable = "outcomes_unavailable"
     /// A request was cancelled, or cancellations cannot be read.
     case requestCancelled = "request_cancelled"
-    /// Somebody held, limited or cancelled requests, or released an order. The line says who, which and why.
+    /// Requests were held, limited or cancelled, or an order was released. The line says who, which and why.
     case orderGiven = "order_given"
     /// The hub asked to wait.
     case hubThrottled = "hub_throttled"
