@@ -1,3 +1,4 @@
+import Delivery
 import HTTPServing
 import Jobs
 import Kafka
