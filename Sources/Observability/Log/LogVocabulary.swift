@@ -69,6 +69,8 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case requestCancelled = "request_cancelled"
     /// An order is not obeyed, or the clock by which orders end has jumped.
     case ordersDoubtful = "orders_doubtful"
+    /// Requests were held, limited or cancelled, or an order was released. The line says who, which and why.
+    case orderGiven = "order_given"
     /// The hub asked to wait.
     case hubThrottled = "hub_throttled"
     /// The hub does not accept the key.
