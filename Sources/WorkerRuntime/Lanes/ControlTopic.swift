@@ -18,6 +18,10 @@ enum ControlEnd: Sendable, Equatable {
 struct ControlTopic {
     /// The cancellations that were read and are not expired.
     private(set) var cancellations = Cancellations()
+    /// The orders that were read.
+    private(set) var orders = Orders()
+    /// The number of orders that cancel by which what waits was looked through.
+    private var sweptCount = 0
     /// Its slot in the reader, or nil when it is not read.
     private(set) var slot: Int?
     /// The next offset to read, or nil before the first record.
@@ -141,6 +145,12 @@ struct ControlTopic {
             (end == .unknown ? "no leader of the control topic \(topic) answers" : "the control topic \(topic) cannot be read")
                 + "; requests go on, and cancellations are not seen"
         }
+    }
+
+    /// True if an order that cancels has come since the last call.
+    mutating func takeNewCancellations() -> Bool {
+        defer { sweptCount = orders.cancellationCount }
+        return orders.cancellationCount != sweptCount
     }
 
     private func hasReached(_ offset: Int64) -> Bool {
