@@ -1,3 +1,4 @@
+import Delivery
 import Jobs
 import PushModel
 import ResultQuery
