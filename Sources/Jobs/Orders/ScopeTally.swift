@@ -166,7 +166,9 @@ extension ScopeTally {
         return scope.labels.allSatisfy { label in
             var isThere = false
             result.forEachMember(of: labels) { name, value in
-                if result.isEqual(name, to: label.name), result.isEqual(result.text(of: value), to: label.value) { isThere = true }
+                if result.isEqual(name, to: label.name), result.isEqual(result.text(of: value), to: label.value) {
+                    isThere = true
+                }
             }
             return isThere
         }

@@ -19,7 +19,8 @@ struct ScopeCancellation {
         let reason = try OrderTerms.reason(arguments)
         guard reason != nil || arguments.has("dry-run") else {
             throw .usage(
-                "--reason is missing", hint: "say why, such as --reason 'wrong text', or --dry-run to count what it would concern")
+                "--reason is missing", hint: "say why, such as --reason 'wrong text', or --dry-run to count what it would concern"
+            )
         }
         from = try Self.from(arguments, now: now)
         timeout = try arguments.duration("timeout") ?? .seconds(30)
@@ -35,7 +36,8 @@ struct ScopeCancellation {
     private static func from(_ arguments: Arguments, now: Timestamp) throws(CommandFailure) -> Timestamp? {
         guard let text = arguments.value("since") else { return nil }
         guard let moment = TimeWords.moment(text, now: now.milliseconds, isPast: true), moment <= now else {
-            throw .usage("--since: \(Sanitised.quoted(text)) is no time that has passed; expected one such as 10m or 2026-11-21T17:00Z")
+            throw .usage(
+                "--since: \(Sanitised.quoted(text)) is no time that has passed; expected one such as 10m or 2026-11-21T17:00Z")
         }
         return moment
     }
@@ -51,7 +53,8 @@ struct ScopeCancellation {
             try write(counts, isWritten: false)
             throw CommandFailure(
                 .nothingMatched, "nothing of it waits, runs or is delayed, so there is nothing to cancel",
-                hint: counts.sent > 0 ? "what was sent stays sent" : "`pushfan results list` shows labels and sources as they are written")
+                hint: counts.sent > 0
+                    ? "what was sent stays sent" : "`pushfan results list` shows labels and sources as they are written")
         }
         if invocation.arguments.has("dry-run") {
             try write(counts, isWritten: false)
@@ -63,7 +66,8 @@ struct ScopeCancellation {
         try invocation.streams.flush()
         invocation.streams.note(
             "\(order.id) \(order.sentence), published until \(order.since.text): \(Counted.text(counts.waiting + counts.delayed, "request", "requests")) "
-                + "can still be ended; what was begun, \(counts.running) at most, is not undone, and its further attempts are not made")
+                + "can still be ended; what was begun, \(counts.running) at most, is not undone, and its further attempts are not made"
+        )
         // Of no use to who may not read reports.
         let topic = context.topics.control
         if let note = (try? context.fleet())??.cancellationNote(topic: topic, at: Deadline.milliseconds()) {
@@ -110,7 +114,8 @@ struct ScopeCancellation {
                 return .done
             }
             guard !end.hasPassed, !context.isCancelled() else {
-                invocation.streams.note("not ended in time: \(counts.text); what is delayed ends when it is looked at, after an hour at most")
+                invocation.streams.note(
+                    "not ended in time: \(counts.text); what is delayed ends when it is looked at, after an hour at most")
                 return Interruption.isRequested ? .interrupted : .temporary
             }
             Pause.sleep(.milliseconds(500))
