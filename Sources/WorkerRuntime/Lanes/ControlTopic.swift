@@ -41,6 +41,8 @@ struct ControlTopic {
     private(set) var orders = Orders()
     /// Those that are not obeyed.
     var refusedOrders = RefusedOrders()
+    /// The number of orders that cancel by which what waits was looked through.
+    private var sweptCount = 0
     /// Its slot in the reader, or nil when it is not read.
     private(set) var slot: Int?
     /// The next offset to read, or nil before the first record.
@@ -204,6 +206,12 @@ extension ControlTopic {
         if slot != nil && gate.hasReachedEnd { knownUntil = wall }
         let jump = clock.advance(wall: wall, monotonic: now, hasOrders: orders.slowsRequests)
         return (orders.removeEnded(now: time(wall: wall, now: now)), jump)
+    }
+
+    /// True if an order that cancels has come since the last call.
+    mutating func takeNewCancellations() -> Bool {
+        defer { sweptCount = orders.cancellationCount }
+        return orders.cancellationCount != sweptCount
     }
 
     /// The problem with the topic of this name, or nil if there is none, or not for long.

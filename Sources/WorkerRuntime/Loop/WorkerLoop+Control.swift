@@ -92,8 +92,13 @@ extension WorkerLoop {
                 cancel(flight, by: cancellation)
             }
         }
-        for slot in delayedPartitions.slots where partitions[slot].unread != nil { delayedPartitions.group.mark(slot) }
-        hurryCancelledKeys()
+        let isOrdered = controlTopic.takeNewCancellations()
+        for slot in delayedPartitions.slots where partitions[slot].unread != nil {
+            // Only its record says if an order concerns it.
+            if isOrdered { partitions[slot].unread?.isWanted = true }
+            delayedPartitions.group.mark(slot)
+        }
+        hurryCancelledKeys(isOrdered: isOrdered)
     }
 
     /// Once a second: forgets what has expired, and says what is amiss.
