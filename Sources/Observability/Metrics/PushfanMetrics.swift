@@ -52,6 +52,15 @@ public struct PushfanMetrics: Sendable {
     /// Requests that wait for a hub that settings do not have, by the name that they give. A few names are kept, the rest are `other`.
     /// One without a request has no series.
     public let unknownHubWaiting: Family<Gauge, 1>
+    /// The age of the oldest order that stands, by kind (`hold`, `limit`). A kind of which none stands has no series.
+    public let holdAge: Family<Gauge, 1>
+    /// Requests that this worker has put to wait by an order that stands, by its id and kind. An order that has ended has no series.
+    public let heldWaiting: Family<Gauge, 2>
+    /// The time until the first request expires of those that this worker has put to wait by an order that stands, by kind: to a minute, and
+    /// never too long. It has no series where none expires before the order's end.
+    public let holdExpiring: Family<Gauge, 1>
+    /// Requests that expired while a hold concerned them, by hub.
+    public let expiredOnHold: Family<Counter, 1>
     /// Requests put into a delay lane, by lane (`10s`, `1m`, `10m`, `1h`), or held for an ordering key (`held`). One that waits for long
     /// counts in several.
     public let delayed: Family<Counter, 1>
@@ -140,6 +149,14 @@ public struct PushfanMetrics: Sendable {
         retryQueue = registry.gauges("retry_queue_records", help: "Requests that wait for a retry.", labels: ["hub"])
         unknownHubWaiting = registry.gauges(
             "unknown_hub_waiting", help: "Requests that wait for a hub that the settings do not have.", labels: ["hub"])
+        holdAge = registry.gauges(
+            "hold_age_seconds", help: "Age of the oldest hold, or ordered limit, that stands.", labels: ["kind"])
+        heldWaiting = registry.gauges(
+            "held_waiting", help: "Requests put to wait by an order that stands.", labels: ["order", "kind"])
+        holdExpiring = registry.gauges(
+            "hold_expiring_seconds", help: "Time until the first request expires that waits by an order.", labels: ["kind"])
+        expiredOnHold = registry.counters(
+            "expired_on_hold_total", help: "Requests that expired while a hold concerned them.", labels: ["hub"])
         delayed = registry.counters("delayed_total", help: "Requests put into a delay lane, or held.", labels: ["lane"])
         outcomePolls = registry.counters(
             "outcome_polls_total", help: "Polls for the outcome of a call.", labels: ["hub", "code"])

@@ -23,7 +23,17 @@ extension WorkerLoop {
     /// Puts a request that starts where it waits for the end of a hold that concerns it. One that has expired goes on to its end.
     func checkHold(of flight: Flight) -> StartFacts {
         guard let order = hold(of: flight), !isExpired(flight) else { return .isHoldChecked }
-        return delay(flight, until: order.until) ? .isGone : .isHoldChecked
+        return delay(flight, by: order) ? .isGone : .isHoldChecked
+    }
+
+    /// Puts a request where it waits for the end of a hold, and counts it unless it waited there for the same.
+    private func delay(_ flight: Flight, by order: OrderRecord) -> Bool {
+        let (due, expiry) = (flight.due, flight.request.expiresAt)
+        guard delay(flight, until: order.until) else { return false }
+        if due != DelayPolicy.moment(until: order.until, expiresAt: expiry) {
+            facts.held.note(order.id, expiresAt: expiry, now: wallClock)
+        }
+        return true
     }
 
     /// Has a call wait whose turn has come although a hold concerns its request: with the others of it in a lane, or else here.
@@ -33,13 +43,14 @@ extension WorkerLoop {
         guard let order = hold(of: flight) else { return false }
         wait(flight, call: index, until: now + Self.heldStep)
         if flight.isActive, mode == .running, flight.cancellation == nil, flight.onlyWaits {
-            _ = delay(flight, until: order.until)
+            _ = delay(flight, by: order)
         }
         return true
     }
 
     /// Obeys the orders that stand now.
     func ordersChanged() {
+        facts.held.keep(controlTopic.orders.all)
         cancelWaiting()
         guard controlTopic.orders.mayHaveWaiting(now: orderTime, isRestart: false) else { return }
         delayedPartitions.sweep.request(now: now)

@@ -84,6 +84,9 @@ final class WorkerMetrics {
     /// Shows how many requests wait for hubs that settings do not have.
     func wait(forUnknown hubs: [UnroutedWaits.Count]) { gauges.unknownHubs.set(hubs, loop: loop) }
 
+    /// Shows the orders that stand, and what this loop has put to wait by them. To be called once a second.
+    func wait(by orders: [HeldCounts.Count], at now: Timestamp) { gauges.orders.set(orders, loop: loop, at: now) }
+
     /// Counts the records that are read from a topic.
     func consumed(from topic: String) -> Counter { metrics.recordsConsumed.series([topic]) }
 
