@@ -1,6 +1,7 @@
 import Delivery
 import EventLoop
 import Kafka
+import PushModel
 import Testing
 
 @testable import Jobs

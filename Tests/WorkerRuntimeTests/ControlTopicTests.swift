@@ -27,8 +27,8 @@ import Testing
     private static func take(
         _ order: OrderRecord, key: [UInt8]? = nil, at offset: Int64, wall: Timestamp = now, into topic: inout ControlTopic
     ) -> ControlTopic.News {
-        topic.take(
-            key: (key ?? order.key).span, value: order.value.span, at: offset, moment: order.since, wall: wall, now: 0)
+        let (key, value) = (key ?? order.key, order.value)
+        return topic.take(key: key.span, value: value.span, at: offset, moment: order.since, wall: wall, now: 0)
     }
 
     /// A hold of a hub that begins now.

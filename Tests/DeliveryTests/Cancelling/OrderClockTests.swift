@@ -33,9 +33,12 @@ struct OrderClockTests {
     }
 
     /// The error of the machine's clock from then on, and the part of it that orders see.
-    @Test(arguments: [
-        (hour, 0), (-hour, 0), (-10 * 24 * hour, 0), (60_000, 0), (5_001, 0), (5_000, 5_000), (-5_000, -5_000), (40, 40), (0, 0),
-    ]) func aStepOfMoreThanSecondsIsNotFollowedWhileAnOrderStands(_ error: Int64, _ seen: Int64) {
+    @Test(
+        arguments: [
+            (hour, 0), (-hour, 0), (-10 * 24 * hour, 0), (60_000, 0), (5_001, 0), (5_000, 5_000), (-5_000, -5_000), (40, 40),
+            (0, 0),
+        ] as [(Int64, Int64)]) func aStepOfMoreThanSecondsIsNotFollowedWhileAnOrderStands(_ error: Int64, _ seen: Int64)
+    {
         var machine = Machine()
         var clock = Self.running(hasOrders: true, &machine)
         machine.error = error
@@ -72,7 +75,9 @@ struct OrderClockTests {
     }
 
     /// How far the time of a record that was just written is from that of the machine, whose clock is an hour ahead of before.
-    @Test(arguments: [(0, true), (-30_000, true), (30_000, true), (-30_001, false), (-hour, false), (24 * hour, false)])
+    @Test(
+        arguments: [(0, true), (-30_000, true), (30_000, true), (-30_001, false), (-hour, false), (24 * hour, false)]
+            as [(Int64, Bool)])
     func aJumpIsBelievedOnceAWriterHasTheSameTime(_ difference: Int64, _ isBelieved: Bool) {
         var machine = Machine()
         var clock = Self.running(hasOrders: true, &machine)
