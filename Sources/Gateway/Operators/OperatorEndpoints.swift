@@ -56,6 +56,8 @@ final class OperatorEndpoints: Sendable {
             note: { [log = services.log] note in note.write(to: log) })
         // Twelve threads may read at once.
         context.readAhead = 20 << 20
+        context.group = configuration.groupID
+        context.hubNames = HubNames(configuration.worker.routes, names: configuration.worker.hubs.map(\.name))
         let note: @Sendable (APIProblem) -> Void = { [log = services.log] problem in
             guard let cause = problem.cause else { return }
             log.warning(.kafkaError, "a call could not be carried out", [.reason: .string(cause)])
