@@ -344,4 +344,16 @@ private final class OrderStage: Sendable {
         #expect(!text(isShort: false).contains(#""kind":"cancel""#) && !text(isShort: false).contains("omitted"))
         #expect(text(isShort: true).contains(#""orders_omitted":"#) && text(isShort: true).utf8.count < 9000)
     }
+
+    @Test func anEventOfTheFleetHasTheOrdersThatStand() {
+        let stage = OrderStage()
+        let id = stage.hold(#"{"hub":"north"}"#)
+        func event() -> String {
+            let event = FleetEvent(members: [], work: RecentWork(), addOrders: { stage.desk.add(to: &$0, isShort: true) })
+            return String(decoding: event.json(at: 0), as: UTF8.self)
+        }
+        #expect(event().contains(#""orders":[{"id":"\#(id)","kind":"hold""#))
+        _ = stage.ask(.release(id: id))
+        #expect(event().contains(#""orders":[]"#))
+    }
 }

@@ -69,7 +69,7 @@ extension APIOperation {
                 summary: "It is released.",
                 content: Content(
                     schema: order,
-                    example: exampleHold.adding([
+                    example: exampleOrder.adding([
                         "released": ["by": "key k1", "at": "2026-11-21T17:04:00.000Z"], "state": "released", "seconds_left": 0,
                     ])))
         ],
@@ -137,10 +137,11 @@ extension APIOperation {
             ("text", JSONSchema.text()), ("seconds_left", JSONSchema.count),
         ], required: ["id", "kind", "scope", "reason", "by", "since", "until", "state", "text", "seconds_left"], isOpen: true)
 
-    private static let exampleHold: JSONTree = [
+    private static let exampleHold = exampleOrder.adding(["state": "standing", "seconds_left": 600])
+
+    private static let exampleOrder: JSONTree = [
         "id": "h-7kq2m9xw4rtd8vnp", "kind": "hold", "scope": ["tenant": "acme"], "reason": "floods the hub", "by": "key k1",
-        "since": "2026-11-21T17:00:00.000Z", "until": "2026-11-21T17:10:00.000Z", "state": "standing", "text": "tenant:acme",
-        "seconds_left": 600,
+        "since": "2026-11-21T17:00:00.000Z", "until": "2026-11-21T17:10:00.000Z", "text": "tenant:acme",
     ]
 
     private static let exampleCancellation: JSONTree = [

@@ -118,7 +118,7 @@ extension OrderRecord {
         let rate = body.integer("calls_per_second", in: 0...Int64(Self.limits.upperBound))
         switch (word, rate) {
         case (.hold, .some): body.fault("calls_per_second", "It is for a limit: kind is hold.")
-        case (.limit, nil): body.fault("calls_per_second", "A limit must have it.")
+        case (.limit, nil) where !body.has("calls_per_second"): body.fault("calls_per_second", "A limit must have it.")
         case (.limit, 0): body.fault("calls_per_second", "No calls at all are a hold: use kind hold.")
         default: break
         }

@@ -1,8 +1,7 @@
 import Delivery
-import HubREST
 import Intake
+import Jobs
 import Kafka
-import Publishing
 import PushModel
 import ResultQuery
 
@@ -10,18 +9,18 @@ import ResultQuery
 struct HeldRequests: Sendable {
     /// The orders at this moment, nil while they are not known.
     var orders: @Sendable () -> Orders? = { nil }
-    /// The names of the workers' hubs by their numbers, and the ways to them, nil where they are not known.
-    var sketch: (routes: HubRoutes, names: [String?])?
-    /// The topics of the lanes.
-    var topics: RequestTopics?
+    /// The names of the hubs that requests go to, nil where they are not known.
+    var hubs: HubNames?
+    /// The names of topics, which say the lanes.
+    var topics = Topics()
 
     init() {}
 
     /// Those of a gateway with these settings.
     init(_ configuration: GatewayConfiguration, orders: @escaping @Sendable () -> Orders?) {
         self.orders = orders
-        sketch = (configuration.worker.routes, configuration.worker.hubs.map(\.name))
-        topics = configuration.requestTopics
+        hubs = HubNames(configuration.worker.routes, names: configuration.worker.hubs.map(\.name))
+        topics = configuration.topics
     }
 
     /// True if some hold may have concerned a request, so that its record is worth reading.
@@ -37,28 +36,9 @@ struct HeldRequests: Sendable {
         var request = PushRequest()
         guard request.read(record, at: place), request.document.isEqual(request.id, to: published.id) else { return [] }
         return orders.heldSpans(
-            of: request, hub: hub(of: request), lane: lane(of: place.record.partition.topic), published: published.acceptedAt,
+            of: request, hub: hubs?.name(of: request), lane: topics.lane(of: place.record.partition.topic)?.name ?? "",
+            published: published.acceptedAt,
             final: published.isFinal ? published.ending?.finishedAt : nil)
-    }
-
-    /// The hub that workers call for a request, as this gateway's settings say, else the one that it names.
-    private func hub(of request: borrowing PushRequest) -> String? {
-        let tenant = request.tenant.map { TenantID(request.document.string($0)) } ?? .none
-        if let sketch, case .hub(let number)? = try? sketch.routes.route(of: request, tenant: tenant),
-            sketch.names.indices.contains(number), let name = sketch.names[number]
-        {
-            return name
-        }
-        return request.hub.map { request.document.string($0) }
-    }
-
-    private func lane(of topic: String) -> String {
-        switch topic {
-        case topics?.high: "high"
-        case topics?.normal: "normal"
-        case topics?.bulk: "bulk"
-        default: "own"
-        }
     }
 }
 

@@ -67,7 +67,7 @@ struct OrderDesk: Sendable {
                 counting(order, call) { counts in
                     var json = JSONObject()
                     json.add("order", raw: OrderList.json(order, at: now))
-                    json.add("counts", raw: ((try? counts.get()) ?? ScopeCounts()).json)
+                    json.add("counts", raw: ((try? counts.get()) ?? ScopeCounts(isComplete: false)).json)
                     call.answer(APIAnswer(status: 202, json: json.bytes, headers: ["Cache-Control": "no-store"]))
                 }
             }

@@ -1,6 +1,6 @@
 import Delivery
 package import HubREST
-import PushModel
+package import PushModel
 
 /// The names of the hubs that requests go to, by settings.
 package struct HubNames: Sendable {
@@ -15,7 +15,7 @@ package struct HubNames: Sendable {
     }
 
     /// The hub that a request goes to, as far as it is known. Of one whose hub is not known here that is the name in it.
-    func name(of request: borrowing PushRequest) -> String? {
+    package func name(of request: borrowing PushRequest) -> String? {
         let tenant = request.tenant.map { TenantID(request.document.span($0)) } ?? .none
         let named = request.hub.map { request.document.string($0) }
         switch try? routes.route(of: request, tenant: tenant) {
