@@ -67,14 +67,14 @@ import Testing
         #expect(try broker.read("push.control.v1", count: 1).isEmpty)
     }
 
-    @Test func anIdThatNobodyHasPublishedIsSaidSo() throws {
+    @Test func anIdThatWasNeverPublishedIsSaidSo() throws {
         let broker = try Self.broker(["a"])
         let none = broker.harness.run(["cancel", "b", "push.requests.v1:0:17"])
         #expect(none.code == .nothingMatched)
-        #expect(none.messages.contains("nobody has published 'b'") && none.messages.contains("'push.requests.v1:0:17'"))
+        #expect(none.messages.contains("'b' was never published") && none.messages.contains("'push.requests.v1:0:17'"))
         #expect(try broker.read("push.control.v1", count: 1).isEmpty)
         let some = broker.harness.run(["cancel", "b", "a", "push.requests.v1:0:0"])
-        #expect(some.code == .partlyFailed && some.messages.contains("nobody has published 'b'"))
+        #expect(some.code == .partlyFailed && some.messages.contains("'b' was never published"))
         #expect(try broker.read("push.control.v1", count: 3).map(\.key) == ["cancel/a", "cancel/push.requests.v1:0:0"])
     }
 
