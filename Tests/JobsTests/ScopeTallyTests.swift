@@ -41,7 +41,7 @@ import Testing
     private static func read(
         _ tally: inout ScopeTally, _ value: [UInt8], at origin: RecordOrigin, _ reading: FoundRequest.Reading = .unread
     ) {
-        tally.take(value.span, headers: PushModel.RecordHeaders(), at: origin, reading)
+        tally.take(value.span, headers: PushModel.RecordHeaders(), at: origin, reading: reading)
     }
 
     private static func wait(_ tally: inout ScopeTally, _ value: [UInt8], from origin: RecordOrigin) {

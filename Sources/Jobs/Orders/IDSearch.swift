@@ -25,35 +25,35 @@ struct IDMatcher {
     }
 
     /// Notes that a request is known by an id.
-    mutating func found(_ id: String) { missing.remove(id) }
+    mutating func note(_ id: String) { missing.remove(id) }
 
-    /// Takes in that there are records at these offsets of a partition: an id that is a place names one of them.
+    /// Takes in the offsets that a partition has: an id that is a place names one of them.
     mutating func take(_ offsets: Range<Int64>, of partition: TopicPartition) {
         for (place, id) in places
         where place.topic == partition.topic && place.partition == partition.partition && offsets.contains(place.offset) {
-            found(id)
+            note(id)
         }
     }
 
     /// Takes in a record of a lane, or of one that waits behind it.
     mutating func takeRequest(_ value: Span<UInt8>, headers: borrowing PushModel.RecordHeaders, at origin: RecordOrigin) {
         _ = RequestReader(from: .own).read(value, headers: headers, origin: origin, into: &request)
-        found(request.document.string(request.id))
-        if let part = PartReference(of: request) { found(part.parentID) }
+        note(request.document.string(request.id))
+        if let part = PartReference(of: request) { note(part.parentID) }
         let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
-        if let id = places[place] { found(id) }
+        if let id = places[place] { note(id) }
     }
 
     /// Takes in the key of a result: the id of its request.
     mutating func takeResult(key: Span<UInt8>) {
-        for id in missing where key.equals(id) { return found(id) }
+        for id in missing where key.equals(id) { return note(id) }
     }
 
     /// Takes in a record of the topic of parents.
     mutating func takeParent(key: Span<UInt8>, value: Span<UInt8>) {
         guard let (parent, role) = ParentKey.read(key) else { return }
-        for id in missing where parent == ParentKey(fileID: id) { return found(id) }
-        if case .parent = role, let record = ParentRecord(value) { found(record.id) }
+        for id in missing where parent == ParentKey(fileID: id) { return note(id) }
+        if case .parent = role, let record = ParentRecord(value) { note(record.id) }
     }
 }
 

@@ -40,6 +40,8 @@ extension JobContext {
     ///   - scope: The scope. Of a user, results are counted whose requests are kept.
     ///   - from: The first moment of publication, or nil to count all that have not ended, and results of `countedPast`.
     ///   - until: The last moment of publication.
+    /// - Returns: The counts, which say that they are not complete where the time did not suffice.
+    /// - Throws: The brokers cannot be asked, or the job was cancelled.
     package func counts(in scope: OrderScope, from: Timestamp?, until: Timestamp) throws(JobFailure) -> ScopeCounts {
         let end = Deadline(after: timeout)
         var tally = ScopeTally(scope, topics: topics, hubs: hubNames, from: from, until: until)
@@ -66,8 +68,8 @@ private struct ScopeReading {
     func read(into tally: inout ScopeTally) throws(JobFailure) {
         let terms = GroupTerms(kafka: context.kafka, group: context.group, topics: context.topics, start: .safe)
         let positions = Dictionary(grouping: try positions(terms)) { $0.partition.topic }
-        for topic in terms.requests { try readLane(topic, positions[topic] ?? [], into: &tally) }
-        for topic in terms.delays + [terms.held] { try readDelayed(topic, positions[topic] ?? [], into: &tally) }
+        for topic in terms.requests { try readLane(topic, at: positions[topic] ?? [], into: &tally) }
+        for topic in terms.delays + [terms.held] { try readDelayed(topic, at: positions[topic] ?? [], into: &tally) }
         let results = TopicScan(context, topic: context.topics.results)
         guard let reader = try results.openIfThere(.time(since.milliseconds), .end) else { return }
         defer { reader.close() }
@@ -92,7 +94,7 @@ private struct ScopeReading {
     }
 
     private func readLane(
-        _ name: String, _ positions: [GroupPosition], into tally: inout ScopeTally
+        _ name: String, at positions: [GroupPosition], into tally: inout ScopeTally
     ) throws(JobFailure) {
         let topic = TopicScan(context, topic: name)
         var starts = Dictionary(positions.map { ($0.partition.partition, $0.start) }) { first, _ in first }
@@ -116,12 +118,12 @@ private struct ScopeReading {
             let origin = RecordOrigin(
                 topic: name, partition: record.partition, offset: record.offset,
                 timestamp: WaitingReader.moment(record.timestamp ?? 0), isDated: record.timestamp != nil)
-            tally.take(value, headers: Self.headers(record), at: origin, isDone ? .done : isRead ? .read : .unread)
+            tally.take(value, headers: Self.headers(record), at: origin, reading: isDone ? .done : isRead ? .read : .unread)
         }
     }
 
     private func readDelayed(
-        _ name: String, _ positions: [GroupPosition], into tally: inout ScopeTally
+        _ name: String, at positions: [GroupPosition], into tally: inout ScopeTally
     ) throws(JobFailure) {
         guard positions.contains(where: { $0.start < $0.high }) else { return }
         let topic = TopicScan(context, topic: name)

@@ -5,7 +5,7 @@ import ResultQuery
 /// Counts the requests of a scope by the records that there are of them. Without effects.
 ///
 /// Records come in this order: those of lanes, those that wait behind them, and results. So what went on meanwhile is counted where it was
-/// seen last. A large request counts once as a whole, and its parts as soon as they are written; then its own result does not.
+/// seen last. A large request counts once as a whole, and its parts as soon as they are written. Then its own result does not count.
 struct ScopeTally {
     /// The most requests whose places are remembered. With these, 1,000,000, some 50 MB are used.
     static let maximumPlaces = 1_000_000
@@ -60,20 +60,20 @@ struct ScopeTally {
 
     /// Takes in a record of a lane.
     mutating func take(
-        _ value: Span<UInt8>, headers: borrowing PushModel.RecordHeaders, at origin: RecordOrigin, _ reading: FoundRequest.Reading
+        _ value: Span<UInt8>, headers: borrowing PushModel.RecordHeaders, at origin: RecordOrigin, reading: FoundRequest.Reading
     ) {
         guard reading != .done || needsDone, let count = count(value, headers: headers, of: origin) else { return }
         switch reading {
-        case .unread: add(count, as: .waiting, at: place(of: origin.topic, origin.partition, origin.offset))
-        case .read: add(count, as: .running, at: place(of: origin.topic, origin.partition, origin.offset))
-        case .done: add(count, as: .done, at: place(of: origin.topic, origin.partition, origin.offset))
+        case .unread: add(count, as: .waiting, at: place(of: origin.topic, partition: origin.partition, offset: origin.offset))
+        case .read: add(count, as: .running, at: place(of: origin.topic, partition: origin.partition, offset: origin.offset))
+        case .done: add(count, as: .done, at: place(of: origin.topic, partition: origin.partition, offset: origin.offset))
         }
     }
 
     /// Takes in a record of a delay lane, or a held one, by the record that its request was published with.
     mutating func takeDelayed(_ value: Span<UInt8>, headers: borrowing PushModel.RecordHeaders, from origin: RecordOrigin) {
         guard let count = count(value, headers: headers, of: origin) else { return }
-        let place = place(of: origin.topic, origin.partition, origin.offset)
+        let place = place(of: origin.topic, partition: origin.partition, offset: origin.offset)
         if let entry = entries[place] {
             guard entry.standing != .delayed else { return }
             remove(entry)
@@ -92,7 +92,7 @@ struct ScopeTally {
             let offset = result.text("offset", of: node).flatMap({ Int64($0) })
         {
             guard scope.lane == nil || topics.lane(of: topic)?.name == scope.lane else { return }
-            let found = self.place(of: topic, partition, offset)
+            let found = self.place(of: topic, partition: partition, offset: offset)
             (place, entry) = (found, entries[found])
         } else if scope.lane != nil {
             return
@@ -125,9 +125,9 @@ struct ScopeTally {
         return part?.carried(by: request).count ?? 1
     }
 
-    private mutating func place(of topic: String, _ partition: Int32, _ offset: Int64) -> Place {
+    private mutating func place(of topic: String, partition: Int32, offset: Int64) -> Place {
         let number = numbers[topic] ?? Int32(numbers.count)
-        // Results name topics that anybody may have had; these are few.
+        // Results may name any topics. Those of requests are few.
         if numbers.count < 1000 { numbers[topic] = number }
         return Place(topic: number, partition: partition, offset: offset)
     }
@@ -153,7 +153,7 @@ struct ScopeTally {
     }
 }
 
-// What a result says of its request.
+// The scope and a result.
 extension ScopeTally {
     private var isInScope: Bool {
         for (name, wanted): (StaticString, String?) in [("hub", scope.hub), ("tenant", scope.tenant), ("source", scope.source)] {

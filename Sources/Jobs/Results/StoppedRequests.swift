@@ -27,6 +27,7 @@ package struct StoppedRequests: Sendable {
     ///   - request: The request.
     ///   - topic: The topic that it was published to.
     ///   - published: The moment of its publication.
+    /// - Returns: Nil if nothing cancels it.
     package func cancellation(
         of request: borrowing PushRequest, from topic: String, published: Timestamp
     ) -> Cancellations.Cancellation? {

@@ -53,7 +53,7 @@ enum CancelCommand {
         guard arguments.operands.isEmpty else {
             throw .usage("ids and a scope are not cancelled together", hint: "--request ID narrows a scope")
         }
-        return try ScopeCancellation(scope, invocation).run()
+        return try ScopeCancellation(of: scope, by: invocation).run()
     }
 }
 
@@ -69,26 +69,26 @@ enum IDCancellation {
             try context.unknownIDs(among: Set(named.map(\.requestID)))
         }
         let records = unknown.isCertain ? named.filter { !unknown.ids.contains($0.requestID) } : named
-        note(unknown, invocation)
+        report(unknown, to: invocation.streams)
         guard !records.isEmpty else {
             throw CommandFailure(.nothingMatched, "nothing was cancelled", hint: "`pushfan results list` lists the newest")
         }
-        let code = try cancel(records, settings, context, invocation)
+        let code = try cancel(records, by: invocation, settings: settings, context: context)
         return code == .done && records.count < named.count ? .partlyFailed : code
     }
 
-    /// Names the ids that nobody has published, as far as that is known.
-    private static func note(_ unknown: UnknownIDs, _ invocation: Invocation) {
+    /// Names the ids that were never published, as far as that is known.
+    private static func report(_ unknown: UnknownIDs, to streams: Streams) {
         for id in unknown.ids.sorted() {
-            invocation.streams.note(
+            streams.note(
                 unknown.isCertain
-                    ? "nobody has published \(Sanitised.quoted(id))"
+                    ? "\(Sanitised.quoted(id)) was never published"
                     : "it could not be found out in time if \(Sanitised.quoted(id)) was published; it is cancelled if so")
         }
     }
 
     private static func cancel(
-        _ records: [CancelRecord], _ settings: Settings, _ context: JobContext, _ invocation: Invocation
+        _ records: [CancelRecord], by invocation: Invocation, settings: Settings, context: JobContext
     ) throws(CommandFailure) -> ExitCode {
         let name = context.topics.control
         let (producer, topics) = try invocation.perform(settings) { () throws(JobFailure) in try context.writer(to: [name]) }

@@ -13,7 +13,7 @@ struct ScopeCancellation {
     private let invocation: Invocation
 
     /// A cancellation as flags name it. A usage failure says what is missing.
-    init(_ scope: OrderScope, _ invocation: Invocation) throws(CommandFailure) {
+    init(of scope: OrderScope, by invocation: Invocation) throws(CommandFailure) {
         let arguments = invocation.arguments
         let now = Timestamp(milliseconds: invocation.surroundings.now())
         let reason = try OrderTerms.reason(arguments)
@@ -47,7 +47,7 @@ struct ScopeCancellation {
         let settings = try invocation.settings()
         Interruption.catchSignals()
         let context = invocation.jobContext(settings, timeout: timeout)
-        let counts = try counts(settings, context)
+        let counts = try counts(by: context, settings: settings)
         invocation.streams.note("\(Sanitised.line(order.scope.text)): \(counts.text)")
         guard counts.open > 0 || !counts.isComplete else {
             try write(counts, isWritten: false)
@@ -73,10 +73,10 @@ struct ScopeCancellation {
         if let note = (try? context.fleet())??.cancellationNote(topic: topic, at: Deadline.milliseconds()) {
             invocation.streams.note(note)
         }
-        return invocation.arguments.has("wait") ? try wait(settings, context) : .done
+        return invocation.arguments.has("wait") ? try wait(by: context, settings: settings) : .done
     }
 
-    private func counts(_ settings: Settings, _ context: JobContext) throws(CommandFailure) -> ScopeCounts {
+    private func counts(by context: JobContext, settings: Settings) throws(CommandFailure) -> ScopeCounts {
         try invocation.perform(settings) { () throws(JobFailure) in
             try context.counts(in: order.scope, from: from, until: order.since)
         }
@@ -105,10 +105,10 @@ struct ScopeCancellation {
     }
 
     /// Waits until nothing in the scope is left to end.
-    private func wait(_ settings: Settings, _ context: JobContext) throws(CommandFailure) -> ExitCode {
+    private func wait(by context: JobContext, settings: Settings) throws(CommandFailure) -> ExitCode {
         let end = Deadline(after: timeout)
         while true {
-            let counts = try counts(settings, context)
+            let counts = try counts(by: context, settings: settings)
             if counts.open == 0 {
                 invocation.streams.note("nothing of it waits any more: \(counts.text)")
                 return .done
