@@ -9,6 +9,10 @@ struct ResultStory {
     let traits: Streams.Traits
     /// Each call is shown as well.
     var isWide = false
+    /// The times for which holds concerned the request.
+    var held: [HeldSpan] = []
+    /// The present moment.
+    var now = Timestamp.past
     private static let shownParts = 10
 
     /// Several lines, the last without its end.
@@ -50,7 +54,7 @@ struct ResultStory {
         }
         if let whole = telling.whole { lines.append("part of  \(Sanitised.line(whole))") }
         if let origin = telling.origin { lines.append("repeats  \(Sanitised.line(origin))") }
-        return lines
+        return lines + held.map { "held     \(Sanitised.line($0.text(at: now)))" }
     }
 }
 

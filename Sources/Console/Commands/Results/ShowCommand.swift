@@ -2,6 +2,7 @@ import Jobs
 import Kafka
 import Publishing
 import PushModel
+import Replay
 import ResultQuery
 
 /// `pushfan results show`.
@@ -27,11 +28,18 @@ enum ShowCommand {
             }
             let context = invocation.jobContext(settings, timeout: timeout)
             var search = WhereaboutsSearch(for: id, in: settings.groupTerms, context: context)
-            try write(invocation.perform(settings) { () throws(JobFailure) in try search.run() }, invocation)
+            let report = try invocation.perform(settings) { () throws(JobFailure) in try search.run() }
+            try write(report, invocation)
+            if invocation.arguments.format().isForPeople, let origin = report.whereabouts.origin {
+                let place = RecordPlace(topic: origin.topic, partition: origin.partition, offset: origin.offset)
+                for span in held(id, at: place, hub: nil, final: nil, context, invocation) {
+                    try invocation.streams.out("held " + Sanitised.line(span.text(at: Timestamp(milliseconds: context.now()))))
+                }
+            }
             throw CommandFailure(
                 .nothingMatched, "there is no result for \(Sanitised.quoted(id)) yet", hint: "--wait waits for one")
         }
-        try write(life, latest, invocation)
+        try write(life, latest, invocation, invocation.jobContext(settings, timeout: timeout))
         guard isWaiting, life.final == nil else { return .done }
         throw CommandFailure(.temporary, "the final result has not come in time")
     }
@@ -60,13 +68,31 @@ enum ShowCommand {
         }
     }
 
+    /// The times for which holds concerned a request. None where they cannot be read, which few users may.
+    private static func held(
+        _ id: String, at place: RecordPlace?, hub: String?, final: Timestamp?, _ context: JobContext, _ invocation: Invocation
+    ) -> [HeldSpan] {
+        guard let place else { return [] }
+        do throws(JobFailure) {
+            return try context.heldSpans(ofRequest: id, at: place, hub: hub, final: final)
+        } catch {
+            let failure = CommandFailure(error, brokers: context.kafka.bootstrapServers)
+            invocation.streams.note("not asked: which holds concerned it: \(failure.message)")
+            return []
+        }
+    }
+
     private static func write(
-        _ life: RequestLife, _ latest: ResultRecord, _ invocation: Invocation
+        _ life: RequestLife, _ latest: ResultRecord, _ invocation: Invocation, _ context: JobContext
     ) throws(CommandFailure) {
         let format = invocation.arguments.format()
         switch format {
         case .table, .wide:
-            let story = ResultStory(life: life, traits: invocation.streams.traits, isWide: format == .wide)
+            var story = ResultStory(life: life, traits: invocation.streams.traits, isWide: format == .wide)
+            story.now = Timestamp(milliseconds: context.now())
+            story.held = held(
+                life.id, at: life.place, hub: latest.hub.isEmpty ? nil : latest.hub,
+                final: life.final.map { Timestamp(milliseconds: $0.timestamp) }, context, invocation)
             try invocation.streams.out(story.text)
         case .json: try invocation.streams.out(latest.line + [UInt8(ascii: "\n")])
         case .ndjson, .csv:
