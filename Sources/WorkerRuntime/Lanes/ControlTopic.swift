@@ -18,6 +18,8 @@ enum ControlEnd: Sendable, Equatable {
 struct ControlTopic {
     /// The cancellations that were read and are not expired.
     private(set) var cancellations = Cancellations()
+    /// The orders that were read.
+    private(set) var orders = Orders()
     /// Its slot in the reader, or nil when it is not read.
     private(set) var slot: Int?
     /// The next offset to read, or nil before the first record.

@@ -96,7 +96,7 @@ extension WorkerLoop {
     }
 
     /// Puts a request where it waits if its wait is long, or if it `isLeft`: the partition's next owner must know of its calls.
-    private func delay(_ flight: Flight, until due: Timestamp, isLeft: Bool = false) -> Bool {
+    func delay(_ flight: Flight, until due: Timestamp, isLeft: Bool = false) -> Bool {
         let expiry = flight.request.expiresAt
         let moment = DelayPolicy.moment(until: due, expiresAt: expiry)
         if let key = flight.key { return hold(flight, key: key, until: moment, isLeft: isLeft) }

@@ -29,7 +29,7 @@ extension WorkerLoop {
         }
     }
 
-    private func send(_ flight: Flight, call index: Int, to port: HubPort) {
+    func send(_ flight: Flight, call index: Int, to port: HubPort) {
         if let expiry = flight.request.expiresAt, expiry <= wallClock { return expire(flight, call: index) }
         var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
         let serial: UInt64
@@ -65,6 +65,7 @@ extension WorkerLoop {
         for port in ports where isCommitOverdue || port.limits.waitEnd(now: now) != nil {
             port.ready.removeAll { flights.flight(of: WaitingCall(call: $0, generation: $1), in: .ready) != nil }
         }
+        limited.waiting.removeAll { flights.flight(of: $0, in: .ready) != nil }
     }
 
     /// Takes the answers and failures that connections have for the loop.
