@@ -1,4 +1,6 @@
 import Delivery
+import Foundation
+import HubEmulator
 import PushModel
 import TestSupport
 import Testing
@@ -39,10 +41,10 @@ struct LimitOrderTests {
         try Self.write(Self.order(bench, 1) { $0.tenant = "acme" }, to: bench)
         let worker = try bench.startWorker()
         try bench.publish(
-            all: (0..<30).map { Self.request("acme\($0)", of: "acme") }
+            all: (0..<100).map { Self.request("acme\($0)", of: "acme") }
                 + (0..<100).map { Self.request("other\($0)", of: "other") })
         #expect(eventually { Self.calls(bench, "other") == 100 })
-        #expect(Self.calls(bench, "acme") < 30)
+        #expect(Self.calls(bench, "acme") < 100)
         try worker.stop()
     }
 
@@ -72,17 +74,36 @@ struct LimitOrderTests {
         try worker.stop()
     }
 
-    @Test func whatWaitsForALimitExpiresAndIsCancelledAsElsewhere() throws {
+    @Test func whatWaitsForALimitIsCancelledAtOnce() throws {
         let bench = try Bench(.quickest, partitions: 1)
         try Self.write(Self.order(bench, 1) { $0.tenant = "acme" }, to: bench)
         let worker = try bench.startWorker { $0.topics.delays = [] }
-        try bench.publish(all: (0..<50).map { Self.request("acme\($0)", of: "acme", #","options":{"max_attempts":1}"#) })
+        try bench.publish(all: (0..<50).map { Self.request("acme\($0)", of: "acme") })
         #expect(eventually { Self.calls(bench, "acme") > 0 })
         try bench.cancel((0..<50).map { "acme\($0)" })
-        try bench.results(50)
+        try expectEnds(bench, as: "cancelled", of: 50)
         try worker.stop()
-        let states = try bench.resultsByRequest().values.map { $0["state"] as String? ?? "" }
-        #expect(states.count { $0 == "cancelled" } + Self.calls(bench, "acme") == 50)
-        #expect(states.count { $0 == "cancelled" } > 0)
+    }
+
+    @Test func whatWaitsForALimitExpiresInTime() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        try Self.write(Self.order(bench, 1) { $0.tenant = "acme" }, to: bench)
+        let worker = try bench.startWorker { $0.topics.delays = [] }
+        let expiry = Date(timeIntervalSince1970: Double(bench.clock.millisecondsSince1970) / 1000 + 600)
+        let member = #","expires_at":"\#(expiry.formatted(.iso8601))""#
+        try bench.publish(all: (0..<50).map { Self.request("acme\($0)", of: "acme", member) })
+        #expect(eventually { Self.calls(bench, "acme") > 0 })
+        bench.clock.advance(by: .seconds(601))
+        try expectEnds(bench, as: "expired", of: 50)
+        try worker.stop()
+    }
+
+    /// All requests have their result: those that were called are sent, and the others ended otherwise.
+    private func expectEnds(_ bench: Bench, as state: String, of count: Int) throws {
+        try bench.results(count)
+        let states = try bench.resultsByRequest().values.map { $0["state"] ?? "" }
+        let ended = states.count { $0 == state }
+        #expect(ended > 0 && ended + Self.calls(bench, "acme") == count)
+        #expect(states.count { $0 == "sent" } + ended == count)
     }
 }

@@ -21,7 +21,7 @@ public struct LimitedLine: Hashable, Sendable {
 /// that concerns it at the moment when it begins, none before.
 ///
 /// Those that find no token wait in lines, and the line whose first call came first is served first. A call that needs several tokens comes
-/// to them because one that is there is set aside for it as soon as the others come before the next of its kind. A hub that takes no call
+/// to them because one that is there is kept for it as soon as the others come before the next of its kind. A hub that takes no call
 /// keeps its own lines alone.
 ///
 /// A line is short. What finds no room there is deferred to a moment of its own, one after the other at the rate of the limit, so that as
@@ -55,8 +55,8 @@ public struct OrderLimits<Call> {
     private var arrivals: UInt64 = 0
     /// The lines that this pass has yet to look at, the first of them last.
     private var pass: [LimitedLine] = []
-    /// The tokens that this pass has set aside for calls that need others as well.
-    private var aside: [String: Int] = [:]
+    /// The tokens that this pass keeps for calls that need others as well.
+    private var reserved: [String: Int] = [:]
     private var hasTaken = false
     /// True if a line waits for its hub, of which no moment is known.
     private var awaitsHub = false
@@ -164,7 +164,7 @@ extension OrderLimits {
     ///   - now: The present moment.
     ///   - isWanted: Whether a call is to be made still.
     ///   - mayStart: Whether a line's hub takes a call now.
-    /// - Returns: The call; nil at the end of the round.
+    /// - Returns: The call, or nil at the end of the round.
     public mutating func takeNext(
         now: MonotonicTime, isWanted: (Call) -> Bool, mayStart: (LimitedLine) -> Bool
     ) -> Call? {
@@ -197,7 +197,7 @@ extension OrderLimits {
     }
 
     private mutating func recount() {
-        aside = [:]
+        reserved = [:]
         for order in Array(limits.keys) { limits[order]?.waitingCount = 0 }
         for (line, calls) in lines {
             for order in line.orders { limits[order]?.waitingCount += calls.count }
@@ -206,7 +206,7 @@ extension OrderLimits {
 
     private mutating func beginPass() {
         pass = lines.map { ($0.key, $0.value.first?.arrival ?? 0) }.sorted { $0.1 > $1.1 }.map(\.0)
-        (aside, hasTaken, awaitsHub, nextDue) = ([:], false, false, .never)
+        (reserved, hasTaken, awaitsHub, nextDue) = ([:], false, false, .never)
     }
 
     private mutating func takeFirst(
@@ -227,7 +227,7 @@ extension OrderLimits {
         }
         nextDue = min(nextDue, moment)
         for order in line.orders where token(of: order, now: now) == nil {
-            if let limit = limits[order], moment - now <= limit.interval { aside[order, default: 0] += 1 }
+            if let limit = limits[order], moment - now <= limit.interval { reserved[order, default: 0] += 1 }
         }
         return nil
     }
@@ -238,9 +238,9 @@ extension OrderLimits {
         for order in line.orders { limits[order]?.waitingCount -= 1 }
     }
 
-    /// The moment of a token beside those that are set aside, or nil if one is there.
+    /// The moment of a token beside those that are kept for others, or nil if one is there.
     private mutating func token(of order: String, now: MonotonicTime) -> MonotonicTime? {
-        limits[order]?.bucket.nextCalls(1 + (aside[order] ?? 0), now: now)
+        limits[order]?.bucket.nextCalls(1 + (reserved[order] ?? 0), now: now)
     }
 
     private mutating func takeTokens(of line: LimitedLine) {
