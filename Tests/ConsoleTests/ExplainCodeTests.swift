@@ -43,7 +43,8 @@ import Testing
     /// The closed list of page Results, "Errors", and what outcomes add to it: a code that is added needs an explanation here.
     @Test func theContractsListIsComplete() {
         let contract = [
-            "schema_invalid", "record_too_large", "unknown_hub", "not_configured", "expired_in_queue", "duplicate",
+            "schema_invalid", "record_too_large", "unknown_hub", "not_configured", "expired_in_queue", "expired_on_hold",
+            "duplicate",
             "ordering_key_full", "tag_expression_invalid",
             "tag_limit_exceeded", "payload_too_large", "payload_rejected", "hub_unauthorized", "hub_forbidden", "hub_not_found",
             "hub_quota", "hub_throttled", "hub_unavailable", "hub_timeout", "connect_failed", "tls_failed", "dns_failed",

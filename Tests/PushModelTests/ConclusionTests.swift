@@ -88,6 +88,7 @@ struct ConclusionTests {
             (.permanent, .hubNotFound, "safe"), (.permanent, .responseInvalid, "safe"), (.permanent, .unknownHub, "safe"),
             (.permanent, .devicesRefused, "pointless"), (.payload, .payloadTooLarge, "pointless"),
             (.payload, .tagExpressionInvalid, "pointless"), (.expired, .expiredInQueue, "pointless"),
+            (.expired, .expiredOnHold, "safe"), (.ambiguous, .expiredOnHold, "ambiguous"),
             (.ambiguous, .hubNotFound, "ambiguous"), (.success, nil, "duplicate_risk"),
         ] as [(Outcome, ErrorCode?, String)])
     func aCauseThatCanBeRepairedIsNotPointless(outcome: Outcome, code: ErrorCode?, safety: String) throws {
@@ -116,7 +117,8 @@ struct ConclusionTests {
     @Test(
         arguments: [
             (.schemaInvalid, .rejected, .payload), (.recordTooLarge, .rejected, .payload), (.unknownHub, .rejected, .permanent),
-            (.expiredInQueue, .expired, .expired), (.duplicate, .duplicate, .duplicate), (.cancelled, .cancelled, .cancelled),
+            (.expiredInQueue, .expired, .expired), (.expiredOnHold, .expired, .expired), (.duplicate, .duplicate, .duplicate),
+            (.cancelled, .cancelled, .cancelled),
             (.orderingKeyFull, .rejected, .throttled),
             (.payloadTooLarge, .rejected, .payload), (.tagLimitExceeded, .rejected, .payload),
             (.tagExpressionInvalid, .rejected, .payload), (.payloadRejected, .rejected, .payload),
@@ -170,7 +172,7 @@ struct ConclusionTests {
             #expect(code.outcome != .success)
         }
         // The closed list of the contract, and what telemetry tells.
-        #expect(ErrorCode.allCases.count == 26 + 10)
+        #expect(ErrorCode.allCases.count == 27 + 10)
     }
 
     @Test func textsAreCutBeforeAWholeCharacter() {

@@ -43,6 +43,8 @@ import Testing
         Row(outcomes: ["a word of tomorrow", "transient"], sends: [1], left: [.ambiguous: [0]]),
         Row(outcomes: ["expired", "success"], sends: [], left: [.expired: [0]]),
         Row(outcomes: ["expired", "success"], renewed: true, sends: [0]),
+        Row(outcomes: ["expired:expired_on_hold", "success"], sends: [], left: [.expired: [0]]),
+        Row(outcomes: ["expired:expired_on_hold", "success"], renewed: true, sends: [0]),
         Row(outcomes: ["payload"], ambiguousToo: true, renewed: true, sends: [], left: [.pointless: [0]]),
         Row(outcomes: ["transient", "transient"], replayed: [0], sends: [1], left: [.replayed: [0]]),
         Row(outcomes: ["ambiguous", "transient"], replayed: [0, 1], ambiguousToo: true, sends: [], left: [.replayed: [0, 1]]),

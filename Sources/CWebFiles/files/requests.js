@@ -5,7 +5,7 @@ import {announce, button, clockText, count, duration, el, mark, notice, plural, 
 import {live} from './live.js'
 import {asResult, doubts, go, link, needs, problemNotice, watchNew} from './view.js'
 
-const errors = 'schema_invalid record_too_large unknown_hub not_configured expired_in_queue duplicate ordering_key_full tag_expression_invalid tag_limit_exceeded '
+const errors = 'schema_invalid record_too_large unknown_hub not_configured expired_in_queue expired_on_hold duplicate ordering_key_full tag_expression_invalid tag_limit_exceeded '
   + 'payload_too_large payload_rejected hub_unauthorized hub_forbidden hub_not_found hub_quota hub_throttled hub_unavailable hub_timeout '
   + 'connect_failed tls_failed dns_failed response_invalid circuit_open cancelled worker_shutdown internal devices_refused nothing_counted '
   + 'no_target hub_abandoned hub_canceled hub_state_unknown telemetry_unfinished telemetry_missing telemetry_unanswered telemetry_unavailable'

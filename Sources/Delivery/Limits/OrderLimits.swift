@@ -89,7 +89,8 @@ public struct OrderLimits<Call> {
             var limit = former[order.key] ?? Limit(bucket: TokenBucket(rate: 0, now: now))
             let rate = min(Int64(clamping: order.value), 1_000_000) * 1000
             let part = all > 0 ? rate * Int64(min(owned, all)) / Int64(all) : 0
-            if part != limit.bucket.rate { limit.deferredEnd = .past }
+            // What was deferred may be examined before its time now.
+            limit.deferredEnd = .past
             limit.bucket.setRate(part, now: now)
             limits[order.key] = limit
         }
@@ -127,17 +128,20 @@ public struct OrderLimits<Call> {
     /// - Parameters:
     ///   - line: The line of its calls.
     ///   - count: How many calls it has to make.
+    ///   - former: How long it would have waited where it was, milliseconds, for one that was examined before its time.
     ///   - now: The present moment.
     /// - Returns: How long it waits, milliseconds.
-    public mutating func deferral(in line: LimitedLine, of count: Int, now: MonotonicTime) -> Int64 {
+    public mutating func deferral(in line: LimitedLine, of count: Int, former: Int64? = nil, now: MonotonicTime) -> Int64 {
         let first = now + DelayPolicy.shortestStay * 1_000_000
         var moment = first
+        for order in line.orders { moment = max(moment, limits[order]?.deferredEnd ?? .past) }
+        // It has a place among the others that were deferred.
+        if let former, former >= DelayPolicy.shortestStay, former <= (moment - now) / 1_000_000 { return former }
         for order in line.orders {
             guard let limit = limits[order] else { continue }
             let own = max(first, limit.deferredEnd)
             let (span, isTooLong) = limit.interval.multipliedReportingOverflow(by: Int64(count))
             limits[order]?.deferredEnd = own + (isTooLong ? .max : span)
-            moment = max(moment, own)
         }
         return (moment - now) / 1_000_000
     }

@@ -62,6 +62,8 @@ public struct StartFacts: OptionSet, Sendable, Hashable {
     public static let isGone = StartFacts(bit: 25)
     /// Large requests that have not ended take all the memory that they may.
     public static let areWholesFull = StartFacts(bit: 26)
+    /// No hold keeps it from being begun, or it waits here for the end of one.
+    public static let isHoldChecked = StartFacts(bit: 27)
 }
 
 /// The next thing to do with a request that is to start: the order in which that is decided, and nothing else.
@@ -86,6 +88,8 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     case restore
     /// A delay lane, or the topic of held requests, is sought for its wait. Finds `isGone`, `waitsHere` or `hasFaults`.
     case delay
+    /// The holds that stand are asked. Finds `isHoldChecked`, or it waits elsewhere for the end of one and `isGone`.
+    case checkHold
     /// Room at its hub is sought. Finds `hasRoom`, or it is deferred and `isGone`.
     case checkRoom
     /// A lane is sought in which it waits until other large requests have ended. Finds `waitsHere`, or it is there and `isGone`.
@@ -122,7 +126,8 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
     /// True for a step: the gate is asked again with what it found.
     public var isStep: Bool {
         switch self {
-        case .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom, .deferWhole:
+        case .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkHold, .checkRoom,
+            .deferWhole:
             true
         case .record, .poll, .expand, .waitForKey, .buffer, .refuse, .unrouted, .endWhole, .endDryRun, .expire, .cancel, .send,
             .done:
@@ -173,12 +178,14 @@ public enum StartGate: Sendable, Equatable, CaseIterable {
         if facts.contains(.isTooLate), !facts.contains(.isDelayed) { return .expire }
         if let gate = delaying(facts) { return gate }
         if facts.contains(.isCancelled) { return .cancel }
+        if !facts.contains(.isHoldChecked) { return .checkHold }
         return facts.contains(.hasRoom) ? nil : .checkRoom
     }
 
     /// The gate of a large request that begins.
     private static func beginning(_ facts: StartFacts) -> StartGate {
         if facts.contains(.isCancelled) { return .endWhole }
+        if !facts.contains(.isHoldChecked) { return .checkHold }
         return facts.contains(.areWholesFull) && !facts.contains(.waitsHere) ? .deferWhole : .expand
     }
 

@@ -232,7 +232,7 @@ extension ErrorCode {
     /// The class of a request that ends for this reason before any call.
     public var outcome: Outcome {
         switch self {
-        case .expiredInQueue: .expired
+        case .expiredInQueue, .expiredOnHold: .expired
         case .duplicate: .duplicate
         case .cancelled, .workerShutdown, .hubCanceled: .cancelled
         case .hubUnauthorized, .hubForbidden: .auth

@@ -35,6 +35,12 @@ extension ErrorCode {
                 cause: "The request's expiry passed before the hub had taken it.",
                 effect: "It was given up.",
                 remedy: "Give requests a longer ttl_seconds, or look at the lag if they waited in the queue.")
+        case .expiredOnHold:
+            Explanation(
+                cause: "The request's expiry passed while a hold stood that concerned it.",
+                effect: "It was given up. Nothing was sent from the beginning of the hold on.",
+                remedy: "Replay it once the hold is released, with --ttl or --expires-at. `pushfan holds --history` has the hold."
+            )
         case .duplicate:
             Explanation(
                 cause: "The same source and id, or dedupe.key, came shortly before for the same tenant and hub.",

@@ -12,6 +12,7 @@ extension ErrorCode {
         case .tlsFailed: "mend the certificate, hub.ca_file or the clock"
         case .dnsFailed: "mend the endpoint's name or the resolver"
         case .responseInvalid: "mend the endpoint, or the proxy in front of it"
+        case .expiredOnHold: "release the hold, and give a new life with --ttl or --expires-at"
         case .schemaInvalid, .recordTooLarge, .expiredInQueue, .duplicate, .orderingKeyFull, .tagExpressionInvalid,
             .tagLimitExceeded,
             .payloadTooLarge, .payloadRejected, .hubThrottled, .hubUnavailable, .hubTimeout, .connectFailed, .circuitOpen,
@@ -24,7 +25,7 @@ extension ErrorCode {
     /// The condition under which a plan takes what ended so, or nil where it needs none.
     public var replayCondition: String? {
         switch self {
-        case .expiredInQueue: "--ttl or --expires-at is given"
+        case .expiredInQueue, .expiredOnHold: "--ttl or --expires-at is given"
         case .cancelled, .hubCanceled: "the filter names it: state:cancelled"
         case .noTarget: "the filter names it: error:no_target"
         default: nil

@@ -5,6 +5,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case unknownHub = "unknown_hub"
     case notConfigured = "not_configured"
     case expiredInQueue = "expired_in_queue"
+    case expiredOnHold = "expired_on_hold"
     case duplicate
     case orderingKeyFull = "ordering_key_full"
     case tagExpressionInvalid = "tag_expression_invalid"

@@ -20,6 +20,8 @@ struct ControlTopic {
     private(set) var cancellations = Cancellations()
     /// The orders that were read.
     private(set) var orders = Orders()
+    /// True if orders were read, or have ended, that were not obeyed yet.
+    var hasNewOrders = false
     /// Its slot in the reader, or nil when it is not read.
     private(set) var slot: Int?
     /// The next offset to read, or nil before the first record.
@@ -85,6 +87,10 @@ struct ControlTopic {
         position = offset + 1
         gate.progressed()
         if hasReached(offset + 1) { gate.reachedEnd() }
+        if let key, orders.take(key: key, value: value, now: now) == .change {
+            hasNewOrders = true
+            return false
+        }
         guard let key, let value, let cancel = CancelRecord(key: key, value: value) else { return false }
         return cancellations.add(cancel, at: moment, now: now)
     }
@@ -124,10 +130,11 @@ struct ControlTopic {
         gate.reachedEnd()
     }
 
-    /// Forgets what has expired. Returns the number of cancellations that were forgotten before their time since the last call. To be
+    /// Forgets what has expired, and notes the orders that have ended. Returns the number of cancellations that were forgotten before their time since the last call. To be
     /// called once a second.
     mutating func removeExpired(now: Timestamp) -> Int {
         cancellations.removeExpired(now: now)
+        if orders.removeEnded(now: now) { hasNewOrders = true }
         defer { reportedCount = cancellations.forgottenCount }
         return cancellations.forgottenCount - reportedCount
     }

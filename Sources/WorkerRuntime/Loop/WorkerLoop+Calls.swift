@@ -107,8 +107,10 @@ extension WorkerLoop {
 
     /// Ends a call because its request is of no use any more.
     func expire(_ flight: Flight, call index: Int) {
-        let detail: StaticString = "the request expired before the hub had taken it"
-        end(flight, call: index, as: .expired, code: .expiredInQueue, detail: detail)
+        let isHeld = hold(of: flight) != nil
+        end(
+            flight, call: index, as: .expired, code: isHeld ? .expiredOnHold : .expiredInQueue,
+            detail: isHeld ? "the request expired while a hold stood" : "the request expired before the hub had taken it")
     }
 
     /// Ends a call with an outcome that no answer gave.

@@ -58,6 +58,7 @@ extension WorkerLoop {
             }
         }
         if isNews { cancelWaiting() }
+        if controlTopic.hasNewOrders { ordersChanged() }
     }
 
     private func noteControlError(_ error: KafkaError) {
@@ -79,7 +80,7 @@ extension WorkerLoop {
     }
 
     /// Ends what waits of the requests that are cancelled by now.
-    private func cancelWaiting() {
+    func cancelWaiting() {
         for flight in flights.flights where flight.isActive && flight.deadLetter == nil && flight.poll == nil {
             // What lies beyond the window is looked at when it is started.
             guard partitions[flight.slot].parked !== flight, let cancellation = cancellation(of: flight) else { continue }
@@ -95,7 +96,9 @@ extension WorkerLoop {
 
     /// Once a second: forgets what has expired, and says what is amiss.
     func watchControl() {
+        beginSweep()
         let forgotten = controlTopic.removeExpired(now: wallClock)
+        if controlTopic.hasNewOrders { ordersChanged() }
         metrics.cancellations.set(controlTopic.cancellations.count)
         if forgotten > 0 {
             metrics.cancellationsForgotten.increment(by: UInt64(forgotten))

@@ -28,11 +28,10 @@ extension WorkerLoop {
         guard mode == .running, hasRoomForOutcomes, flight.onlyWaitsForTurn, scheduler.delays.hasLanes || flight.key != nil else {
             return false
         }
-        let wait = limited.waiting.deferral(in: line, of: flight.openCalls, now: now)
+        let former = flight.delayed.map { $0.due.milliseconds(since: wallClock) }
+        let wait = limited.waiting.deferral(in: line, of: flight.openCalls, former: former, now: now)
         let moment = wallClock.adding(milliseconds: wait)
-        let due = max(min(moment, end ?? moment), wallClock.adding(milliseconds: DelayPolicy.shortestStay))
-        flight.postponeWaiting(until: due)
-        return delay(flight, until: due)
+        return delay(flight, until: max(min(moment, end ?? moment), wallClock.adding(milliseconds: DelayPolicy.shortestStay)))
     }
 
     /// Begins the calls that have their tokens now.

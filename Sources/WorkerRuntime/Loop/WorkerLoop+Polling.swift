@@ -64,7 +64,9 @@ extension WorkerLoop {
     }
 
     private func sendPolls(to port: HubPort) {
-        while !port.polls.queue.isEmpty, port.mayPoll(isCommitOverdue: isCommitOverdue, now: now) {
+        while !port.polls.queue.isEmpty, !controlTopic.orders.holds(hub: port.name, now: wallClock),
+            port.mayPoll(isCommitOverdue: isCommitOverdue, now: now)
+        {
             guard let next = port.polls.queue.popFirst() else { return }
             if let flight = flights.flight(ofPoll: next), let poll = flight.poll { ask(flight, poll: poll, at: port) }
         }

@@ -31,6 +31,7 @@ extension WorkerLoop {
 
     func send(_ flight: Flight, call index: Int, to port: HubPort) {
         if let expiry = flight.request.expiresAt, expiry <= wallClock { return expire(flight, call: index) }
+        if controlTopic.orders.slowsRequests, keepBack(flight, call: index) || !mayBegin(flight, call: index, at: port) { return }
         var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
         let serial: UInt64
         do throws(HubAuthError) {

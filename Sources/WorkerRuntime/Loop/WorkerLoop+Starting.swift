@@ -47,6 +47,7 @@ extension WorkerLoop {
         if flight.offset < partitions[flight.slot].knownEnd { facts.insert(.mayBeKnown) }
         if !ports.areSeveral { facts.insert(.hasRoom) }
         if areWholesFull { facts.insert(.areWholesFull) }
+        if !controlTopic.orders.slowsRequests { facts.insert(.isHoldChecked) }
         flight.note(cancellation(of: flight))
         if flight.cancellation != nil { facts.insert(.isCancelled) }
         return facts
@@ -63,6 +64,7 @@ extension WorkerLoop {
         case .plan: prepare(flight, isNew: facts.contains(.isNew))
         case .restore: flight.delayed.map { restore(flight, from: $0) } ?? true ? .isRestored : .isGone
         case .delay: delayStart(flight)
+        case .checkHold: checkHold(of: flight)
         case .checkRoom: deferIfFull(flight) ? .isGone : .hasRoom
         case .deferWhole: deferWhole(flight) ? .isGone : .waitsHere
         case .record, .poll, .expand, .waitForKey, .buffer, .refuse, .unrouted, .endWhole, .endDryRun, .expire, .cancel, .send,
@@ -87,7 +89,8 @@ extension WorkerLoop {
                 flight, as: .expired, code: .expiredInQueue, detail: "the request expired; a worker that died may have sent it")
         case .cancel: if let cancellation = flight.cancellation { cancel(flight, by: cancellation) }
         case .send: for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, call: index) }
-        case .done, .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom,
+        case .done, .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkHold,
+            .checkRoom,
             .deferWhole:
             break
         }
@@ -124,7 +127,7 @@ extension WorkerLoop {
     /// Looks if a request that comes from a delay lane may go on now. Else it waits there, or in the next one.
     private func checkTime(of flight: Flight) -> StartFacts {
         guard let delayed = flight.delayed else { return .isDue }
-        if partitions[flight.slot].role != .held {
+        if partitions[flight.slot].role != .held, !isSwept(flight.offset, in: flight.slot) {
             if delayed.recheckTime > wallClock {
                 keepFirst(flight)
                 return .isGone
@@ -170,7 +173,10 @@ extension WorkerLoop {
     }
 
     private func takePoll(_ flight: Flight) {
-        if let poll = flight.poll { poll.recheckTime > wallClock ? keepFirst(flight) : startPoll(flight, poll: poll) }
+        if let poll = flight.poll {
+            poll.recheckTime > wallClock && !isSwept(flight.offset, in: flight.slot)
+                ? keepFirst(flight) : startPoll(flight, poll: poll)
+        }
     }
 
     private func reject(_ flight: Flight) {

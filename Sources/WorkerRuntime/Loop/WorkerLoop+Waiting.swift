@@ -34,7 +34,7 @@ extension WorkerLoop {
     }
 
     private func noteReadDelayed(_ slot: Int) {
-        if let moment = partitions[slot].recheckTime { delayedPartitions.check(slot, at: moment) }
+        if let moment = partitions[slot].recheckTime { delayedPartitions.check(slot, at: isSwept(slot) ? wallClock : moment) }
         // A record that is unread again waits for its time, or for the window like a parked one, until it is read once more.
         let isBlocked = partitions[slot].isBlocked || partitions[slot].unread.map { !$0.isWanted } ?? false
         delayedPartitions.group.noteRead(slot, canRead: partitions[slot].canRead, isBlocked: isBlocked)
@@ -43,7 +43,9 @@ extension WorkerLoop {
     private func readDelayed(_ slot: Int, startingBy body: (Flight) -> Void) {
         if let head = partitions[slot].takeHead() { body(head) }
         if let parked = takeParked(slot) { body(parked) }
-        if canReceiveDelayed, partitions[slot].unread?.mayGoOn(controlTopic.cancellations, now: wallClock) ?? false {
+        if canReceiveDelayed,
+            isSwept(slot) || partitions[slot].unread?.mayGoOn(controlTopic.cancellations, now: wallClock) ?? false
+        {
             partitions[slot].unread?.isWanted = true
         }
         var budget = Self.recordsPerTurn

@@ -102,7 +102,7 @@ final class WorkerLoop {
         log = services.log
         self.health = health
         self.control = control
-        facts = LoopFacts(board: services.status)
+        facts = LoopFacts(board: services.status, startedAt: services.clock.monotonic)
         clock = services.clock
         memory = MemoryBudget(configuration.memoryBudget)
         flights = FlightPool(mostSpareByteCount: memory.spareFlights)

@@ -9,6 +9,8 @@ struct DelayedPartitions {
     var group: CursorGroup
     /// The slots whose first record must not wait: its request is cancelled. It ends even when there is no room for calls.
     var cancelledHeads: [Int] = []
+    /// The examination of what waits there before its time.
+    var sweep: LaneSweep
 
     /// The partitions by the moment of the next check of their first record.
     private var checks = MomentHeap<Timestamp, Int>()
@@ -18,6 +20,7 @@ struct DelayedPartitions {
     init(_ slots: Range<Int> = 0..<0) {
         self.slots = slots
         group = CursorGroup(slots)
+        sweep = LaneSweep(slots)
         planned = slots.map { _ in nil }
     }
 

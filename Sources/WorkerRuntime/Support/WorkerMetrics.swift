@@ -55,7 +55,7 @@ final class WorkerMetrics {
         let reason =
             switch code {
             case .recordTooLarge: "too_large"
-            case .expiredInQueue: "expired"
+            case .expiredInQueue, .expiredOnHold: "expired"
             case .duplicate: "duplicate"
             case .unknownHub: "unknown_hub"
             case .notConfigured: "not_configured"

@@ -233,9 +233,24 @@ struct OrderLimitsTests {
         #expect(deferral("b") == first + 2000)
         #expect(deferral("a", at: 100 * Self.second) == first, "what was deferred has come back")
         limits.set(["a": 1], owned: 1, of: 1, now: 0)
-        #expect(deferral("a") == first, "another rate has a new beginning")
+        #expect(deferral("a") == first, "other orders are a new beginning")
         limits.set(["a": 1], owned: 0, of: 1, now: 0)
         #expect(deferral("a") == first)
         #expect(deferral("a") > 86_400_000, "of nothing there is no end")
+    }
+
+    /// The time that a request would have waited where it was, and that it waits now behind 10 s of others.
+    @Test(
+        arguments: [(nil, 10_000), (20_000, 9500), (20_500, 10_000), (90_000_000, 10_000), (0, 10_000), (-5, 10_000)]
+            as [(Int64?, Int64)])
+    func aRequestThatWasExaminedBeforeItsTimeKeepsItsPlace(former: Int64?, wait: Int64) {
+        var limits = Self.limits(["a": 1])
+        let line = Self.line("a")
+        for _ in 0..<10 { _ = limits.deferral(in: line, of: 1, now: 0) }
+        let found = limits.deferral(in: line, of: 1, former: former, now: 0)
+        #expect(found == DelayPolicy.shortestStay + wait)
+        // Who keeps a place takes none of another's.
+        let next = limits.deferral(in: line, of: 1, now: 0)
+        #expect(next == DelayPolicy.shortestStay + (found == former ? 10_000 : 11_000))
     }
 }

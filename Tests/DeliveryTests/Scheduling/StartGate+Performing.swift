@@ -41,6 +41,9 @@ extension StartGate {
         case .delay:
             facts.insert(lookUps.ask(.isDelayed) ? .isGone : .waitsHere)
             return .delaySought
+        case .checkHold:
+            facts.insert(lookUps.ask(.isPassed) ? .isHoldChecked : .isGone)
+            return .holdChecked
         case .checkRoom:
             facts.insert(lookUps.ask(.hasRoom) ? .hasRoom : .isGone)
             return .roomChecked

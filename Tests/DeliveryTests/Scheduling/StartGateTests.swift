@@ -65,7 +65,24 @@ struct StartGateTests {
             ([.continues, .areWholesFull], .expand), ([.isTenantChecked, .hasRoom, .isPlanned, .areWholesFull], .send),
             ([.isDelayed, .isDue, .isPlanned, .isLarge, .isTooEarly], .expand), ([.isSpread, .isPlanned, .isLarge], .expand),
         ] as [(StartFacts, StartGate)])
-    func whatIsKnownDecidesWhatIsNext(facts: StartFacts, gate: StartGate) { #expect(StartGate.next(facts) == gate) }
+    func whatIsKnownDecidesWhatIsNext(facts: StartFacts, gate: StartGate) {
+        #expect(StartGate.next(facts.union(.isHoldChecked)) == gate)
+    }
+
+    /// What is planned, is not cancelled and needs not wait for its own time asks for holds. All else does not.
+    @Test(
+        arguments: [
+            ([.isTenantChecked, .isPlanned], .checkHold), ([.isTenantChecked, .isPlanned, .hasRoom], .checkHold),
+            ([.isTenantChecked, .isPlanned, .isCancelled], .cancel), ([.isTenantChecked, .isPlanned, .isDryRun], .endDryRun),
+            ([.isTenantChecked, .isPlanned, .isTooLate], .expire), ([.isTenantChecked, .isPlanned, .isTooEarly], .delay),
+            ([.isTenantChecked, .isPlanned, .isTooEarly, .waitsHere], .checkHold),
+            ([.isDelayed, .isDue, .isPlanned], .restore), ([.isDelayed, .isDue, .isPlanned, .isRestored], .checkHold),
+            ([.isTenantChecked, .isPlanned, .isLarge], .checkHold),
+            ([.isTenantChecked, .isPlanned, .isLarge, .isCancelled], .endWhole),
+            ([.isTenantChecked, .isPlanned, .isLarge, .areWholesFull], .checkHold), ([.isPoll], .poll), ([.continues], .expand),
+            ([.isUnrouted, .isPlanned], .unrouted), ([.isTenantChecked, .isPlanned, .isGone], .done),
+        ] as [(StartFacts, StartGate)])
+    func aHoldIsAskedForLast(facts: StartFacts, gate: StartGate) { #expect(StartGate.next(facts) == gate) }
 
     /// Of all requests that can come up, and whatever is found on their way: what is done to them, in order, and what becomes of them.
     @Test func everyRequestGoesTheWayThatItWentBefore() {
@@ -92,7 +109,7 @@ struct StartGateTests {
     /// A step finds something, and the gate is asked again. All else is the last word.
     @Test func theGateIsAskedAgainAfterAStepAlone() {
         let steps: Set<StartGate> = [
-            .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkRoom,
+            .takeTurn, .checkTenant, .deduplicate, .findOutcome, .checkTime, .plan, .restore, .delay, .checkHold, .checkRoom,
             .deferWhole,
         ]
         #expect(Set(StartGate.allCases.filter(\.isStep)) == steps)

@@ -2,7 +2,7 @@
 /// combination of answers that it can meet, and with none that it cannot.
 struct StartLookUps {
     enum Question: Equatable {
-        case isKeyFree, isTenantFull, isNew, isKnown, isDue, isSendable, isLarge, isRestored, isDelayed, hasRoom
+        case isKeyFree, isTenantFull, isNew, isKnown, isDue, isSendable, isLarge, isRestored, isDelayed, hasRoom, isPassed
     }
 
     private var answers: [(question: Question, answer: Bool)] = []

@@ -72,6 +72,7 @@ struct StartOrderBefore {
             return effects.append(.ended(.done))
         }
         if flight.isCancelled { return effects.append(.ended(.cancel)) }
+        if waitsForHold() { return effects.append(.ended(.done)) }
         if !flight.cannotBeDeferred, postpone() { return effects.append(.ended(.done)) }
         effects.append(.ended(.send))
     }
@@ -96,6 +97,7 @@ struct StartOrderBefore {
     private mutating func startLarge() {
         if flight.dryRun { return effects.append(.ended(.endWhole)) }
         if !flight.delayed, !flight.isCancelled, delayStart() { return effects.append(.ended(.done)) }
+        if !flight.isCancelled, waitsForHold() { return effects.append(.ended(.done)) }
         effects.append(.ended(flight.isCancelled ? .endWhole : .expand))
     }
 
@@ -103,6 +105,12 @@ struct StartOrderBefore {
         guard flight.isTooEarly else { return false }
         effects.append(.delaySought)
         return lookUps.ask(.isDelayed)
+    }
+
+    private mutating func waitsForHold() -> Bool {
+        guard flight.areOrdersStanding else { return false }
+        effects.append(.holdChecked)
+        return !lookUps.ask(.isPassed)
     }
 
     private mutating func postpone() -> Bool {

@@ -21,11 +21,14 @@ struct StartRequest: CustomStringConvertible {
     var isTooEarly = false
     /// There is one hub, or no lane.
     var cannotBeDeferred = false
+    /// A hold or a limit stands.
+    var areOrdersStanding = false
 
     static let fields: [any WritableKeyPath<StartRequest, Bool> & Sendable] = [
         \.remaining, \.orderingKey, \.key, \.deadLetter, \.poll, \.delayed, \.faults, \.routeFault, \.spread, \.isKnownAsNew,
         \.isTenantChecked,
         \.isBeforeKnownEnd, \.isCancelled, \.dryRun, \.isTooLate, \.isTooEarly, \.cannotBeDeferred,
+        \.areOrdersStanding,
     ]
 
     init() {}
@@ -62,6 +65,7 @@ struct StartRequest: CustomStringConvertible {
         if isTooLate { facts.insert(.isTooLate) }
         if isTooEarly { facts.insert(.isTooEarly) }
         if cannotBeDeferred { facts.insert(.hasRoom) }
+        if !areOrdersStanding { facts.insert(.isHoldChecked) }
         return facts
     }
 
@@ -78,6 +82,6 @@ enum StartEffect: Equatable {
     case timeChecked
     /// Repetitions are looked for, unless that was done before.
     case planned(looksForRepetition: Bool)
-    case restored, delaySought, roomChecked
+    case restored, delaySought, roomChecked, holdChecked
     case ended(StartGate)
 }

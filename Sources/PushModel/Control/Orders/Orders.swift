@@ -47,6 +47,7 @@ public struct Orders: Sendable {
     ///   - key: Its key.
     ///   - value: Its value.
     ///   - now: The present moment.
+    /// - Returns: The effect of the record.
     public mutating func take(key: Span<UInt8>, value: Span<UInt8>?, now: Timestamp) -> Reception {
         do throws(OrderRecord.Fault) {
             guard let order = try OrderRecord.read(key: key, value: value) else { return .none }
@@ -123,6 +124,34 @@ public struct Orders: Sendable {
         standing.values.joined().first { $0.id == id } ?? ended.first { $0.id == id }
     }
 
+    /// The time for which an end before its time counts as young: 10 min in milliseconds.
+    private static let youth: Int64 = 600_000
+
+    /// True if records may wait for the end of an order that was released before it, or be ended by a cancellation.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - isRestart: Whether releases of any age count. Else those of the last ten minutes do: what waited for the others was examined.
+    /// - Returns: True if what waits must be examined.
+    public func mayHaveWaiting(now: Timestamp, isRestart: Bool) -> Bool {
+        let past = isRestart ? .past : now.adding(milliseconds: -Self.youth)
+        return ended.contains { $0.release.map { $0.at > past } ?? false && $0.until > now } || lastCancellation > past
+    }
+
+    /// True if nothing may be asked of a hub: a hold concerns all that goes to it.
+    ///
+    /// - Parameters:
+    ///   - hub: The hub's name.
+    ///   - now: The present moment.
+    /// - Returns: True if such a hold stands.
+    public func holds(hub: String, now: Timestamp) -> Bool {
+        guard slows else { return false }
+        var whole = OrderScope()
+        whole.hub = hub
+        return standing[nil]?.contains { $0.kind == .hold && $0.stands(at: now) && ($0.scope == whole || $0.scope.isEverything) }
+            ?? false
+    }
+
     /// True if a hold or a limit stands.
     public var slowsRequests: Bool { slows }
 
@@ -133,6 +162,7 @@ public struct Orders: Sendable {
     ///   - hub: The name of the hub that its calls go to, or nil.
     ///   - lane: The word of its lane.
     ///   - now: The present moment.
+    /// - Returns: The hold, or nil for none.
     public func hold(of request: borrowing PushRequest, hub: String?, lane: String, now: Timestamp) -> OrderRecord? {
         guard slows else { return nil }
         return last(of: request) { order, request in
@@ -160,6 +190,7 @@ public struct Orders: Sendable {
     ///   - published: The moment of its publication, of a part that of the whole.
     ///   - hub: The name of the hub that its calls go to, or nil where that is not known.
     ///   - lane: The word of its lane.
+    /// - Returns: The cancellation, or nil for none.
     public func cancellation(of request: borrowing PushRequest, published: Timestamp, hub: String?, lane: String) -> OrderRecord?
     {
         guard published <= lastCancellation else { return nil }
