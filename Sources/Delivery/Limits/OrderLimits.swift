@@ -89,7 +89,7 @@ public struct OrderLimits<Call> {
             var limit = former[order.key] ?? Limit(bucket: TokenBucket(rate: 0, now: now))
             let rate = min(Int64(clamping: order.value), 1_000_000) * 1000
             let part = all > 0 ? rate * Int64(min(owned, all)) / Int64(all) : 0
-            // What was deferred may be examined before its time now.
+            // Deferred requests may be examined before their time now.
             limit.deferredEnd = .past
             limit.bucket.setRate(part, now: now)
             limits[order.key] = limit
@@ -166,7 +166,7 @@ extension OrderLimits {
     ///
     /// - Parameters:
     ///   - now: The present moment.
-    ///   - isWanted: Whether a call is to be made still.
+    ///   - isWanted: Whether a call is still to make.
     ///   - mayStart: Whether a line's hub takes a call now.
     /// - Returns: The call, or nil at the end of the round.
     public mutating func takeNext(

@@ -34,25 +34,6 @@ extension WorkerLoop {
         return delay(flight, until: max(min(moment, end ?? moment), wallClock.adding(milliseconds: DelayPolicy.shortestStay)))
     }
 
-    /// Begins the calls that have their tokens now.
-    func sendLimited() {
-        guard limited.isUsed, !isCommitOverdue, limited.waiting.beginRound(now: now) else { return }
-        limited.isReleasing = true
-        defer { limited.isReleasing = false }
-        while !isCommitOverdue,
-            let next = limited.waiting.takeNext(
-                now: now, isWanted: { flights.flight(of: $0, in: .ready) != nil }, mayStart: mayStart)
-        {
-            guard let flight = flights.flight(of: next, in: .ready) else { continue }
-            send(flight, call: next.call.call, to: ports[flight.port])
-        }
-    }
-
-    private func mayStart(_ line: LimitedLine) -> Bool {
-        let port = ports.peek(at: line.hub)
-        return !port.isRetired && port.limits.mayStart(now: now) && port.openLanes(now: now) & 1 << UInt64(line.lane) != 0
-    }
-
     /// The moment when the loop must turn for calls that wait for a token.
     var momentOfLimits: MonotonicTime { limited.isUsed && !isCommitOverdue ? max(now, limited.waiting.nextDue) : .never }
 
